@@ -1,0 +1,136 @@
+"""Reading and writing files so that a killed command leaves them as before or as after."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from lmr_author.errors import LmrError, UnsafePathError
+
+LFS_HEADER = b"version https://git-lfs.github.com/spec/v1"
+"""First line of a Git LFS pointer file (https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md)."""
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file atomically: temporary file beside it, fsync, rename. Keeps an existing file's mode."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:60]}.", suffix=".tmp", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, mode)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write UTF-8 text atomically, newlines as given."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_json(path: Path, data: Any) -> None:
+    """Write a JSON document atomically: two spaces, real characters, final newline."""
+    write_text(path, json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+
+
+def read_json(path: Path) -> Any:
+    """Read a JSON file. Raises LmrError naming the line when it is not JSON."""
+    try:
+        return json.loads(path.read_bytes())
+    except (UnicodeDecodeError, RecursionError) as error:
+        raise LmrError(f"{path}: not a JSON file ({error})", "restore it from version control") from error
+    except json.JSONDecodeError as error:
+        raise LmrError(
+            f"{path}:{error.lineno}:{error.colno}: not valid JSON: {error.msg}", "correct the file by hand"
+        ) from error
+
+
+def inside(root: Path, relative: str) -> Path:
+    """``root / relative``, refused when it leaves ``root`` (absolute, ``..``, or through a symlink).
+
+    Raises UnsafePathError. The path need not exist.
+    """
+    pure = PurePosixPath(relative)
+    if not relative or pure.is_absolute() or ".." in pure.parts or "\0" in relative:
+        raise UnsafePathError(
+            f"path {relative!r} does not stay inside {root.name}/", "use a relative path without '..'"
+        )
+    path = root / pure
+    if not path.resolve().is_relative_to(root.resolve()):
+        raise UnsafePathError(
+            f"path {relative!r} leaves {root.name}/ through a symbolic link", "replace the link by the file itself"
+        )
+    return path
+
+
+def walk(root: Path) -> Iterator[Path]:
+    """Every regular file below ``root``, sorted, never following a symbolic link."""
+    stack = [root]
+    while stack:
+        folder = stack.pop()
+        try:
+            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        except OSError:
+            continue
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                stack.append(Path(entry.path))
+            elif entry.is_file(follow_symlinks=False):
+                yield Path(entry.path)
+
+
+def sha256_bytes(data: bytes) -> str:
+    """Hexadecimal SHA-256 of some bytes."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def sha256_file(path: Path) -> str:
+    """Hexadecimal SHA-256 of a file, read in pieces."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def is_lfs_pointer(path: Path) -> bool:
+    """Whether a file is a Git LFS pointer in place of the data it stands for."""
+    try:
+        if path.stat().st_size > 1024:
+            return False
+        with path.open("rb") as file:
+            return file.read(len(LFS_HEADER)) == LFS_HEADER
+    except OSError:
+        return False
+
+
+@contextmanager
+def staged_folder(final: Path) -> Iterator[Path]:
+    """A temporary folder beside ``final`` that becomes ``final`` when the block ends well.
+
+    On any exception, Ctrl-C included, the temporary folder is removed and ``final`` never existed.
+    """
+    final.parent.mkdir(parents=True, exist_ok=True)
+    staging = Path(tempfile.mkdtemp(prefix=f".{final.name}.", suffix=".partial", dir=final.parent))
+    staging.chmod(0o777 & ~_umask())
+    try:
+        yield staging
+        os.rename(staging, final)
+    except BaseException:
+        shutil.rmtree(staging, ignore_errors=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

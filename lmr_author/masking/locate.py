@@ -1,0 +1,102 @@
+"""From what an annotator typed to a file of the repository: paths, and "did you mean" over all of it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from pathlib import Path
+
+from lmr_author import files, source
+from lmr_author.errors import LmrError, SourceError, TargetError
+from lmr_author.model import Target
+
+MAX_SOURCE = 16 * 1024 * 1024
+"""Python files larger than this (bytes) are data, not code to mask."""
+
+
+def locate(repository: Path, text: str, here: Path) -> Target:
+    """Read a target and make its path relative to the repository.
+
+    Args:
+        repository: the task's repository folder.
+        text: the node id as typed. Its path may be relative to the repository, to the current folder,
+            or to the task folder.
+        here: the current folder.
+
+    Raises:
+        TargetError: no such file (with suggestions), or it lies outside the repository.
+    """
+    target = Target.parse(text)
+    for candidate in (repository / target.path, here / target.path, repository.parent / target.path):
+        resolved = candidate.resolve()
+        if candidate.is_file() and resolved.is_relative_to(repository.resolve()):
+            relative = candidate.resolve().relative_to(repository.resolve()).as_posix()
+            return Target(relative, target.qualname, target.nth, target.line)
+    outside = (here / target.path).resolve()
+    if outside.is_file():
+        raise TargetError(
+            f"{target.path} lies outside the repository {repository.name}/",
+            "name a file of the task's repository, relative to it",
+        )
+    raise TargetError(f"no file {target.path!r} in {repository.name}/", _similar_files(repository, target))
+
+
+def parse(repository: Path, path: str) -> source.Module:
+    """Parse a file of the repository. Raises SourceError, UnsafePathError or TargetError."""
+    file = files.inside(repository, path)
+    if file.is_symlink() or not file.is_file():
+        raise TargetError(f"{path} is not a regular file", "name the file itself, not a link to it")
+    if file.stat().st_size > MAX_SOURCE:
+        raise SourceError(f"{path} is larger than {MAX_SOURCE // 2**20} MB", "choose a target in another file")
+    return source.Module.parse(file.read_bytes(), path)
+
+
+def find(repository: Path, target: Target) -> tuple[source.Module, source.Definition]:
+    """The file and definition of a target; an unknown name is looked for in the whole repository."""
+    module = parse(repository, target.path)
+    try:
+        return module, source.find(module, target)
+    except TargetError as error:
+        if any(item.qualname == target.qualname for item in module.definitions):
+            raise
+        elsewhere = [f"{path}::{name}" for path, name in _named(repository, target.name) if path != target.path]
+        hint = error.hint
+        if elsewhere and not hint.startswith("did you mean"):
+            hint = f"did you mean {' or '.join(elsewhere[:4])}?"
+        raise TargetError(error.message, hint) from error
+
+
+def python_files(repository: Path) -> Iterator[Path]:
+    """The Python files of a repository, without links, tests made by us, and oversized ones."""
+    for path in files.walk(repository):
+        if path.suffix == ".py" and path.stat().st_size <= MAX_SOURCE:
+            yield path
+
+
+def _named(repository: Path, name: str) -> Iterator[tuple[str, str]]:
+    """Definitions of that last name anywhere in the repository; a file that does not parse is passed over."""
+    needle = name.encode()
+    for path in python_files(repository):
+        data = path.read_bytes()
+        if needle not in data:
+            continue
+        relative = path.relative_to(repository).as_posix()
+        try:
+            module = source.Module.parse(data, relative)
+        except LmrError:
+            continue
+        yield from ((relative, item.qualname) for item in module.definitions if item.name == name)
+
+
+def _similar_files(repository: Path, target: Target) -> str:
+    found = [f"{path}::{name}" for path, name in _named(repository, target.name)]
+    if found:
+        return f"did you mean {' or '.join(found[:4])}?"
+    known = [path.relative_to(repository).as_posix() for path in python_files(repository)]
+    same_name = [path for path in known if path.rpartition("/")[2] == target.path.rpartition("/")[2]]
+    close = same_name + difflib.get_close_matches(target.path, known, 3, 0.5)
+    if close:
+        return f"did you mean {' or '.join(dict.fromkeys(close))}?"
+    return "paths are relative to the repository folder"
+
+

@@ -1,0 +1,1 @@
+"""Sandboxes: where code that is not ours runs. One interface, two backends."""

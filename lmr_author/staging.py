@@ -1,0 +1,96 @@
+"""Trees to run: private copies of a task's repository, with chosen versions of its goal files in place."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from lmr_author import files, source
+from lmr_author.errors import LmrError
+from lmr_author.model import Implementation, TaskInfo
+from lmr_author.sandbox.base import Mount
+from lmr_author.taskdir import UNIT_TEST, TaskDir
+
+PROBE_ROOT = "/lmr"
+"""Where the probe's package ``lmr_probe`` lies inside a sandbox; the folder is on PYTHONPATH."""
+
+
+def copy_tree(repository: Path, destination: Path, overlay: Mapping[str, bytes], *, with_tests: bool) -> None:
+    """Copy a repository, replacing some files.
+
+    Args:
+        repository: the task's repository folder.
+        destination: a folder that does not exist yet.
+        overlay: path in the repository → content to have there instead.
+        with_tests: whether ``unit_test/`` comes along; without it neither inputs nor expected outputs
+            are in the tree.
+    """
+
+    def left_out(folder: str, names: list[str]) -> set[str]:
+        out = {name for name in names if name in {"__pycache__", ".git"}}
+        if not with_tests and Path(folder) == repository:
+            out.add(UNIT_TEST)
+        return out
+
+    shutil.copytree(repository, destination, symlinks=True, ignore=left_out)
+    for path, data in overlay.items():
+        target = files.inside(destination, path)
+        target.unlink(missing_ok=True)
+        target.write_bytes(data)
+
+
+def golden_overlay(task: TaskDir, implementations: Iterable[Implementation]) -> dict[str, bytes]:
+    """Every goal file as the golden has it."""
+    return {item.goal_file: read_golden(task, item) for item in implementations}
+
+
+def only_masked(task: TaskDir, info: TaskInfo, implementation: Implementation) -> dict[str, bytes]:
+    """Every goal file as the golden has it, but for this one implementation, which is as the task has it.
+
+    With it each implementation is tested by itself: that another function is still masked cannot be
+    the reason for a failure.
+    """
+    overlay = golden_overlay(task, info.implementations)
+    alone = all(
+        item.index == implementation.index
+        for item in info.implementations
+        if item.goal_file == implementation.goal_file
+    )
+    goal_path = task.goal(info, implementation)
+    if not goal_path.is_file():
+        raise LmrError(f"{implementation.goal_file} is missing in {task.name}", "restore the goal file")
+    data = goal_path.read_bytes()
+    if alone:
+        overlay[implementation.goal_file] = data
+        return overlay
+    golden = source.Module.parse(overlay[implementation.goal_file], implementation.golden_file)
+    goal = source.Module.parse(data, implementation.goal_file)
+    pair = source.matching(golden, goal, implementation.qualname)
+    if pair is None:
+        raise LmrError(
+            f"{implementation.target} is not in both the goal file and its golden", "run `lmr-author validate`"
+        )
+    original, masked = pair
+    overlay[implementation.goal_file] = source.splice_regions(
+        golden, {original: source.region_bytes(goal, masked)}
+    )
+    return overlay
+
+
+def read_golden(task: TaskDir, implementation: Implementation) -> bytes:
+    """The golden's bytes. Raises LmrError when it is missing."""
+    path = task.golden(implementation)
+    if not path.is_file():
+        raise LmrError(f"{implementation.golden_file or 'golden file'} is missing in {task.name}", "restore it")
+    return path.read_bytes()
+
+
+def tree_path(info: TaskInfo) -> str:
+    """Where the repository lies inside a sandbox: the place LMR-Bench's own scripts use."""
+    return f"/workspace/{info.repo_folder_name}"
+
+
+def probe_mount(probe: Path) -> Mount:
+    """The probe, importable inside as the package ``lmr_probe`` with ``PROBE_ROOT`` on the path."""
+    return Mount(probe, f"{PROBE_ROOT}/lmr_probe")

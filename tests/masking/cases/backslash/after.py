@@ -1,0 +1,5 @@
+def f(a, \
+      b):
+    # TODO: implement f.
+    raise NotImplementedError
+y = 1

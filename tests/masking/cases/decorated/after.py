@@ -1,0 +1,11 @@
+@one  # a comment
+# between
+@two(
+    x=1,
+)
+def f(
+    a,  # first
+    b={"k": lambda: 1},
+) -> int:  # kept
+    # TODO: implement f.
+    raise NotImplementedError

@@ -1,0 +1,7 @@
+def f(x):
+    """Doc.
+
+    Shape (n,).
+    """
+    # TODO: implement f.
+    raise NotImplementedError

@@ -1,0 +1,8 @@
+def f(x):
+    # before
+    """Doc.
+
+    Shape (n,).
+    """  # trailing
+    y = x
+    return y

@@ -1,0 +1,6 @@
+x = 1
+
+def f():
+    return 1
+
+y = 2

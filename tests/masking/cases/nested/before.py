@@ -1,0 +1,4 @@
+def outer(k):
+    def f(x):
+        return x * k
+    return f

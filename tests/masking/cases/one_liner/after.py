@@ -1,0 +1,4 @@
+def f(x):
+    # TODO: implement f.
+    raise NotImplementedError
+z = 1

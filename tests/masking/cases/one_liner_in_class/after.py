@@ -1,0 +1,6 @@
+class A:
+	def f(self):
+		"doc"
+		# TODO: implement f.
+		raise NotImplementedError
+	x = 1

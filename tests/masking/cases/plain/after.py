@@ -1,0 +1,6 @@
+def f(x):
+    # TODO: implement f.
+    raise NotImplementedError
+
+
+z = 1

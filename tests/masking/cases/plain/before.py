@@ -1,0 +1,5 @@
+def f(x):
+    return x  # why
+
+
+z = 1

@@ -1,0 +1,4 @@
+def f():
+    "doc"
+    # TODO: implement f.
+    raise NotImplementedError

@@ -1,0 +1,2 @@
+def f():
+    "doc"; return 1

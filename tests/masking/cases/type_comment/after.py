@@ -1,0 +1,4 @@
+def f(x, y):
+    # type: (int, str) -> bool
+    # TODO: implement f.
+    raise NotImplementedError

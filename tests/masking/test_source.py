@@ -1,0 +1,261 @@
+"""The splice: what stands where, and that nothing else moves."""
+
+from __future__ import annotations
+
+import ast
+import random
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lmr_author import source
+from lmr_author.errors import SourceError, TargetError
+from lmr_author.masking.mask import is_masked, mask_source, unmask_source
+from lmr_author.model import Target
+
+CASES = Path(__file__).parent / "cases"
+
+
+def mask_one(data: bytes, qualname: str, nth: int | None = None) -> bytes:
+    module = source.Module.parse(data, "file.py")
+    definition = source.find(module, Target("file.py", qualname, nth=nth))
+    return mask_source(module, [definition]).data
+
+
+@pytest.mark.parametrize("folder", sorted(CASES.iterdir()), ids=lambda path: path.name)
+def test_case_folder(folder: Path) -> None:
+    """`before.py` with the target of `target.txt` masked is `after.py`, and unmasking gives `before.py` back."""
+    before, after = (folder / "before.py").read_bytes(), (folder / "after.py").read_bytes()
+    target = Target.parse("file.py::" + (folder / "target.txt").read_text().strip())
+    module = source.Module.parse(before, "file.py")
+    definition = source.find(module, target)
+    masked = mask_source(module, [definition]).data
+    assert masked == after
+    goal, golden = source.Module.parse(masked, "file.py"), source.Module.parse(before, "golden.py")
+    assert unmask_source(golden, goal, target.qualname) == before
+
+
+@pytest.mark.parametrize("newline", [b"\n", b"\r\n", b"\r"])
+def test_line_endings_are_kept(newline: bytes) -> None:
+    data = newline.join([b"import os", b"def f(x):", b"    '''doc", b"    more'''", b"    return x", b"y = 1", b""])
+    masked = mask_one(data, "f")
+    assert masked.startswith(newline.join([b"import os", b"def f(x):", b"    '''doc", b"    more'''", b"    # TODO"]))
+    assert masked.endswith(newline + b"y = 1" + newline)
+    assert masked.replace(newline, b"").count(b"\n") == 0 or newline == b"\n"
+
+
+@pytest.mark.parametrize(
+    ("cookie", "encoding"), [("latin-1", "latin-1"), ("gbk", "gbk"), ("cp1252", "cp1252"), ("utf-8", "utf-8")]
+)
+def test_encodings_are_kept(cookie: str, encoding: str) -> None:
+    special = "中文" if encoding == "gbk" else "éü"
+    text = f"# -*- coding: {cookie} -*-\nname = '{special}'\ndef f():\n    '{special}'\n    return '{special}'\nz = '{special}'\n"
+    data = text.encode(encoding)
+    masked = mask_one(data, "f")
+    assert masked.decode(encoding) == text.replace(
+        f"    return '{special}'\n", "    # TODO: implement f.\n    raise NotImplementedError\n"
+    )
+
+
+def test_bom_and_missing_final_newline_are_kept() -> None:
+    data = "﻿def é(x): return x  # the answer".encode()
+    assert mask_one(data, "é") == "﻿def é(x):\n    # TODO: implement é.\n    raise NotImplementedError".encode()
+
+
+def test_kinds_are_kept() -> None:
+    data = (
+        b"async def a():\n    return 1\nasync def b():\n    yield 1\ndef c():\n    x = yield\n    return x\n"
+        b"def d():\n    def inner():\n        yield 1\n    return inner\n"
+    )
+    module = source.Module.parse(data, "file.py")
+    wanted = [source.find(module, Target("file.py", name)) for name in "abcd"]
+    masked = mask_source(module, wanted).data
+    scope: dict[str, object] = {}
+    exec(compile(masked, "file.py", "exec"), scope)
+    import inspect
+
+    assert inspect.iscoroutinefunction(scope["a"])
+    assert inspect.isasyncgenfunction(scope["b"])
+    assert inspect.isgeneratorfunction(scope["c"])
+    assert not inspect.isgeneratorfunction(scope["d"])
+
+
+def test_a_masked_function_raises_and_is_recognised() -> None:
+    masked = mask_one(b"def f(x):\n    return x\n", "f")
+    module = source.Module.parse(masked, "file.py")
+    assert is_masked(module.definitions[0])
+    scope: dict[str, object] = {}
+    exec(masked, scope)
+    with pytest.raises(NotImplementedError):
+        scope["f"](1)  # type: ignore[operator]
+    with pytest.raises(TargetError, match="already masked"):
+        mask_source(module, [module.definitions[0]])
+
+
+def test_two_targets_in_one_file_are_unmasked_one_by_one() -> None:
+    data = b"def f(): return 1\nclass A:\n    def g(self):\n        return 2\n    # belongs to A\n"
+    module = source.Module.parse(data, "file.py")
+    both = mask_source(module, [source.find(module, Target("file.py", name)) for name in ("f", "A.g")]).data
+    first = unmask_source(module, source.Module.parse(both, "file.py"), "A.g")
+    assert b"return 2" in first and b"return 1" not in first
+    assert unmask_source(module, source.Module.parse(first, "file.py"), "f") == data
+
+
+DUPLICATES = b"""\
+from typing import overload
+if True:
+    def f(): return 1
+else:
+    def f(): return 2
+class A:
+    @property
+    def p(self): return 1
+    @p.setter
+    def p(self, value): self.q = value
+    class B:
+        def forward(self): return 1
+@overload
+def o(x: int) -> int: ...
+@overload
+def o(x: str) -> str: ...
+def o(x): return x
+"""
+
+
+def test_names_defined_twice_take_a_number_or_a_line() -> None:
+    module = source.Module.parse(DUPLICATES, "file.py")
+    with pytest.raises(TargetError, match="defined 2 times") as error:
+        source.find(module, Target.parse("file.py::f"))
+    assert "file.py::f#1" in error.value.hint
+    assert source.find(module, Target.parse("file.py::f#2")).line == 5
+    assert source.find(module, Target.parse("file.py::A.p:10")).line == 10
+    assert source.find(module, Target.parse("file.py::A::B::forward")).class_name == "A.B"
+    assert source.find(module, Target.parse("file.py::o")).line == 17
+    with pytest.raises(TargetError, match="no #3"):
+        source.find(module, Target.parse("file.py::f#3"))
+
+
+def test_masking_the_second_of_two_is_undone_on_the_second() -> None:
+    module = source.Module.parse(DUPLICATES, "file.py")
+    masked = mask_one(DUPLICATES, "A.p", nth=2)
+    assert b"def p(self): return 1" in masked and b"self.q" not in masked
+    assert unmask_source(module, source.Module.parse(masked, "file.py"), "A.p") == DUPLICATES
+
+
+def test_did_you_mean() -> None:
+    module = source.Module.parse(DUPLICATES, "file.py")
+    with pytest.raises(TargetError) as error:
+        source.find(module, Target.parse("file.py::forward"))
+    assert error.value.hint == "did you mean file.py::A.B.forward?"
+    with pytest.raises(TargetError) as error:
+        source.find(module, Target.parse("file.py::A.B.forwrd"))
+    assert "A.B.forward" in error.value.hint
+
+
+@pytest.mark.parametrize(
+    "text", ["", "trainers.py", "::f", "trainers.py::", "a.py::f#x"], ids=["empty", "no name", "no path", "empty name", "bad number"]
+)
+def test_not_a_target(text: str) -> None:
+    with pytest.raises(TargetError, match="not a target"):
+        Target.parse(text)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"def f(:\n", b"print 'python 2'\n", b"x = '\xff'\n", b"\x00\x01\x02", b"# coding: no-such\n", b"\xff\xfe\x00d"],
+)
+def test_what_is_no_python_is_said(data: bytes) -> None:
+    with pytest.raises(SourceError, match=r"file\.py"):
+        source.Module.parse(data, "file.py")
+
+
+def test_nested_targets_are_refused() -> None:
+    module = source.Module.parse(b"def f():\n    def g():\n        return 1\n    return g\n", "file.py")
+    with pytest.raises(TargetError, match="lies inside"):
+        mask_source(module, module.definitions)
+
+
+def every_function(path: Path) -> list[str]:
+    """Problems found by masking and unmasking each function of a file by itself; [] when there are none."""
+    data = path.read_bytes()
+    try:
+        module = source.Module.parse(data, path.name)
+    except SourceError:
+        return []
+    problems = []
+    for definition in module.definitions:
+        if definition.kind != "function" or is_masked(definition):
+            continue
+        body = ["raise NotImplementedError"]
+        body += ["yield"] if source.is_generator(definition.node) else []  # type: ignore[arg-type]
+        masked = source.Module.parse(source.splice(module, {definition: body}), path.name)
+        now = [item for item in masked.definitions if (item.qualname, item.line) == (definition.qualname, definition.line)]
+        if (
+            len(now) != 1
+            or now[0].docstring != definition.docstring
+            or not is_masked(now[0])
+            or source.outside(masked, now) != source.outside(module, [definition])
+            or source.splice_regions(masked, {now[0]: source.region_bytes(module, definition)}) != data
+        ):
+            problems.append(f"{path}:{definition.line} {definition.qualname}")
+    return problems
+
+
+def library_files() -> list[Path]:
+    """Files of the standard library and of installed packages, small enough to try each function of."""
+    folders = (sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"))
+    found = {path for folder in folders for path in Path(folder).rglob("*.py") if path.stat().st_size < 60_000}
+    return sorted(found)
+
+
+def test_unmask_of_mask_is_the_file_on_a_sample_of_real_code() -> None:
+    """`unmask(mask(x)) == x` for every function of files drawn from the library (all of it: scripts/mask-everything)."""
+    sample = random.Random(20).sample(library_files(), 60)
+    assert [problem for path in sample for problem in every_function(path)] == []
+
+
+names = st.sampled_from(["a", "b", "x"])
+statements = st.sampled_from(
+    ["return 1", "x = 1; y = 2", "pass", "if x:\n    return 2\nelse:\n    y = 3", "'''text\n  more'''", "yield x",
+     "@d\ndef g():\n    return 1", "x = (1,\n  2)", "# comment only\nz = 0", "return \\\n    5", "lambda: (yield)"]
+)
+headers = st.sampled_from(
+    ["def f(x):", "async def f(a, *, b=lambda q: q):", "def f(a: dict = {1: 2}, /) -> 'A[1:2]':  # why",
+     "def f(\n    a,  # first: one\n    b=[1, 2][0:1],\n):", "def f() -> lambda: 0:", "def f(x): \\\n"]
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(headers, st.lists(statements, min_size=1, max_size=4), st.booleans(), st.sampled_from(["    ", "\t", " "]),
+       st.sampled_from(["", "\n", "\n\n# after\n", "\n  # deeper\nx = 1\n"]))
+def test_property_any_shape(header: str, body: list[str], doc: bool, indent: str, tail: str) -> None:
+    if header.endswith("\\\n"):
+        text = header + indent + "return 1" + tail
+    else:
+        lines = (['"""Doc."""'] if doc else []) + "\n".join(body).split("\n")
+        text = header + "\n" + "\n".join(indent + line for line in lines) + tail
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        return
+    data = text.encode()
+    module = source.Module.parse(data, "file.py")
+    definition = module.definitions[0]
+    masked = mask_source(module, [definition]).data
+    goal = source.Module.parse(masked, "file.py")
+    assert is_masked(goal.definitions[0])
+    assert goal.definitions[0].docstring == definition.docstring
+    assert unmask_source(module, goal, "f") == data
+
+
+def test_python_version_of_this_suite() -> None:
+    """Type parameters are parsed where the interpreter knows them."""
+    if sys.version_info < (3, 12):
+        with pytest.raises(SourceError):
+            source.Module.parse(b"def f[T](x: T) -> T:\n    return x\n", "file.py")
+    else:
+        assert b"raise" in mask_one(b"def f[T: (int, str)](x: T) -> T:\n    return x\n", "f")
