@@ -56,3 +56,7 @@ class SandboxError(LmrError):
 
 class UnsafePathError(LmrError):
     """A path that would leave the folder it has to stay in."""
+
+
+class SandboxBuildError(SandboxError):
+    """The environment of the task cannot be built: the task's fault (its Dockerfile), not the machine's."""

@@ -70,7 +70,8 @@ def inside(root: Path, relative: str) -> Path:
     path = root / pure
     if not path.resolve().is_relative_to(root.resolve()):
         raise UnsafePathError(
-            f"path {relative!r} leaves {root.name}/ through a symbolic link", "replace the link by the file itself"
+            f"path {relative!r} leaves {root.name}/ through a symbolic link",
+            "replace the link by the file itself",
         )
     return path
 

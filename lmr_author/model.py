@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import Enum
-from typing import Any, Mapping
+from typing import Any
 
 from lmr_author.errors import TargetError
 
@@ -222,7 +223,17 @@ class Finding:
     def to_json(self) -> dict[str, Any]:
         """The finding with exactly the published keys, severity as text."""
         data = asdict(self)
-        order = ("code", "severity", "task", "implementation", "path", "pointer", "message", "hint", "fixable")
+        order = (
+            "code",
+            "severity",
+            "task",
+            "implementation",
+            "path",
+            "pointer",
+            "message",
+            "hint",
+            "fixable",
+        )
         data["severity"] = self.severity.value
         return {key: data[key] for key in order}
 

@@ -128,7 +128,9 @@ class Module:
                 "correct the file, or choose a target in another one (Python 2 files cannot be masked)",
             ) from error
         except (UnicodeDecodeError, LookupError, ValueError, RecursionError, MemoryError) as error:
-            raise SourceError(f"{name}: cannot be read as Python: {error}", "check the file's encoding") from error
+            raise SourceError(
+                f"{name}: cannot be read as Python: {error}", "check the file's encoding"
+            ) from error
         return cls(data, name, text, encoding, tree)
 
     @cached_property
@@ -186,7 +188,9 @@ class Module:
     def byte_offset(self, offset: int) -> int:
         """Bytes of the file before a character of its text."""
         head = self.text[:offset]
-        return self._bom + (offset if head.isascii() and self._encoding != "utf-16" else len(self.encode(head)))
+        return self._bom + (
+            offset if head.isascii() and self._encoding != "utf-16" else len(self.encode(head))
+        )
 
     def line_start(self, line: int) -> int:
         """Characters before a line, counted from 1."""
@@ -223,14 +227,18 @@ def find(module: Module, target: Target) -> Definition:
 
 
 def suggestion(module: Module, target: Target) -> str:
-    """"did you mean …" for a name that a module does not define."""
+    """ "did you mean …" for a name that a module does not define."""
     names = list(dict.fromkeys(item.qualname for item in module.definitions))
     close = [name for name in names if name.rpartition(".")[2] == target.name]
     close += difflib.get_close_matches(target.qualname, names, 3, 0.6)
     close += difflib.get_close_matches(target.name, names, 3, 0.6)
     if not close:
         return f"it defines: {', '.join(names[:8]) or 'nothing'}{', …' if len(names) > 8 else ''}"
-    return "did you mean " + " or ".join(f"{target.path}::{name}" for name in list(dict.fromkeys(close))[:4]) + "?"
+    return (
+        "did you mean "
+        + " or ".join(f"{target.path}::{name}" for name in list(dict.fromkeys(close))[:4])
+        + "?"
+    )
 
 
 def methods(module: Module, definition: Definition) -> tuple[Definition, ...]:
@@ -243,7 +251,9 @@ def methods(module: Module, definition: Definition) -> tuple[Definition, ...]:
         if item.kind == "function" and item.node in definition.node.body and not item.is_overload
     )
     if not inside:
-        raise TargetError(f"class {definition.qualname} in {module.name} has no methods", "name a function instead")
+        raise TargetError(
+            f"class {definition.qualname} in {module.name} has no methods", "name a function instead"
+        )
     return inside
 
 
@@ -293,7 +303,10 @@ def splice(module: Module, bodies: Mapping[Definition, Sequence[str]]) -> bytes:
     """
     return splice_regions(
         module,
-        {definition: module.encode(_new_region(region(module, definition), lines)) for definition, lines in bodies.items()},
+        {
+            definition: module.encode(_new_region(region(module, definition), lines))
+            for definition, lines in bodies.items()
+        },
     )
 
 
@@ -307,7 +320,8 @@ def splice_regions(module: Module, regions: Mapping[Definition, bytes]) -> bytes
     for (_, end, _, one), (start, _, _, other) in zip(cuts, cuts[1:], strict=False):
         if start < end:
             raise TargetError(
-                f"{other.qualname} lies inside {one.qualname} ({module.name})", "mask the outer function alone"
+                f"{other.qualname} lies inside {one.qualname} ({module.name})",
+                "mask the outer function alone",
             )
     data = module.data
     for start, end, new, _ in reversed(cuts):
@@ -317,7 +331,7 @@ def splice_regions(module: Module, regions: Mapping[Definition, bytes]) -> bytes
 
 def outside(module: Module, definitions: Iterable[Definition]) -> bytes:
     """The file's bytes without the regions of some functions: equal in a golden and its masked copy."""
-    return splice_regions(module, {definition: b"" for definition in definitions})
+    return splice_regions(module, dict.fromkeys(definitions, b""))
 
 
 def is_generator(node: FunctionNode) -> bool:
@@ -400,7 +414,9 @@ def _header_end(module: Module, node: FunctionNode, first: ast.stmt) -> tuple[in
         pass  # the piece ends in the middle of the file; its header was complete
     row, column = found
     if not row:
-        raise SourceError(f"{module.name}:{node.lineno}: cannot find the end of the header of {node.name}", "")
+        raise SourceError(
+            f"{module.name}:{node.lineno}: cannot find the end of the header of {node.name}", ""
+        )
     line = node.lineno + row - 1
     return line, (start + column if row == 1 else module.line_start(line) + column)
 
@@ -427,7 +443,11 @@ def _with_trailing_comments(module: Module, end: int, line: int, own_width: int)
 
 def _docstring_source(module: Module, node: FunctionNode) -> str | None:
     first = node.body[0]
-    if not (isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)):
+    if not (
+        isinstance(first, ast.Expr)
+        and isinstance(first.value, ast.Constant)
+        and isinstance(first.value.value, str)
+    ):
         return None
     end_line, end_column = first.end_lineno or first.lineno, first.end_col_offset or 0
     return module.text[module.offset(first.lineno, first.col_offset) : module.offset(end_line, end_column)]

@@ -69,7 +69,8 @@ def only_masked(task: TaskDir, info: TaskInfo, implementation: Implementation) -
     pair = source.matching(golden, goal, implementation.qualname)
     if pair is None:
         raise LmrError(
-            f"{implementation.target} is not in both the goal file and its golden", "run `lmr-author validate`"
+            f"{implementation.target} is not in both the goal file and its golden",
+            "run `lmr-author validate`",
         )
     original, masked = pair
     overlay[implementation.goal_file] = source.splice_regions(
@@ -82,7 +83,9 @@ def read_golden(task: TaskDir, implementation: Implementation) -> bytes:
     """The golden's bytes. Raises LmrError when it is missing."""
     path = task.golden(implementation)
     if not path.is_file():
-        raise LmrError(f"{implementation.golden_file or 'golden file'} is missing in {task.name}", "restore it")
+        raise LmrError(
+            f"{implementation.golden_file or 'golden file'} is missing in {task.name}", "restore it"
+        )
     return path.read_bytes()
 
 

@@ -1,17 +1,18 @@
 """The task folder: the only module that knows where things are in it.
 
-    <id>-<name>/
-    ├── info.json  Dockerfile  requirements.lock  .dockerignore
-    ├── <repo_folder_name>/            the repository as the agent sees it
-    │   ├── paper.pdf  paper.json
-    │   └── unit_test/                 unit_test_N.py, recordings/N/case_K/, logs/
-    ├── golden_files/
-    └── authoring/                     never shipped
+<id>-<name>/
+├── info.json  Dockerfile  requirements.lock  .dockerignore
+├── <repo_folder_name>/            the repository as the agent sees it
+│   ├── paper.pdf  paper.json
+│   └── unit_test/                 unit_test_N.py, recordings/N/case_K/, logs/
+├── golden_files/
+└── authoring/                     never shipped
 """
 
 from __future__ import annotations
 
 import hashlib
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -191,6 +192,24 @@ class TaskDir:
             digest.update(relative.encode("utf-8", "surrogateescape") + b"\0")
             digest.update(files.sha256_file(path).encode() + b"\n")
         return digest.hexdigest()
+
+    def put_aside(self, path: Path, *, copy: bool = False) -> str:
+        """Move (or copy) a file or folder of the task to ``authoring/removed/``, under a name that is free.
+
+        Returns its former path, relative to the task.
+        """
+        relative = path.relative_to(self.root)
+        target = self.authoring / "removed" / relative
+        number = 1
+        while target.exists():
+            number += 1
+            target = target.with_name(f"{path.name}.{number}")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if copy:
+            shutil.copy2(path, target)
+        else:
+            shutil.move(path, target)
+        return relative.as_posix()
 
 
 def replace_implementation(info: TaskInfo, new: Implementation) -> TaskInfo:

@@ -7,9 +7,17 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-
 GENERATED_FOLDERS = frozenset(
-    {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".ipynb_checkpoints", ".hypothesis", ".tox", ".eggs"}
+    {
+        "__pycache__",
+        ".pytest_cache",
+        ".mypy_cache",
+        ".ruff_cache",
+        ".ipynb_checkpoints",
+        ".hypothesis",
+        ".tox",
+        ".eggs",
+    }
 )
 """Folders that any run or editor makes again; deleted."""
 
@@ -84,5 +92,3 @@ def _move(path: Path, repository: Path, keep: Path) -> str:
 
 def _relative(path: Path, repository: Path) -> str:
     return path.relative_to(repository).as_posix()
-
-

@@ -46,8 +46,12 @@ def parse(repository: Path, path: str) -> source.Module:
     file = files.inside(repository, path)
     if file.is_symlink() or not file.is_file():
         raise TargetError(f"{path} is not a regular file", "name the file itself, not a link to it")
+    if file.suffix != ".py":
+        raise SourceError(f"{path} is not a Python file", "a target lies in a .py file")
     if file.stat().st_size > MAX_SOURCE:
-        raise SourceError(f"{path} is larger than {MAX_SOURCE // 2**20} MB", "choose a target in another file")
+        raise SourceError(
+            f"{path} is larger than {MAX_SOURCE // 2**20} MB", "choose a target in another file"
+        )
     return source.Module.parse(file.read_bytes(), path)
 
 
@@ -59,7 +63,9 @@ def find(repository: Path, target: Target) -> tuple[source.Module, source.Defini
     except TargetError as error:
         if any(item.qualname == target.qualname for item in module.definitions):
             raise
-        elsewhere = [f"{path}::{name}" for path, name in _named(repository, target.name) if path != target.path]
+        elsewhere = [
+            f"{path}::{name}" for path, name in _named(repository, target.name) if path != target.path
+        ]
         hint = error.hint
         if elsewhere and not hint.startswith("did you mean"):
             hint = f"did you mean {' or '.join(elsewhere[:4])}?"
@@ -94,9 +100,7 @@ def _similar_files(repository: Path, target: Target) -> str:
         return f"did you mean {' or '.join(found[:4])}?"
     known = [path.relative_to(repository).as_posix() for path in python_files(repository)]
     same_name = [path for path in known if path.rpartition("/")[2] == target.path.rpartition("/")[2]]
-    close = same_name + difflib.get_close_matches(target.path, known, 3, 0.5)
+    close = same_name + difflib.get_close_matches(target.path, known, 3, 0.7)
     if close:
         return f"did you mean {' or '.join(dict.fromkeys(close))}?"
     return "paths are relative to the repository folder"
-
-

@@ -10,7 +10,9 @@ from lmr_author import source
 from lmr_author.errors import SourceError, TargetError
 from lmr_author.masking.notes import MaskNotes, masked_body
 
-IMPORT_TIME_DECORATORS = frozenset({"script", "jit", "njit", "vectorize", "compile", "register", "overload", "singledispatch"})
+IMPORT_TIME_DECORATORS = frozenset(
+    {"script", "jit", "njit", "vectorize", "compile", "register", "overload", "singledispatch"}
+)
 """Last names of decorators that compile or register a body when the file is imported."""
 
 
@@ -30,7 +32,9 @@ class Masked:
 
 
 def mask_source(
-    module: source.Module, definitions: Sequence[source.Definition], notes: Mapping[str, MaskNotes] | None = None
+    module: source.Module,
+    definitions: Sequence[source.Definition],
+    notes: Mapping[str, MaskNotes] | None = None,
 ) -> Masked:
     """Mask functions of a file: signature, decorators and docstring stay, the body becomes a TODO and a raise.
 
@@ -70,7 +74,8 @@ def unmask_source(golden: source.Module, goal: source.Module, qualname: str) -> 
     pair = source.matching(golden, goal, qualname)
     if pair is None:
         raise TargetError(
-            f"{qualname} is not in both the golden and {goal.name}", "restore the goal file from the golden by hand"
+            f"{qualname} is not in both the golden and {goal.name}",
+            "restore the goal file from the golden by hand",
         )
     original, masked = pair
     return source.splice_regions(goal, {masked: source.region_bytes(golden, original)})
@@ -111,5 +116,6 @@ def _assert_faithful(module: source.Module, data: bytes, definitions: Sequence[s
     now = [item for item in masked.definitions if (item.qualname, item.nth) in wanted]
     if len(now) != len(wanted) or source.outside(module, definitions) != source.outside(masked, now):
         raise SourceError(
-            f"{module.name}: masking would change more than the body", "report this file to the lmr-author project"
+            f"{module.name}: masking would change more than the body",
+            "report this file to the lmr-author project",
         )

@@ -52,5 +52,7 @@ def _wrapped(text: str, first: str, following: str) -> list[str]:
     lines: list[str] = []
     for piece in text.splitlines() or [""]:
         start = following if lines else first
-        lines += textwrap.wrap(piece, WIDTH, initial_indent=start, subsequent_indent=following) or [start.rstrip()]
+        lines += textwrap.wrap(piece, WIDTH, initial_indent=start, subsequent_indent=following) or [
+            start.rstrip()
+        ]
     return lines

@@ -1,0 +1,1 @@
+"""Stage: bundles made from a finished task."""

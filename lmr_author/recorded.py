@@ -1,0 +1,149 @@
+"""The manifest of a recording, ``unit_test/recordings/N/recording.json``: written by recording, read by all.
+
+Format: ``schemas/recording.schema.json``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lmr_author import files
+from lmr_author.errors import LmrError
+
+FORMAT = "lmr-recording/1"
+MANIFEST = "recording.json"
+SUPPORT = "lmr_probe"
+"""Folder beside the tests with what they need to read a recording; standard library only."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One recorded call.
+
+    Attributes:
+        name: its folder, ``case_1``.
+        call: number of the call in the recorded run, from 1.
+        bytes: size of its files together.
+        files: file name → SHA-256.
+        summary: parameter → what it was.
+        outcome: ``"returned"`` or ``"raised"``.
+        checkers: leaf path → ``{"kind": "allclose", "rtol", "atol"}``; what is not named is compared exactly.
+        omitted: attributes of the inputs that could not be stored.
+    """
+
+    name: str
+    call: int
+    bytes: int
+    files: Mapping[str, str]
+    summary: Mapping[str, str]
+    outcome: str
+    checkers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    omitted: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class Recording:
+    """All cases of one implementation, and how they came about."""
+
+    goal_file: str
+    qualname: str
+    line: int
+    module: str | None
+    sys_path: tuple[str, ...]
+    command: tuple[str, ...]
+    created: str
+    tool: str
+    versions: Mapping[str, str]
+    calls: int
+    lines: tuple[int, ...]
+    missed: tuple[int, ...]
+    cases: tuple[Case, ...]
+    support: Mapping[str, str]
+
+    def to_json(self) -> dict[str, Any]:
+        """The document as stored."""
+        return {
+            "format": FORMAT,
+            "target": {"goal_file": self.goal_file, "qualname": self.qualname, "line": self.line},
+            "module": self.module,
+            "sys_path": list(self.sys_path),
+            "command": list(self.command),
+            "created": self.created,
+            "tool": self.tool,
+            "versions": dict(self.versions),
+            "calls": self.calls,
+            "coverage": {"lines": list(self.lines), "missed": list(self.missed)},
+            "cases": [
+                {**asdict(case), "omitted": [dict(item) for item in case.omitted]} for case in self.cases
+            ],
+            "support": dict(self.support),
+        }
+
+    @classmethod
+    def from_json(cls, data: Any) -> Recording:
+        """Read a manifest. Raises LmrError when it is not one."""
+        try:
+            target, coverage = data["target"], data["coverage"]
+            return cls(
+                goal_file=str(target["goal_file"]),
+                qualname=str(target["qualname"]),
+                line=int(target["line"]),
+                module=data["module"] if data["module"] is None else str(data["module"]),
+                sys_path=tuple(str(item) for item in data["sys_path"]),
+                command=tuple(str(item) for item in data["command"]),
+                created=str(data["created"]),
+                tool=str(data["tool"]),
+                versions={str(key): str(value) for key, value in data["versions"].items()},
+                calls=int(data["calls"]),
+                lines=tuple(int(item) for item in coverage["lines"]),
+                missed=tuple(int(item) for item in coverage["missed"]),
+                cases=tuple(_case(item) for item in data["cases"]),
+                support={str(key): str(value) for key, value in data["support"].items()},
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise LmrError(f"{MANIFEST} is not a recording's manifest ({error!r})", "record again") from error
+
+
+def load(folder: Path) -> Recording | None:
+    """The manifest in a recording's folder; None when there is none. Raises LmrError when it is damaged."""
+    path = folder / MANIFEST
+    return Recording.from_json(files.read_json(path)) if path.is_file() else None
+
+
+def tampered(folder: Path, recording: Recording) -> list[str]:
+    """Files of a recording that are missing, changed or were not recorded, relative to its folder."""
+    problems = []
+    for case in recording.cases:
+        here = folder / case.name
+        for name, digest in case.files.items():
+            path = here / Path(name).name
+            if not path.is_file():
+                problems.append(f"{case.name}/{name} is missing")
+            elif files.sha256_file(path) != digest:
+                problems.append(f"{case.name}/{name} was changed")
+        present = {path.name for path in here.iterdir()} if here.is_dir() else set()
+        problems += [f"{case.name}/{name} was not recorded" for name in sorted(present - set(case.files))]
+    for name, digest in recording.support.items():
+        path = folder.parent.parent / SUPPORT / Path(name).name
+        if not path.is_file() or files.sha256_file(path) != digest:
+            problems.append(f"../../{SUPPORT}/{name} was changed or is missing")
+    return problems
+
+
+def _case(data: Mapping[str, Any]) -> Case:
+    name = str(data["name"])
+    if "/" in name or name in {"", ".", ".."}:
+        raise ValueError(f"bad case name {name!r}")
+    return Case(
+        name=name,
+        call=int(data["call"]),
+        bytes=int(data["bytes"]),
+        files={str(key): str(value) for key, value in data["files"].items()},
+        summary={str(key): str(value) for key, value in data["summary"].items()},
+        outcome=str(data["outcome"]),
+        checkers={str(key): dict(value) for key, value in data["checkers"].items()},
+        omitted=tuple(dict(item) for item in data["omitted"]),
+    )

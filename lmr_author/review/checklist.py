@@ -1,0 +1,161 @@
+"""The checklist: automatic items answered by validate and evaluate, human items answered by a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lmr_author.errors import UsageError
+from lmr_author.model import Finding, Severity
+
+ANSWERS = ("pass", "fail", "unsure")
+
+
+@dataclass(frozen=True)
+class Question:
+    """A human item: what the reviewer is asked, and what to look at."""
+
+    id: str
+    question: str
+    look_at: str
+
+
+HUMAN = (
+    Question(
+        "instruction",
+        "Does the instruction match the paper and the code?",
+        "info.json: instruction; paper.pdf",
+    ),
+    Question(
+        "paper-section",
+        "Is the section of the paper that describes the function there and sufficient?",
+        "paper.pdf",
+    ),
+    Question(
+        "core", "Is the masked function a core contribution of the paper?", "the golden file; paper.pdf"
+    ),
+    Question(
+        "tests",
+        "Do the tests exercise the function as the paper uses it?",
+        "unit_test/; authoring/evaluation.json",
+    ),
+    Question(
+        "no-leak",
+        "Is the solution nowhere in the agent's tree, also in other words?",
+        "the repository folder",
+    ),
+    Question(
+        "environment",
+        "Is the environment sane: versions of the paper's time, nothing superfluous?",
+        "Dockerfile",
+    ),
+    Question(
+        "licence",
+        "Does the licence of the repository allow redistribution?",
+        "the repository's licence; provenance",
+    ),
+)
+"""The human items, in the order asked (LMR-Bench paper, section on quality control)."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """An answered item of the checklist, as stored in ``authoring/reviews/<reviewer>.json``."""
+
+    id: str
+    question: str
+    kind: str
+    answer: str
+    comment: str = ""
+    evidence: str = ""
+
+    def to_json(self) -> dict[str, str]:
+        """The item as stored."""
+        return {
+            "id": self.id,
+            "question": self.question,
+            "kind": self.kind,
+            "answer": self.answer,
+            "comment": self.comment,
+            "evidence": self.evidence,
+        }
+
+
+def automatic_items(
+    findings: Iterable[Finding], evaluation: Mapping[str, Any] | None, content_digest: str
+) -> tuple[Item, Item]:
+    """What the tool itself can say: static checks, and the gates if they were run on this very state.
+
+    Args:
+        findings: of ``validate``, just now.
+        evaluation: ``authoring/evaluation.json``, or None when there is none.
+        content_digest: of the task as it is now.
+    """
+    serious = [item for item in findings if item.severity is not Severity.NOTE]
+    codes = ", ".join(sorted({item.code for item in serious}))
+    static = Item(
+        "validate",
+        "Do all static checks hold?",
+        "automatic",
+        "fail" if serious else "pass",
+        evidence=f"{len(serious)} findings: {codes}" if serious else "no findings",
+    )
+    answer, evidence = _gates(evaluation, content_digest)
+    return static, Item("evaluate", "Do all gates hold?", "automatic", answer, evidence=evidence)
+
+
+def human_items(answers: Mapping[str, Any]) -> tuple[Item, ...]:
+    """The human items from an answers document ``{id: "pass" | {"answer": …, "comment": …}}``.
+
+    Raises UsageError for an unknown id, a missing one, or an answer that is none of pass, fail, unsure.
+    """
+    unknown = set(answers) - {question.id for question in HUMAN}
+    if unknown:
+        raise UsageError(
+            f"unknown checklist item {sorted(unknown)[0]!r}", "items: " + ", ".join(item.id for item in HUMAN)
+        )
+    missing = [question.id for question in HUMAN if question.id not in answers]
+    if missing:
+        raise UsageError(
+            f"no answer for: {', '.join(missing)}",
+            'answer each with "pass", "fail" or "unsure" (see --template)',
+        )
+    return tuple(_human_item(question, answers[question.id]) for question in HUMAN)
+
+
+def signs_off(items: Sequence[Item]) -> bool:
+    """A review signs off when every item passes; "unsure" does not."""
+    return all(item.answer == "pass" for item in items)
+
+
+def template() -> dict[str, dict[str, str]]:
+    """An answers document to fill in."""
+    return {item.id: {"question": item.question, "answer": "", "comment": ""} for item in HUMAN}
+
+
+def _human_item(question: Question, given: object) -> Item:
+    answer, comment = given, ""
+    if isinstance(given, Mapping):
+        answer, comment = given.get("answer"), str(given.get("comment") or "")
+    if answer not in ANSWERS:
+        raise UsageError(
+            f"item {question.id!r}: the answer {answer!r} is none", "one of: " + ", ".join(ANSWERS)
+        )
+    if answer != "pass" and not comment.strip():
+        raise UsageError(f"item {question.id!r}: {answer!r} needs a comment", "say why, for the annotator")
+    return Item(question.id, question.question, "human", str(answer), comment)
+
+
+def _gates(evaluation: Mapping[str, Any] | None, content_digest: str) -> tuple[str, str]:
+    if evaluation is None:
+        return "fail", "never evaluated"
+    if evaluation.get("content_digest") != content_digest:
+        return "fail", "evaluated before the task changed"
+    failed = [gate for gate in evaluation.get("gates", []) if gate.get("status") != "passed"]
+    if failed or not evaluation.get("passed"):
+        return "fail", "; ".join(
+            f"{gate.get('gate')}: {gate.get('status')}" for gate in failed
+        ) or "did not pass"
+    sandbox = (evaluation.get("sandbox") or {}).get("kind", "?")
+    return "pass", f"{len(evaluation.get('gates', []))} gates passed in the {sandbox} sandbox"

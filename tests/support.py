@@ -1,0 +1,82 @@
+"""Small tasks for tests, written file by file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from lmr_author.model import TaskInfo
+from lmr_author.taskdir import TaskDir
+
+LOSSES = b'''\
+"""Losses."""
+
+import math
+
+
+def hinge(x, margin=1.0):
+    """Hinge loss of a margin.
+
+    Args:
+        x: a number.
+    """
+    gap = margin - x  # how far
+    if gap > 0:
+        return gap
+    return 0.0
+
+
+class Meter:
+    def __init__(self, size):
+        self.size = size
+        self.values = []
+
+    def add(self, value):
+        """Add a value and return the running mean."""
+        self.values.append(value)
+        self.values = self.values[-self.size :]
+        return math.fsum(self.values) / len(self.values)
+
+    async def later(self): return self.size
+
+    def each(self):
+        yield from self.values
+'''
+
+DRIVER = b"""\
+from pkg.losses import Meter, hinge
+
+for x in (0.5, 2.0, -1.0):
+    hinge(x, margin=1.5)
+meter = Meter(2)
+for x in (1.0, 2.0, 3.0):
+    meter.add(x)
+"""
+
+
+def make_task(tasks: Path, name: str = "1-Small", repository: str = "small-repo") -> TaskDir:
+    """A task as `new-task` leaves it: nothing masked yet."""
+    task = TaskDir(tasks / name)
+    root = task.root / repository
+    (root / "pkg").mkdir(parents=True)
+    (root / "unit_test").mkdir()
+    (root / "pkg" / "__init__.py").write_bytes(b"")
+    (root / "pkg" / "losses.py").write_bytes(LOSSES)
+    (root / "run.py").write_bytes(DRIVER)
+    (root / "README.md").write_text("# Small\n")
+    (root / "paper.pdf").write_bytes(b"%PDF-1.4\n%%EOF\n")
+    (root / "paper.json").write_text(json.dumps({"1": "The hinge loss of a margin."}))
+    task.golden_folder.mkdir()
+    task.lock.write_text("# nothing\n")
+    task.save(
+        TaskInfo(
+            instance_id=1,
+            paper_name="Small",
+            folder_name=name,
+            paper_url="https://example.org/small",
+            year=2024,
+            repo_url="https://example.org/small-repo",
+            repo_folder_name=repository,
+        )
+    )
+    return task

@@ -1,0 +1,117 @@
+"""The bundled examples are what they claim: runnable, covered by their driver, true to their paper."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lmr_author import resources
+from lmr_author.model import CATEGORIES, Target
+
+DEMO = resources.folder("templates") / "demo"
+PREFERENCE = resources.folder("templates") / "example-preference"
+EXAMPLES = [
+    pytest.param(DEMO, id="demo"),
+    pytest.param(PREFERENCE, id="preference", marks=pytest.mark.torch),
+]
+
+TRACER = """
+import json, runpy, sys
+path, name, out, *sys.argv = sys.argv[1:]
+arcs, last, calls = set(), {}, 0
+def trace(frame, event, argument):
+    global calls
+    if frame.f_code.co_name != name or not frame.f_code.co_filename.endswith(path):
+        return None
+    calls += event == "call"
+    if event == "line":
+        arcs.add((last.get(id(frame), 0), frame.f_lineno))
+        last[id(frame)] = frame.f_lineno
+    elif event == "return":
+        last.pop(id(frame), None)
+    return trace
+sys.settrace(trace)
+runpy.run_path(sys.argv[0], run_name="__main__")
+sys.settrace(None)
+json.dump({"arcs": sorted(arcs), "calls": calls}, open(out, "w"))
+"""
+
+
+def recipe(folder: Path) -> dict[str, Any]:
+    (path,) = folder.glob("*.json")
+    data: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return data
+
+
+def definition(folder: Path) -> ast.FunctionDef:
+    target = Target.parse(recipe(folder)["target"])
+    tree = ast.parse((folder / "repository" / target.path).read_bytes())
+    (node,) = (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == target.name)
+    return node
+
+
+@pytest.mark.parametrize("folder", [DEMO, PREFERENCE], ids=["demo", "preference"])
+def test_recipe_names_what_exists(folder: Path) -> None:
+    data = recipe(folder)
+    repository = folder / "repository"
+    assert data["category"] in CATEGORIES
+    assert Target.parse(data["target"]).path in data["instruction"]
+    assert definition(folder).name in data["instruction"]
+    named = [*data["retrieval"], data["driver"][1], data["results"][1]]
+    assert [path for path in named if not (repository / path).is_file()] == []
+    assert datetime.fromisoformat(data["commit"]["date"]).tzinfo is not None
+
+
+@pytest.mark.parametrize("folder", EXAMPLES)
+def test_driver_takes_every_branch_of_the_target(folder: Path, tmp_path: Path) -> None:
+    data, out = recipe(folder), tmp_path / "arcs.json"
+    target = Target.parse(data["target"])
+    argv = [sys.executable, "-B", "-c", TRACER, target.path, target.name, str(out), *data["driver"][1:]]
+    environment = {"PYTHONPATH": ".", "PATH": "/usr/bin:/bin"}
+    subprocess.run(argv, cwd=folder / "repository", env=environment, check=True, stdout=subprocess.DEVNULL)
+    seen = json.loads(out.read_text())
+    assert seen["calls"] >= 10
+    arcs = {tuple(arc) for arc in seen["arcs"]}
+    branches = [node for node in ast.walk(definition(folder)) if isinstance(node, ast.If)]
+    assert len(branches) >= 3
+    for node in branches:
+        taken = {after for before, after in arcs if before == node.lineno}
+        first = node.body[0].lineno
+        assert first in taken, f"line {node.lineno}: never true"
+        assert taken - {first}, f"line {node.lineno}: never false"
+
+
+def test_the_demo_paper_holds_what_the_driver_prints() -> None:
+    import pymupdf
+
+    argv = [sys.executable, "-B", *recipe(DEMO)["results"][1:]]
+    run = subprocess.run(argv, cwd=DEMO / "repository", capture_output=True, text=True, check=True)
+    with pymupdf.open(DEMO / "paper.pdf") as document:
+        words = " ".join(page.get_text() for page in document).split()
+        assert document.metadata["title"] == recipe(DEMO)["title"]
+    printed = " ".join(words)
+    rows = json.loads(run.stdout)
+    assert len(rows) == 6
+    for row in rows:
+        assert " ".join(row) in printed
+
+
+@pytest.mark.parametrize("folder", [DEMO, PREFERENCE], ids=["demo", "preference"])
+def test_the_body_of_the_target_stands_nowhere_else(folder: Path) -> None:
+    """No line of the target's computation is repeated in another file of the repository."""
+    body = ast.Module(definition(folder).body[1:], [])
+    assignments = [node for node in ast.walk(body) if isinstance(node, (ast.Assign, ast.AugAssign))]
+    assert len(assignments) >= 7
+    repository = folder / "repository"
+    goal = repository / Target.parse(recipe(folder)["target"]).path
+    for path in repository.rglob("*"):
+        if path.is_file() and path != goal and path.suffix != ".pyc":
+            text = path.read_text("utf-8")
+            assert not [node for node in assignments if ast.unparse(node) in text], path
