@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from enum import Enum
+from enum import StrEnum
 from typing import Any
 
 from lmr_author.errors import TargetError
@@ -24,7 +24,7 @@ CATEGORIES = (
 """The nine categories of LMR-Bench, in the paper's order."""
 
 
-class Severity(str, Enum):
+class Severity(StrEnum):
     """How bad a finding is: an ERROR must not ship, a WARNING should not, a NOTE is for information."""
 
     ERROR = "error"
@@ -238,7 +238,7 @@ class Finding:
         return {key: data[key] for key in order}
 
 
-class GateStatus(str, Enum):
+class GateStatus(StrEnum):
     """Outcome of a gate. UNPROVEN: this sandbox cannot show it; SKIPPED: an earlier gate failed."""
 
     PASSED = "passed"

@@ -7,6 +7,7 @@ comparison with the expected ones happens here, outside.
 from __future__ import annotations
 
 import json
+import posixpath
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -151,14 +152,17 @@ def differences(
 
 
 def _write_job(job: Path, tree_inside: str, plan: Plan, variants: Sequence[Variant]) -> str:
-    """Lay out request, variants and inputs (never expected outputs) in a folder; returns the request's path."""
+    """Lay out request, variants and inputs (never expected outputs) in a folder; returns the request's path.
+
+    Paths in it are relative to it, so that it holds wherever a sandbox puts it.
+    """
     listed = []
     for number, variant in enumerate(variants):
         entry: dict[str, Any] = {"id": variant.id, "source": None, "line": variant.line}
         if variant.source is not None:
             path = job / f"variant_{number}.py"
             path.write_bytes(variant.source)
-            entry["source"] = f"{INPUTS}/{path.name}"
+            entry["source"] = path.name
         listed.append(entry)
     for case in plan.cases:
         target = job / "cases" / case
@@ -166,13 +170,13 @@ def _write_job(job: Path, tree_inside: str, plan: Plan, variants: Sequence[Varia
         for file in (plan.recording / case).glob("inputs.*"):
             shutil.copyfile(file, target / file.name)
     request = {
-        "tree": tree_inside,
+        "tree": posixpath.relpath(tree_inside, INPUTS),
         "goal_file": plan.goal_file,
         "qualname": plan.qualname,
         "line": plan.line,
         "module": plan.module,
         "sys_path": list(plan.sys_path),
-        "inputs": f"{INPUTS}/cases",
+        "inputs": "cases",
         "cases": list(plan.cases),
         "variants": listed,
         "case_seconds": plan.case_seconds,

@@ -12,10 +12,10 @@ import os
 import stat
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, TypedDict, TypeVar, cast
 
 from lmr_author import files
 from lmr_author.errors import LmrError, SourceError
@@ -29,7 +29,12 @@ MAX_TEXT = 16 * 1024 * 1024
 MAX_PYTHON = 2 * 1024 * 1024
 """Files larger than this are never parsed as Python (bytes): generated tables, not code."""
 
+HOLLOW = frozenset({".git", ".gitkeep", ".gitmodules", ".DS_Store"})
+"""Files that an empty folder can hold: a submodule's link, a place holder."""
+
 T = TypeVar("T")
+Content = str | bytes | None | Callable[[], bytes]
+"""What an example puts into a file."""
 
 
 @dataclass(frozen=True)
@@ -38,15 +43,18 @@ class Example:
 
     Attributes:
         title: what was done, in a few words ("the body is a bare return").
-        files: path in the task → new content; None removes the file.
+        files: path in the task → new content; None removes the file; a function makes the content when
+            it is needed.
         info: keys of ``info.json`` to replace (top level); a value of None removes the key.
         implementation: keys of ``implementations[0]`` to replace; None removes the key.
+        also: other codes that the same change rightly brings up.
     """
 
     title: str
-    files: Mapping[str, str | bytes | None] = field(default_factory=dict)
+    files: Mapping[str, Content] = field(default_factory=dict)
     info: Mapping[str, Any] = field(default_factory=dict)
     implementation: Mapping[str, Any] = field(default_factory=dict)
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -158,14 +166,31 @@ class TaskView:
         """The implementations, in the file's order."""
         return self.info.implementations
 
+    def position(self, implementation: Implementation) -> int:
+        """An implementation's place in the list of ``info.json``, from 0, for JSON pointers."""
+        entries = self.raw.get("implementations") if self.raw else None
+        places = [place for place, entry in enumerate(entries or ()) if isinstance(entry, dict)]
+        same = [
+            place for place, one in zip(places, self.implementations, strict=False) if one is implementation
+        ]
+        return same[0] if same else 0
+
     @cached_property
     def repository(self) -> Path | None:
-        """The repository folder, or None when it is absent or its name leads outside."""
+        """The repository folder; None when it is absent, its name leads outside, or nothing is in it."""
         try:
             path = self.task.repository(self.info)
-            return path if path.is_dir() and path != self.task.root else None
+            if not path.is_dir() or path == self.task.root:
+                return None
         except (LmrError, OSError, ValueError):
             return None
+        prefix = self.relative_raw(path) + "/"
+        hollow = all(
+            entry.name in HOLLOW
+            for entry in self.entries
+            if entry.kind == "file" and entry.relative.startswith(prefix)
+        )
+        return None if hollow else path
 
     @cached_property
     def repository_files(self) -> tuple[Path, ...]:
@@ -275,6 +300,16 @@ def _size(item: os.DirEntry[str]) -> int:
         return 0
 
 
+class Where(TypedDict, total=False):
+    """Where a finding is: arguments of :meth:`Check.finding` that a check gives several times."""
+
+    implementation: Implementation | None
+    path: Path | str
+    pointer: str
+    severity: Severity | None
+    fixable: bool | None
+
+
 class Check(ABC):
     """One thing that can be wrong with a task.
 
@@ -342,18 +377,28 @@ class ImplementationCheck(Check):
 
 
 class TreeCheck(Check):
-    """A check that compares tasks with each other. Alone, a task has nothing to be compared with.
+    """A check that compares implementations with each other, of one task and of several.
 
-    Its examples are changes to the *second* of two tasks made by ``checks/example_task.py``.
+    Each task makes *claims*, small enough to be kept for thousands of tasks; a claim that is made
+    twice is a finding for everyone who makes it. The examples are changes to the *second* of two
+    tasks made by ``checks/example_task.py``.
     """
 
     def run(self, view: TaskView) -> Iterable[Finding]:
-        """Nothing: see :meth:`run_all`."""
+        """Nothing: see :meth:`claims`."""
         return ()
 
     @abstractmethod
-    def run_all(self, views: Sequence[TaskView]) -> Iterable[Finding]:
-        """Yield what is wrong with tasks beside each other."""
+    def claims(self, view: TaskView) -> Iterable[tuple[str, Finding]]:
+        """(what is claimed, the finding for it if it is claimed twice). Its message begins the sentence."""
+
+    def conflict(self, finding: Finding, others: Sequence[Finding]) -> Finding:
+        """The finding of a claim that others make, too."""
+        names = [
+            other.task + (f" #{other.implementation}" if other.implementation else "") for other in others
+        ]
+        listed = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+        return replace(finding, message=f"{finding.message} {listed}")
 
 
 def _file(path: Path | None) -> Path | None:

@@ -115,7 +115,7 @@ class Sandbox(ABC):
     def run(self, command: Command) -> ExecResult:
         """Run a command to its end or its time-out. Raises SandboxError when it could not be run."""
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027  (a backend may have nothing to remove)
         """Remove everything that this sandbox left behind. Idempotent."""
 
     def __enter__(self) -> Sandbox:

@@ -1,0 +1,227 @@
+"""Reading the body of a masked function: what is left in it, what it returns, what is undefined."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections import Counter
+from collections.abc import Iterator
+
+from lmr_author.source import FunctionNode, Module
+
+_QUIET_CALLS = frozenset({"print", "list", "dict", "set", "tuple", "object", "float", "int", "str"})
+_LOGGERS = frozenset({"debug", "info", "warning", "warn", "error"})
+
+
+def statements(node: FunctionNode) -> list[ast.stmt]:
+    """A function's body without its docstring."""
+    body = list(node.body)
+    if body and is_text(body[0]):
+        body = body[1:]
+    return body
+
+
+def is_text(node: ast.stmt) -> bool:
+    """Whether a statement is a bare string: a docstring, or a comment written as one."""
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
+
+
+def dump(nodes: list[ast.stmt]) -> str:
+    """Statements in a form that compares equal when the code is the same, wherever it stands."""
+    return ";".join(ast.dump(node) for node in nodes if not is_text(node))
+
+
+def pieces(nodes: list[ast.stmt]) -> Iterator[tuple[str, ast.AST]]:
+    """(comparable form, node) of each simple statement and of the head of each compound one, in order."""
+    for node in nodes:
+        if is_text(node):
+            continue
+        blocks = [getattr(node, name, []) for name in ("body", "orelse", "finalbody")]
+        handlers = getattr(node, "handlers", [])
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield f"def {node.name}({ast.dump(node.args)})", node
+        elif isinstance(node, ast.ClassDef):
+            yield f"class {node.name}", node
+        elif isinstance(node, ast.If | ast.While):
+            yield f"{type(node).__name__} {ast.dump(node.test)}", node
+        elif isinstance(node, ast.For | ast.AsyncFor):
+            yield f"for {ast.dump(node.target)} in {ast.dump(node.iter)}", node
+        elif isinstance(node, ast.With | ast.AsyncWith):
+            yield "with " + ",".join(ast.dump(item) for item in node.items), node
+        elif not any(blocks) and not handlers:
+            yield ast.dump(node), node
+        for block in [*blocks, *(handler.body for handler in handlers)]:
+            yield from pieces([item for item in block if isinstance(item, ast.stmt)])
+
+
+def is_trivial(node: ast.AST) -> bool:
+    """Whether a statement computes nothing: pass, a constant, an import, a log line, ``x = None``."""
+    if isinstance(
+        node, ast.Pass | ast.Global | ast.Nonlocal | ast.Import | ast.ImportFrom | ast.Break | ast.Continue
+    ):
+        return True
+    if isinstance(node, ast.Expr):
+        return (
+            isinstance(node.value, ast.Constant) or _is_log(node.value) or isinstance(node.value, ast.Yield)
+        )
+    if isinstance(node, ast.Assign | ast.AnnAssign):
+        return node.value is None or is_constant(node.value)
+    return False
+
+
+def is_constant(node: ast.expr) -> bool:
+    """Whether an expression takes nothing from the arguments: a literal, ``[]``, ``torch.tensor(0.)``."""
+    if isinstance(node, ast.Constant):
+        return True
+    if isinstance(node, ast.UnaryOp):
+        return is_constant(node.operand)
+    if isinstance(node, ast.Tuple | ast.List | ast.Set):
+        return all(is_constant(item) for item in node.elts)
+    if isinstance(node, ast.Dict):
+        return all(is_constant(item) for item in [*(key for key in node.keys if key), *node.values])
+    if isinstance(node, ast.Call):
+        plain = isinstance(node.func, ast.Name) and node.func.id in _QUIET_CALLS
+        tensor = isinstance(node.func, ast.Attribute) and node.func.attr in (
+            "tensor",
+            "zeros",
+            "ones",
+            "empty",
+            "array",
+        )
+        return (plain or tensor) and all(is_constant(item) for item in node.args)
+    return False
+
+
+def _is_log(node: ast.expr) -> bool:
+    if not isinstance(node, ast.Call):
+        return False
+    if isinstance(node.func, ast.Name):
+        return node.func.id == "print"
+    return isinstance(node.func, ast.Attribute) and node.func.attr in _LOGGERS
+
+
+def kept_pieces(golden: FunctionNode, goal: FunctionNode) -> tuple[list[ast.AST], int]:
+    """The statements of the golden's body that still stand in the masked one, and how many it has in all.
+
+    Statements that give nothing away are not counted: returns, raises, constants, logging,
+    ``super().__init__()``.
+    """
+    original = [(form, node) for form, node in pieces(statements(golden)) if _telling(node)]
+    available = Counter(form for form, _ in original)
+    kept = []
+    for form, node in pieces(statements(goal)):
+        if _telling(node) and available[form] > 0:
+            available[form] -= 1
+            kept.append(node)
+    return kept, len(original)
+
+
+def _telling(node: ast.AST) -> bool:
+    if isinstance(node, ast.Return | ast.Raise) or is_trivial(node):
+        return False
+    return not (isinstance(node, ast.Expr) and ast.unparse(node.value).startswith("super("))
+
+
+def raises(node: FunctionNode) -> list[ast.Raise]:
+    """Every ``raise`` of a body."""
+    return [
+        item for statement in statements(node) for item in ast.walk(statement) if isinstance(item, ast.Raise)
+    ]
+
+
+def raises_not_implemented(node: FunctionNode) -> bool:
+    """Whether the body raises NotImplementedError."""
+    for item in raises(node):
+        raised = item.exc.func if isinstance(item.exc, ast.Call) else item.exc
+        if isinstance(raised, ast.Name | ast.Attribute) and ast.unparse(raised).endswith(
+            "NotImplementedError"
+        ):
+            return True
+    return False
+
+
+def undefined_names(
+    module: Module, goal: FunctionNode, golden: FunctionNode | None, scopes: set[str]
+) -> list[str]:
+    """Names that the masked body reads and nothing defines any more, in the order they occur.
+
+    Args:
+        scopes: names that enclosing functions bind.
+    """
+    star = any(
+        isinstance(node, ast.ImportFrom) and any(name.name == "*" for name in node.names)
+        for node in module.tree.body
+    )
+    # After `import *` only a name that the golden's own body assigns is known to be undefined.
+    certain = bound_names(golden) if star and golden is not None else None
+    known = (
+        bound_names(goal)
+        | module_names(module)
+        | scopes
+        | set(dir(builtins))
+        | {"__class__", "__file__", "__name__"}
+    )
+    found: dict[str, None] = {}
+    for statement in statements(goal):
+        for node in ast.walk(statement):
+            if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load) or node.id in known:
+                continue
+            if not star or (certain is not None and node.id in certain):
+                found[node.id] = None
+    return list(found)
+
+
+def module_names(module: Module) -> set[str]:
+    """Names bound at a module's top level, in whatever block."""
+    names: set[str] = set()
+    stack: list[ast.AST] = list(module.tree.body)
+    while stack:
+        node = stack.pop()
+        names |= _bound_by(node)
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            stack.extend(ast.iter_child_nodes(node))
+        else:
+            names |= {name for item in ast.walk(node) if isinstance(item, ast.Global) for name in item.names}
+    return names
+
+
+def bound_names(node: FunctionNode) -> set[str]:
+    """Parameters, and names bound anywhere in a function's body."""
+    arguments = node.args
+    names = {item.arg for item in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]}
+    names |= {item.arg for item in (arguments.vararg, arguments.kwarg) if item}
+    for statement in node.body:
+        for item in ast.walk(statement):
+            names |= _bound_by(item)
+            if isinstance(item, ast.arg):
+                names.add(item.arg)
+    return names
+
+
+def _bound_by(node: ast.AST) -> set[str]:
+    if isinstance(node, ast.Name):
+        return {node.id} if isinstance(node.ctx, ast.Store | ast.Del) else set()
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return {node.name}
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+    if isinstance(node, ast.ExceptHandler):
+        return {node.name} if node.name else set()
+    if isinstance(node, ast.MatchAs | ast.MatchStar):
+        return {node.name} if node.name else set()
+    return set()
+
+
+def enclosing_names(module: Module, qualname: str) -> set[str]:
+    """Names that the functions around a nested function bind."""
+    names: set[str] = set()
+    parts = qualname.split(".")
+    around = {".".join(parts[:count]) for count in range(1, len(parts))}
+    for item in module.definitions:
+        if item.qualname in around and not isinstance(item.node, ast.ClassDef):
+            names |= bound_names(item.node)
+    return names

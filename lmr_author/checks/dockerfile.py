@@ -1,0 +1,256 @@
+"""Read a Dockerfile, however it is written, and know what its image will hold."""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import re
+import shlex
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from lmr_author.checks.base import Entry, TaskView
+
+_VARIABLE = re.compile(r"\$(?:\{(\w+)(?:(:?[-+])([^}]*))?\}|(\w+))")
+_KNOWN = frozenset(
+    [
+        "FROM",
+        "ARG",
+        "ENV",
+        "RUN",
+        "COPY",
+        "ADD",
+        "WORKDIR",
+        "USER",
+        "CMD",
+        "ENTRYPOINT",
+        "EXPOSE",
+        "LABEL",
+        "VOLUME",
+        "SHELL",
+        "ONBUILD",
+        "HEALTHCHECK",
+        "STOPSIGNAL",
+        "MAINTAINER",
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One instruction: its name in capitals, its arguments on one line, and the line it starts at."""
+
+    name: str
+    text: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Dockerfile:
+    """A Dockerfile read.
+
+    Attributes:
+        instructions: in order, continuation lines joined, heredocs with their text.
+        comments: (line, text) of every comment line.
+        arguments: defaults of ARG and values of ENV, expanded.
+    """
+
+    instructions: tuple[Instruction, ...]
+    comments: tuple[tuple[int, str], ...]
+    arguments: dict[str, str] = field(default_factory=dict)
+
+    def named(self, *names: str) -> list[Instruction]:
+        """The instructions of some names."""
+        return [item for item in self.instructions if item.name in names]
+
+    def expand(self, text: str) -> str:
+        """Text with the variables that are known replaced; unknown ones stay."""
+        return _VARIABLE.sub(self._value, text)
+
+    def _value(self, match: re.Match[str]) -> str:
+        name = match[1] or match[4]
+        if match[2] and "+" in match[2]:
+            return match[3]
+        return self.arguments.get(name) or (match[3] if match[2] else "") or match[0]
+
+    @cached_property
+    def commands(self) -> list[tuple[Instruction, str]]:
+        """(instruction, command) of each shell command of each RUN."""
+        found = []
+        for item in self.named("RUN"):
+            text = _shell_text(item.text)
+            found += [
+                (item, part.strip())
+                for part in re.split(r"&&|\|\||;|\n|(?<!\|)\|(?!\|)", text)
+                if part.strip()
+            ]
+        return found
+
+    @cached_property
+    def copies(self) -> list[tuple[Instruction, list[str]]]:
+        """(instruction, sources) of each COPY and ADD from the build context, variables expanded."""
+        found = []
+        for item in self.named("COPY", "ADD"):
+            words = _words(item.text)
+            if any(word.startswith("--from") for word in words) or "<<" in item.text:
+                continue
+            plain = [self.expand(word) for word in words if not word.startswith("--")]
+            if len(plain) >= 2:
+                found.append((item, plain[:-1]))
+        return found
+
+    @cached_property
+    def destinations(self) -> set[str]:
+        """Last parts of what COPY and ADD write to: a copied file may get another name."""
+        words = [[self.expand(word) for word in _words(item.text)] for item in self.named("COPY", "ADD")]
+        return {found[-1].rpartition("/")[2] for found in words if found} - {"", "."}
+
+
+def read(view: TaskView) -> Dockerfile | None:
+    """The task's Dockerfile; None when it is absent."""
+    return view.memo("dockerfile", lambda: _read(view))
+
+
+def _read(view: TaskView) -> Dockerfile | None:
+    text = view.text(view.task.dockerfile)
+    return None if text is None else parse(text)
+
+
+def parse(text: str) -> Dockerfile:
+    """Read a Dockerfile's text. Never fails: what is no instruction is left out."""
+    instructions: list[Instruction] = []
+    comments: list[tuple[int, str]] = []
+    lines = text.splitlines()
+    at = 0
+    while at < len(lines):
+        start = at
+        if not lines[at].strip():
+            at += 1
+            continue
+        if lines[at].lstrip().startswith("#"):
+            comments.append((at + 1, lines[at].strip()))
+            at += 1
+            continue
+        pieces, at = _joined(lines, at, comments)
+        name, _, rest = " ".join(pieces).strip().partition(" ")
+        rest, at = _with_heredoc(rest.strip(), lines, at)
+        if name.upper() in _KNOWN:
+            instructions.append(Instruction(name.upper(), rest, start + 1))
+    return Dockerfile(tuple(instructions), tuple(comments), _arguments(instructions))
+
+
+def _joined(lines: list[str], at: int, comments: list[tuple[int, str]]) -> tuple[list[str], int]:
+    pieces: list[str] = []
+    while at < len(lines):
+        line = lines[at].rstrip()
+        at += 1
+        if pieces and line.lstrip().startswith("#"):
+            comments.append((at, line.strip()))
+            continue
+        if pieces and not line.strip():
+            continue
+        if line.endswith("\\"):
+            pieces.append(line[:-1].strip())
+            continue
+        pieces.append(line.strip())
+        break
+    return pieces, at
+
+
+def _with_heredoc(rest: str, lines: list[str], at: int) -> tuple[str, int]:
+    for word in re.findall(r"<<-?\s*[\"']?(\w+)[\"']?", rest):
+        if word not in [line.strip() for line in lines[at:]]:
+            continue
+        end = next(number for number in range(at, len(lines)) if lines[number].strip() == word)
+        rest += "\n" + "\n".join(lines[at:end])
+        at = end + 1
+    return rest, at
+
+
+def _arguments(instructions: list[Instruction]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for item in instructions:
+        if item.name not in ("ARG", "ENV"):
+            continue
+        words = _words(item.text)
+        if item.name == "ENV" and words and "=" not in words[0] and len(words) > 1:
+            words = [f"{words[0]}={' '.join(words[1:])}"]
+        for word in words:
+            name, equals, value = word.partition("=")
+            if equals:
+                found[name] = Dockerfile((), (), found).expand(value)
+    return found
+
+
+def _words(text: str) -> list[str]:
+    """The words of an instruction, in shell or in JSON form."""
+    stripped = re.sub(r"^(--\S+\s+)+", "", text)
+    if stripped.startswith("["):
+        try:
+            words = json.loads(stripped)
+            return [str(word) for word in words]
+        except ValueError:
+            pass
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return text.split()
+
+
+def _shell_text(text: str) -> str:
+    text = re.sub(r"^(--\S+\s+)+", "", text)
+    if text.startswith("["):
+        try:
+            words = [str(word) for word in json.loads(text)]
+            if len(words) > 2 and words[1] == "-c":
+                return words[2]
+            return shlex.join(words)
+        except ValueError:
+            return text
+    return text
+
+
+def ignored(view: TaskView, relative: str) -> bool:
+    """Whether ``.dockerignore`` keeps a path out of the build context."""
+    text = view.text(view.task.dockerignore) or ""
+    result = False
+    for line in text.splitlines():
+        pattern = line.strip()
+        if not pattern or pattern.startswith("#"):
+            continue
+        negated = pattern.startswith("!")
+        pattern = pattern.lstrip("!").strip().removeprefix("./").strip("/")
+        parts = relative.split("/")
+        heads = ["/".join(parts[: count + 1]) for count in range(len(parts))]
+        options = {pattern, pattern.removeprefix("**/")}
+        if any(fnmatch.fnmatch(head, option) for head in heads for option in options):
+            result = not negated
+    return result
+
+
+def copied(view: TaskView, sources: list[str]) -> list[Entry]:
+    """The files of the task that COPY puts into the image, for some sources with variables expanded."""
+    found = []
+    for source in sources:
+        pattern = source.strip().removeprefix("./").strip("/")
+        for entry in view.entries:
+            if entry.kind == "folder":
+                continue
+            whole = (
+                pattern in ("", ".", "*")
+                or entry.relative == pattern
+                or entry.relative.startswith(pattern + "/")
+            )
+            if (whole or _matches(entry.relative, pattern)) and not ignored(view, entry.relative):
+                found.append(entry)
+    return found
+
+
+def _matches(relative: str, pattern: str) -> bool:
+    """Whether a path, or a folder above it, fits a pattern; ``*`` does not cross a ``/``."""
+    if not any(char in pattern for char in "*?["):
+        return False
+    parts, wanted = relative.split("/"), pattern.split("/")
+    return len(parts) >= len(wanted) and all(
+        fnmatch.fnmatchcase(part, one) for part, one in zip(parts, wanted, strict=False)
+    )

@@ -1,0 +1,246 @@
+"""LMR701–704: what has no place in a task's folder."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+from lmr_author.checks.base import Check, Entry, Example, TaskView
+from lmr_author.checks.example_task import MASKED, REPOSITORY
+from lmr_author.checks.leaks import compiled
+from lmr_author.checks.scan import VERSION_CONTROL, scan
+from lmr_author.model import Finding, Severity
+
+SYSTEM_FILES = (".DS_Store", "._*", "Thumbs.db", "desktop.ini", "__MACOSX", ".Spotlight-V100", ".Trashes")
+EDITOR_FILES = (
+    ".idea",
+    ".vscode",
+    "*.swp",
+    "*.swo",
+    "*~",
+    ".ipynb_checkpoints",
+    "*.sublime-workspace",
+    "*.code-workspace",
+    ".ropeproject",
+    ".spyproject",
+)
+CACHES = (
+    "__pycache__",
+    "*.pyc",
+    "*.pyo",
+    ".pytest_cache",
+    ".mypy_cache",
+    ".ruff_cache",
+    ".hypothesis",
+    ".tox",
+    ".eggs",
+    "*.egg-info",
+    ".coverage",
+    ".cache",
+    ".nox",
+)
+LOGS = ("*.log", "nohup.out", "wandb", "lightning_logs", "mlruns", "events.out.tfevents.*")
+
+
+class _Unwanted(Check):
+    """Files and folders of some names, one finding for each, or for each folder with many of them."""
+
+    severity = Severity.WARNING
+    fixable = True
+    patterns: tuple[str, ...] = ()
+    what = ""
+
+    def run(self, view: TaskView) -> Iterator[Finding]:
+        """One finding for each file or folder; what lies in a folder that was named is not named again."""
+        by_folder: dict[str, list[Entry]] = defaultdict(list)
+        named: set[str] = set()
+        for entry in view.entries:
+            parents = _parents(entry.relative)
+            if (
+                entry.kind == "special"
+                or not named.isdisjoint(parents)
+                or entry.relative.startswith("authoring/")
+            ):
+                continue
+            if not VERSION_CONTROL.isdisjoint(entry.relative.split("/")):
+                continue
+            if self.unwanted(view, entry):
+                named.add(entry.relative)
+                by_folder[entry.folder].append(entry)
+        for folder, entries in by_folder.items():
+            if len(entries) > 4:
+                yield self.finding(
+                    view,
+                    f"{len(entries)} {self.what}s, {entries[0].name} for one",
+                    "delete them",
+                    path=folder,
+                )
+                continue
+            for entry in entries:
+                yield self.finding(
+                    view,
+                    f"a {self.what}",
+                    "delete it",
+                    path=view.path(entry),
+                    severity=self.weight(view, entry),
+                )
+
+    def unwanted(self, view: TaskView, entry: Entry) -> bool:
+        """Whether an entry is of this kind."""
+        return any(fnmatch.fnmatchcase(entry.name, pattern) for pattern in self.patterns)
+
+    def weight(self, view: TaskView, entry: Entry) -> Severity:
+        """How bad one is."""
+        return self.severity
+
+
+def _parents(relative: str) -> set[str]:
+    parts = relative.split("/")
+    return {"/".join(parts[:count]) for count in range(1, len(parts))}
+
+
+class NoSystemFiles(_Unwanted):
+    """LMR701."""
+
+    code = "LMR701"
+    title = "no files of the operating system or of an editor"
+    rationale = (
+        "They differ from machine to machine, say who made them, and some (swap files, checkpoints) hold old"
+        " versions of the code."
+    )
+    patterns = SYSTEM_FILES + EDITOR_FILES
+    what = "file of the system or an editor"
+    failing = (
+        Example(".DS_Store", files={f"{REPOSITORY}/.DS_Store": "\0\0\0\1Bud1"}),
+        Example(
+            "notebook checkpoints", files={f"{REPOSITORY}/.ipynb_checkpoints/a-checkpoint.ipynb": "{}\n"}
+        ),
+        Example("an editor's settings", files={f"{REPOSITORY}/.idea/workspace.xml": "<project/>\n"}),
+        Example("a swap file", files={f"{REPOSITORY}/ranking/.losses.py.swp": "b0VIM"}),
+    )
+    passing = (Example(".gitignore", files={f"{REPOSITORY}/.gitignore": ".DS_Store\n"}),)
+
+
+class NoCaches(_Unwanted):
+    """LMR702."""
+
+    code = "LMR702"
+    title = "no caches and build products"
+    rationale = (
+        "They are made anew by every run, and sooner or later one of them is compiled from the golden"
+        " (LMR401)."
+    )
+    patterns = CACHES
+    what = "cache or build product"
+    failing = (
+        Example(
+            "compiled from the masked file",
+            files={f"{REPOSITORY}/ranking/__pycache__/losses.cpython-311.pyc": compiled(MASKED)},
+        ),
+        Example("pytest's cache", files={f"{REPOSITORY}/.pytest_cache/README.md": "# cache\n"}),
+        Example(
+            "egg-info", files={f"{REPOSITORY}/margin_ranking.egg-info/PKG-INFO": "Name: margin-ranking\n"}
+        ),
+    )
+    passing = (
+        Example("a package called cache", files={f"{REPOSITORY}/ranking/cache.py": '"""A cache."""\n'}),
+    )
+
+    def unwanted(self, view: TaskView, entry: Entry) -> bool:
+        """As for the others; a cache in which everything is a leak is LMR401's."""
+        if not super().unwanted(view, entry):
+            return False
+        leaking = {copy.entry.relative for copy in scan(view).copies if copy.kind == "pyc"}
+        if entry.kind != "folder":
+            return entry.relative not in leaking
+        files = {
+            item.relative
+            for item in view.entries
+            if item.kind == "file" and item.relative.startswith(entry.relative + "/")
+        }
+        return not files or not files <= leaking
+
+
+class NoLogs(_Unwanted):
+    """LMR703."""
+
+    code = "LMR703"
+    title = "no logs of earlier runs"
+    rationale = (
+        'LMR-Bench\'s scripts decide by "Passed" in unit_test/logs/: a log that was shipped passes whatever'
+        " the agent did."
+    )
+    patterns = LOGS
+    what = "log of an earlier run"
+    failing = (
+        Example(
+            "a verdict of the golden",
+            files={f"{REPOSITORY}/unit_test/logs/unit_test_1.log": "INFO:root:Passed\n"},
+        ),
+        Example("nohup.out", files={f"{REPOSITORY}/nohup.out": "epoch 1\n"}),
+    )
+    passing = (Example("a module called log", files={f"{REPOSITORY}/ranking/log.py": '"""Logging."""\n'}),)
+
+    def unwanted(self, view: TaskView, entry: Entry) -> bool:
+        """By name, and everything in unit_test/logs/ that can be a log."""
+        in_logs = view.in_repository(entry).startswith("unit_test/logs/") and entry.suffix in (
+            ".log",
+            ".txt",
+            ".out",
+            "",
+        )
+        keeps = entry.name in (".gitkeep", ".gitignore", ".keep")
+        return (entry.kind == "file" and in_logs and not keeps) or super().unwanted(view, entry)
+
+    def weight(self, view: TaskView, entry: Entry) -> Severity:
+        """A log far from the tests is only untidy: it may be the authors' own."""
+        return Severity.WARNING if "unit_test" in entry.relative else Severity.NOTE
+
+
+class OrdinaryFiles(Check):
+    """LMR704."""
+
+    code = "LMR704"
+    title = "everything is an ordinary file or folder of the task"
+    rationale = (
+        "A link out of the task shows something else on every machine, and a pipe or device stops whatever"
+        " reads it. Such things are never opened."
+    )
+    failing = (Example("a name with a line break", files={f"{REPOSITORY}/ranking/two\nlines.txt": "text\n"}),)
+    passing = (Example("a name with a blank", files={f"{REPOSITORY}/ranking/two words.txt": "text\n"}),)
+
+    def run(self, view: TaskView) -> Iterator[Finding]:
+        """One finding for each link that leads out or nowhere, each special file and each impossible name."""
+        root = os.path.realpath(view.task.root)
+        for entry in view.entries:
+            path = view.path(entry)
+            if entry.kind == "special":
+                yield self.finding(view, "is a pipe, socket or device", "delete it", path=path)
+            elif entry.kind == "link":
+                real = os.path.realpath(path)
+                if real != root and not real.startswith(root + os.sep):
+                    yield self.finding(
+                        view,
+                        "is a symbolic link that leads out of the task",
+                        "replace it by the file itself",
+                        path=path,
+                    )
+                elif not Path(real).exists():
+                    yield self.finding(
+                        view,
+                        "is a symbolic link that leads nowhere",
+                        "delete it",
+                        path=path,
+                        severity=Severity.WARNING,
+                    )
+            if any(ord(char) < 32 or 0xDC80 <= ord(char) <= 0xDCFF for char in entry.name):
+                yield self.finding(
+                    view,
+                    "has a name with control characters or bytes that are no UTF-8",
+                    "rename it",
+                    path=path,
+                    severity=Severity.WARNING,
+                )

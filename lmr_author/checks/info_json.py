@@ -1,0 +1,287 @@
+"""LMR001–003, 009: ``info.json`` as a document."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from lmr_author import resources
+from lmr_author.checks.base import Check, Example, TaskView, Where
+from lmr_author.checks.example_task import second_implementation
+from lmr_author.model import Finding, Implementation, Severity
+
+SAID_ELSEWHERE = frozenset(
+    {
+        "instance_id",  # LMR005
+        "folder_name",  # LMR006
+        "category",  # LMR004
+        "retrieval_context",  # LMR003, LMR605
+        "instruction",  # LMR601
+        "index",  # LMR009
+        "goal_function",  # LMR007
+        "goal_file",  # LMR301
+        "golden_file",  # LMR302
+        "unit_test_file",  # LMR501
+        "repo_folder_name",  # LMR103
+    }
+)
+"""Keys whose absence or form a check of their own reports."""
+
+
+class InfoReadable(Check):
+    """LMR001."""
+
+    code = "LMR001"
+    title = "info.json is a JSON object"
+    rationale = (
+        "Everything else about a task is found through info.json; without it no tool can use the task."
+    )
+    passing = (Example("the good task"),)
+    failing = (
+        Example("there is no info.json", files={"info.json": None}),
+        Example("a comma is missing", files={"info.json": '{"instance_id": 1\n "year": 2024}\n'}),
+        Example("it is a list", files={"info.json": "[]\n"}),
+    )
+
+    def run(self, view: TaskView) -> Iterator[Finding]:
+        """One finding when the file cannot be used."""
+        hint = "write it as schemas/info.schema.json says, or make the task with `lmr-author new-task`"
+        if not any(entry.relative == "info.json" for entry in view.entries):
+            yield self.finding(view, "info.json is missing", hint, path="info.json")
+            return
+        data = view.read_bytes(view.task.info_path)
+        if data is None:
+            yield self.finding(
+                view, "info.json is no readable file of at most 16 MiB", hint, path="info.json"
+            )
+            return
+        try:
+            value = json.loads(data)
+        except json.JSONDecodeError as error:
+            message = f"not valid JSON: {error.msg} (line {error.lineno}, column {error.colno})"
+            yield self.finding(
+                view, message, "correct the syntax", path="info.json", pointer=f"L{error.lineno}"
+            )
+            return
+        except (ValueError, RecursionError) as error:
+            message = f"cannot be read as JSON: {type(error).__name__}"
+            yield self.finding(view, message, "save it as UTF-8 JSON", path="info.json")
+            return
+        if not isinstance(value, dict):
+            yield self.finding(view, f"holds a JSON {_kind(value)}, not an object", hint, path="info.json")
+
+
+class InfoSchema(Check):
+    """LMR002."""
+
+    code = "LMR002"
+    title = "info.json has the keys and types of its schema"
+    rationale = (
+        "The benchmark's scripts read these keys without looking twice. A missing or misspelt one surfaces as"
+        " a KeyError in the middle of an experiment."
+    )
+    passing = (Example("without the optional keys", info={"repo_commit": None, "license": None}),)
+    failing = (
+        Example("paper_url is missing", info={"paper_url": None}),
+        Example("the year is text", info={"year": "2024"}),
+        Example("there are no implementations", info={"implementations": []}),
+    )
+
+    def run(self, view: TaskView) -> Iterator[Finding]:
+        """One finding for each violation that no other check speaks about."""
+        if view.raw is None:
+            return
+        from jsonschema import Draft202012Validator
+
+        validator = Draft202012Validator(resources.schema("info"))
+        for error in sorted(
+            validator.iter_errors(view.raw), key=lambda item: [str(part) for part in item.absolute_path]
+        ):
+            place = list(error.absolute_path)
+            if error.validator == "required":
+                yield from self._missing(view, place, error.instance, error.validator_value)
+            elif not any(part in SAID_ELSEWHERE for part in place):
+                yield self.finding(
+                    view,
+                    f"{_name(place)}: {_short(error.message)}",
+                    str(error.schema.get("description", "")),
+                    path="info.json",
+                    pointer=_pointer(place),
+                    implementation=_implementation(view, place),
+                )
+
+    def _missing(self, view: TaskView, place: list[Any], instance: Any, keys: list[str]) -> Iterator[Finding]:
+        for key in keys:
+            if key in instance or key in SAID_ELSEWHERE or self._reported(view, key):
+                continue
+            known = set(keys)
+            close = difflib.get_close_matches(key, [name for name in instance if name not in known], 1, 0.75)
+            hint = f"rename the key {close[0]!r}" if close else f"add the key {key!r}"
+            yield self.finding(
+                view,
+                f"the key {key!r} is missing",
+                hint,
+                path="info.json",
+                pointer=_pointer(place),
+                implementation=_implementation(view, place),
+            )
+
+    @staticmethod
+    def _reported(view: TaskView, key: str) -> bool:
+        return key == "implementations" and view.raw is not None and key in view.raw
+
+
+class LegacySpelling(Check):
+    """LMR003."""
+
+    code = "LMR003"
+    title = "the key is spelt retrieval_context"
+    rationale = (
+        "Most published tasks spell it `retrieval_content`, and the published scripts read only that. The"
+        " contract says `retrieval_context`; a task with the other spelling, or without either, works with"
+        " some tools only."
+    )
+    severity = Severity.WARNING
+    fixable = True
+    failing = (
+        Example(
+            "the legacy spelling",
+            implementation={"retrieval_context": None, "retrieval_content": ["ranking/train.py"]},
+        ),
+        Example("neither spelling", implementation={"retrieval_context": None}),
+    )
+    passing = (Example("an empty list", implementation={"retrieval_context": []}),)
+
+    def run(self, view: TaskView) -> Iterator[Finding]:
+        """One finding for each implementation."""
+        for position, implementation, entry in raw_implementations(view):
+            pointer = f"/implementations/{position}"
+            if "retrieval_content" in entry:
+                both = "retrieval_context" in entry
+                message = "retrieval_content is the misspelt form of retrieval_context" + (
+                    ", which is there too" if both else ""
+                )
+                yield self.finding(
+                    view,
+                    message,
+                    "remove the misspelt key" if both else "rename the key; `validate --fix` does it",
+                    implementation=implementation,
+                    path="info.json",
+                    pointer=f"{pointer}/retrieval_content",
+                )
+            elif "retrieval_context" not in entry:
+                close = difflib.get_close_matches("retrieval_context", list(entry), 1, 0.75)
+                yield self.finding(
+                    view,
+                    "the key retrieval_context is missing",
+                    (
+                        f"rename the key {close[0]!r}"
+                        if close
+                        else "add it: a list of repository files, possibly empty"
+                    ),
+                    implementation=implementation,
+                    path="info.json",
+                    pointer=pointer,
+                    fixable=bool(close),
+                )
+            elif not isinstance(entry["retrieval_context"], list):
+                yield self.finding(
+                    view,
+                    "retrieval_context is not a list of paths",
+                    'write a list, as in ["src/model.py"]',
+                    implementation=implementation,
+                    path="info.json",
+                    pointer=f"{pointer}/retrieval_context",
+                )
+
+
+class IndexNumbers(Check):
+    """LMR009."""
+
+    code = "LMR009"
+    title = "implementations are numbered 1, 2, 3 …"
+    rationale = (
+        "Tests, logs, recordings and results are named after the index; two implementations with one index"
+        " overwrite each other."
+    )
+    failing = (
+        Example(
+            "two implementations have index 1",
+            info={
+                "implementations": second_implementation(
+                    index=1,
+                    goal_function="pairwise_loss",
+                    class_name="",
+                    unit_test_file="unit_test/unit_test_1.py",
+                )
+            },
+            also=("LMR011",),
+        ),
+        Example("the index is missing", implementation={"index": None}),
+        Example("the index is text", implementation={"index": "1"}),
+    )
+    passing = (Example("one implementation with index 1"),)
+
+    def run(self, view: TaskView) -> Iterator[Finding]:
+        """One finding for each index that is not as it should be."""
+        seen: set[int] = set()
+        for position, implementation, entry in raw_implementations(view):
+            index = entry.get("index")
+            where: Where = {
+                "implementation": implementation,
+                "path": "info.json",
+                "pointer": f"/implementations/{position}/index",
+            }
+            if "index" not in entry:
+                where["pointer"] = f"/implementations/{position}"
+                yield self.finding(view, "the key index is missing", f'add "index": {position + 1}', **where)
+            elif not isinstance(index, int) or isinstance(index, bool):
+                yield self.finding(
+                    view, f"index is {_short(repr(index))}, not a number", f"write {position + 1}", **where
+                )
+            elif index in seen:
+                yield self.finding(view, f"index {index} is used twice", "number them 1, 2, 3 …", **where)
+            elif index < 1:
+                yield self.finding(
+                    view, f"index is {index}, and counting starts at 1", f"write {position + 1}", **where
+                )
+            else:
+                seen.add(index)
+
+
+def raw_implementations(view: TaskView) -> Iterator[tuple[int, Implementation, dict[str, Any]]]:
+    """(position in the file, implementation, entry as it stands) of each implementation that is an object."""
+    entries = view.raw.get("implementations") if view.raw else None
+    objects = (
+        [(at, entry) for at, entry in enumerate(entries or []) if isinstance(entry, dict)]
+        if isinstance(entries, list)
+        else []
+    )
+    for (position, entry), implementation in zip(objects, view.implementations, strict=True):
+        yield position, implementation, entry
+
+
+def _kind(value: object) -> str:
+    return {"list": "array", "str": "string", "NoneType": "null", "bool": "boolean"}.get(
+        type(value).__name__, "number"
+    )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 160 else text[:157] + "…"
+
+
+def _pointer(place: list[Any]) -> str:
+    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in place)
+
+
+def _name(place: list[Any]) -> str:
+    return ".".join(str(part) for part in place) or "the document"
+
+
+def _implementation(view: TaskView, place: list[Any]) -> Implementation | None:
+    if len(place) < 2 or place[0] != "implementations":
+        return None
+    return next((one for at, one, _ in raw_implementations(view) if at == place[1]), None)

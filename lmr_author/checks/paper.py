@@ -1,0 +1,239 @@
+"""LMR101–104: the paper and the repository's folder."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+
+from lmr_author.checks.base import Check, Entry, Example, TaskView
+from lmr_author.checks.example_task import FILES, REPOSITORY
+from lmr_author.checks.lookup import did_you_mean, is_file
+from lmr_author.checks.scan import scan
+from lmr_author.files import is_lfs_pointer
+from lmr_author.model import Finding
+
+POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:" + "0" * 64 + "\nsize 104857600\n"
+_MANY = 5
+_EMPTY = frozenset({".git", ".gitkeep", ".DS_Store", "paper.pdf", "paper.json", "unit_test"})
+
+
+class PaperThere(Check):
+    """LMR101."""
+
+    code = "LMR101"
+    title = "paper.pdf and paper.json are in the repository"
+    rationale = (
+        "The paper is what the agent implements from; LMR-Bench's prompt runner reads"
+        " <repository>/paper.json."
+    )
+    failing = (
+        Example("paper.pdf is missing", files={f"{REPOSITORY}/paper.pdf": None}),
+        Example("paper.json is missing", files={f"{REPOSITORY}/paper.json": None}),
+        Example(
+            "beside the repository instead",
+            files={f"{REPOSITORY}/paper.json": None, "paper.json": '{"1": "text"}\n'},
+        ),
+    )
+    passing = (Example("both are there"),)
+
+    def run(self, view: TaskView) -> Iterator[Finding]:
+        """One finding for each file."""
+        if view.repository is None:
+            return
+        for name in ("paper.pdf", "paper.json"):
+            if is_file(view.repository / name):
+                continue
+            suffix = name[-5:]
+            close = [
+                entry.relative
+                for entry in view.entries
+                if entry.kind == "file"
+                and (
+                    entry.name == name
+                    or (
+                        entry.name.endswith(suffix)
+                        and "pa" in entry.name.lower()
+                        and entry.relative.count("/") <= 1
+                    )
+                )
+            ]
+            same = [path for path in close if path.rpartition("/")[2] == name]
+            names = [path.rpartition("/")[2] for path in close]
+            hint = (
+                f"move {same[0]} there"
+                if same
+                else did_you_mean(name, names)
+                or ("put the paper's PDF there" if suffix == ".pdf" else "make it from paper.pdf")
+            )
+            yield self.finding(view, f"{name} is missing", hint, path=view.repository / name)
+
+
+class PaperUsable(Check):
+    """LMR102."""
+
+    code = "LMR102"
+    title = "paper.pdf is a PDF, and paper.json holds the text of its pages"
+    rationale = (
+        "A download page saved as paper.pdf, or an empty paper.json, leaves the agent without the paper."
+    )
+    failing = (
+        Example(
+            "a web page saved as PDF", files={f"{REPOSITORY}/paper.pdf": "<!DOCTYPE html><html></html>\n"}
+        ),
+        Example("an empty PDF", files={f"{REPOSITORY}/paper.pdf": ""}),
+        Example("paper.json is no JSON", files={f"{REPOSITORY}/paper.json": "3 Pairwise loss\n"}),
+        Example("no pages", files={f"{REPOSITORY}/paper.json": "{}\n"}),
+    )
+    passing = (
+        Example(
+            "pages as objects",
+            files={f"{REPOSITORY}/paper.json": '{"1": {"text": "Abstract"}, "2": {"text": "Method"}}\n'},
+        ),
+    )
+
+    def run(self, view: TaskView) -> Iterator[Finding]:
+        """One finding for each file."""
+        if view.repository is None:
+            return
+        pdf, pages = view.repository / "paper.pdf", view.repository / "paper.json"
+        if is_file(pdf) and not is_lfs_pointer(pdf):
+            head = _head(view, pdf)
+            if b"%PDF-" not in head:
+                yield self.finding(
+                    view,
+                    "paper.pdf is not a PDF file" if head else "paper.pdf is empty",
+                    "download the paper again",
+                    path=pdf,
+                )
+        data = view.read_bytes(pages)
+        if data is None or is_lfs_pointer(pages):
+            return
+        try:
+            value = json.loads(data)
+        except (ValueError, RecursionError):
+            yield self.finding(
+                view, "paper.json is not valid JSON", "make it from paper.pdf again", path=pages
+            )
+            return
+        if not value or not isinstance(value, dict | list):
+            yield self.finding(
+                view, "paper.json holds no pages", 'write {"1": text of page 1, ...}', path=pages
+            )
+
+
+def _head(view: TaskView, path: object) -> bytes:
+    try:
+        with open(str(path), "rb") as file:
+            return file.read(1024)
+    except OSError:
+        return b""
+
+
+class RepositoryThere(Check):
+    """LMR103."""
+
+    code = "LMR103"
+    title = "the repository's folder exists and holds the code"
+    rationale = (
+        "A submodule link without .gitmodules leaves an empty folder: nothing ships. It happened to 3 of 29"
+        " published tasks."
+    )
+    failing = (
+        Example(
+            "an empty folder",
+            files={path: None for path in FILES if path.startswith(REPOSITORY)}
+            | {f"{REPOSITORY}/paper.json": None},
+        ),
+        Example("another name", info={"repo_folder_name": "margin_ranking"}, also=("LMR204",)),
+        Example("repo_folder_name is missing", info={"repo_folder_name": None}),
+    )
+    passing = (Example("margin-ranking/"),)
+
+    def run(self, view: TaskView) -> Iterator[Finding]:
+        """At most one finding."""
+        if view.raw is None:
+            return
+        folders = [
+            entry.relative for entry in view.entries if entry.kind == "folder" and "/" not in entry.relative
+        ]
+        candidates = [
+            name
+            for name in folders
+            if name not in ("golden_files", "authoring", ".git", "__pycache__", "unit_test")
+        ]
+        name = view.info.repo_folder_name
+        if view.repository is None:
+            hint = did_you_mean(name, candidates) or (
+                f"did you mean {candidates[0]}?" if len(candidates) == 1 else "put the repository there"
+            )
+            kinds = {entry.kind for entry in view.entries if entry.relative == name.strip("/")}
+            if "folder" in kinds:
+                hint = (
+                    "it is probably a submodule link: clone the repository at its commit and copy its files"
+                    " here"
+                )
+            what = (
+                "is empty"
+                if "folder" in kinds
+                else "is a link out of the task"
+                if "link" in kinds
+                else "does not exist"
+            )
+            message = f"the repository folder {name!r:.100} {what}" if name else "repo_folder_name is missing"
+            yield self.finding(view, message, hint, path=name or "info.json")
+            return
+        if not name.strip():
+            yield self.finding(
+                view, "repo_folder_name is missing", f"write {view.repository.name!r}", path="info.json"
+            )
+        inside = {view.in_repository(entry).partition("/")[0] for entry in view.repository_entries}
+        if inside <= _EMPTY and not any(
+            entry.suffix == ".py" and "unit_test/" not in entry.relative for entry in view.repository_entries
+        ):
+            yield self.finding(
+                view,
+                f"the repository folder {view.repository.name} holds no code",
+                "it is probably a submodule link: clone the repository at its commit and copy its files here",
+                path=view.repository,
+            )
+
+
+class NoPointers(Check):
+    """LMR104."""
+
+    code = "LMR104"
+    title = "no file is a Git LFS pointer"
+    rationale = (
+        "A pointer of 130 bytes stands where the data should be: torch.load fails on it. 17 of 29 published"
+        " tasks ship some."
+    )
+    failing = (
+        Example("a fixture", files={f"{REPOSITORY}/unit_test/inputs.pt": POINTER}),
+        Example("many", files={f"{REPOSITORY}/data/part_{number}.bin": POINTER for number in range(8)}),
+        Example("the paper", files={f"{REPOSITORY}/paper.pdf": POINTER}),
+    )
+    passing = (
+        Example(
+            ".gitattributes speaks of LFS",
+            files={f"{REPOSITORY}/.gitattributes": "*.pt filter=lfs diff=lfs merge=lfs -text\n"},
+        ),
+    )
+
+    def run(self, view: TaskView) -> Iterator[Finding]:
+        """One finding for each file; where a folder has many, one for the folder."""
+        by_folder: dict[str, list[Entry]] = defaultdict(list)
+        for entry in scan(view).pointers:
+            by_folder[entry.folder].append(entry)
+        for folder, entries in by_folder.items():
+            hint = "fetch the data (`git lfs pull` in a clone) and copy it here, or delete the file"
+            if len(entries) > _MANY:
+                yield self.finding(
+                    view,
+                    f"{len(entries)} files are Git LFS pointers, {entries[0].name} for one",
+                    hint,
+                    path=folder,
+                )
+                continue
+            for entry in entries:
+                yield self.finding(view, "is a Git LFS pointer, not the data", hint, path=view.path(entry))

@@ -1,0 +1,169 @@
+"""LMR801–803: the records of how a task was made."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from lmr_author import resources
+from lmr_author.checks.base import Check, Example, TaskView
+from lmr_author.errors import LmrError
+from lmr_author.model import Finding, Severity
+
+REVIEW = {
+    "format": "lmr-review/1",
+    "reviewer": "ada",
+    "created": "2025-01-01T00:00:00Z",
+    "content_digest": "0" * 64,
+    "items": [],
+    "signed_off": True,
+}
+
+
+def _text(data: Any) -> str:
+    return json.dumps(data, indent=2) + "\n"
+
+
+class ProvenanceThere(Check):
+    """LMR801."""
+
+    code = "LMR801"
+    title = "authoring/provenance.json says where the task is from"
+    rationale = (
+        "Paper, repository, commit and what was changed: without them nobody can check a task or make it"
+        " again."
+    )
+    severity = Severity.WARNING
+    failing = (
+        Example("it is missing", files={"authoring/provenance.json": None}),
+        Example(
+            "only other records", files={"authoring/provenance.json": None, "authoring/notes.md": "text\n"}
+        ),
+    )
+    passing = (Example("it is there"),)
+
+    def run(self, view: TaskView) -> Iterator[Finding]:
+        """At most one finding; a note for a task that was not made with lmr-author."""
+        if view.raw is None or any(entry.relative == "authoring/provenance.json" for entry in view.entries):
+            return
+        ours = any(entry.relative.startswith("authoring/") and entry.kind == "file" for entry in view.entries)
+        yield self.finding(
+            view,
+            "no record of where the task is from",
+            "`lmr-author new-task` writes one",
+            path="authoring/provenance.json",
+            severity=Severity.WARNING if ours else Severity.NOTE,
+        )
+
+
+class RecordsValid(Check):
+    """LMR802."""
+
+    code = "LMR802"
+    title = "authoring records are as their schemas say"
+    rationale = (
+        "Other commands read these records: a sign-off or a result that cannot be read counts as none."
+    )
+    failing = (
+        Example("an evaluation that is no JSON", files={"authoring/evaluation.json": "passed\n"}),
+        Example(
+            "a review without a reviewer",
+            files={
+                "authoring/reviews/ada.json": _text(
+                    {key: value for key, value in REVIEW.items() if key != "reviewer"}
+                )
+            },
+            also=("LMR803",),
+        ),
+    )
+    passing = (Example("no evaluation yet"),)
+
+    def run(self, view: TaskView) -> Iterator[Finding]:
+        """One finding for each file, naming the first violation."""
+        for entry in view.entries:
+            name = _schema_name(entry.relative)
+            if entry.kind != "file" or name is None:
+                continue
+            data = view.read_bytes(view.path(entry))
+            problem = _violation(name, data)
+            if problem:
+                yield self.finding(
+                    view,
+                    problem[0],
+                    "make it again with the command that writes it",
+                    path=view.path(entry),
+                    pointer=problem[1],
+                )
+
+
+def _schema_name(relative: str) -> str | None:
+    if relative in ("authoring/evaluation.json", "authoring/provenance.json", "authoring/vetting.json"):
+        return relative.removeprefix("authoring/").removesuffix(".json")
+    in_reviews = (
+        relative.startswith("authoring/reviews/") and relative.endswith(".json") and relative.count("/") == 2
+    )
+    return "review" if in_reviews else None
+
+
+def _violation(name: str, data: bytes | None) -> tuple[str, str] | None:
+    from jsonschema import Draft202012Validator
+
+    try:
+        schema = resources.schema(name)
+    except (LmrError, OSError, ValueError):
+        return None
+    try:
+        value = json.loads(data or b"")
+    except (ValueError, RecursionError):
+        return "not valid JSON", ""
+    error = next(
+        iter(
+            sorted(Draft202012Validator(schema).iter_errors(value), key=lambda item: len(item.absolute_path))
+        ),
+        None,
+    )
+    if error is None:
+        return None
+    return f"not as its schema says: {error.message[:160]}", "".join(
+        f"/{part}" for part in error.absolute_path
+    )
+
+
+class RecordsCurrent(Check):
+    """LMR803."""
+
+    code = "LMR803"
+    title = "evaluation and sign-offs are of the task as it is now"
+    rationale = (
+        "A task that was changed after it was evaluated or signed off was evaluated and signed off by nobody."
+    )
+    severity = Severity.WARNING
+    failing = (Example("changed after the sign-off", files={"authoring/reviews/ada.json": _text(REVIEW)}),)
+    passing = (Example("no sign-off yet"),)
+
+    def run(self, view: TaskView) -> Iterator[Finding]:
+        """One finding for each record that is out of date."""
+        digest: str | None = None
+        for entry in view.entries:
+            name = _schema_name(entry.relative)
+            if entry.kind != "file" or name not in ("evaluation", "review"):
+                continue
+            try:
+                value = json.loads(view.read_bytes(view.path(entry)) or b"")
+            except (ValueError, RecursionError):
+                continue
+            stored = value.get("content_digest") if isinstance(value, dict) else None
+            if not isinstance(stored, str) or (name == "review" and value.get("signed_off") is not True):
+                continue
+            digest = digest or view.task.content_digest()
+            if stored != digest:
+                what, command = (
+                    ("the sign-off", "review") if name == "review" else ("the evaluation", "evaluate")
+                )
+                yield self.finding(
+                    view,
+                    f"{what} is of an earlier state of the task",
+                    f"run `lmr-author {command}` again",
+                    path=view.path(entry),
+                )

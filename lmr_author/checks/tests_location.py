@@ -1,0 +1,201 @@
+"""LMR501, 510, 511: where the unit test is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lmr_author.checks.base import Example, ImplementationCheck, TaskView
+from lmr_author.checks.example_task import REPOSITORY, UNIT_TEST
+from lmr_author.checks.lookup import clean_path, goal_path, is_file, unit_test_path
+from lmr_author.checks.reading import reading
+from lmr_author.checks.target_fit import leaves, syntax_error
+from lmr_author.model import Finding, Implementation, Severity
+
+TEST = f"{REPOSITORY}/unit_test/unit_test_1.py"
+_LOGIC = re.compile(r"expected|golden|ground_?truth|reference|answer", re.IGNORECASE)
+
+
+class TestExists(ImplementationCheck):
+    """LMR501."""
+
+    code = "LMR501"
+    title = "the unit test exists and can be parsed"
+    rationale = (
+        "Without its test an implementation cannot be scored. `unit_test.py` for `unit_test_1.py` is the"
+        " usual slip."
+    )
+    failing = (
+        Example("it has another name", files={TEST: None, f"{REPOSITORY}/unit_test/unit_test.py": UNIT_TEST}),
+        Example("it is missing", files={TEST: None}),
+        Example("unit_test_file is missing", implementation={"unit_test_file": None}),
+        Example(
+            "a syntax error",
+            files={TEST: UNIT_TEST.replace("def test_no_pairs(self):", "def test_no_pairs(self)")},
+        ),
+    )
+    passing = (Example("unit_test/unit_test_1.py"),)
+
+    def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
+        """At most one finding."""
+        if view.repository is None or leaves(view, view.repository, implementation.unit_test_file):
+            return
+        position = view.position(implementation)
+        exact = view.inside(view.repository, clean_path(implementation.unit_test_file))
+        found = unit_test_path(view, implementation)
+        if exact is None or not is_file(exact):
+            given = implementation.unit_test_file
+            message = (
+                f"unit_test_file {given!r:.120} does not exist in the repository"
+                if given
+                else "unit_test_file is missing"
+            )
+            hint = (
+                f"did you mean {found.relative_to(view.repository).as_posix()}?"
+                if found
+                else "`lmr-author record` makes one"
+            )
+            yield self.finding(
+                view,
+                message,
+                hint,
+                implementation=implementation,
+                path="info.json",
+                pointer=f"/implementations/{position}" + ("/unit_test_file" if given else ""),
+            )
+        if found is not None and found.suffix == ".py" and view.module(found) is None:
+            line, cause = syntax_error(view, found)
+            yield self.finding(
+                view,
+                f"cannot be parsed as Python 3: {cause}",
+                "correct the syntax",
+                implementation=implementation,
+                path=found,
+                pointer=f"L{line}" if line else "",
+            )
+
+
+class GoalIsNotTheTest(ImplementationCheck):
+    """LMR510."""
+
+    code = "LMR510"
+    title = "goal_file is a file of the repository, not the unit test"
+    rationale = "With the test as goal file the agent is told to edit what judges it."
+    failing = (
+        Example(
+            "goal_file is the unit test",
+            implementation={"goal_file": "unit_test/unit_test_1.py"},
+            also=("LMR301", "LMR304"),
+        ),
+        Example(
+            "a module of unit_test/",
+            implementation={"goal_file": "unit_test/losses.py"},
+            files={
+                f"{REPOSITORY}/unit_test/losses.py": (
+                    "def pairwise_loss(scores, labels, margin=1.0):\n    raise NotImplementedError\n"
+                )
+            },
+            also=("LMR304", "LMR305", "LMR506"),
+        ),
+    )
+    passing = (Example("ranking/losses.py"),)
+
+    def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
+        """At most one finding."""
+        goal, test = clean_path(implementation.goal_file), clean_path(implementation.unit_test_file)
+        path = goal_path(view, implementation)
+        inside = (
+            path is not None
+            and view.repository is not None
+            and path.relative_to(view.repository).parts[0] == "unit_test"
+        )
+        if goal and (goal == test or inside or re.fullmatch(r"unit_test\w*\.py", goal.rpartition("/")[2])):
+            position = view.position(implementation)
+            yield self.finding(
+                view,
+                f"goal_file {goal!r:.120} is {'the unit test' if goal == test else 'part of the unit test'}",
+                "name the file that holds the masked function",
+                implementation=implementation,
+                path="info.json",
+                pointer=f"/implementations/{position}/goal_file",
+            )
+
+
+class TestInItsFolder(ImplementationCheck):
+    """LMR511."""
+
+    code = "LMR511"
+    title = "the unit test and its expected values are in unit_test/"
+    rationale = (
+        "Everything in unit_test/ is withheld from the agent, and nothing else is: a test or expected values"
+        " elsewhere are part of what it is given. LMR-Bench's scripts run unit_test/unit_test_*.py only."
+    )
+    failing = (
+        Example(
+            "the test is at the top",
+            implementation={"unit_test_file": "unit_test_1.py"},
+            files={
+                TEST: None,
+                f"{REPOSITORY}/unit_test_1.py": UNIT_TEST.replace("os.path.dirname(HERE)", "HERE"),
+            },
+        ),
+        Example(
+            "expected values beside the code",
+            files={
+                f"{REPOSITORY}/data/expected_loss.json": "[1.0599649, 0.6666667]\n",
+                TEST: (
+                    UNIT_TEST.replace("import logging\n", "import json\nimport logging\n").replace(
+                        "LOGS = os", 'EXPECTED = json.load(open("data/expected_loss.json"))\nLOGS = os'
+                    )
+                ),
+            },
+        ),
+    )
+    passing = (
+        Example(
+            "fixtures in unit_test/",
+            files={
+                f"{REPOSITORY}/unit_test/expected_loss.json": "[1.0599649, 0.6666667]\n",
+                TEST: (
+                    UNIT_TEST.replace("import logging\n", "import json\nimport logging\n").replace(
+                        "LOGS = os",
+                        'EXPECTED = json.load(open(os.path.join(HERE, "expected_loss.json")))\nLOGS = os',
+                    )
+                ),
+            },
+        ),
+    )
+
+    def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
+        """The test, then its fixtures."""
+        path = unit_test_path(view, implementation)
+        if path is None or view.repository is None:
+            return
+        if path.relative_to(view.repository).parts[0] != "unit_test":
+            yield self.finding(
+                view,
+                "the unit test lies outside of unit_test/",
+                "move it there",
+                implementation=implementation,
+                path=path,
+            )
+        test = reading(view, path)
+        for use in test.uses if test else ():
+            relative = use.path.removeprefix("@/")
+            if (
+                use.writes
+                or not use.path.startswith("@/")
+                or relative.startswith(("unit_test/", ".."))
+                or not _LOGIC.search(use.name)
+            ):
+                continue
+            if is_file(view.repository / relative):
+                yield self.finding(
+                    view,
+                    f"expected values are read from {relative}, outside of unit_test/",
+                    "move the file to unit_test/",
+                    implementation=implementation,
+                    path=path,
+                    pointer=f"L{use.line}",
+                    severity=Severity.WARNING,
+                )

@@ -1,0 +1,1 @@
+"""The command line: it parses, calls a workflow, and prints. Nothing else imports typer or rich."""

@@ -1,0 +1,114 @@
+"""The command ``lmr-author``: one verb per file, imported when it is used; one error boundary."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import sys
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+from typer.main import get_command
+
+from lmr_author import __version__
+from lmr_author.cli.boundary import guarded
+from lmr_author.errors import EXIT_INTERRUPTED, UsageError
+
+VERBS = {
+    "demo": "Author a complete task from a bundled paper and repository, offline.",
+    "new-task": "Make a task folder from a paper and its repository, pinned at a commit.",
+    "mask": "Mask a function, save the golden, clean the tree.",
+    "unmask": "Restore masked functions byte for byte.",
+    "record": "Record real calls of the golden into cases and a unit test.",
+    "validate": "Find what is wrong with tasks, without running them.",
+    "explain": "Say what a check means, why it matters, with an example.",
+    "evaluate": "Prove by running that a task is sound.",
+    "review": "Go through the checklist and sign off.",
+    "status": "Show where each task stands and which command comes next.",
+    "export": "Make bundles of finished tasks.",
+}
+"""Every verb, in the order an annotator meets them. Its function is ``lmr_author.cli.<verb>.<verb>``."""
+
+SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
+TAKES_A_COMMAND = frozenset({"record"})
+
+
+def command(verb: str) -> Any:
+    """The click command of a verb, with all its options."""
+    name = verb.replace("-", "_")
+    module = importlib.import_module(f"lmr_author.cli.{name}")
+    single = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    settings = {**SETTINGS, "allow_extra_args": True} if verb in TAKES_A_COMMAND else SETTINGS
+    single.command(verb, context_settings=settings)(getattr(module, name))
+    return get_command(single)
+
+
+class Verbs(TyperGroup):
+    """The verbs, each imported only when it is run: start-up pays for none of the others."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Names of the verbs."""
+        return list(VERBS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """A verb by its name."""
+        if cmd_name in VERBS:
+            return command(cmd_name)
+        close = difflib.get_close_matches(cmd_name, VERBS, 2, 0.5)
+        raise UsageError(
+            f"there is no command {cmd_name!r}",
+            f"did you mean {' or '.join(close)}?" if close else "see lmr-author --help",
+        )
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """The table of verbs in ``--help``, without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+app = typer.Typer(
+    name="lmr-author",
+    cls=Verbs,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    rich_markup_mode=None,
+    context_settings=SETTINGS,
+    help="Author LMR-Bench tasks: from a paper and its repository to a benchmark task proven by running.",
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"lmr-author {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Global options."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the program; returns its exit code. Never a traceback for a user's mistake."""
+    return guarded(lambda: _run(sys.argv[1:] if arguments is None else arguments))
+
+
+def _run(arguments: list[str]) -> int:
+    # typer brings its own click in newer versions: its exception is found from one that typer exports.
+    usage_errors: Any = next(cls for cls in typer.BadParameter.__mro__ if cls.__name__ == "ClickException")
+    try:
+        result = app(args=arguments, prog_name="lmr-author", standalone_mode=False)
+    except typer.Abort as error:
+        raise KeyboardInterrupt from error
+    except usage_errors as error:
+        error.show()
+        return int(error.exit_code)
+    if result == EXIT_INTERRUPTED:
+        raise KeyboardInterrupt
+    return result if isinstance(result, int) else 0

@@ -1,0 +1,78 @@
+"""The one error boundary: every exception becomes an exit code, and only a bug leaves a log behind."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Callable
+
+from lmr_author.errors import EXIT_BUG, EXIT_ERROR, EXIT_INTERRUPTED, LmrError
+
+
+def guarded(run: Callable[[], int]) -> int:
+    """Run a command and turn what it raises into its exit code and a message on stderr."""
+    try:
+        return run()
+    except LmrError as error:
+        _say(error.message, error.hint)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("\ninterrupted: nothing was left half-written", file=sys.stderr)
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # The reader went away (`lmr-author validate | head`): not an error of ours, and not worth a word.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_ERROR
+    except OSError as error:
+        known = _operating_system_error(error)
+        if known is None:
+            return _bug()
+        _say(*known)
+        return EXIT_ERROR
+    except Exception:
+        return _bug()
+
+
+def _operating_system_error(error: OSError) -> tuple[str, str] | None:
+    place = str(error.filename) if error.filename else "this file system"
+    hints = {
+        errno.ENOSPC: "free some space and run the command again; what was complete is kept",
+        errno.EDQUOT: "free some of your quota and run the command again",
+        errno.EACCES: "check the permissions",
+        errno.EPERM: "check the permissions",
+        errno.EROFS: "choose a folder that can be written",
+        errno.ENAMETOOLONG: "choose a shorter name",
+        errno.ENOTDIR: "check the path",
+        errno.EISDIR: "name a file, not a folder",
+        errno.ENOENT: "check the path",
+    }
+    hint = hints.get(error.errno or 0)
+    return (f"{place}: {error.strerror}", hint) if hint else None
+
+
+def _bug() -> int:
+    import tempfile
+    import traceback
+
+    handle, path = tempfile.mkstemp(prefix="lmr-author-", suffix=".log")
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(" ".join(sys.argv) + "\n\n")
+        traceback.print_exc(file=file)
+    error = sys.exc_info()[1]
+    _say(
+        f"this is a bug in lmr-author: {type(error).__name__}: {error}",
+        f"please report it with the log {path}",
+    )
+    return EXIT_BUG
+
+
+def _say(message: str, hint: str) -> None:
+    red, dim, off = ("\033[1;31m", "\033[36m", "\033[0m") if _colour() else ("", "", "")
+    print(f"{red}error:{off} {message}", file=sys.stderr)
+    if hint:
+        print(f"{dim}hint:{off} {hint}", file=sys.stderr)
+
+
+def _colour() -> bool:
+    return sys.stderr.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

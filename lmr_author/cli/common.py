@@ -1,0 +1,85 @@
+"""Options that several verbs share, and what a verb needs before it can start."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lmr_author.errors import UsageError
+
+if TYPE_CHECKING:
+    from lmr_author.taskdir import TaskDir
+
+
+class Format(StrEnum):
+    """How a report is printed."""
+
+    text = "text"
+    json = "json"
+
+
+class SandboxKind(StrEnum):
+    """Where a task's code runs."""
+
+    local = "local"
+    docker = "docker"
+
+
+TaskOption = Annotated[
+    Path | None,
+    typer.Option("--task", "-t", help="The task folder; by default the one the current folder lies in."),
+]
+FormatOption = Annotated[Format, typer.Option("--format", "-f", help="text for people, json for programs.")]
+SandboxOption = Annotated[
+    SandboxKind,
+    typer.Option("--sandbox", help="local (bubblewrap where there is one) or docker (the task's image)."),
+]
+PythonOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--python", help="Interpreter of the local sandbox, with what the repository imports installed."
+    ),
+]
+BaseImageOption = Annotated[
+    str | None,
+    typer.Option("--base-image", help="Build the task's image on this base instead of its Dockerfile's."),
+]
+NoInputOption = Annotated[
+    bool, typer.Option("--no-input", help="Never ask; fail where an answer is missing.")
+]
+
+
+def current_task(task: Path | None) -> TaskDir:
+    """The task named by ``--task``, else the one the current folder lies in."""
+    from lmr_author.taskdir import TaskDir
+
+    return TaskDir.find(task or Path.cwd())
+
+
+def text_or_file(value: str | None, option: str) -> str | None:
+    """``TEXT``, or the content of FILE for ``@FILE``."""
+    if value is None or not value.startswith("@"):
+        return value
+    path = Path(value[1:])
+    if not path.is_file():
+        raise UsageError(f"{option} {value}: there is no file {path}", "name an existing file after the @")
+    try:
+        return path.read_text("utf-8").strip()
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{option} {value}: not a UTF-8 text file", "save it as UTF-8") from error
+
+
+def can_ask(no_input: bool) -> bool:
+    """Whether there is a person at a terminal to ask."""
+    return not no_input and sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def print_json(data: Any) -> None:
+    """Write one JSON document to stdout, alone."""
+    import json
+
+    sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")

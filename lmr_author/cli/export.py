@@ -1,0 +1,37 @@
+"""``lmr-author export``."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+class ExportFormat(StrEnum):
+    """What to export to."""
+
+    agent = "agent"
+
+
+def export(
+    tasks: Annotated[list[Path], typer.Argument(metavar="TASK…", help="Tasks, or a folder of them.")],
+    to: Annotated[ExportFormat, typer.Option("--to", help="agent: what a model is given, and nothing else.")],
+    out: Annotated[
+        Path, typer.Option("--out", help="Folder for the bundles; one folder per task is made in it.")
+    ],
+) -> int:
+    """Make bundles of finished tasks; goldens and expected outputs never leave the authoring side."""
+    from lmr_author.cli import render_runs
+    from lmr_author.errors import LmrError
+    from lmr_author.export.agent import agent_bundle
+    from lmr_author.taskdir import TaskDir
+
+    found = [task for path in tasks for task in TaskDir.find_all(path)]
+    for task in found:
+        destination = out / task.name
+        if destination.exists():
+            raise LmrError(f"{destination} exists already", "remove it, or choose another --out")
+        render_runs.exported(destination, len(agent_bundle(task, task.load(), destination)))
+    return 0

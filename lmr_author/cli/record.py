@@ -1,0 +1,59 @@
+"""``lmr-author record``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lmr_author.cli.common import (
+    BaseImageOption,
+    PythonOption,
+    SandboxKind,
+    SandboxOption,
+    TaskOption,
+    current_task,
+)
+
+
+def record(
+    context: typer.Context,
+    target: Annotated[
+        str | None,
+        typer.Argument(metavar="TARGET", help="The masked function; may be left out when there is one."),
+    ] = None,
+    cases: Annotated[int, typer.Option("--cases", min=1, max=50, help="How many cases to keep.")] = 3,
+    sandbox: SandboxOption = SandboxKind.local,
+    python: PythonOption = None,
+    base_image: BaseImageOption = None,
+    timeout: Annotated[float, typer.Option("--timeout", min=1, help="Seconds the command may run.")] = 600.0,
+    max_mb: Annotated[float, typer.Option("--max-mb", min=0.001, help="Largest recorded call, in MB.")] = 8.0,
+    force: Annotated[bool, typer.Option("--force", help="Replace a recording; the old one is kept.")] = False,
+    task: TaskOption = None,
+) -> int:
+    """Record real calls of the golden into cases and a unit test: record TARGET -- python driver.py …"""
+    from lmr_author.cli import render_runs
+    from lmr_author.cli.render import progress
+    from lmr_author.workflow import record as workflow
+
+    command = list(context.args)
+    if target is not None and "::" not in target:
+        # `record -- python driver.py`: the parser cannot know that the first word is the command's.
+        command, target = [target, *command], None
+    options = workflow.RecordOptions(
+        target=target,
+        command=tuple(command),
+        cases=cases,
+        sandbox=sandbox.value,
+        python=python,
+        base_image=base_image,
+        seconds=timeout,
+        max_mb=max_mb,
+        force=force,
+    )
+    folder = current_task(task)
+    with progress("recording") as say:
+        result = workflow.record(folder, options, Path.cwd(), say)
+    render_runs.record_result(result)
+    return 0

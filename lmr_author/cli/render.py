@@ -1,0 +1,93 @@
+"""How things look on a terminal. With the other ``render`` modules the only importer of rich."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.status import Status
+
+    from lmr_author.workflow.mask import MaskResult, UnmaskResult
+
+
+def console(*, stderr: bool = True) -> Console:
+    """The console on stderr (for everything but reports) or on stdout. Plain without a terminal or with NO_COLOR.
+
+    Where both are one terminal there is one console, so that a report goes above a turning spinner.
+    """
+    return _console(stderr or (sys.stdout.isatty() and sys.stderr.isatty()))
+
+
+@cache
+def _console(stderr: bool) -> Console:
+    from rich.console import Console
+
+    return Console(stderr=stderr, highlight=False)
+
+
+class Progress:
+    """One changing line on stderr that says what is being done; silent without a terminal."""
+
+    def __init__(self, status: Status | None) -> None:
+        self._status = status
+
+    def __call__(self, message: str) -> None:
+        """Say what is being done now."""
+        if self._status is not None:
+            from rich.markup import escape
+
+            self._status.update(escape(message.strip()[:120]))
+
+
+@contextmanager
+def progress(message: str) -> Iterator[Progress]:
+    """A spinner with a message while the block runs."""
+    screen = console()
+    if not screen.is_terminal:
+        yield Progress(None)
+        return
+    with screen.status(message) as status:
+        yield Progress(status)
+
+
+def mask_result(result: MaskResult) -> None:
+    """What ``mask`` did, and what comes next."""
+    screen = console()
+    for item in result.implementations:
+        screen.print(f"[green]masked[/] {item.target} as implementation {item.index}", markup=True)
+        screen.print(f"  golden       {item.golden_file}", markup=False)
+        screen.print(f"  category     {item.category or 'missing: give one with --category'}", markup=False)
+        screen.print(f"  instruction  {_short(item.instruction)}", markup=False)
+    for name in result.cleaned.deleted:
+        screen.print(f"  removed      {name}", markup=False)
+    for name in result.cleaned.moved:
+        screen.print(f"  moved        {name} to authoring/removed/", markup=False)
+    for remark in result.remarks:
+        screen.print(f"[yellow]note:[/] {_escape(remark)}")
+    first = result.implementations[0]
+    screen.print(f"next: lmr-author record {first.target} -- python <a script that calls it>", markup=False)
+
+
+def unmask_result(result: UnmaskResult) -> None:
+    """What ``unmask`` did."""
+    screen = console()
+    for target in result.targets:
+        screen.print(f"[green]restored[/] {_escape(target)}")
+    for name in result.moved:
+        screen.print(f"  kept {name} in authoring/removed/", markup=False)
+
+
+def _short(text: str, width: int = 90) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def _escape(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)

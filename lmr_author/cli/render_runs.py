@@ -1,0 +1,155 @@
+"""How the results of record, evaluate, review and status look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lmr_author.cli.render import console
+from lmr_author.model import GateResult, GateStatus
+
+if TYPE_CHECKING:
+    from lmr_author.review.checklist import Item
+    from lmr_author.workflow.evaluate import Evaluation
+    from lmr_author.workflow.record import RecordResult
+    from lmr_author.workflow.review import Review
+    from lmr_author.workflow.status import Status
+
+MARKS = {
+    GateStatus.PASSED: ("green", "✓"),
+    GateStatus.FAILED: ("bold red", "✗"),
+    GateStatus.UNPROVEN: ("yellow", "?"),
+    GateStatus.SKIPPED: ("dim", "-"),
+}
+
+
+class GateTable:
+    """Prints each gate as soon as it is known, a line each, and a last line that says what they prove."""
+
+    def __init__(self, task: str, *, quiet: bool = False, stderr: bool = False) -> None:
+        self._screen = console(stderr=stderr)
+        self._quiet = quiet
+        self._implementation: int | None = -1
+        if not quiet:
+            self._screen.print(f"[bold]{_escape(task)}[/]")
+
+    def __call__(self, gate: GateResult) -> None:
+        """Print one gate."""
+        if self._quiet:
+            return
+        if gate.implementation is not None and gate.implementation != self._implementation:
+            self._implementation = gate.implementation
+            self._screen.print(f"  implementation {gate.implementation}")
+        style, mark = MARKS[gate.status]
+        seconds = f"[dim]{gate.seconds:5.1f} s[/]" if gate.seconds >= 0.05 else "       "
+        self._screen.print(f"  [{style}]{mark}[/] {gate.gate:<14} {seconds}  {_escape(gate.message)}")
+        if gate.hint and gate.status is not GateStatus.PASSED:
+            self._screen.print(f"                            [cyan]hint:[/] {_escape(gate.hint)}")
+
+    def end(self, result: Evaluation) -> None:
+        """Print what it all comes to."""
+        if self._quiet:
+            return
+        held = sum(gate.status is GateStatus.PASSED for gate in result.gates)
+        verdict = "[green]sound: every gate holds[/]" if result.passed else "[bold red]not proven[/]"
+        kind = result.sandbox.get("kind", "?")
+        self._screen.print(
+            f"  {verdict} ({held} of {len(result.gates)} gates, {kind} sandbox, {result.seconds:.1f} s; "
+            f"{_escape(str(result.task.evaluation_path.relative_to(result.task.root)))})"
+        )
+
+
+def record_result(result: RecordResult) -> None:
+    """What was recorded, what it covers, and what comes next."""
+    screen = console()
+    recording, proof = result.recording, result.proof
+    screen.print(
+        f"[green]recorded[/] {len(recording.cases)} of {recording.calls} calls of "
+        f"{_escape(str(result.implementation.target))}"
+    )
+    for case in recording.cases:
+        values = ", ".join(f"{name}: {text}" for name, text in case.summary.items())
+        screen.print(f"  {case.name}  call {case.call}, {_size(case.bytes)}, {_short(values)}", markup=False)
+        for item in case.omitted[:3]:
+            screen.print(
+                f"[yellow]  note:[/] not stored: {_escape(str(item.get('path')))} ({item.get('type')})"
+            )
+    for item in proof.rejected[:3]:
+        screen.print(
+            f"[yellow]  note:[/] call {item.call.number} was rejected: {_escape(_short(item.reason, 160))}"
+        )
+    if recording.missed:
+        lines = ", ".join(str(line) for line in recording.missed)
+        screen.print(
+            f"[yellow]  note:[/] never executed: line {lines} of {_escape(recording.goal_file)}; "
+            "drive it with inputs that reach them"
+        )
+    if result.exit_code != 0:
+        screen.print(f"[yellow]  note:[/] the command itself ended with exit code {result.exit_code}")
+    for name in result.kept:
+        screen.print(f"  kept the old {_escape(name)} in authoring/removed/")
+    screen.print(f"  test {result.implementation.unit_test_file}", markup=False)
+    screen.print("next: lmr-author validate && lmr-author evaluate", markup=False)
+
+
+def checklist_items(items: Iterable[Item]) -> None:
+    """Items of a checklist with their evidence."""
+    screen = console()
+    for item in items:
+        style = {"pass": "green", "fail": "bold red"}.get(item.answer, "yellow")
+        more = item.evidence or item.comment
+        screen.print(f"  [{style}]{item.answer:<6}[/] {_escape(item.question)} {_escape(more)}")
+
+
+def review_result(result: Review) -> None:
+    """The whole checklist, and whether it signs off."""
+    checklist_items(result.items)
+    screen = console()
+    if result.signed_off:
+        screen.print(f"[green]signed off[/]: {_escape(str(result.path))} (holds until the task changes)")
+    else:
+        screen.print(f"[bold red]not signed off[/]: stored in {_escape(str(result.path))}")
+
+
+def status_table(found: Sequence[Status], *, stderr: bool = False) -> None:
+    """One block per task: what holds, and the next command."""
+    screen = console(stderr=stderr)
+    from lmr_author.workflow.status import STEPS
+
+    for item in found:
+        marks = "  ".join(
+            f"[green]✓ {step}[/]" if step in item.done else f"[dim]· {step}[/]" for step in STEPS
+        )
+        screen.print(f"[bold]{_escape(item.task)}[/]  {marks}")
+        if item.note:
+            screen.print(f"  {_escape(item.note)}")
+        if item.signed_off_by:
+            screen.print(f"  signed off by {_escape(', '.join(item.signed_off_by))}")
+        if item.next:
+            screen.print(f"  next: {item.next}", markup=False)
+
+
+def exported(destination: Path, count: int) -> None:
+    """A bundle was written."""
+    console().print(f"[green]exported[/] {_escape(str(destination))} ({count} files)")
+
+
+def _size(count: int) -> str:
+    return (
+        f"{count} B"
+        if count < 1024
+        else f"{count / 1024:.1f} kB"
+        if count < 2**20
+        else f"{count / 2**20:.1f} MB"
+    )
+
+
+def _short(text: str, width: int = 110) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def _escape(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)

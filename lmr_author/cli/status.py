@@ -1,0 +1,37 @@
+"""``lmr-author status``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lmr_author.cli.common import Format, FormatOption, print_json
+
+
+def status(
+    paths: Annotated[
+        list[Path] | None, typer.Argument(metavar="PATH…", help="Tasks, or a folder of them.")
+    ] = None,
+    output: FormatOption = Format.text,
+) -> int:
+    """Show where each task stands and which command comes next."""
+    from lmr_author.cli import render_runs
+    from lmr_author.taskdir import TaskDir
+    from lmr_author.workflow import status as workflow
+
+    tasks = [task for path in paths or [_default()] for task in TaskDir.find_all(path)]
+    found = [workflow.status(task) for task in tasks]
+    if output is Format.json:
+        print_json({"tasks": [item.to_json() for item in found]})
+    else:
+        render_runs.status_table(found)
+    return 0
+
+
+def _default() -> Path:
+    """The current task, or ``tasks/`` of a checkout when there is one."""
+    here = Path.cwd()
+    inside = any((folder / "info.json").is_file() for folder in (here, *here.parents))
+    return here / "tasks" if not inside and (here / "tasks").is_dir() else here

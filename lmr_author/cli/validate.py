@@ -1,0 +1,56 @@
+"""``lmr-author validate``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lmr_author.cli.common import Format, FormatOption, print_json
+
+
+def validate(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[PATH]…",
+            help="Tasks, or folders of tasks; by default the current one.",
+            show_default=False,
+        ),
+    ] = None,
+    select: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--select", metavar="CODES", help="Only these checks: LMR401, or LMR4 for a group; repeatable."
+        ),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None, typer.Option("--ignore", metavar="CODES", help="Without these checks; repeatable.")
+    ] = None,
+    output: FormatOption = Format.text,
+) -> int:
+    """Static checks: everything that can be seen to be wrong without running, in milliseconds."""
+    from lmr_author.cli import render
+    from lmr_author.cli.render_findings import render_findings
+    from lmr_author.taskdir import TaskDir
+    from lmr_author.validation.run import select_checks
+    from lmr_author.validation.run import validate as run
+
+    checks = select_checks(select or (), ignore or ())
+    found = [task for path in paths or [_default()] for task in TaskDir.find_all(path)]
+    tasks = list({task.root.resolve(): task for task in found}.values())
+    with render.progress("validating") as say:
+        report = run(tasks, checks, lambda task: say(f"validated {task.task}"))
+    if output is Format.json:
+        print_json(report.to_json())
+    else:
+        render_findings(report)
+    return 0 if report.clean else 1
+
+
+def _default() -> Path:
+    """The current task, or ``tasks/`` of a checkout when there is one."""
+    here = Path.cwd()
+    inside = any((folder / "info.json").is_file() for folder in (here, *here.parents))
+    return here / "tasks" if not inside and (here / "tasks").is_dir() else here

@@ -1,0 +1,192 @@
+"""Choose the official PyTorch image that fits a repository: by its torch requirement and its date.
+
+The images are data: ``schemas/base-images.json``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+from lmr_author import resources
+from lmr_author.environment.recipe import Declared, Recipe, applies
+from lmr_author.errors import LmrError
+
+REPOSITORY = "pytorch/pytorch"
+_REFERENCE = re.compile(
+    r"^[A-Za-z0-9][\w.-]*(?::\d+)?(?:/[\w.-]+)*(?::[\w.-]{1,128})?(?:@sha256:[0-9a-f]{64})?$"
+)
+FALLBACK_PYTHON = "3.11"
+"""Python that is assumed in an image of which nothing is known."""
+
+
+@dataclass(frozen=True)
+class BaseImage:
+    """A base image.
+
+    Attributes:
+        reference: what stands after ``FROM``.
+        torch, cuda, cudnn: versions by its tag; "" for an image that is not in the table.
+        kind: ``"runtime"`` or ``"devel"`` (with compiler); "" when unknown.
+        python: version inside, as far as known.
+        python_certain: whether somebody looked into the image.
+        reason: why it was chosen.
+    """
+
+    reference: str
+    torch: str
+    cuda: str
+    cudnn: str
+    kind: str
+    python: str
+    python_certain: bool
+    reason: str
+
+
+@dataclass(frozen=True)
+class _Release:
+    """A PyTorch version with its images' builds, the one that the package index ships first."""
+
+    torch: Version
+    released: date
+    python: str
+    python_certain: bool
+    builds: tuple[tuple[str, str], ...]
+
+
+@cache
+def _releases() -> tuple[_Release, ...]:
+    data = json.loads((resources.folder("schemas") / "base-images.json").read_text("utf-8"))
+    return tuple(
+        _Release(
+            Version(item["torch"]),
+            date.fromisoformat(item["released"]),
+            item["python"],
+            item["python_certain"],
+            tuple((build["cuda"], build["cudnn"]) for build in item["builds"]),
+        )
+        for item in sorted(data["releases"], key=lambda item: Version(item["torch"]))
+    )
+
+
+def choose_base(recipe: Recipe, image: str | None = None, python: str | None = None) -> BaseImage:
+    """The image for a recipe, or facts about ``image`` when one is given; ``python`` overrides its version.
+
+    An exact torch requirement decides; otherwise the newest torch that the requirement allows and that
+    was out before the commit. Raises LmrError for a reference that is none.
+    """
+    chosen = _named(image) if image is not None else _choose(recipe)
+    if python is None:
+        return chosen
+    if not re.fullmatch(r"3\.\d{1,2}", python):
+        raise LmrError(f"not a Python version: {python!r}", "give major and minor, like 3.11")
+    return BaseImage(**{**chosen.__dict__, "python": python, "python_certain": True})
+
+
+def _named(image: str) -> BaseImage:
+    if not _REFERENCE.match(image):
+        raise LmrError(
+            f"not an image: {image!r}", "give a reference like pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime"
+        )
+    match = re.search(r"pytorch/pytorch:(\d[\d.]*)-cuda([\d.]+)-cudnn(\d+)-(runtime|devel)$", image)
+    release = next((item for item in _releases() if match and str(item.torch) == match[1]), None)
+    if match is None or release is None:
+        return BaseImage(image, "", "", "", "", FALLBACK_PYTHON, False, "given by the annotator")
+    return BaseImage(
+        image,
+        match[1],
+        match[2],
+        match[3],
+        match[4],
+        release.python,
+        release.python_certain,
+        "given by the annotator",
+    )
+
+
+def _choose(recipe: Recipe) -> BaseImage:
+    wanted = [item for item in recipe.torch if item.name == "torch" and applies(item)]
+    specifier, local = _specifier(wanted)
+    release, reason = _release(recipe, wanted, specifier)
+    cuda, cudnn = _build(release, local)
+    kind = "devel" if recipe.devel else "runtime"
+    reason += f"; devel, because {recipe.devel}" if recipe.devel else ""
+    reference = f"{REPOSITORY}:{release.torch}-cuda{cuda}-cudnn{cudnn}-{kind}"
+    return BaseImage(
+        reference, str(release.torch), cuda, cudnn, kind, release.python, release.python_certain, reason
+    )
+
+
+def _specifier(wanted: Sequence[Declared]) -> tuple[SpecifierSet, str]:
+    """All version requirements on torch together, without local labels, and such a label (``cu118``)."""
+    text = ",".join(
+        str(Requirement(item.text).specifier) for item in wanted if Requirement(item.text).specifier
+    )
+    label = re.search(r"\+([a-z0-9]+)", text)
+    return SpecifierSet(re.sub(r"\+[\w.]+", "", text), prereleases=True), label[1] if label else ""
+
+
+def _release(recipe: Recipe, wanted: Sequence[Declared], specifier: SpecifierSet) -> tuple[_Release, str]:
+    exact = next(
+        (Version(part.version) for part in specifier if part.operator == "==" and "*" not in part.version),
+        None,
+    )
+    said = ", ".join(map(str, wanted))
+    if exact is not None:
+        same = [item for item in _releases() if item.torch == exact]
+        if same:
+            return same[0], f"the repository asks for {said}"
+        near = _nearest(exact)
+        return near, f"the repository asks for {said}; there is no image of it, {near.torch} is the nearest"
+    allowed = [item for item in _releases() if item.torch in specifier]
+    suited = _for_python(allowed or list(_releases()), recipe.python)
+    before = [item for item in suited if recipe.date is None or item.released <= recipe.date.date()]
+    chosen = before[-1] if before else suited[0]
+    if wanted and allowed:
+        asked = f"the repository asks for {said}"
+    elif wanted:
+        asked = f"no image satisfies what the repository asks for, {said}"
+    else:
+        asked = "the repository asks for no torch version"
+    if recipe.date is None:
+        return chosen, f"{asked}; {chosen.torch} is the newest"
+    when = recipe.date.date().isoformat()
+    if before:
+        return chosen, f"{asked}; {chosen.torch} was the newest when it was committed ({when})"
+    return chosen, f"{asked}; {chosen.torch} is the oldest that fits, though newer than the commit ({when})"
+
+
+def _nearest(exact: Version) -> _Release:
+    """The nearest image of the same minor version, else of the next older version, else the oldest."""
+    same = [item for item in _releases() if item.torch.release[:2] == exact.release[:2]]
+    if same:
+        micro = exact.micro
+        return min(same, key=lambda item: (abs(item.torch.micro - micro), -item.torch.micro))
+    older = [item for item in _releases() if item.torch < exact]
+    return older[-1] if older else _releases()[0]
+
+
+def _for_python(releases: list[_Release], python: str) -> list[_Release]:
+    """Those whose Python the repository accepts; all when that leaves none."""
+    if not python:
+        return releases
+    accepted = SpecifierSet(python, prereleases=True)
+    # "3.11" stands for some 3.11.x, so that ">=3.11.4" and "==3.11.9" accept it.
+    suited = [item for item in releases if any(f"{item.python}.{patch}" in accepted for patch in range(30))]
+    return suited or releases
+
+
+def _build(release: _Release, label: str) -> tuple[str, str]:
+    """CUDA and cuDNN: what the requirement's label names, else the first of the table."""
+    for cuda, cudnn in release.builds:
+        if label == "cu" + cuda.replace(".", ""):
+            return cuda, cudnn
+    return release.builds[0]

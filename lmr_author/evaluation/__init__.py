@@ -1,0 +1,1 @@
+"""Stage: the gates, which prove by running that a task is sound."""

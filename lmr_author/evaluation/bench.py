@@ -1,0 +1,91 @@
+"""The trees of one implementation, laid out once: golden and masked, with and without the tests."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from functools import cached_property
+from pathlib import Path
+
+from lmr_author import recorded, source, staging
+from lmr_author.model import Implementation, TaskInfo
+from lmr_author.recorded import Recording
+from lmr_author.sandbox.base import Sandbox
+from lmr_author.taskdir import TaskDir
+
+
+class Bench:
+    """Everything the gates need for one implementation. Use as a context manager; it owns temporary trees."""
+
+    def __init__(
+        self, task: TaskDir, info: TaskInfo, implementation: Implementation, sandbox: Sandbox, seconds: float
+    ) -> None:
+        self.task = task
+        self.info = info
+        self.implementation = implementation
+        self.sandbox = sandbox
+        self.seconds = seconds
+        self._folder = Path(tempfile.mkdtemp(prefix="lmr-author-bench-"))
+        self._folder.chmod(0o755)
+
+    def __enter__(self) -> Bench:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    @cached_property
+    def recording(self) -> Recording | None:
+        """The recording's manifest, None for a hand-written test."""
+        return recorded.load(self.recording_folder)
+
+    @property
+    def recording_folder(self) -> Path:
+        """Where the cases are."""
+        return self.task.recording(self.info, self.implementation.index)
+
+    @property
+    def inside(self) -> str:
+        """Where the tree appears in the sandbox."""
+        return staging.tree_path(self.info)
+
+    @cached_property
+    def golden_overlay(self) -> dict[str, bytes]:
+        """All goal files as the goldens have them."""
+        return staging.golden_overlay(self.task, self.info.implementations)
+
+    @cached_property
+    def masked_overlay(self) -> dict[str, bytes]:
+        """Only this implementation masked, the others golden."""
+        return staging.only_masked(self.task, self.info, self.implementation)
+
+    @cached_property
+    def golden_module(self) -> source.Module:
+        """The goal file, golden throughout."""
+        name = self.implementation.goal_file
+        return source.Module.parse(self.golden_overlay[name], name)
+
+    @cached_property
+    def masked_module(self) -> source.Module:
+        """The goal file, this implementation masked."""
+        name = self.implementation.goal_file
+        return source.Module.parse(self.masked_overlay[name], name)
+
+    @cached_property
+    def definitions(self) -> tuple[source.Definition, source.Definition] | None:
+        """The target in the golden and in the masked goal file; None when it cannot be told."""
+        return source.matching(self.golden_module, self.masked_module, self.implementation.qualname)
+
+    def tree(self, name: str, overlay: dict[str, bytes], *, with_tests: bool) -> Path:
+        """A copy of the repository with some files replaced; made once per name."""
+        path = self._folder / re.sub(r"\W", "_", name)
+        if not path.exists():
+            staging.copy_tree(self.task.repository(self.info), path, overlay, with_tests=with_tests)
+        return path
+
+    def fresh_tree(self, name: str, overlay: dict[str, bytes]) -> Path:
+        """A new copy with the tests, for a run that may write into it."""
+        path = self._folder / re.sub(r"\W", "_", name)
+        shutil.rmtree(path, ignore_errors=True)
+        return self.tree(name, overlay, with_tests=True)

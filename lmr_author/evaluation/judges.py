@@ -1,0 +1,169 @@
+"""Two ways to judge a version of the target: replay recordings and compare here, or run a test script inside."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+
+from lmr_author import replaying
+from lmr_author.evaluation import script
+from lmr_author.evaluation.bench import Bench
+from lmr_author.evaluation.verdict import Verdict
+from lmr_author.recorded import Recording
+
+MASK_ERROR = "NotImplementedError"
+
+
+class Judge(ABC):
+    """Judges versions of one implementation's goal file."""
+
+    method: str
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+
+    @abstractmethod
+    def golden(self, seed: int) -> Verdict:
+        """The golden, with a hash seed that differs between repeats."""
+
+    @abstractmethod
+    def masked(self) -> Verdict:
+        """The repository as the agent gets it (other implementations golden)."""
+
+    @abstractmethod
+    def versions(self, sources: Mapping[str, bytes]) -> dict[str, Verdict]:
+        """Other versions of the goal file, by name."""
+
+
+class RecordingJudge(Judge):
+    """Replays the recorded inputs in the sandbox; expected outputs stay outside, and are compared here."""
+
+    method = "recorded cases"
+
+    def __init__(self, bench: Bench, recording: Recording) -> None:
+        super().__init__(bench)
+        self.recording = recording
+        folder = bench.recording_folder
+        self._expected = {
+            case.name: replaying.load_document(folder / case.name, "expected") for case in recording.cases
+        }
+
+    def golden(self, seed: int) -> Verdict:
+        """Replay on the golden tree."""
+        pair = self.bench.definitions
+        line = pair[0].line if pair else self.recording.line
+        tree = self.bench.tree("golden", self.bench.golden_overlay, with_tests=False)
+        result = replaying.replay(
+            self.bench.sandbox,
+            tree,
+            self.bench.inside,
+            self._plan(line),
+            [replaying.Variant("golden")],
+            hash_seed=seed,
+        )
+        return self._verdict(result, "golden")
+
+    def masked(self) -> Verdict:
+        """Replay on the masked tree."""
+        tree = self.bench.tree("masked", self.bench.masked_overlay, with_tests=False)
+        pair = self.bench.definitions
+        line = pair[1].line if pair else self.recording.line
+        result = replaying.replay(
+            self.bench.sandbox, tree, self.bench.inside, self._plan(line), [replaying.Variant("masked")]
+        )
+        return self._verdict(result, "masked")
+
+    def versions(self, sources: Mapping[str, bytes]) -> dict[str, Verdict]:
+        """Replay all versions in one sandbox run, each in a process of its own."""
+        pair = self.bench.definitions
+        line = pair[1].line if pair else self.recording.line
+        tree = self.bench.tree("masked", self.bench.masked_overlay, with_tests=False)
+        variants = [replaying.Variant(name, data, line) for name, data in sources.items()]
+        result = replaying.replay(self.bench.sandbox, tree, self.bench.inside, self._plan(line), variants)
+        return {name: self._verdict(result, name) for name in sources}
+
+    def _plan(self, line: int) -> replaying.Plan:
+        recording = self.recording
+        return replaying.Plan(
+            goal_file=recording.goal_file,
+            qualname=recording.qualname,
+            line=line,
+            module=recording.module,
+            sys_path=recording.sys_path,
+            recording=self.bench.recording_folder,
+            cases=tuple(case.name for case in recording.cases),
+            preload=tuple(name for name in replaying.HEAVY if name in recording.versions),
+            case_seconds=self.bench.seconds,
+        )
+
+    def _verdict(self, result: replaying.Replay, variant: str) -> Verdict:
+        reasons: list[str] = []
+        outcomes = [result.of(variant, case.name) for case in self.recording.cases]
+        for case, outcome in zip(self.recording.cases, outcomes, strict=True):
+            found = replaying.differences(self._expected[case.name], outcome, case.checkers)
+            if found:
+                more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+                reasons.append(f"{case.name}: {found[0]}{more}")
+        by_mask = all(
+            item.status == "raised"
+            and item.error.get("type") == MASK_ERROR
+            and item.error.get("raised_in_target")
+            for item in outcomes
+        )
+        files = {item.file for item in outcomes if item.file}
+        return Verdict(
+            passed=not reasons and bool(outcomes),
+            reason="; ".join(reasons[:3]),
+            by_mask=by_mask and bool(outcomes),
+            entered=all(item.entered for item in outcomes),
+            file=", ".join(sorted(files)),
+            facts=result.facts,
+            identity="\n".join(item.document.digest() if item.document else item.status for item in outcomes),
+            log=result.result.stderr.decode("utf-8", "replace")[-20_000:],
+        )
+
+
+class ScriptJudge(Judge):
+    """Runs the task's own test script; a pass needs the exit code and the log to agree."""
+
+    method = "test script"
+
+    def golden(self, seed: int) -> Verdict:
+        """Run the script on the golden tree."""
+        return self._run("golden", self.bench.golden_overlay, seed)
+
+    def masked(self) -> Verdict:
+        """Run the script on the masked tree."""
+        return self._run("masked", self.bench.masked_overlay, 0)
+
+    def versions(self, sources: Mapping[str, bytes]) -> dict[str, Verdict]:
+        """Run the script on each version, one after another."""
+        goal = self.bench.implementation.goal_file
+        return {
+            name: self._run(name, {**self.bench.masked_overlay, goal: data}, 0)
+            for name, data in sources.items()
+        }
+
+    def _run(self, name: str, overlay: dict[str, bytes], seed: int) -> Verdict:
+        run = script.run(self.bench, f"script_{name}", overlay, seed)
+        return Verdict(
+            passed=run.passed,
+            reason=run.reason,
+            by_mask=not run.passed and MASK_ERROR in run.output,
+            log=run.output,
+        )
+
+    def entered(self) -> Verdict:
+        """Whether the script executes the target of the tree, watched by the recorder's instrumentation."""
+        return script.watch(self.bench)
+
+
+def judges_for(bench: Bench) -> Sequence[Judge]:
+    """The judges of an implementation, the deciding one first.
+
+    A recorded task has two: its replayed cases decide, and the test file that is shipped with them
+    has to agree. A hand-written test has itself alone.
+    """
+    if bench.recording is not None:
+        return (RecordingJudge(bench, bench.recording), ScriptJudge(bench))
+    return (ScriptJudge(bench),)

@@ -1,0 +1,32 @@
+"""What a judge says about one version of a target."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How a version of the target fared.
+
+    Attributes:
+        passed: it passes the test.
+        reason: why not, one line; "" when it passed.
+        by_mask: it failed, in every case, because the masked body raised.
+        entered: a statement of the target's body was executed; None when that was not watched.
+        file: file the executed target was defined in, relative to the tree; absolute when it lies elsewhere.
+        facts: what the sandbox reported about itself.
+        identity: equal for two runs exactly when they gave the same outputs bit for bit; "" if unknown.
+        log: output of the run, for people.
+    """
+
+    passed: bool
+    reason: str = ""
+    by_mask: bool = False
+    entered: bool | None = None
+    file: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    identity: str = ""
+    log: str = ""

@@ -1,0 +1,211 @@
+"""Extract a paper's text, title and year from its PDF, in a child process with limits."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lmr_author import processes
+from lmr_author.errors import LmrError
+from lmr_author.processes import printable
+
+SECONDS = 180
+MEMORY_BYTES = 4 * 1024**3
+"""Limits of the child process that reads the PDF."""
+
+SCANNED_BELOW = 30
+"""Letters per page, on average, below which a PDF is taken to be a scan."""
+
+VENUES = (
+    "ACL", "EMNLP", "NAACL", "EACL", "AACL", "COLING", "CoNLL", "TACL", "NeurIPS", "ICLR", "ICML", "AAAI",
+    "IJCAI", "CVPR", "ICCV", "ECCV", "KDD", "SIGIR", "COLM", "TMLR", "JMLR", "Interspeech", "WWW",
+)  # fmt: skip
+
+_STAMP = re.compile(
+    r"arXiv:(?P<id>\d{4}\.\d{4,5}(?:v\d+)?|[a-z-]+(?:\.[A-Z]{2})?/\d{7}(?:v\d+)?)\s*\[[\w.-]+\]"
+)
+_REPOSITORY = re.compile(
+    r"https?://(?:www\.)?(?:github\.com|gitlab\.com|bitbucket\.org)/[\w.-]+/[\w.-]*\w", re.I
+)
+_BARE_REPOSITORY = re.compile(r"(?<![\w/.])(?:github\.com|gitlab\.com)/[\w.-]+/[\w.-]*\w", re.I)
+_JUNK_TITLE = re.compile(r"^(untitled|microsoft word|paper|main|title|.*\.(pdf|dvi|tex|docx?|indd))\b", re.I)
+
+
+@dataclass(frozen=True)
+class Paper:
+    """What a PDF says.
+
+    Attributes:
+        pages: text of each page.
+        title: the largest text on page 1, else the PDF's own title; "" when neither is one.
+        year: of the venue named on page 1, else of the arXiv id, else of the PDF; None when unknown.
+        year_origin: where the year is from.
+        arxiv_id: from arXiv's stamp on page 1, with version; "" when there is none.
+        venue: the line of page 1 that names a venue and a year; "" when there is none.
+        repositories: links to code hosts, each once, in order of appearance.
+        notes: what a reader should know (repaired file, pages without text).
+    """
+
+    pages: tuple[str, ...]
+    title: str
+    year: int | None
+    year_origin: str
+    arxiv_id: str
+    venue: str
+    repositories: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, str]:
+        """``paper.json``: page number, from 1, to text."""
+        return {str(number): text for number, text in enumerate(self.pages, 1)}
+
+
+def extract(pdf: Path, *, seconds: float = SECONDS, memory: int = MEMORY_BYTES) -> Paper:
+    """Read a PDF. A crash, a hang or a bomb in it ends the child process, not this one.
+
+    Raises LmrError: not a PDF, empty, encrypted, cut off, a scan without text, too long.
+    """
+    if pdf.stat().st_size == 0:
+        raise LmrError(f"{pdf.name} is empty (0 bytes)", "download the paper again")
+    data = _read(pdf, seconds, memory)
+    _raise_for(data, pdf)
+    pages = tuple(str(page) for page in data["pages"])
+    letters = sum(char.isalnum() for page in pages for char in page)
+    if letters < SCANNED_BELOW * len(pages):
+        raise LmrError(
+            f"{pdf.name} has {len(pages)} page(s) but next to no text: it is a scan or pictures only",
+            "run OCR on it (`ocrmypdf in.pdf out.pdf`) or take the publisher's version",
+        )
+    stamp = _STAMP.search(pages[0])
+    identifier = stamp["id"] if stamp else ""
+    venue, venue_year = _venue(pages[0])
+    year, origin = _year(identifier, venue_year, data["metadata"])
+    return Paper(
+        pages=pages,
+        title=_title(data),
+        year=year,
+        year_origin=origin,
+        arxiv_id=identifier,
+        venue=venue,
+        repositories=_repositories([*pages, *data["links"]]),
+        notes=tuple(_notes(data, pages)),
+    )
+
+
+def _read(pdf: Path, seconds: float, memory: int) -> dict[str, Any]:
+    reader = Path(__file__).with_name("reader.py")
+    # -P: the reader's own folder must not be where its imports are looked up.
+    argv = [sys.executable, "-P", str(reader), str(pdf.absolute()), str(memory), str(int(seconds) + 1)]
+    done = processes.run(argv, cwd=pdf.parent, seconds=seconds)
+    hint = "print it to a new PDF with another program, or take another version of the paper"
+    if done.timed_out:
+        raise LmrError(f"{pdf.name} could not be read within {seconds:.0f} s", hint)
+    try:
+        data = json.loads(done.stdout)
+    except (ValueError, RecursionError):
+        data = None
+    if done.exit_code != 0 or not isinstance(data, dict):
+        raise LmrError(f"{pdf.name}: the PDF reader failed on it ({_death(done)})", hint)
+    return data
+
+
+def _death(done: processes.Finished) -> str:
+    if done.exit_code < 0:
+        return f"killed by signal {-done.exit_code}"
+    if "MemoryError" in done.stderr:
+        return "out of memory"
+    last = done.stderr.strip().rpartition("\n")[2]
+    return printable(last, 200) or f"exit code {done.exit_code}"
+
+
+def _raise_for(data: dict[str, Any], pdf: Path) -> None:
+    name, kind, detail = pdf.name, data.get("error"), printable(str(data.get("detail", "")), 200)
+    if kind == "broken":
+        raise LmrError(f"{name} is not a readable PDF ({detail})", "download the paper again")
+    if kind == "encrypted":
+        raise LmrError(
+            f"{name} is encrypted: it needs a password", "save a copy without a password and pass that"
+        )
+    if kind == "no pages":
+        raise LmrError(f"{name} has no pages: it is damaged or cut off", "download the paper again")
+    if kind == "too long":
+        raise LmrError(f"{name} has {detail} pages; that is no paper", "pass only the paper's own pages")
+    if kind == "memory":
+        raise LmrError(
+            f"{name} needs more memory to read than a paper may", "take another version of the paper"
+        )
+    if data.get("repaired") and b"%%EOF" not in _end(pdf):
+        raise LmrError(f"{name} is cut off: its end is missing", "download the paper again")
+
+
+def _end(pdf: Path) -> bytes:
+    with pdf.open("rb") as file:
+        file.seek(max(0, pdf.stat().st_size - 2048))
+        return file.read()
+
+
+def _title(data: dict[str, Any]) -> str:
+    for candidate in (data["headline"], data["metadata"].get("title", "")):
+        # NFKC turns ligatures such as "ﬁ" into letters.
+        text = printable(unicodedata.normalize("NFKC", candidate), 300)
+        text = re.sub(r"(\w)- (?=[a-z])", r"\1", text)
+        if len(text) >= 5 and not _JUNK_TITLE.match(text):
+            return text
+    return ""
+
+
+def _venue(page: str) -> tuple[str, int | None]:
+    names = "|".join(VENUES)
+    # "Association for Computational Linguistics" alone is a publisher, so a venue needs a year beside it.
+    phrases = "Proceedings of|[Pp]ublished (?:as|in|at)|[Aa]ccepted (?:at|to|by)|Conference on"
+    pattern = re.compile(rf"^.*?(?:{phrases}|\b(?:{names})\b).*$", re.M)
+    for match in pattern.finditer(page):
+        line = printable(match[0], 200)
+        year = re.search(r"\b(19[89]\d|20[0-4]\d)\b", line)
+        if year:
+            return line, int(year[1])
+    return "", None
+
+
+def _year(identifier: str, venue_year: int | None, metadata: dict[str, str]) -> tuple[int | None, str]:
+    arxiv_year = _arxiv_year(identifier)
+    # A preprint may appear the year before the conference; a later or earlier year is of something cited.
+    if venue_year and (arxiv_year is None or arxiv_year <= venue_year <= arxiv_year + 2):
+        return venue_year, "the venue named on page 1"
+    if arxiv_year:
+        return arxiv_year, "the arXiv id"
+    match = re.match(r"D:(\d{4})", metadata.get("creationDate", ""))
+    if match and 1980 <= int(match[1]) <= 2100:
+        return int(match[1]), "the PDF's creation date"
+    return None, ""
+
+
+def _arxiv_year(identifier: str) -> int | None:
+    digits = identifier.rpartition("/")[2][:2]
+    if not digits.isdecimal():
+        return None
+    return int(digits) + (1900 if int(digits) >= 91 else 2000)
+
+
+def _repositories(texts: Iterable[str]) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for text in texts:
+        for match in _REPOSITORY.finditer(text):
+            found.setdefault(match[0].removesuffix(".git").replace("http://", "https://"))
+        for match in _BARE_REPOSITORY.finditer(text):
+            found.setdefault("https://" + match[0].removesuffix(".git"))
+    return tuple(found)[:20]
+
+
+def _notes(data: dict[str, Any], pages: tuple[str, ...]) -> Iterable[str]:
+    if data.get("repaired"):
+        yield "the PDF is damaged and was repaired while reading: compare paper.json with it"
+    empty = [str(number) for number, text in enumerate(pages, 1) if not text.strip()]
+    if empty:
+        yield f"paper.json: no text on page(s) {', '.join(empty[:10])}{' …' if len(empty) > 10 else ''}"

@@ -1,0 +1,113 @@
+"""Read a PDF with PyMuPDF; run as a program of its own, because a PDF is untrusted.
+
+    python reader.py PAPER.pdf MEMORY_BYTES CPU_SECONDS >RESULT.json
+
+Writes one JSON object to stdout: ``{"error": KIND, "detail": …}``, or ``pages``, ``metadata``,
+``headline``, ``links``, ``repaired``. Limits on memory, processor time and written bytes are set
+before the file is opened. Imports nothing of lmr-author, so that it runs as a file.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from typing import Any
+
+MAX_PAGES = 2000
+MAX_PAGE_CHARACTERS = 1_000_000
+
+
+def main(path: str, memory: int, cpu_seconds: int) -> dict[str, Any]:
+    """Read the PDF at ``path``; expected failures are data."""
+    import pymupdf
+
+    _limit(memory, cpu_seconds)
+    pymupdf.TOOLS.mupdf_display_errors(False)
+    pymupdf.TOOLS.mupdf_display_warnings(False)
+    try:
+        document = pymupdf.open(path, filetype="pdf")
+    except (RuntimeError, ValueError) as error:
+        return {"error": "broken", "detail": str(error)}
+    if document.needs_pass:
+        return {"error": "encrypted"}
+    if document.page_count == 0:
+        return {"error": "no pages"}
+    if document.page_count > MAX_PAGES:
+        return {"error": "too long", "detail": str(document.page_count)}
+    pages, unreadable = [], []
+    for number in range(document.page_count):
+        try:
+            pages.append(_clean(document[number].get_text())[:MAX_PAGE_CHARACTERS])
+        except (RuntimeError, ValueError):
+            pages.append("")
+            unreadable.append(number + 1)
+    return {
+        "pages": pages,
+        "unreadable": unreadable,
+        "metadata": {key: _clean(str(value or "")) for key, value in (document.metadata or {}).items()},
+        "headline": _headline(document),
+        "links": _links(document),
+        "repaired": bool(document.is_repaired),
+    }
+
+
+def _limit(memory: int, cpu_seconds: int) -> None:
+    try:
+        import resource
+    except ImportError:  # not a Unix machine: the parent's time limit remains
+        return
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _clean(text: str) -> str:
+    """Without NUL and without lone surrogates, which no UTF-8 file can hold."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
+
+
+def _headline(document: Any) -> str:
+    """The text in the largest letters on page 1: horizontal lines only, so that arXiv's stamp is left out."""
+    try:
+        blocks = document[0].get_text("dict")["blocks"]
+    except (RuntimeError, ValueError):
+        return ""
+    lines = []
+    for block in blocks:
+        for line in block.get("lines", ()):
+            text = "".join(span["text"] for span in line["spans"]).strip()
+            letters = sum(char.isalpha() for char in text)
+            if letters >= 2 and abs(line["dir"][0] - 1) < 0.01:
+                # A drop capital or an icon does not make a line large: the size of most of its letters does.
+                size = max(line["spans"], key=lambda span: len(span["text"].strip()))["size"]
+                lines.append((round(size, 1), text))
+    letters_of = Counter[float]()
+    for size, text in lines:
+        letters_of[size] += len(text)
+    body = letters_of.most_common(1)[0][0] if lines else 0.0
+    # The authors' names are often a little larger than the body; a title is clearly larger.
+    for wanted in [size for size in sorted(letters_of, reverse=True) if size > 1.12 * body][:4]:
+        text = " ".join(text for size, text in lines if abs(size - wanted) < 0.3)
+        if 8 <= len(text) <= 300 and " " in text:
+            return _clean(text)
+    return ""
+
+
+def _links(document: Any) -> list[str]:
+    found: list[str] = []
+    for number in range(min(document.page_count, 50)):
+        try:
+            found.extend(str(link["uri"]) for link in document[number].get_links() if link.get("uri"))
+        except (RuntimeError, ValueError):
+            continue
+    return found[:2000]
+
+
+if __name__ == "__main__":
+    try:
+        result = main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    except MemoryError:
+        result = {"error": "memory"}
+    json.dump(result, sys.stdout)

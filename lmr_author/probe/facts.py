@@ -1,0 +1,95 @@
+"""What an environment is: versions, packages, and how far it is shut off."""
+
+from __future__ import annotations
+
+import os
+import platform
+import socket
+import sys
+from typing import Any, Dict, List
+
+LIBRARIES = ("numpy", "torch", "pandas", "scipy", "transformers", "tensorflow", "jax", "sklearn")
+
+
+def packages() -> Dict[str, str]:
+    """Installed distributions and their versions; {} before Python 3.8."""
+    try:
+        from importlib import metadata  # novm
+    except ImportError:
+        return {}
+    found = {}
+    for item in metadata.distributions():
+        name = item.metadata["Name"] if item.metadata is not None else None
+        if name:
+            found[str(name)] = str(item.version)
+    return dict(sorted(found.items()))
+
+
+def versions(load: bool = False) -> Dict[str, Any]:
+    """Versions of Python and of the loaded known libraries; ``load`` imports numpy and torch first."""
+    result: Dict[str, Any] = {"python": platform.python_version(), "platform": platform.platform()}
+    for name in LIBRARIES:
+        module = sys.modules.get(name)
+        if module is None and load and name in ("numpy", "torch"):
+            try:
+                module = __import__(name)
+            except Exception:
+                continue
+        version = getattr(module, "__version__", None)
+        if version is not None:
+            result[name] = str(version)
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        result["cuda"] = str(getattr(getattr(torch, "version", None), "cuda", None) or "")
+    return result
+
+
+def isolation(tree: str) -> Dict[str, Any]:
+    """What this process could do to the outside: write, reach a network, and as whom."""
+    return {
+        "uid": os.getuid(),
+        "root_writable": _can_write("/"),
+        "tree_writable": _can_write(tree),
+        "interfaces": _interfaces(),
+        "network": _connects(),
+    }
+
+
+def peak_memory() -> int:
+    """Largest resident size so far of this process and its finished children, in bytes."""
+    import resource
+
+    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    return int(max(own, children)) * 1024
+
+
+def _can_write(folder: str) -> bool:
+    path = os.path.join(folder, ".lmr-probe-%d" % os.getpid())
+    try:
+        with open(path, "xb"):
+            pass
+        os.unlink(path)
+    except OSError:
+        return False
+    return True
+
+
+def _interfaces() -> List[str]:
+    try:
+        return sorted(name for _, name in socket.if_nameindex())
+    except OSError:
+        return []
+
+
+def _connects() -> bool:
+    """Whether there is a way out: a route to an address of TEST-NET-1 (RFC 5737). Sends nothing.
+
+    Connecting a datagram socket only looks the route up.
+    """
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))
+        except OSError:
+            return False
+    return True

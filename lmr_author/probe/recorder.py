@@ -1,0 +1,283 @@
+"""Recording real calls of the target while the annotator's command runs.
+
+The command behaves as without us: same ``sys.argv``, ``sys.path``, ``__main__``, exit code and random
+numbers. Only calls of the target do more work, and once enough of them are kept, not even those.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+import time
+import types
+from typing import Any, Callable, Dict, FrozenSet, List, Optional, Set, Tuple
+
+from . import facts, randomness, summary
+from .codec import Document, TooLarge, Unstorable, encode
+from .hook import Hook
+from .outcome import ITEM_LIMIT, ITEMS, MODE, RANDOM, Inputs, add_part, bind, mode, take, type_name
+from .pool import Kept, Pool, write_json
+from .wrapping import wrap
+
+DEFAULTS = {
+    "max_bytes": 64 * 1024 * 1024,
+    "pool": 40,
+    "pool_bytes": 512 * 1024 * 1024,
+    "first": 200,
+    "seconds": 60,
+}
+"""Limits: bytes of a call, calls kept, their bytes, calls looked at one by one, seconds spent on looking."""
+
+RUSH = 20
+"""So many calls are looked at after one that reached a new block unseen."""
+MOST_RUSHES = 100
+"""So often: a block whose calls cannot be stored must not cost more and more."""
+
+_ATTRIBUTE = re.compile(r"^(\w+)\.(\w+)$")
+
+
+class Recorder:
+    """Records one target.
+
+    Args:
+        config: ``tree``, ``goal_file``, ``qualname``, ``line``, ``out``, and optionally :data:`DEFAULTS`.
+    """
+
+    def __init__(self, config: Dict[str, Any]) -> None:
+        self.tree = os.path.realpath(config["tree"])
+        self.out = config["out"]
+        self.limits = {name: config.get(name) or value for name, value in DEFAULTS.items()}
+        goal = os.path.join(self.tree, *config["goal_file"].split("/"))
+        self.hook = Hook(goal, config["qualname"], config.get("line") or 0, self.register)
+        self.pool = Pool(self.out, self.limits["pool"], self.limits["pool_bytes"])
+        self.calls = 0
+        self.modules: List[str] = []
+        self.reasons: Dict[Tuple[str, str], int] = {}
+        self._pid = os.getpid()
+        self._local = threading.local()
+        self._lock = threading.RLock()
+        self._next = self.limits["first"]
+        self._rush = 0
+        self._rushes = 0
+        self._covered: Set[int] = set()
+        self._spent = 0.0
+        self._saved = 0.0
+        self._skip: Set[str] = set()
+
+    def register(self, function: Any) -> Any:
+        """The innermost decorator of the target."""
+        self.modules.append(function.__module__)
+        summary.name_module(self, function.__module__)
+        return wrap(function, self.begin)
+
+    def begin(self, function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Optional[Call]:
+        """A call is about to be made. None when it is not to be watched: inside another, or in a child."""
+        if getattr(self._local, "active", False) or os.getpid() != self._pid:
+            return None
+        self._local.active = True
+        with self._lock:
+            self.calls += 1
+            call = Call(self, function, self.calls)
+            if self._wanted(self.calls):
+                start = time.perf_counter()
+                call.look(args, kwargs)
+                self._spent += time.perf_counter() - start
+        self.hook.hits.clear()
+        return call
+
+    def _wanted(self, number: int) -> bool:
+        """Whether to look at a call: the first ones all, then ever fewer, and those after a surprise."""
+        if number <= self.limits["first"] and self._spent < self.limits["seconds"]:
+            return True
+        if self._rush > 0:
+            self._rush -= 1
+            return True
+        if number >= self._next:
+            self._next = number + max(10, number // 10)
+            return True
+        return False
+
+    def done(self) -> None:
+        """The call that :meth:`begin` saw has ended."""
+        self._local.active = False
+
+    def pause(self, active: bool) -> None:
+        """Between the items of a generator, other calls of the same thread are calls of their own."""
+        self._local.active = active
+
+    def noticed(self, hits: FrozenSet[int], looked: bool) -> None:
+        """Blocks that a call executed."""
+        with self._lock:
+            if not looked and hits - self._covered and self._rushes < MOST_RUSHES:
+                self._rush = RUSH
+                self._rushes += 1
+
+    def refuse(self, kind: str, reason: str) -> None:
+        """Count a call that could not be stored. ``kind`` is ``unstorable``, ``too_large`` or ``failed``."""
+        with self._lock:
+            self.reasons[(kind, reason)] = self.reasons.get((kind, reason), 0) + 1
+
+    def take(self, function: Any, arguments: Dict[str, Any]) -> Inputs:
+        """Take the inputs, leaving out large attributes of ``self`` that the function's code never names."""
+        for _ in range(16):
+            try:
+                return take(function, arguments, self.limits["max_bytes"], self._skip)
+            except TooLarge as error:
+                match = _ATTRIBUTE.match(error.path)
+                if match is None or match.group(1) != next(iter(arguments), None):
+                    raise
+                name = match.group(2)
+                if name.startswith("_") or name in names_used(function, arguments[match.group(1)]):
+                    raise
+                self._skip.add(error.path)
+        raise TooLarge("", 0, self.limits["max_bytes"])
+
+    def keep(self, call: Call, inputs: Document, expected: Document, meta: Dict[str, Any]) -> None:
+        """Offer a complete call to the pool."""
+        meta["bytes"] = inputs.nbytes + expected.nbytes + meta.pop("text")
+        likeness = repr((meta["outcome"], sorted(meta["summary"].items())))
+        with self._lock:
+            stored = self.pool.offer(
+                Kept(call.number, call.hits, likeness, meta["bytes"]), inputs, expected, meta
+            )
+            if stored:
+                self._covered = self.pool.covered
+            if stored and time.monotonic() - self._saved > 2.0:
+                self._saved = time.monotonic()
+                self.save()
+
+    def save(self) -> None:
+        """Write ``summary.json`` as far as it is known."""
+        if os.getpid() == self._pid:
+            write_json(
+                os.path.join(self.out, "summary.json"), dict(summary.summarize(self), **facts.versions())
+            )
+
+
+class Call:
+    """One watched call, from arguments to outcome. Nothing that goes wrong here reaches the driver."""
+
+    def __init__(self, recorder: Recorder, function: Any, number: int) -> None:
+        self.recorder, self.function, self.number = recorder, function, number
+        self.hits: FrozenSet[int] = frozenset()
+        self.items: List[Document] = []
+        self._inputs: Optional[Inputs] = None
+        self._random: Dict[str, Any] = {}
+        self._mode: Optional[Dict[str, Any]] = None
+        self._start = 0.0
+
+    def look(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
+        """Copy the inputs."""
+
+        def copy() -> None:
+            arguments = bind(self.function, args, kwargs)
+            self._inputs = self.recorder.take(self.function, arguments)
+            self._mode = mode()
+            self._random = randomness.capture()
+
+        self._guarded(copy)
+        self._start = time.perf_counter()
+
+    def _guarded(self, action: Callable[[], None]) -> None:
+        try:
+            action()
+        except Unstorable as error:
+            for path, kind, advice in error.problems[:5]:
+                self.recorder.refuse("unstorable", "%s is a %s: %s" % (path, kind, advice))
+            self._inputs = None
+        except TooLarge as error:
+            self.recorder.refuse("too_large", str(error))
+            self._inputs = None
+        except Exception as error:
+            self.recorder.refuse("failed", "%s: %s" % (type(error).__name__, error))
+            self._inputs = None
+
+    def item(self, value: Any) -> None:
+        """A generator yielded."""
+        if self._inputs is not None and len(self.items) < ITEM_LIMIT:
+            self._guarded(lambda: self.items.append(encode(value, self.recorder.limits["max_bytes"])))
+
+    def sent(self) -> None:
+        """A value or an exception was sent into a generator, which replay does not do."""
+        if self._inputs is not None:
+            self.recorder.refuse(
+                "unstorable", "values are sent into the generator: only plain iteration is replayed"
+            )
+            self._inputs = None
+
+    def returned(self, value: Any) -> None:
+        """The call returned."""
+        self._end(lambda inputs: inputs.returned(self.function, value), None)
+
+    def raised(self, error: BaseException) -> None:
+        """The call raised."""
+        self._end(lambda inputs: inputs.raised(self.function, error), error)
+
+    def generated(self, exhausted: bool, value: Any = None) -> None:
+        """A generator ended, or was left."""
+        limit = self.recorder.limits["max_bytes"]
+
+        def outcome(inputs: Inputs) -> Document:
+            complete = exhausted and len(self.items) < ITEM_LIMIT
+            return inputs.generated(self.function, self.items, encode(value, limit) if complete else None)
+
+        self._end(outcome, None)
+
+    def _end(self, outcome: Callable[[Inputs], Document], error: Optional[BaseException]) -> None:
+        seconds = time.perf_counter() - self._start
+        try:
+            self.hits = frozenset(self.recorder.hook.hits)
+            looked = self._inputs is not None
+            self.recorder.noticed(self.hits, looked)
+            if looked:
+                self._guarded(lambda: self._keep(outcome, error, seconds))
+        finally:
+            self._inputs = None
+            self.recorder.done()
+
+    def _keep(
+        self, outcome: Callable[[Inputs], Document], error: Optional[BaseException], seconds: float
+    ) -> None:
+        inputs = self._inputs
+        assert inputs is not None
+        used = randomness.consumed(self._random, randomness.capture())
+        expected = outcome(inputs)
+        if self._mode is not None:
+            add_part(inputs.document, MODE, self._mode)
+        if used:
+            add_part(inputs.document, RANDOM, used)
+        if expected_open(expected):
+            add_part(inputs.document, ITEMS, len(self.items))
+        meta = summary.describe_call(inputs.document, expected, self.function)
+        meta.update(
+            call=self.number, hits=sorted(self.hits), consumed=sorted(used), seconds=round(seconds, 6)
+        )
+        if error is not None:
+            meta["error"] = {"type": type_name(error), "message": str(error)[:500]}
+        self.recorder.keep(self, inputs.document, expected, meta)
+
+
+def expected_open(expected: Document) -> bool:
+    """Whether a generator's outcome says that it was not exhausted."""
+    return any(pair[0] == "@exhausted" and pair[1] is False for pair in expected.tree["v"])
+
+
+def names_used(function: Any, owner: Any) -> Set[str]:
+    """Attribute names in a function's code and in the methods of its object that it calls, and they call."""
+    names: Set[str] = set()
+    waiting: List[types.CodeType] = [function.__code__]
+    seen: Set[types.CodeType] = set()
+    while waiting:
+        code = waiting.pop()
+        if code in seen:
+            continue
+        seen.add(code)
+        waiting.extend(item for item in code.co_consts if isinstance(item, types.CodeType))
+        for name in code.co_names + tuple(item for item in code.co_consts if isinstance(item, str)):
+            names.add(name)
+            method = getattr(type(owner), name, None) if name.isidentifier() else None
+            method = getattr(method, "fget", None) or method
+            if isinstance(method, types.FunctionType):
+                waiting.append(method.__code__)
+    return names

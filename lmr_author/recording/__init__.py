@@ -1,0 +1,1 @@
+"""Stage: drive the golden under the annotator's command, choose cases, prove and store them."""

@@ -1,0 +1,90 @@
+"""Choose a few cases from many recorded calls: cover the target, differ, and be small."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Call:
+    """One recorded call, as the recorder left it.
+
+    Attributes:
+        number: its place among all calls of the run, from 1.
+        folder: holds ``inputs.*`` and ``expected.*``.
+        hits: blocks and branches of the target that it executed.
+        size: bytes of inputs and expected outputs together.
+        summary: parameter → what it was, as in ``tensor float32 [4]``; what makes two calls alike.
+        outcome: ``"returned"`` or ``"raised"``.
+        omitted: attributes that could not be stored, with the advice.
+    """
+
+    number: int
+    folder: Path
+    hits: frozenset[int]
+    size: int
+    summary: Mapping[str, str] = field(default_factory=dict)
+    outcome: str = "returned"
+    omitted: tuple[Mapping[str, Any], ...] = ()
+
+
+def order_of_choice(calls: Sequence[Call]) -> list[Call]:
+    """All calls, best first.
+
+    First a small set that covers what all of them cover: greedily by new coverage, without those that
+    the later ones made superfluous. Then those that differ most from the chosen in which arguments were
+    given and what they were. Small ones come before large ones, and calls that raised come last unless
+    they alone cover something: a test made of errors says little about the method.
+    """
+    remaining = sorted(calls, key=lambda call: (call.outcome != "returned", call.size, call.number))
+    chosen = _cover(remaining)
+    remaining = [call for call in remaining if call not in chosen]
+    while remaining:
+        best = max(remaining, key=lambda call: (call.outcome == "returned", _news(call, chosen)))
+        remaining.remove(best)
+        chosen.append(best)
+    return chosen
+
+
+def _cover(calls: Sequence[Call]) -> list[Call]:
+    """A set of calls that covers everything, none of it superfluous."""
+    remaining, chosen = list(calls), []
+    covered: set[int] = set()
+    while remaining:
+        # `max` takes the first of equals, and the calls come sorted: small ones, no errors.
+        best = max(remaining, key=lambda call: (len(call.hits - covered), _news(call, chosen)))
+        if chosen and not best.hits - covered:
+            break
+        remaining.remove(best)
+        chosen.append(best)
+        covered |= best.hits
+    for call in list(chosen):
+        others = set().union(*(other.hits for other in chosen if other is not call))
+        if len(chosen) > 1 and call.hits <= others:
+            chosen.remove(call)
+    return chosen
+
+
+def _news(call: Call, chosen: Sequence[Call]) -> int:
+    """How much of a call no chosen one has: arguments given that were not, of kinds or values that were not.
+
+    An argument left out counts too: its default is a value like another.
+    """
+    alike = [len(set(call.summary.items()) ^ set(other.summary.items())) for other in chosen]
+    return min(alike, default=0)
+
+
+def unreached(calls: Sequence[Call], every_block: Mapping[int, int]) -> tuple[int, ...]:
+    """Lines of the target that none of some calls executed.
+
+    Args:
+        every_block: block id → its first line in the golden file.
+    """
+    covered = set().union(*(call.hits for call in calls)) if calls else set()
+    reached_lines = {line for block, line in every_block.items() if block in covered}
+    return tuple(
+        sorted({line for block, line in every_block.items() if block not in covered} - reached_lines)
+    )

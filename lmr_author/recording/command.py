@@ -1,0 +1,101 @@
+"""The annotator's command, as it is run in a sandbox: which files it needs, and where they are there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lmr_author.errors import UsageError
+from lmr_author.sandbox.base import Mount
+from lmr_author.staging import PROBE_ROOT
+
+PYTHONS = ("python", "python3", "python2")
+MODULE_PROGRAMS = {"pytest": "pytest", "torchrun": "torch.distributed.run"}
+"""Programs that are modules in fact, and run as ``python -m``."""
+
+DRIVER = f"{PROBE_ROOT}/driver"
+
+
+@dataclass(frozen=True)
+class Driver:
+    """A command ready to be run under the recorder.
+
+    Attributes:
+        arguments: what follows ``python``: a script or ``-m module``, and its arguments.
+        mounts: the driver's folder, when it lies outside the repository.
+        shown: the command as recorded, without paths of this machine.
+    """
+
+    arguments: tuple[str, ...]
+    mounts: tuple[Mount, ...]
+    shown: tuple[str, ...]
+
+
+def driver(command: Sequence[str], repository: Path, here: Path) -> Driver:
+    """Read the annotator's command.
+
+    A script is looked for in the repository first, then from the current folder; one that lies outside
+    comes along with its folder, read-only.
+
+    Args:
+        command: as typed after ``--``.
+        repository: the task's repository.
+        here: the current folder.
+
+    Raises:
+        UsageError: no command, not a Python one, or a script that does not exist.
+    """
+    if not command:
+        raise UsageError(
+            "no command to record", "add it after --, as in: lmr-author record a.py::f -- python driver.py"
+        )
+    arguments = _after_python(list(command))
+    if not arguments or arguments[0] == "-c":
+        raise UsageError("name a script or a module to run", "put the code into a file: -- python driver.py")
+    if arguments[0] == "-m":
+        if len(arguments) < 2:
+            raise UsageError("-m needs a module", "as in: -- python -m package.train")
+        return Driver(tuple(arguments), (), ("python", *arguments))
+    script, rest = arguments[0], arguments[1:]
+    if script.startswith("-"):
+        raise UsageError(
+            f"python's option {script} cannot be recorded under", "give the script first: -- python driver.py"
+        )
+    root = repository.resolve()
+    for candidate in (repository / script, here / script):
+        if not candidate.is_file():
+            continue
+        resolved = candidate.resolve()
+        if resolved.is_relative_to(root):
+            inside = resolved.relative_to(root).as_posix()
+            return Driver((inside, *rest), (), ("python", inside, *rest))
+        return Driver(
+            (f"{DRIVER}/{resolved.name}", *rest), (_mount(resolved),), ("python", resolved.name, *rest)
+        )
+    raise UsageError(
+        f"there is no script {script!r} in {repository.name}/ or in {here}",
+        "paths are looked for in the repository first, then from the current folder",
+    )
+
+
+def _after_python(command: list[str]) -> list[str]:
+    program = Path(command[0]).name
+    if program in MODULE_PROGRAMS:
+        return ["-m", MODULE_PROGRAMS[program], *command[1:]]
+    if program.endswith(".py"):
+        return command
+    if program in PYTHONS or program.startswith("python3."):
+        return command[1:]
+    raise UsageError(
+        f"{command[0]!r} is not a Python command",
+        "run the code by Python: -- python driver.py, or -- python -m module",
+    )
+
+
+def _mount(script: Path) -> Mount:
+    """The script's folder, or the script alone where its folder holds more than a driver's files."""
+    folder = script.parent
+    if folder in (Path.home(), Path("/"), Path("/tmp")):
+        return Mount(script, f"{DRIVER}/{script.name}")
+    return Mount(folder, DRIVER)

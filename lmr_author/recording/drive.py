@@ -1,0 +1,164 @@
+"""Run the golden under the annotator's command with the recorder, and read what it kept."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lmr_author import files, resources
+from lmr_author.errors import LmrError
+from lmr_author.recording.choose import Call
+from lmr_author.recording.command import Driver
+from lmr_author.sandbox.base import Command, ExecResult, Limits, Mount, Sandbox
+from lmr_author.staging import PROBE_ROOT, probe_mount
+
+JOB = f"{PROBE_ROOT}/job"
+OUT = f"{PROBE_ROOT}/out"
+
+
+@dataclass(frozen=True)
+class Drive:
+    """What to run and record.
+
+    Attributes:
+        tree: a private copy of the repository, golden in place; the run may write into it.
+        inside: where it appears in the sandbox.
+        goal_file, qualname, line: the target.
+        driver: the annotator's command.
+        work: a folder of ours for the job and its output.
+        seconds: time limit of the whole run.
+        max_bytes: limit of one recorded call.
+    """
+
+    tree: Path
+    inside: str
+    goal_file: str
+    qualname: str
+    line: int
+    driver: Driver
+    work: Path
+    seconds: float
+    max_bytes: int
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What the recorder left: complete calls and its summary."""
+
+    calls: tuple[Call, ...]
+    summary: Mapping[str, Any]
+    result: ExecResult
+
+    @property
+    def blocks(self) -> dict[int, int]:
+        """Block id → first line, for every block and branch of the target."""
+        blocks = self.summary.get("blocks", {})
+        return {int(key): int(value) for key, value in blocks.items()}
+
+
+def drive(sandbox: Sandbox, plan: Drive) -> Recorded:
+    """Record. Calls that were complete when the run ended, however it ended, are kept.
+
+    Raises:
+        LmrError: the target was never called (says what was imported), or no call could be stored.
+        SandboxError: the sandbox failed.
+    """
+    job, out = plan.work / "job", plan.work / "out"
+    job.mkdir()
+    out.mkdir()
+    config = {
+        "tree": posixpath.relpath(plan.inside, JOB),
+        "goal_file": plan.goal_file,
+        "qualname": plan.qualname,
+        "line": plan.line,
+        "out": posixpath.relpath(OUT, JOB),
+        "max_bytes": plan.max_bytes,
+    }
+    files.write_json(job / "config.json", config)
+    job.joinpath("config.json").chmod(0o644)
+    result = sandbox.run(
+        Command(
+            argv=("python", "-m", "lmr_probe", "record", f"{JOB}/config.json", "--", *plan.driver.arguments),
+            mounts=(
+                Mount(plan.tree, plan.inside, writable=True),
+                probe_mount(resources.probe_folder()),
+                Mount(job, JOB),
+                Mount(out, OUT, writable=True),
+                *plan.driver.mounts,
+            ),
+            cwd=plan.inside,
+            env={"PYTHONPATH": f"{PROBE_ROOT}:{plan.inside}", "PYTHONHASHSEED": "0"},
+            limits=Limits(seconds=plan.seconds),
+        )
+    )
+    recorded = _read(out, result)
+    if not recorded.calls:
+        raise _nothing(plan, recorded)
+    return recorded
+
+
+def _read(out: Path, result: ExecResult) -> Recorded:
+    summary_path = out / "summary.json"
+    summary: Any = files.read_json(summary_path) if summary_path.is_file() else {}
+    calls = []
+    for folder in sorted((out / "calls").glob("[0-9]*")) if (out / "calls").is_dir() else []:
+        meta = folder / "meta.json"
+        if not meta.is_file() or folder.is_symlink():
+            continue
+        data = json.loads(meta.read_bytes())
+        calls.append(
+            Call(
+                number=int(data["call"]),
+                folder=folder,
+                hits=frozenset(int(item) for item in data["hits"]),
+                size=int(data["bytes"]),
+                summary={str(key): str(value) for key, value in data["summary"].items()},
+                outcome=str(data["outcome"]),
+                omitted=tuple(dict(item) for item in data["omitted"]),
+            )
+        )
+    return Recorded(tuple(calls), summary if isinstance(summary, dict) else {}, result)
+
+
+def _nothing(plan: Drive, recorded: Recorded) -> LmrError:
+    """Why nothing was recorded, from the summary or from how the run ended."""
+    summary, result = recorded.summary, recorded.result
+    name = f"{plan.goal_file}::{plan.qualname}"
+    last = _last_line(result)
+    if result.timed_out:
+        return LmrError(
+            f"the command ran {plan.seconds:.0f} s without a complete call of {name}", "raise --timeout"
+        )
+    too_large = summary.get("too_large")
+    if too_large:
+        return LmrError(
+            f"every call of {name} is larger than the limit: {too_large}",
+            "raise --max-mb, or drive it with a smaller batch",
+        )
+    unstorable = summary.get("unstorable")
+    if unstorable:
+        return LmrError(
+            f"no call of {name} could be stored: {unstorable}",
+            "drive the function directly, with values that can be stored (tensors, arrays, containers, plain objects)",
+        )
+    if result.exit_code != 0:
+        return LmrError(f"the command failed before it called {name}: {last}", f"output: {_tail(result)}")
+    imported = ", ".join(summary.get("imported", [])[:6]) or "none"
+    return LmrError(
+        f"the command never called {name}",
+        f"files of the repository that it imported: {imported}; check that the driver reaches the function",
+    )
+
+
+def _last_line(result: ExecResult) -> str:
+    lines = [line for line in result.stderr.decode("utf-8", "replace").splitlines() if line.strip()]
+    return lines[-1].strip()[:300] if lines else f"exit code {result.exit_code}"
+
+
+def _tail(result: ExecResult) -> str:
+    lines = [line for line in result.stderr.decode("utf-8", "replace").splitlines() if line.strip()]
+    return " | ".join(line.strip() for line in lines[-4:])[:600]

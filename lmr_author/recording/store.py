@@ -1,0 +1,115 @@
+"""Put proven cases, their manifest and the test's support files into the task."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from lmr_author import __version__, files, resources
+from lmr_author.recorded import MANIFEST, Case, Recording, load
+from lmr_author.recording.drive import Drive, Recorded
+from lmr_author.recording.prove import Proven
+
+ONLY_FOR_RUNNING = frozenset(
+    {"__main__.py", "child.py", "driver.py", "facts.py", "frames.py", "pool.py", "recorder.py", "replayer.py",
+     "summary.py", "wrapping.py"}
+)  # fmt: skip
+"""Parts of the probe that record or serve a replay; a test needs the others."""
+
+
+def store(
+    folder: Path,
+    plan: Drive,
+    recorded: Recorded,
+    proven: Sequence[Proven],
+    versions: Mapping[str, str],
+    lines: tuple[int, ...],
+    missed: tuple[int, ...],
+    support: Mapping[str, str],
+) -> Recording:
+    """Write ``recordings/N/`` whole or not at all; it must not exist yet.
+
+    Args:
+        folder: the recording's folder.
+        plan, recorded: how it was made.
+        proven: the chosen calls, in order.
+        versions: python, torch, numpy of the environment.
+        lines, missed: lines of the target that the cases execute, and that they do not.
+        support: digests of the support files (see :func:`install_support`).
+    """
+    with files.staged_folder(folder) as staging:
+        cases = []
+        for number, item in enumerate(proven, 1):
+            target = staging / f"case_{number}"
+            target.mkdir()
+            for path in sorted(item.call.folder.iterdir()):
+                if (
+                    path.name.startswith(("inputs.", "expected."))
+                    and path.is_file()
+                    and not path.is_symlink()
+                ):
+                    files.write_bytes(target / path.name, path.read_bytes())
+            digests = {path.name: files.sha256_file(path) for path in sorted(target.iterdir())}
+            cases.append(
+                Case(
+                    name=target.name,
+                    call=item.call.number,
+                    bytes=sum(path.stat().st_size for path in target.iterdir()),
+                    files=digests,
+                    summary=item.call.summary,
+                    outcome=item.call.outcome,
+                    checkers=item.checkers,
+                    omitted=item.call.omitted,
+                )
+            )
+        module = recorded.summary.get("module")
+        recording = Recording(
+            goal_file=plan.goal_file,
+            qualname=plan.qualname,
+            line=plan.line,
+            module=module if isinstance(module, str) and module != "__main__" else None,
+            sys_path=tuple(str(item) for item in recorded.summary.get("sys_path", [""])) or ("",),
+            command=plan.driver.shown,
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            tool=__version__,
+            versions=versions,
+            calls=int(recorded.summary.get("calls", len(recorded.calls))),
+            lines=lines,
+            missed=missed,
+            cases=tuple(cases),
+            support=support,
+        )
+        files.write_json(staging / MANIFEST, recording.to_json())
+    return recording
+
+
+def install_support(folder: Path) -> dict[str, str]:
+    """Copy the probe beside the tests, so that they need nothing of ours installed; returns digests by name."""
+    source = resources.probe_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    digests = {}
+    for path in sorted(source.glob("*.py")):
+        if path.name in ONLY_FOR_RUNNING:
+            continue
+        data = path.read_bytes()
+        target = folder / path.name
+        if not target.is_file() or target.read_bytes() != data:
+            files.write_bytes(target, data)
+        digests[path.name] = files.sha256_bytes(data)
+    shutil.rmtree(folder / "__pycache__", ignore_errors=True)
+    return digests
+
+
+def renew_support(recordings: Path, support: Mapping[str, str]) -> None:
+    """Write the digests of newly installed support files into every recording of a task.
+
+    All tests of a task share one support folder: one made by a newer version of this tool serves the
+    older recordings too, whose format it reads.
+    """
+    for path in sorted(recordings.glob(f"*/{MANIFEST}")):
+        recording = load(path.parent)
+        if recording is not None and dict(recording.support) != dict(support):
+            files.write_json(path, replace(recording, support=support).to_json())

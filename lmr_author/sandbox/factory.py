@@ -1,0 +1,65 @@
+"""Which sandbox to use, by the name that ``--sandbox`` gives it."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from lmr_author.errors import UsageError
+from lmr_author.sandbox.base import Sandbox
+
+KINDS = ("local", "docker", "auto")
+"""``auto`` is ``local``: it needs no preparation, and says when it does not isolate."""
+
+_FIRST_USER = 1000
+
+
+def open_sandbox(
+    kind: str,
+    *,
+    context: Path,
+    name: str,
+    python: Path | None = None,
+    base_image: str | None = None,
+    repo_folder: str = "",
+    log: Path | None = None,
+) -> Sandbox:
+    """A sandbox for a task, not prepared yet.
+
+    Args:
+        kind: one of :data:`KINDS`.
+        context: the folder with the task's Dockerfile (docker).
+        name: the task's name; it becomes the image's tag (docker).
+        python: the interpreter (local); None is the one that runs this.
+        base_image: replaces the Dockerfile's ``BASE_IMAGE`` (docker).
+        repo_folder: the Dockerfile's ``DIR``: the repository's folder (docker).
+        log: file for the build's log (docker).
+    """
+    if kind not in KINDS:
+        raise UsageError(f"there is no sandbox {kind!r}", f"use one of: {', '.join(KINDS)}")
+    if kind != "docker":
+        from lmr_author.sandbox.local import LocalSandbox
+
+        return LocalSandbox(python)
+    from lmr_author.sandbox.docker import DockerSandbox
+
+    build_args = _build_args(base_image, repo_folder)
+    return DockerSandbox(context, tag=image_tag(name), build_args=build_args, log=log)
+
+
+def image_tag(name: str) -> str:
+    """The name of a task's image: ``1-DPO`` gives ``lmr-author/1-dpo:latest``."""
+    plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+    return f"lmr-author/{plain[:100].rstrip('-') or 'task'}:latest"
+
+
+def _build_args(base_image: str | None, repo_folder: str) -> dict[str, str]:
+    # Root builds for a user, too: a Dockerfile creates this user and group.
+    root = os.geteuid() == 0
+    args = {
+        "UID": str(_FIRST_USER if root else os.geteuid()),
+        "GID": str(_FIRST_USER if root else os.getegid()),
+        "DIR": repo_folder,
+    }
+    return {**args, "BASE_IMAGE": base_image} if base_image else args

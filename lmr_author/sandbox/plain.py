@@ -1,0 +1,136 @@
+"""Commands without namespaces: mounts become folders, and paths in the command are rewritten to them.
+
+For the annotator's own code where bubblewrap does not work. It isolates nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from lmr_author.errors import SandboxError
+from lmr_author.sandbox import owner
+from lmr_author.sandbox.base import Command, Limits, Mount
+from lmr_author.sandbox.commands import by_depth
+from lmr_author.sandbox.rlimits import options, running_already
+
+_PREFIX = "lmr-author-run."
+
+_LIMITER = """
+import os, resource, sys
+for option in sys.argv[1:sys.argv.index("--")]:
+    name, value = option[2:].split("=")
+    try:
+        resource.setrlimit(getattr(resource, "RLIMIT_" + name.upper()), (int(value), int(value)))
+    except (AttributeError, OSError, ValueError):
+        pass
+argv = sys.argv[sys.argv.index("--") + 1:]
+try:
+    os.execvp(argv[0], argv)
+except OSError as error:
+    print(argv[0], error, file=sys.stderr)
+    sys.exit(127)
+"""
+"""Does what prlimit does, where there is none."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A command whose paths are the host's, and the folder that is its private /tmp."""
+
+    command: Command
+    temporary: Path
+
+
+@contextmanager
+def laid_out(command: Command) -> Iterator[Layout]:
+    """A command with its mounts realised in a private folder, which is removed at the end.
+
+    A writable mount is its source itself. A read-only one is a copy: what is written into it is lost
+    with the folder, and the source is safe. Paths are rewritten where a mount's target, a folder above it, or
+    /tmp stands at the start of the working folder, an argument or a variable, or after one of ``= : , ;``.
+    """
+    folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{owner.me()}."))
+    try:
+        yield _lay_out(command, folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _lay_out(command: Command, folder: Path) -> Layout:
+    temporary = folder / "tmp"
+    real = {"/tmp": temporary}
+    try:
+        temporary.mkdir()
+        for mount in by_depth(command.mounts):
+            real[mount.target] = _realise(mount, command.mounts, folder / "root")
+            for parent in PurePosixPath(mount.target).parents[:-1]:
+                real.setdefault(str(parent), folder / "root" / str(parent).lstrip("/"))
+    except (shutil.Error, OSError) as error:
+        raise SandboxError(
+            f"the run's files could not be copied: {error}", "see whether the disk is full"
+        ) from error
+    rewritten = replace(
+        command,
+        argv=tuple(_rewrite(text, real) for text in command.argv),
+        env={name: _rewrite(value, real) for name, value in command.env.items()},
+        cwd=_rewrite(command.cwd, real),
+    )
+    return Layout(rewritten, temporary)
+
+
+def remove_stale_folders() -> None:
+    """Remove the folders of runs whose owner was killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        if owner.is_gone(folder.name.removeprefix(_PREFIX).rpartition(".")[0]):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def limiter(limits: Limits) -> list[str]:
+    """The start of an argv that takes on the limits; the program's argv follows."""
+    # The kernel counts all processes of a user, so those that run already come on top.
+    arguments = [*options(limits, limits.processes + running_already()), "--"]
+    prlimit = shutil.which("prlimit")
+    return [prlimit, *arguments] if prlimit else [sys.executable, "-I", "-S", "-c", _LIMITER, *arguments]
+
+
+def _realise(mount: Mount, mounts: tuple[Mount, ...], root: Path) -> Path:
+    place = root / mount.target.lstrip("/")
+    for outer in mounts:
+        if outer.writable and outer is not mount and PurePosixPath(mount.target).is_relative_to(outer.target):
+            raise SandboxError(
+                f"without bubblewrap nothing can be mounted inside the writable {outer.target}",
+                "install bubblewrap (apt-get install bubblewrap), or use --sandbox docker",
+            )
+    if place.is_dir() and not place.is_symlink():
+        shutil.rmtree(place)
+    else:
+        place.unlink(missing_ok=True)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    source = mount.source.resolve()
+    if mount.writable:
+        place.symlink_to(source)
+        return source
+    if source.is_dir():
+        shutil.copytree(source, place, symlinks=True)
+    else:
+        shutil.copy2(source, place)
+    return place
+
+
+def _rewrite(text: str, real: Mapping[str, Path]) -> str:
+    targets = "|".join(re.escape(target) for target in sorted(real, key=len, reverse=True))
+    return re.sub(rf"(?<![^=:,;])({targets})(?=[/=:,;]|$)", lambda match: str(real[match[1]]), text)
+
+
+def environment(layout: Layout, variables: Mapping[str, str]) -> dict[str, str]:
+    """The variables of a run: the defaults moved into its private /tmp, then its own."""
+    moved = {"HOME": str(layout.temporary), "TMPDIR": str(layout.temporary)}
+    return {**variables, **moved, **layout.command.env, "PWD": os.path.normpath(layout.command.cwd)}

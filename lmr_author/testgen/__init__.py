@@ -1,0 +1,1 @@
+"""Stage: unit tests made of recordings."""

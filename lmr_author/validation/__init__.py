@@ -1,0 +1,1 @@
+"""Run the static checks over tasks."""

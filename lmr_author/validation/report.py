@@ -1,0 +1,78 @@
+"""What a validation found, and how it is written as JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lmr_author import __version__
+from lmr_author.checks.base import readable
+from lmr_author.model import Finding, Severity
+
+FORMAT = "lmr-validation/1"
+
+
+@dataclass(frozen=True)
+class TaskReport:
+    """The findings of one task, in the order of path, line and code."""
+
+    task: str
+    path: Path
+    findings: tuple[Finding, ...]
+
+    @property
+    def clean(self) -> bool:
+        """Whether there is neither an error nor a warning."""
+        return all(finding.severity is Severity.NOTE for finding in self.findings)
+
+
+@dataclass(frozen=True)
+class Report:
+    """The findings of several tasks."""
+
+    tasks: tuple[TaskReport, ...]
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """All findings of all tasks."""
+        return tuple(finding for task in self.tasks for finding in task.findings)
+
+    @property
+    def clean(self) -> bool:
+        """Whether no task has an error or a warning."""
+        return all(task.clean for task in self.tasks)
+
+    def count(self, severity: Severity) -> int:
+        """Number of findings of a severity."""
+        return sum(finding.severity is severity for finding in self.findings)
+
+    @property
+    def by_code(self) -> dict[str, int]:
+        """Number of findings of each code, in the order of codes."""
+        counts = Counter(finding.code for finding in self.findings)
+        return dict(sorted(counts.items()))
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as ``validate --format json`` prints it (``schemas/validation.schema.json``)."""
+        return {
+            "format": FORMAT,
+            "tool": __version__,
+            "tasks": [
+                {
+                    "task": task.task,
+                    "path": readable(str(task.path)),
+                    "findings": [finding.to_json() for finding in task.findings],
+                }
+                for task in self.tasks
+            ],
+            "summary": {
+                "tasks": len(self.tasks),
+                "clean": sum(task.clean for task in self.tasks),
+                "errors": self.count(Severity.ERROR),
+                "warnings": self.count(Severity.WARNING),
+                "notes": self.count(Severity.NOTE),
+                "by_code": self.by_code,
+            },
+        }

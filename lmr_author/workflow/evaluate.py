@@ -1,0 +1,168 @@
+"""``evaluate``: prepare a sandbox, run every gate of every implementation, keep the result."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from lmr_author import __version__, files, resources
+from lmr_author.errors import LmrError, SandboxBuildError
+from lmr_author.evaluation.bench import Bench
+from lmr_author.evaluation.gates import GATES, run_gates
+from lmr_author.model import GateResult, GateStatus
+from lmr_author.sandbox.base import Command, Limits, Sandbox
+from lmr_author.sandbox.factory import open_sandbox
+from lmr_author.staging import PROBE_ROOT, probe_mount
+from lmr_author.taskdir import TaskDir
+
+FORMAT = "lmr-evaluation/1"
+Progress = Callable[[str], None]
+OnGate = Callable[[GateResult], None]
+
+
+@dataclass(frozen=True)
+class EvaluateOptions:
+    """How to evaluate.
+
+    Attributes:
+        sandbox: ``"local"`` or ``"docker"``.
+        python: interpreter of the local sandbox.
+        base_image: replaces the base of the task's Dockerfile.
+        repeats: how often the golden is run.
+        seconds: time limit of one case.
+    """
+
+    sandbox: str = "local"
+    python: Path | None = None
+    base_image: str | None = None
+    repeats: int = 3
+    seconds: float = 60.0
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The result for one task: what ``authoring/evaluation.json`` holds."""
+
+    task: TaskDir
+    sandbox: dict[str, Any]
+    gates: tuple[GateResult, ...]
+    started: str
+    seconds: float
+    content_digest: str
+
+    @property
+    def passed(self) -> bool:
+        """Whether every gate holds; an unproven one does not."""
+        return bool(self.gates) and all(gate.status is GateStatus.PASSED for gate in self.gates)
+
+    def to_json(self) -> dict[str, Any]:
+        """The document as stored."""
+        return {
+            "format": FORMAT,
+            "tool": __version__,
+            "sandbox": self.sandbox,
+            "started": self.started,
+            "seconds": round(self.seconds, 3),
+            "content_digest": self.content_digest,
+            "gates": [gate.to_json() for gate in self.gates],
+            "passed": self.passed,
+        }
+
+
+def evaluate(task: TaskDir, options: EvaluateOptions, progress: Progress, on_gate: OnGate) -> Evaluation:
+    """Run every gate of a task and write ``authoring/evaluation.json``.
+
+    Args:
+        task: the task folder.
+        options: see :class:`EvaluateOptions`.
+        progress: told what is being done.
+        on_gate: told each gate's result as soon as it is known.
+
+    Raises:
+        SandboxError: the sandbox is not to be had (no engine, no interpreter).
+        LmrError: nothing is masked, or ``info.json`` cannot be read.
+    """
+    info = task.load()
+    if not info.implementations:
+        raise LmrError(
+            f"nothing is masked in {task.name}", "mask a function first: lmr-author mask FILE::FUNCTION"
+        )
+    started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.monotonic()
+    digest = task.content_digest()
+    gates: list[GateResult] = []
+
+    def keep(result: GateResult) -> None:
+        gates.append(result)
+        on_gate(result)
+
+    with open_sandbox(
+        options.sandbox,
+        context=task.root,
+        name=task.name,
+        python=options.python,
+        base_image=options.base_image,
+        repo_folder=info.repo_folder_name,
+        log=task.logs_folder / "build.log",
+    ) as sandbox:
+        progress("preparing the environment")
+        build, facts = _build(sandbox, progress)
+        keep(build)
+        for implementation in info.implementations:
+            if build.status is not GateStatus.PASSED:
+                _skip_all(implementation.index, keep)
+                continue
+            with Bench(task, info, implementation, sandbox, options.seconds) as bench:
+                for result in run_gates(bench, options.repeats, progress):
+                    keep(result)
+    kind: dict[str, Any] = {"kind": options.sandbox, **facts}
+    result = Evaluation(task, kind, tuple(gates), started, time.monotonic() - clock, digest)
+    files.write_json(task.evaluation_path, result.to_json())
+    return result
+
+
+def load_evaluation(task: TaskDir) -> dict[str, Any] | None:
+    """The stored result of the last evaluation; None when there is none that can be read."""
+    try:
+        data = files.read_json(task.evaluation_path) if task.evaluation_path.is_file() else None
+    except LmrError:
+        return None
+    return data if isinstance(data, dict) and data.get("format") == FORMAT else None
+
+
+def _build(sandbox: Sandbox, progress: Progress) -> tuple[GateResult, dict[str, Any]]:
+    """The gate ``build``: the environment comes up, and says what it holds."""
+    clock = time.monotonic()
+    try:
+        facts: dict[str, Any] = dict(sandbox.prepare(progress))
+    except SandboxBuildError as error:
+        seconds = time.monotonic() - clock
+        return GateResult("build", GateStatus.FAILED, error.message, error.hint, seconds=seconds), {}
+    held = sandbox.run(
+        Command(
+            argv=("python", "-m", "lmr_probe", "facts"),
+            mounts=(probe_mount(resources.probe_folder()),),
+            env={"PYTHONPATH": PROBE_ROOT},
+            limits=Limits(seconds=120),
+        )
+    )
+    try:
+        facts |= json.loads(held.stdout)
+    except ValueError:
+        message = (
+            f"the environment's Python cannot run the probe: {held.stderr.decode('utf-8', 'replace')[-300:]}"
+        )
+        return GateResult("build", GateStatus.FAILED, message, "it needs Python 3.7 or newer"), facts
+    versions = ", ".join(f"{name} {facts[name]}" for name in ("python", "torch", "numpy") if facts.get(name))
+    seconds = time.monotonic() - clock
+    return GateResult("build", GateStatus.PASSED, versions, seconds=seconds, detail={"facts": facts}), facts
+
+
+def _skip_all(index: int, keep: OnGate) -> None:
+    for gate in GATES:
+        message = "means nothing while build fails"
+        keep(GateResult(gate.name, GateStatus.SKIPPED, message, implementation=index))

@@ -1,0 +1,214 @@
+"""``record``: drive the golden, choose and prove cases, write recordings and the unit test."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lmr_author import files, replaying, source, staging
+from lmr_author.errors import LmrError, TargetError
+from lmr_author.masking import locate
+from lmr_author.model import Implementation, TaskInfo
+from lmr_author.recorded import SUPPORT, Recording
+from lmr_author.recording.choose import unreached
+from lmr_author.recording.command import Driver
+from lmr_author.recording.command import driver as read_command
+from lmr_author.recording.drive import Drive, Recorded, drive
+from lmr_author.recording.prove import Proof, prove
+from lmr_author.recording.store import install_support, renew_support, store
+from lmr_author.sandbox.base import Sandbox
+from lmr_author.sandbox.factory import open_sandbox
+from lmr_author.taskdir import TaskDir
+from lmr_author.testgen.generate import generate
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class RecordOptions:
+    """How to record.
+
+    Attributes:
+        target: as typed; None when the task has a single implementation.
+        command: the annotator's command.
+        cases: how many cases to keep.
+        sandbox, python, base_image: where it runs.
+        seconds: time limit of the command.
+        max_mb: limit of one recorded call, in MB.
+        force: replace an existing recording (the old one is kept in ``authoring/removed/``).
+    """
+
+    target: str | None
+    command: tuple[str, ...]
+    cases: int = 3
+    sandbox: str = "local"
+    python: Path | None = None
+    base_image: str | None = None
+    seconds: float = 600.0
+    max_mb: float = 8.0
+    force: bool = False
+
+
+@dataclass(frozen=True)
+class RecordResult:
+    """What came of it."""
+
+    implementation: Implementation
+    recording: Recording
+    proof: Proof
+    exit_code: int
+    kept: tuple[str, ...]
+
+
+def record(task: TaskDir, options: RecordOptions, here: Path, progress: Progress) -> RecordResult:
+    """Record real calls of a masked function's golden into cases and a unit test.
+
+    Raises:
+        TargetError: the target is not masked in this task.
+        LmrError: the command never calls it, nothing can be stored, nothing reproduces, or there is a
+            recording already and no ``force``.
+        SandboxError: the sandbox failed.
+    """
+    info = task.load()
+    implementation = _implementation(task, info, options.target, here)
+    folder = task.recording(info, implementation.index)
+    # A recording without its test is one whose making was cut short: it is put aside, not defended.
+    if folder.exists() and task.unit_test(info, implementation).exists() and not options.force:
+        raise LmrError(
+            f"{implementation.target} has a recording already ({folder.relative_to(task.root)})",
+            "add --force to make it anew; the old one is kept in authoring/removed/",
+        )
+    command = read_command(options.command, task.repository(info), here)
+    with (
+        tempfile.TemporaryDirectory(prefix="lmr-author-record-") as name,
+        open_sandbox(
+            options.sandbox,
+            context=task.root,
+            name=task.name,
+            python=options.python,
+            base_image=options.base_image,
+            repo_folder=info.repo_folder_name,
+            log=task.logs_folder / "build.log",
+        ) as sandbox,
+    ):
+        work = Path(name)
+        work.chmod(0o755)
+        progress("preparing the environment")
+        sandbox.prepare(progress)
+        plan = _plan(task, info, implementation, command, options, work)
+        progress("running the command")
+        recorded = drive(sandbox, plan)
+        proof = _prove(sandbox, task, info, plan, recorded, options, work, progress)
+        kept = _put_aside(task, info, implementation)
+        recording = _store(task, info, implementation, plan, recorded, proof)
+    return RecordResult(implementation, recording, proof, recorded.result.exit_code, kept)
+
+
+def _implementation(task: TaskDir, info: TaskInfo, target: str | None, here: Path) -> Implementation:
+    if not info.implementations:
+        raise TargetError(
+            f"nothing is masked in {task.name}", "mask a function first: lmr-author mask FILE::FUNCTION"
+        )
+    masked = "; ".join(str(item.target) for item in info.implementations)
+    if target is None:
+        if len(info.implementations) > 1:
+            raise TargetError("several functions are masked", f"name one: {masked}")
+        return info.implementations[0]
+    wanted = locate.locate(task.repository(info), target, here)
+    for item in info.implementations:
+        if (item.goal_file, item.qualname) == (wanted.path, wanted.qualname):
+            return item
+    raise TargetError(f"{wanted} is not masked in {task.name}", f"masked: {masked}; mask it first")
+
+
+def _plan(
+    task: TaskDir,
+    info: TaskInfo,
+    implementation: Implementation,
+    command: Driver,
+    options: RecordOptions,
+    work: Path,
+) -> Drive:
+    overlay = staging.golden_overlay(task, info.implementations)
+    golden = source.Module.parse(overlay[implementation.goal_file], implementation.goal_file)
+    goal = source.Module.parse(task.goal(info, implementation).read_bytes(), implementation.goal_file)
+    pair = source.matching(golden, goal, implementation.qualname)
+    if pair is None:
+        raise LmrError(
+            f"{implementation.target} cannot be told in {implementation.golden_file}",
+            "run `lmr-author validate`",
+        )
+    tree = work / "tree"
+    staging.copy_tree(task.repository(info), tree, overlay, with_tests=False)
+    return Drive(
+        tree=tree,
+        inside=staging.tree_path(info),
+        goal_file=implementation.goal_file,
+        qualname=implementation.qualname,
+        line=pair[0].line,
+        driver=command,
+        work=work,
+        seconds=options.seconds,
+        max_bytes=int(options.max_mb * 1024 * 1024),
+    )
+
+
+def _prove(
+    sandbox: Sandbox,
+    task: TaskDir,
+    info: TaskInfo,
+    plan: Drive,
+    recorded: Recorded,
+    options: RecordOptions,
+    work: Path,
+    progress: Progress,
+) -> Proof:
+    """Replay on a tree that the recorded run has not touched."""
+    clean = work / "clean"
+    staging.copy_tree(
+        task.repository(info), clean, staging.golden_overlay(task, info.implementations), with_tests=False
+    )
+    module = recorded.summary.get("module")
+    sys_path: Sequence[str] = recorded.summary.get("sys_path") or [""]
+    replay_plan = replaying.Plan(
+        goal_file=plan.goal_file,
+        qualname=plan.qualname,
+        line=plan.line,
+        module=module if isinstance(module, str) and module != "__main__" else None,
+        sys_path=tuple(sys_path),
+        recording=work,
+        cases=(),
+        preload=tuple(name for name in replaying.HEAVY if name in recorded.summary),
+    )
+    return prove(sandbox, recorded.calls, options.cases, replay_plan, clean, plan.inside, work, progress)
+
+
+def _put_aside(task: TaskDir, info: TaskInfo, implementation: Implementation) -> tuple[str, ...]:
+    """Move an earlier recording and test to ``authoring/removed/``; nothing of an annotator's is overwritten."""
+    return tuple(
+        task.put_aside(path)
+        for path in (task.recording(info, implementation.index), task.unit_test(info, implementation))
+        if path.exists()
+    )
+
+
+def _store(
+    task: TaskDir,
+    info: TaskInfo,
+    implementation: Implementation,
+    plan: Drive,
+    recorded: Recorded,
+    proof: Proof,
+) -> Recording:
+    support = install_support(task.unit_test_folder(info) / SUPPORT)
+    calls = [item.call for item in proof.chosen]
+    missed = unreached(calls, recorded.blocks)
+    lines = tuple(sorted(set(recorded.blocks.values()) - set(missed)))
+    folder = task.recording(info, implementation.index)
+    recording = store(folder, plan, recorded, proof.chosen, proof.versions, lines, missed, support)
+    renew_support(folder.parent, support)
+    text = generate(implementation, recording)
+    files.write_text(task.unit_test(info, implementation), text)
+    return recording

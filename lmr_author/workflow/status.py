@@ -1,0 +1,100 @@
+"""``status``: where each task stands, and what comes next."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from lmr_author.errors import LmrError
+from lmr_author.model import Severity
+from lmr_author.review import store
+from lmr_author.taskdir import TaskDir
+from lmr_author.validation.run import validate
+from lmr_author.workflow.evaluate import load_evaluation
+
+STEPS = ("created", "masked", "recorded", "valid", "evaluated", "signed off")
+"""The steps of a task's life, in order."""
+
+
+@dataclass(frozen=True)
+class Status:
+    """Where a task stands.
+
+    Attributes:
+        task: folder name.
+        done: the steps that hold now.
+        next: the next command, or "" when there is none.
+        note: why the first open step does not hold.
+        signed_off_by: reviewers whose sign-off holds for the task as it is.
+    """
+
+    task: str
+    done: tuple[str, ...]
+    next: str
+    note: str
+    signed_off_by: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The status as a JSON object."""
+        return asdict(self)
+
+
+def status(task: TaskDir) -> Status:
+    """Look at one task. A broken one has a status too."""
+    try:
+        info = task.load()
+    except LmrError as error:
+        return Status(task.name, (), f"lmr-author validate {task.root}", error.message, ())
+    done = ["created"]
+    where = f"--task {task.root}"
+    if not info.implementations:
+        return Status(
+            task.name, tuple(done), f"lmr-author mask FILE::FUNCTION {where}", "nothing is masked yet", ()
+        )
+    done.append("masked")
+    missing = [item for item in info.implementations if not _has_test(task, item.index)]
+    if missing:
+        target = missing[0].target
+        command = f"lmr-author record {target} {where} -- python driver.py"
+        return Status(task.name, tuple(done), command, f"{target} has no test yet", ())
+    done.append("recorded")
+    return _checked(task, done)
+
+
+def _checked(task: TaskDir, done: list[str]) -> Status:
+    """The steps that look at content: valid, evaluated, signed off."""
+    digest = task.content_digest()
+    findings = [item for item in validate([task]).findings if item.severity is not Severity.NOTE]
+    if findings:
+        count = f"{len(findings)} findings, first {findings[0].code}: {findings[0].message}"
+        return Status(task.name, tuple(done), f"lmr-author validate {task.root}", count, ())
+    done.append("valid")
+    evaluation = load_evaluation(task)
+    command = f"lmr-author evaluate {task.root}"
+    if evaluation is None:
+        return Status(task.name, tuple(done), command, "never evaluated", ())
+    if evaluation.get("content_digest") != digest:
+        return Status(task.name, tuple(done), command, "changed since it was evaluated", ())
+    if not evaluation.get("passed"):
+        open_gates = [gate["gate"] for gate in evaluation.get("gates", []) if gate.get("status") != "passed"]
+        return Status(task.name, tuple(done), command, f"does not hold: {', '.join(open_gates)}", ())
+    done.append("evaluated")
+    reviews = store.load_all(task.reviews_folder)
+    signed = tuple(item.reviewer for item in reviews if item.holds(digest))
+    if not signed:
+        note = (
+            "a sign-off fell: the task changed"
+            if any(item.signed_off for item in reviews)
+            else "not reviewed"
+        )
+        return Status(task.name, tuple(done), f"lmr-author review {task.root} --reviewer NAME", note, ())
+    return Status(task.name, (*done, "signed off"), "", "", signed)
+
+
+def _has_test(task: TaskDir, index: int) -> bool:
+    info = task.load()
+    implementation = next(item for item in info.implementations if item.index == index)
+    try:
+        return task.unit_test(info, implementation).is_file()
+    except LmrError:
+        return False

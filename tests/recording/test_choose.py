@@ -1,0 +1,49 @@
+"""Which recorded calls become cases."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lmr_author.recording.choose import Call, order_of_choice, unreached
+
+
+def call(number: int, hits: set[int], size: int = 10, outcome: str = "returned", **summary: str) -> Call:
+    return Call(number, Path(), frozenset(hits), size, summary, outcome)
+
+
+def numbers(calls: list[Call]) -> list[int]:
+    return [item.number for item in order_of_choice(calls)]
+
+
+def test_a_call_made_superfluous_by_later_ones_gives_its_place_to_a_different_one() -> None:
+    """Preference loss: plain, smoothed, ipo, reference-free. Two cover all; the smoothed one differs most."""
+    plain = call(1, {0, 1, 3}, beta="float")
+    smoothed = call(2, {0, 1, 3}, beta="float", label_smoothing="float")
+    ipo = call(3, {0, 1, 2}, beta="float", ipo="True")
+    free = call(4, {0, 3, 4}, beta="float", reference_free="True")
+    assert set(numbers([plain, smoothed, ipo, free])[:3]) == {2, 3, 4}
+    assert set(numbers([plain, plain, ipo, free])[:2]) == {3, 4}
+
+
+def test_everything_covered_comes_before_anything_else() -> None:
+    many = [call(n, {0, 1}, size=n) for n in range(1, 30)]
+    rare = call(99, {0, 2}, size=5000)
+    assert set(numbers([*many, rare])[:2]) == {1, 99}
+
+
+def test_small_before_large_and_success_before_error() -> None:
+    large, small = call(1, {0}, size=500), call(2, {0}, size=5)
+    error = call(3, {0}, size=1, outcome="raised")
+    assert numbers([large, small, error])[0] == 2
+    assert numbers([large, small, error])[-1] == 3
+
+
+def test_an_error_that_alone_reaches_a_branch_is_chosen() -> None:
+    assert set(numbers([call(1, {0, 1}), call(2, {0, 1}), call(3, {0, 2}, outcome="raised")])[:2]) == {1, 3}
+
+
+def test_unreached_lines() -> None:
+    blocks = {0: 10, 1: 12, 2: 14, 3: 12}
+    assert unreached([call(1, {0, 1})], blocks) == (14,)
+    assert unreached([call(1, {0, 1, 2, 3})], blocks) == ()
+    assert unreached([], blocks) == (10, 12, 14)

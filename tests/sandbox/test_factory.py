@@ -1,0 +1,62 @@
+"""Choosing a sandbox by name."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lmr_author.errors import UsageError
+from lmr_author.sandbox.factory import image_tag, open_sandbox
+
+# https://github.com/distribution/reference: a repository's path component
+COMPONENT = re.compile(r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*")
+
+
+@pytest.mark.parametrize(
+    ("name", "tag"), [("1-DPO", "1-dpo"), ("Tree of_Thoughts!", "tree-of-thoughts"), ("漢", "task")]
+)
+def test_tag_of_a_task(name: str, tag: str) -> None:
+    assert image_tag(name) == f"lmr-author/{tag}:latest"
+
+
+@given(st.text())
+def test_every_tag_is_valid(name: str) -> None:
+    repository, _, version = image_tag(name).removeprefix("lmr-author/").partition(":")
+    assert COMPONENT.fullmatch(repository)
+    assert (len(repository) <= 100, version) == (True, "latest")
+
+
+@pytest.mark.parametrize("kind", ["local", "auto", "docker"])
+def test_kinds(kind: str, tmp_path: Path) -> None:
+    sandbox = open_sandbox(kind, context=tmp_path, name="1-DPO", repo_folder="dpo")
+    assert sandbox.name == ("docker" if kind == "docker" else "local")
+
+
+def test_build_arguments(tmp_path: Path) -> None:
+    sandbox = open_sandbox("docker", context=tmp_path, name="x", repo_folder="dpo", base_image="base:1")
+    arguments = sandbox._build_args  # type: ignore[attr-defined]
+    assert (arguments["DIR"], arguments["BASE_IMAGE"]) == ("dpo", "base:1")
+    assert int(arguments["UID"]) == (os.geteuid() or 1000)
+    assert "BASE_IMAGE" not in open_sandbox("docker", context=tmp_path, name="x")._build_args  # type: ignore[attr-defined]
+
+
+def test_unknown_kind_is_a_usage_error(tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as caught:
+        open_sandbox("podman", context=tmp_path, name="x")
+    assert "local, docker, auto" in caught.value.hint
+
+
+def test_nothing_heavy_is_imported_before_it_is_used() -> None:
+    code = (
+        "import sys; from pathlib import Path; from lmr_author.sandbox.factory import open_sandbox\n"
+        "for kind in ('docker', 'local'): open_sandbox(kind, context=Path('.'), name='x')\n"
+        "print([name for name in ('docker', 'requests', 'urllib3') if name in sys.modules])"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code]) == b"[]\n"

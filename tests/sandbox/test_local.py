@@ -1,0 +1,163 @@
+"""The local sandbox: which interpreter runs, what of it is visible, and how paths are rewritten."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+from lmr_author.errors import SandboxError
+from lmr_author.sandbox import bubblewrap, interpreter, owner, plain
+from lmr_author.sandbox.base import Command, Limits, Mount
+from lmr_author.sandbox.local import LocalSandbox
+
+USE_BUBBLEWRAP = [pytest.param(True, marks=pytest.mark.bwrap), pytest.param(False)]
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A virtual environment in a project's folder, with a package of its own and a secret beside it."""
+    project = tmp_path_factory.mktemp("project")
+    venv.create(project, with_pip=False, symlinks=True)
+    packages = next(project.glob("lib/python3*/site-packages"))
+    (packages / "only_in_this_one.py").write_text("VALUE = 17")
+    (project / "golden.py").write_text("secret")
+    return project
+
+
+@pytest.mark.parametrize("use_bubblewrap", USE_BUBBLEWRAP)
+def test_virtual_environment_is_used_as_it_is(environment: Path, use_bubblewrap: bool) -> None:
+    sandbox = LocalSandbox(environment / "bin" / "python", use_bubblewrap=use_bubblewrap)
+    facts = sandbox.prepare()
+    assert facts["interpreter"] == str(environment / "bin" / "python")
+    assert facts["isolation"] == ("bubblewrap" if use_bubblewrap else "none")
+    assert sandbox.isolating is use_bubblewrap
+    result = sandbox.run(Command(("python", "-c", "import only_in_this_one; print(only_in_this_one.VALUE)")))
+    assert result.stdout == b"17\n", result.stderr
+
+
+@pytest.mark.bwrap
+def test_what_lies_beside_a_virtual_environment_is_hidden(environment: Path) -> None:
+    sandbox = LocalSandbox(environment / "bin" / "python")
+    listing = sandbox.run(Command(("ls", str(environment)))).stdout.decode().split()
+    assert "bin" in listing
+    assert "golden.py" not in listing
+
+
+def test_default_is_this_interpreter() -> None:
+    found = interpreter.find(None)
+    assert found.path == Path(sys.executable).absolute()
+    assert found.version == sys.version.split()[0]
+
+
+def test_interpreter_that_does_not_exist(tmp_path: Path) -> None:
+    with pytest.raises(SandboxError, match="no Python interpreter") as caught:
+        LocalSandbox(tmp_path / "python").prepare()
+    assert "--python" in caught.value.hint
+
+
+@pytest.mark.parametrize("script", ["#!/bin/sh\necho hello", "#!/bin/sh\necho '[1]'", "#!/nowhere\n"])
+def test_program_that_is_no_python(tmp_path: Path, script: str) -> None:
+    program = tmp_path / "python"
+    program.write_text(script)
+    program.chmod(0o755)
+    with pytest.raises(SandboxError) as caught:
+        LocalSandbox(program).prepare()
+    assert str(program) in caught.value.message
+    assert caught.value.hint
+
+
+@pytest.mark.bwrap
+def test_interpreter_under_a_mount_is_refused(environment: Path, tmp_path: Path) -> None:
+    sandbox = LocalSandbox(environment / "bin" / "python")
+    with pytest.raises(SandboxError, match="interpreter lies in"):
+        sandbox.run(Command(("python", "-c", ""), mounts=(Mount(tmp_path, str(environment)),)))
+
+
+@pytest.mark.bwrap
+def test_own_words_of_a_program_are_not_taken_for_bubblewraps() -> None:
+    code = "import os; os.write(2, b'bwrap: Can\\'t mount proc'); raise SystemExit(1)"
+    assert LocalSandbox().run(Command(("python", "-c", code))).exit_code == 1
+
+
+@pytest.mark.bwrap
+def test_limits_cannot_be_raised_inside() -> None:
+    code = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (-1, -1))"
+    assert b"Error" in LocalSandbox().run(Command(("python", "-c", code))).stderr
+
+
+def test_bubblewrap_that_does_not_work_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = tmp_path / "bwrap"
+    broken.write_text("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n")
+    broken.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    bubblewrap.tools.cache_clear()
+    try:
+        sandbox = LocalSandbox()
+        assert (sandbox.isolating, sandbox.prepare()["isolation"]) == (False, "none")
+    finally:
+        bubblewrap.tools.cache_clear()
+
+
+@pytest.mark.bwrap
+def test_network_when_asked_for_is_the_hosts() -> None:
+    code = "import os; print(os.readlink('/proc/self/ns/net'))"
+    shared = LocalSandbox().run(Command(("python", "-c", code), network=True)).stdout
+    apart = LocalSandbox().run(Command(("python", "-c", code))).stdout
+    assert shared.decode().strip() == os.readlink("/proc/self/ns/net")
+    assert shared != apart
+
+
+def test_limits_without_prlimit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lmr_author.sandbox.plain.shutil.which", lambda name: None)
+    code = "from resource import *; print(getrlimit(RLIMIT_FSIZE)[0], getrlimit(RLIMIT_CORE)[0])"
+    argv = [*plain.limiter(Limits(file_mb=3)), sys.executable, "-c", code]
+    assert argv[0] == sys.executable
+    assert subprocess.check_output(argv).split() == [str(3 << 20).encode(), b"0"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("/task", "REPO"),
+        ("/task/a.py", "REPO/a.py"),
+        ("--file=/task/a.py", "--file=REPO/a.py"),
+        ("/lib:/task:/task/sub", "/lib:REPO:REPO/sub"),
+        ("/tasks", "/tasks"),
+        ("/other/task", "/other/task"),
+        ("open('/task')", "open('/task')"),
+        ("/task/inner/x", "INNER/x"),
+        ("/tmp/x", "TMP/x"),
+        ("a,/tmp", "a,TMP"),
+    ],
+)
+def test_paths_are_rewritten(text: str, expected: str) -> None:
+    real = {"/task": Path("REPO"), "/task/inner": Path("INNER"), "/tmp": Path("TMP")}
+    assert plain._rewrite(text, real) == expected
+
+
+def test_folders_of_a_killed_owner_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    mine = owner.me()
+    stale = tmp_path / f"lmr-author-run.{gone.pid}.{'.'.join(mine.split('.')[1:])}.abc"
+    kept = tmp_path / f"lmr-author-run.{mine}.abc"
+    foreign = tmp_path / "lmr-author-run.nonsense"
+    for folder in (stale, kept, foreign):
+        folder.mkdir()
+    plain.remove_stale_folders()
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([kept.name, foreign.name])
+
+
+def test_owner_is_known_by_more_than_its_number() -> None:
+    pid, start, namespace, boot = owner.me().split(".")
+    assert not owner.is_gone(owner.me())
+    assert owner.is_gone(f"{pid}.{int(start) + 1}.{namespace}.{boot}")
+    assert not owner.is_gone(f"{pid}.{int(start) + 1}.{namespace}.anotherboot")
+    assert not owner.is_gone(f"{pid}.{int(start) + 1}.1.{boot}")
+    assert not owner.is_gone("nonsense")
