@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 import difflib
 import io
+import itertools
 import re
 import tokenize
 import warnings
@@ -41,7 +42,7 @@ class Definition:
         kind: ``"function"`` (async and methods included) or ``"class"``.
         class_name: the leading classes, dotted; "" for a plain or nested function.
         function_name: what follows them.
-        line, end_line: of the ``def`` or ``class`` keyword (below its decorators) and of its last line, from 1.
+        line, end_line: of the ``def`` or ``class`` keyword (below its decorators) and its last line, from 1.
         nth: 1 for the first definition of this qualified name in the file, 2 for the second…
         siblings: how many definitions of this qualified name the file has.
     """
@@ -311,13 +312,13 @@ def splice(module: Module, bodies: Mapping[Definition, Sequence[str]]) -> bytes:
 
 
 def splice_regions(module: Module, regions: Mapping[Definition, bytes]) -> bytes:
-    """The file with the regions of some functions replaced by raw bytes (taken from another version of it)."""
+    """The file with the regions of some functions replaced by raw bytes (of another version of it)."""
     cuts = []
     for definition, new in regions.items():
         where = region(module, definition)
         cuts.append((module.byte_offset(where.start), module.byte_offset(where.end), new, definition))
     cuts.sort(key=lambda cut: cut[0])
-    for (_, end, _, one), (start, _, _, other) in zip(cuts, cuts[1:], strict=False):
+    for (_, end, _, one), (start, _, _, other) in itertools.pairwise(cuts):
         if start < end:
             raise TargetError(
                 f"{other.qualname} lies inside {one.qualname} ({module.name})",
@@ -422,7 +423,7 @@ def _header_end(module: Module, node: FunctionNode, first: ast.stmt) -> tuple[in
 
 
 def _statement_end(module: Module, last: ast.stmt) -> tuple[int, int]:
-    """Offset of the end of the last statement's line (what follows on it belongs to the body), and the line."""
+    """Where the last statement's line ends (what follows on it belongs to the body), and the line."""
     line = last.end_lineno or last.lineno
     while module.line_text(line).endswith("\\") and line < module.line_count:
         line += 1

@@ -16,7 +16,9 @@ REQUIRE_ALL = bool(os.environ.get("LMR_REQUIRE_ALL"))
 @cache
 def _has_docker() -> bool:
     command = shutil.which("docker")
-    return bool(command) and subprocess.run([command, "info"], capture_output=True, timeout=30).returncode == 0
+    return (
+        bool(command) and subprocess.run([command, "info"], capture_output=True, timeout=30).returncode == 0
+    )
 
 
 @cache

@@ -3,30 +3,37 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator
 
-from lmr_author.checks import dockerfile
-from lmr_author.checks.base import Example, TaskView
+from lmr_author.checks.base import Example
 from lmr_author.checks.docker_image import DockerCheck, changed
-from lmr_author.checks.dockerfile import Dockerfile, Instruction
+from lmr_author.checks.dockerfile import Dockerfile
 from lmr_author.checks.example_task import DOCKERFILE, REPOSITORY, UNIT_TEST
+from lmr_author.checks.installs import (
+    requirements,
+)
 from lmr_author.checks.lookup import pairs, unit_test_path
+from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Severity
 
 INSTALL = "RUN pip install --no-cache-dir -r /tmp/requirements.lock"
+
 _UNPINNED = DOCKERFILE.replace(
     "COPY requirements.lock /tmp/requirements.lock", "COPY ${DIR}/requirements.txt /tmp/"
 ).replace("/tmp/requirements.lock", "/tmp/requirements.txt")
+
 _REDIRECT = re.compile(r"^[A-Za-z0-9_.\[\],-]*[A-Za-z0-9_\]](?:\s*[<>]=?|>)[=~]?\s*\d")
+
 _SPACED = re.compile(r"(?<=\s)[A-Za-z][\w.\[\]-]*\s+[<>]=?\s*\d[\w.]*(?=\s|$)")
-_PIP = re.compile(r"\b(?:pip3?|uv pip|python3? -m pip)\s+(?:[\w-]+=?\S*\s+)*?install\s+(.*)", re.DOTALL)
+
 _MODEL = re.compile(
     r"from_pretrained|snapshot_download|hf_hub_download|(?:huggingface-cli|\bhf)"
     r" download|load_dataset\(|nltk\.download|nltk\.downloader"
     r"|spacy download|\bgdown\b|torch\.hub\.load|git lfs (?:pull|clone|fetch)|SentenceTransformer\("
 )
+
 _FETCH = re.compile(r"\b(?:wget|curl|aria2c)\b.*?(https?://\S+)", re.DOTALL)
+
 _DATA = re.compile(
     r"huggingface\.co|drive\.google|dl\.fbaipublicfiles|zenodo|figshare|dropbox|\.(?:pt|pth|bin|ckpt|safetensors|h5|npz|npy|pkl|jsonl?|csv|zip|tar|tgz|tar\.gz|vec|model)(?:[?\"'\s]|$)"
 )
@@ -133,68 +140,6 @@ class Pinned(DockerCheck):
 def _listed(names: list[str]) -> str:
     unique = list(dict.fromkeys(names))
     return ", ".join(unique[:6]) + (f" and {len(unique) - 6} more" if len(unique) > 6 else "")
-
-
-def requirements(view: TaskView, parsed: Dockerfile) -> Iterator[tuple[Instruction, str]]:
-    """(instruction, requirement) of everything that pip installs, requirements files of the task opened."""
-    for item, command in parsed.commands:
-        match = _PIP.search(parsed.expand(command))
-        if match is None:
-            continue
-        try:
-            words = shlex.split(match[1], comments=True)
-        except ValueError:
-            words = match[1].split()
-        skip = False
-        for number, word in enumerate(words):
-            if skip:
-                skip = False
-            elif word in ("-r", "--requirement"):
-                skip = True
-                if number + 1 < len(words):
-                    yield from ((item, line) for line in _file_requirements(view, parsed, words[number + 1]))
-            elif word.startswith(("-r", "--requirement=")) and len(word) > 2:
-                yield from (
-                    (item, line)
-                    for line in _file_requirements(view, parsed, re.sub(r"^(-r|--requirement=)", "", word))
-                )
-            elif word in (
-                "-e",
-                "--editable",
-                "-c",
-                "-i",
-                "--index-url",
-                "--extra-index-url",
-                "-f",
-                "--find-links",
-                "--target",
-                "-t",
-                "--timeout",
-            ):
-                skip = True
-            elif not word.startswith(("-", ".", "/", ">", "2>", "$", "\\")) and word not in (
-                "pip",
-                "setuptools",
-                "wheel",
-                "uv",
-            ):
-                yield item, word
-
-
-def _file_requirements(view: TaskView, parsed: Dockerfile, name: str) -> list[str]:
-    """The requirements of a file that the image installs, looked up by its name in the task."""
-    wanted = name.rpartition("/")[2]
-    options = [entry for entry in view.entries if entry.kind == "file" and entry.name == wanted]
-    from_copies = [
-        entry
-        for _, sources in parsed.copies
-        for entry in dockerfile.copied(view, sources)
-        if entry.name == wanted
-    ]
-    chosen = sorted(from_copies or options, key=lambda entry: entry.relative.count("/"))
-    text = view.text(view.path(chosen[0])) if chosen else None
-    lines = (re.sub(r"\s#.*", "", line).strip().rstrip("\\").strip() for line in (text or "").splitlines())
-    return [line for line in lines if line and not line.startswith(("#", "-", ".", "/"))]
 
 
 class NoDownloads(DockerCheck):
@@ -309,96 +254,3 @@ class LogFolderExists(DockerCheck):
                     path=path,
                 )
                 break
-
-
-class OwnPackageInstalled(DockerCheck):
-    """LMR406."""
-
-    code = "LMR406"
-    title = "the image does not install the published package that contains the solution"
-    rationale = (
-        "With the package in site-packages the solution is one `inspect.getsource` away, and a test may"
-        " import it instead of the goal file."
-    )
-    failing = (
-        Example(
-            "the package of the repository",
-            files={
-                "requirements.lock": "numpy==1.26.4\nmargin-ranking==1.0\n",
-                f"{REPOSITORY}/setup.py": "from setuptools import setup\nsetup(name='margin_ranking')\n",
-            },
-        ),
-        Example(
-            "from its own address",
-            files=changed(INSTALL, INSTALL + " && pip install git+https://example.org/code/margin-ranking"),
-            also=("LMR207",),
-        ),
-    )
-    passing = (
-        Example(
-            "the repository itself, which is masked",
-            files=changed(INSTALL, INSTALL + " && pip install -e /workspace/${DIR}"),
-        ),
-    )
-
-    def run_file(self, view: TaskView, parsed: Dockerfile) -> Iterator[Finding]:
-        """One finding for each requirement."""
-        names = package_names(view)
-        address = re.sub(r"\.git$", "", view.info.repo_url.strip().rstrip("/").lower())
-        for item, requirement in requirements(view, parsed):
-            name = normalised(re.split(r"[\s=<>!~\[;@#]", requirement, maxsplit=1)[0])
-            own = bool(address) and len(address) > 12 and address in requirement.lower()
-            if name in names or own:
-                where = item.text if requirement in item.text else "a requirements file"
-                yield self.at(
-                    view,
-                    item.line,
-                    f"installs {requirement!r:.100}, the package that contains the solution"
-                    + ("" if where == item.text else " (from a requirements file)"),
-                    "remove it; the tests import the repository's own files",
-                    None if own or names.get(name) else Severity.WARNING,
-                )
-
-
-def normalised(name: str) -> str:
-    """A package's name as indexes compare it (PEP 503)."""
-    return re.sub(r"[-_.]+", "-", name).lower().strip("-")
-
-
-def package_names(view: TaskView) -> dict[str, bool]:
-    """Names under which the goal file may be published; True for those the repository gives itself."""
-    names: dict[str, bool] = {}
-    if view.repository is None:
-        return names
-    for one in pairs(view):
-        if one.goal_path is None:
-            continue
-        parts = list(one.goal_path.relative_to(view.repository).parts[:-1])
-        for depth, part in enumerate(parts):
-            folder = view.repository.joinpath(*parts[: depth + 1])
-            if (folder / "__init__.py").is_file():
-                # Only a telling name: `utils` or `src` is also the name of somebody's package.
-                if part not in (
-                    "src",
-                    "lib",
-                    "utils",
-                    "models",
-                    "model",
-                    "data",
-                    "code",
-                    "core",
-                    "tests",
-                    "scripts",
-                ):
-                    names.setdefault(normalised(part), False)
-                break
-    patterns = (
-        ("setup.py", r"\bname\s*=\s*[\"']([\w.-]+)[\"']"),
-        ("setup.cfg", r"(?m)^name\s*=\s*([\w.-]+)"),
-        ("pyproject.toml", r"(?m)^name\s*=\s*[\"']([\w.-]+)[\"']"),
-    )
-    for file, pattern in patterns:
-        match = re.search(pattern, view.text(view.repository / file) or "")
-        if match:
-            names[normalised(match[1])] = True
-    return names

@@ -9,7 +9,7 @@ import shlex
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from lmr_author.checks.base import Entry, TaskView
+from lmr_author.checks.view import Entry, TaskView
 
 _VARIABLE = re.compile(r"\$(?:\{(\w+)(?:(:?[-+])([^}]*))?\}|(\w+))")
 _KNOWN = frozenset(

@@ -8,10 +8,11 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from lmr_author.checks.base import Check, Entry, Example, TaskView
+from lmr_author.checks.base import Check, Example
 from lmr_author.checks.example_task import MASKED, REPOSITORY
 from lmr_author.checks.leaks import compiled
 from lmr_author.checks.scan import VERSION_CONTROL, scan
+from lmr_author.checks.view import Entry, TaskView
 from lmr_author.model import Finding, Severity
 
 SYSTEM_FILES = (".DS_Store", "._*", "Thumbs.db", "desktop.ini", "__MACOSX", ".Spotlight-V100", ".Trashes")
@@ -44,6 +45,9 @@ CACHES = (
 )
 LOGS = ("*.log", "nohup.out", "wandb", "lightning_logs", "mlruns", "events.out.tfevents.*")
 
+MANY = 8
+"""More than so many are told in one finding."""
+
 
 class _Unwanted(Check):
     """Files and folders of some names, one finding for each, or for each folder with many of them."""
@@ -70,6 +74,12 @@ class _Unwanted(Check):
             if self.unwanted(view, entry):
                 named.add(entry.relative)
                 by_folder[entry.folder].append(entry)
+        if len(named) > MANY and len(by_folder) > 1:
+            first = ", ".join(sorted(named)[:3])
+            yield self.finding(
+                view, f"{len(named)} {self.what}s: {first} …", "delete them", path=view.repository or ""
+            )
+            return
         for folder, entries in by_folder.items():
             if len(entries) > 4:
                 yield self.finding(

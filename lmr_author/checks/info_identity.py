@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from lmr_author.checks.base import Check, Example, TaskView, TreeCheck, Where
+from lmr_author.checks.base import Check, Example, TreeCheck, Where
 from lmr_author.checks.example_task import GOLDEN, INFO
 from lmr_author.checks.lookup import clean_path, pairs
+from lmr_author.checks.view import TaskView
 from lmr_author.files import sha256_bytes
 from lmr_author.model import Finding, Severity
 

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from lmr_author import resources
-from lmr_author.checks.base import Check, Example, TaskView, Where
+from lmr_author.checks.base import Check, Example, Where
 from lmr_author.checks.example_task import second_implementation
+from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
 
 SAID_ELSEWHERE = frozenset(

@@ -6,10 +6,11 @@ import json
 from collections.abc import Callable, Iterator
 
 from lmr_author.checks import similarity
-from lmr_author.checks.base import Check, Example, ImplementationCheck, TaskView
+from lmr_author.checks.base import Check, Example, ImplementationCheck
 from lmr_author.checks.example_task import BODY, GOLDEN, HEAD, MASKED, MASKED_BODY, REPOSITORY, TAIL
 from lmr_author.checks.lookup import pair
 from lmr_author.checks.scan import VERSION_CONTROL, Copy, scan, solutions
+from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
 
 GOAL = f"{REPOSITORY}/ranking/losses.py"

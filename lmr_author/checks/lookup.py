@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from lmr_author.checks.base import TaskView
+from lmr_author.checks.view import TaskView
 from lmr_author.model import Implementation
 from lmr_author.source import Definition, FunctionNode, Module
 from lmr_author.taskdir import GOLDEN
@@ -125,6 +125,8 @@ def candidates(module: Module, name: str, class_name: str) -> list[Definition]:
         if found:
             return found
     ending = "." + name
+    if class_name and any(item.kind == "class" and item.qualname == class_name for item in real):
+        return []  # the class is there, the method is not: no other class is meant
     if class_name:
         last = class_name.rpartition(".")[2]
         found = [item for item in real if item.qualname.endswith(f".{last}.{name}")]

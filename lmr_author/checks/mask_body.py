@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lmr_author.checks import bodies
-from lmr_author.checks.base import Content, Example, ImplementationCheck, TaskView
+from lmr_author.checks.base import Content, Example, ImplementationCheck
 from lmr_author.checks.example_task import BODY, GOLDEN, HEAD, MASKED, MASKED_BODY, REPOSITORY, TAIL
 from lmr_author.checks.lookup import Pair, TargetPair, pair
+from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
 from lmr_author.source import FunctionNode
 

@@ -8,9 +8,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from lmr_author.checks.base import Check, Example, TaskView
+from lmr_author.checks.base import Check, Example
 from lmr_author.checks.example_task import MASKED, REPOSITORY
 from lmr_author.checks.lookup import Pair, pairs
+from lmr_author.checks.view import TaskView
 from lmr_author.errors import LmrError
 from lmr_author.model import Finding, Severity
 from lmr_author.source import Definition, Module, outside
@@ -222,7 +223,7 @@ class SameText(Check):
 
 def _headers(items: list[Definition]) -> list[str]:
     return [
-        ast.dump(item.node.args)
+        ";".join(ast.dump(part) for part in [item.node.args, *item.node.decorator_list])
         for item in items
         if isinstance(item.node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]

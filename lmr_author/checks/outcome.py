@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 
-from lmr_author.checks.base import TaskView
 from lmr_author.checks.reading import Reading, dotted
+from lmr_author.checks.view import TaskView
 
 _EXITS = frozenset({"sys.exit", "exit", "quit", "os._exit", "SystemExit"})
 _ENVIRONMENT = (

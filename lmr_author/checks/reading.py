@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from lmr_author.checks.base import TaskView
 from lmr_author.checks.lookup import is_file
+from lmr_author.checks.view import TaskView
 from lmr_author.source import Module
 
 HOME = "@"

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from lmr_author import resources
-from lmr_author.checks.base import Check, Example, TaskView
+from lmr_author.checks.base import Check, Example
+from lmr_author.checks.view import TaskView
 from lmr_author.errors import LmrError
 from lmr_author.model import Finding, Severity
 

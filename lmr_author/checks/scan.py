@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lmr_author.checks import pyc, similarity
-from lmr_author.checks.base import MAX_PYTHON, Entry, TaskView
 from lmr_author.checks.lookup import Pair, pairs
 from lmr_author.checks.similarity import Solution
+from lmr_author.checks.view import MAX_PYTHON, Entry, TaskView
 from lmr_author.errors import SourceError
 from lmr_author.files import LFS_HEADER
 from lmr_author.source import Module

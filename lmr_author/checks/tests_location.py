@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from lmr_author.checks.base import Example, ImplementationCheck, TaskView
+from lmr_author.checks.base import Example, ImplementationCheck
 from lmr_author.checks.example_task import REPOSITORY, UNIT_TEST
 from lmr_author.checks.lookup import clean_path, goal_path, is_file, unit_test_path
 from lmr_author.checks.reading import reading
-from lmr_author.checks.target_fit import leaves, syntax_error
+from lmr_author.checks.target_files import leaves, syntax_error
+from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
 
 TEST = f"{REPOSITORY}/unit_test/unit_test_1.py"

@@ -6,11 +6,12 @@ import ast
 import re
 from collections.abc import Iterator
 
-from lmr_author.checks.base import Check, Example, ImplementationCheck, TaskView
+from lmr_author.checks.base import Check, Example, ImplementationCheck
 from lmr_author.checks.example_task import BODY, GOLDEN, HEAD, REPOSITORY, UNIT_TEST, second_implementation
 from lmr_author.checks.lookup import pairs, unit_test_path
 from lmr_author.checks.outcome import outcome
 from lmr_author.checks.reading import Reading, dotted, reading, single_assignments
+from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
 
 TEST = f"{REPOSITORY}/unit_test/unit_test_1.py"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def console(*, stderr: bool = True) -> Console:
-    """The console on stderr (for everything but reports) or on stdout. Plain without a terminal or with NO_COLOR.
+    """The console on stderr (for all but reports) or stdout. Plain without a terminal or with NO_COLOR.
 
     Where both are one terminal there is one console, so that a report goes above a turning spinner.
     """
@@ -27,7 +27,9 @@ def console(*, stderr: bool = True) -> Console:
 def _console(stderr: bool) -> Console:
     from rich.console import Console
 
-    return Console(stderr=stderr, highlight=False)
+    # Without a terminal nobody knows the width: lines stay whole.
+    plain = not (sys.stderr if stderr else sys.stdout).isatty()
+    return Console(stderr=stderr, highlight=False, soft_wrap=plain)
 
 
 class Progress:

@@ -75,9 +75,10 @@ def record_result(result: RecordResult) -> None:
             screen.print(
                 f"[yellow]  note:[/] not stored: {_escape(str(item.get('path')))} ({item.get('type')})"
             )
-    for item in proof.rejected[:3]:
+    for rejected in proof.rejected[:3]:
         screen.print(
-            f"[yellow]  note:[/] call {item.call.number} was rejected: {_escape(_short(item.reason, 160))}"
+            f"[yellow]  note:[/] call {rejected.call.number} was rejected: "
+            f"{_escape(_short(rejected.reason, 160))}"
         )
     if recording.missed:
         lines = ", ".join(str(line) for line in recording.missed)

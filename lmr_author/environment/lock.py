@@ -17,13 +17,26 @@ from packaging.version import Version
 
 from lmr_author import processes
 from lmr_author.environment.base_images import BaseImage
-from lmr_author.environment.recipe import BUILT_WITH_TORCH, TORCH_FAMILY, Declared, Recipe, is_freeze
+from lmr_author.environment.recipe import (
+    BUILT_WITH_TORCH,
+    TORCH_FAMILY,
+    Declared,
+    Recipe,
+    is_exact,
+    is_freeze,
+)
 from lmr_author.errors import LmrError
 from lmr_author.processes import printable
 
 SECONDS = 60.0
 ATTEMPTS = 25
 """How often what stands in the way of a resolution is put aside before giving up."""
+
+TORCH_NEEDS = frozenset(
+    {"typing-extensions", "filelock", "sympy", "mpmath", "networkx", "jinja2", "markupsafe"}
+)
+"""What PyTorch itself needs: the base image has versions that fit its PyTorch, and an older one as of the
+commit's date would break a newer image's ``import torch``. Pinned only when the repository asks for it."""
 
 NVIDIA = tuple(
     f"nvidia-{name}-{cuda}"
@@ -77,10 +90,13 @@ def lock(
     """Pin a recipe for a base image; offline, or when no versions fit together, it is not, and says why.
 
     PyTorch and CUDA packages are left to the base image. uv builds a package only to learn what it
-    needs, and only when there is no wheel of it.
+    needs, and only when there is no wheel of it. With ``seconds`` 0 no index is asked at all: exact
+    requirements are then taken as the repository names them.
     """
     if not recipe.requirements:
         return _written(Lock("", True, "the repository needs nothing beside PyTorch"), recipe, base)
+    if seconds <= 0:
+        return _written(_offline(_first(recipe.requirements)), recipe, base)
     attempt, cause = _first(recipe.requirements), "no time left"
     deadline = time.monotonic() + seconds
     for _ in range(ATTEMPTS):
@@ -126,6 +142,7 @@ def _compile(attempt: _Attempt, recipe: Recipe, base: BaseImage, seconds: float)
             "".join(f"{item.text}\n" for item in attempt.declared), "utf-8"
         )
         own = [recipe.project] if recipe.project else []
+        own += sorted(TORCH_NEEDS - {item.name for item in attempt.declared})
         (folder / "excludes.txt").write_text(
             "\n".join([*sorted(TORCH_FAMILY), *NVIDIA, *own]) + "\n", "utf-8"
         )
@@ -243,6 +260,14 @@ def _checked(line: str) -> str:
     if requirement.url:
         raise LmrError(f"uv wrote an address: {printable(line)}", "report this")
     return str(requirement)
+
+
+def _offline(attempt: _Attempt) -> Lock:
+    """The requirements as declared; a lock only if the repository itself pins each of them."""
+    if not all(map(is_exact, attempt.declared)):
+        return _unpinned(attempt, "the package index was not asked")
+    lines = "".join(f"{item.text}\n" for item in sorted(attempt.declared, key=lambda item: item.name))
+    return Lock(lines, True, "pinned as the repository pins them; the package index was not asked", ())
 
 
 def _unpinned(attempt: _Attempt, cause: str) -> Lock:

@@ -205,7 +205,7 @@ class Isolated(Gate):
         if not bench.sandbox.isolating:
             return self.result(
                 GateStatus.UNPROVEN,
-                "this sandbox does not isolate (no bubblewrap): nothing is shown about network, user and root",
+                "this sandbox does not isolate (no bubblewrap): network, user and root are not shown",
                 "install bubblewrap (Debian: apt install bubblewrap), or use --sandbox docker",
             )
         problems = list(_holes(facts))

@@ -1,4 +1,4 @@
-"""Two ways to judge a version of the target: replay recordings and compare here, or run a test script inside."""
+"""Two ways to judge a version of the target: replay recordings and compare here, or run a test script."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def trivial_sources(bench: Bench, expected: Sequence[Document]) -> dict[str, byt
 
 
 def zeros_expression(document: Document) -> str | None:
-    """A Python expression for a value of the recorded structure with every number zero; None if there is none."""
+    """A Python expression for the recorded structure with every number zero; None if there is none."""
     root = document.tree
     if not isinstance(root, dict):
         return None

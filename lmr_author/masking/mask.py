@@ -36,7 +36,7 @@ def mask_source(
     definitions: Sequence[source.Definition],
     notes: Mapping[str, MaskNotes] | None = None,
 ) -> Masked:
-    """Mask functions of a file: signature, decorators and docstring stay, the body becomes a TODO and a raise.
+    """Mask functions of a file: signature, decorators and docstring stay, the body becomes a raise.
 
     Args:
         module: the file, unmasked at these functions.
@@ -82,7 +82,7 @@ def unmask_source(golden: source.Module, goal: source.Module, qualname: str) -> 
 
 
 def is_masked(definition: source.Definition) -> bool:
-    """Whether a function's body is nothing but a docstring and ``raise NotImplementedError`` (and a yield)."""
+    """Whether a body is nothing but a docstring and ``raise NotImplementedError`` (and a yield)."""
     statements = list(definition.node.body)
     if definition.docstring is not None:
         statements = statements[1:]

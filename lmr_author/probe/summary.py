@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional
 from . import objects
 from .document import Document
 from .instrument import TargetNotFound, instrument
+from .leaves import first_paths
 from .wording import describe
 
 if TYPE_CHECKING:
@@ -22,9 +23,10 @@ def describe_call(inputs: Document, expected: Document, function: Any) -> Dict[s
     """The ``meta.json`` of a call, without what the recorder adds."""
     arguments = {key: node for key, node in inputs.tree["v"] if not key.startswith("@")}
     outcome = dict(expected.tree["v"])
+    ids = first_paths(inputs)[1]
     defaults = [name for name in inspect.signature(function).parameters if name not in arguments]
     return {
-        "summary": {name: _kind(node) for name, node in arguments.items()},
+        "summary": {name: _kind(node, ids) for name, node in arguments.items()},
         "outcome": "raised" if outcome["@outcome"] == "raised" else "returned",
         "mutated": [name for name in outcome if name in arguments or name == "@argument value"],
         "defaults": defaults,
@@ -33,8 +35,10 @@ def describe_call(inputs: Document, expected: Document, function: Any) -> Dict[s
     }
 
 
-def _kind(node: Any) -> str:
+def _kind(node: Any, ids: Dict[int, Any]) -> str:
     """A node as far as calls are alike: shapes and types, and the values of flags and short texts."""
+    if isinstance(node, dict) and node["$"] == "ref":
+        node = ids[node["id"]]
     if isinstance(node, (int, float)) and not isinstance(node, bool):
         return type(node).__name__
     text = describe(node)

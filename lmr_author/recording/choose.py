@@ -51,7 +51,7 @@ def order_of_choice(calls: Sequence[Call]) -> list[Call]:
 
 def _cover(calls: Sequence[Call]) -> list[Call]:
     """A set of calls that covers everything, none of it superfluous."""
-    remaining, chosen = list(calls), []
+    remaining, chosen = list(calls), list[Call]()
     covered: set[int] = set()
     while remaining:
         # `max` takes the first of equals, and the calls come sorted: small ones, no errors.

@@ -143,7 +143,7 @@ def _nothing(plan: Drive, recorded: Recorded) -> LmrError:
     if unstorable:
         return LmrError(
             f"no call of {name} could be stored: {unstorable}",
-            "drive the function directly, with values that can be stored (tensors, arrays, containers, plain objects)",
+            "drive the function directly, with values that can be stored (tensors, arrays, plain objects)",
         )
     if result.exit_code != 0:
         return LmrError(f"the command failed before it called {name}: {last}", f"output: {_tail(result)}")

@@ -86,7 +86,7 @@ def prove(
         reasons = "; ".join(dict.fromkeys(item.reason for item in rejected))
         raise LmrError(
             f"no recorded call of {plan.qualname} reproduces: {reasons[:400]}",
-            "the function depends on something that is no argument (a global, a file, the time); drive it with "
+            "the function depends on what is no argument (a global, a file, the time); drive it with "
             "that passed in, or choose a function whose result its inputs determine",
         )
     return Proof(tuple(chosen), tuple(rejected), versions)

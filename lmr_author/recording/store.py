@@ -87,7 +87,7 @@ def store(
 
 
 def install_support(folder: Path) -> dict[str, str]:
-    """Copy the probe beside the tests, so that they need nothing of ours installed; returns digests by name."""
+    """Copy the probe beside the tests, which then need nothing of ours installed; returns digests by name."""
     source = resources.probe_folder()
     folder.mkdir(parents=True, exist_ok=True)
     digests = {}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lmr_author import __version__
-from lmr_author.checks.base import readable
+from lmr_author.checks.view import readable
 from lmr_author.model import Finding, Severity
 
 FORMAT = "lmr-validation/1"

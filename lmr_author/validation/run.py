@@ -7,8 +7,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
-from lmr_author.checks.base import Check, TaskView, TreeCheck
+from lmr_author.checks.base import Check, TreeCheck
 from lmr_author.checks.registry import ALL_CHECKS
+from lmr_author.checks.view import TaskView
 from lmr_author.errors import UsageError
 from lmr_author.model import Finding, Severity
 from lmr_author.taskdir import TaskDir

@@ -1,1 +1,1 @@
-"""Workflows: what a command does, by joining stages. The CLI parses and prints; stages know nothing of one another."""
+"""Workflows: what a command does, by joining stages, which know nothing of one another."""

@@ -117,8 +117,8 @@ def evaluate(task: TaskDir, options: EvaluateOptions, progress: Progress, on_gat
                 _skip_all(implementation.index, keep)
                 continue
             with Bench(task, info, implementation, sandbox, options.seconds) as bench:
-                for result in run_gates(bench, options.repeats, progress):
-                    keep(result)
+                for gate in run_gates(bench, options.repeats, progress):
+                    keep(gate)
     kind: dict[str, Any] = {"kind": options.sandbox, **facts}
     result = Evaluation(task, kind, tuple(gates), started, time.monotonic() - clock, digest)
     files.write_json(task.evaluation_path, result.to_json())

@@ -1,4 +1,4 @@
-"""``mask`` and ``unmask``: goal file, golden, ``info.json`` and a clean tree, in an order that survives a kill."""
+"""``mask`` and ``unmask``: goal file, golden, ``info.json``, a clean tree, in an order that survives a kill."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def _assert_golden(
     module: source.Module,
     definitions: Sequence[source.Definition],
 ) -> None:
-    """An existing golden must be the original of this very file, else it is somebody's work we would spoil."""
+    """An existing golden must be the original of this very file, else it is somebody's work to spoil."""
     already = [item for item in definitions if is_masked(item)]
     if not golden_path.exists():
         if already:

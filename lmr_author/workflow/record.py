@@ -186,7 +186,7 @@ def _prove(
 
 
 def _put_aside(task: TaskDir, info: TaskInfo, implementation: Implementation) -> tuple[str, ...]:
-    """Move an earlier recording and test to ``authoring/removed/``; nothing of an annotator's is overwritten."""
+    """Move an earlier recording and test to ``authoring/removed/``; nothing is overwritten."""
     return tuple(
         task.put_aside(path)
         for path in (task.recording(info, implementation.index), task.unit_test(info, implementation))

@@ -28,7 +28,7 @@ def mask_one(data: bytes, qualname: str, nth: int | None = None) -> bytes:
 
 @pytest.mark.parametrize("folder", sorted(CASES.iterdir()), ids=lambda path: path.name)
 def test_case_folder(folder: Path) -> None:
-    """`before.py` with the target of `target.txt` masked is `after.py`, and unmasking gives `before.py` back."""
+    """`before.py` masked at `target.txt` is `after.py`, and unmasking gives `before.py` back."""
     before, after = (folder / "before.py").read_bytes(), (folder / "after.py").read_bytes()
     target = Target.parse("file.py::" + (folder / "target.txt").read_text().strip())
     module = source.Module.parse(before, "file.py")
@@ -41,9 +41,13 @@ def test_case_folder(folder: Path) -> None:
 
 @pytest.mark.parametrize("newline", [b"\n", b"\r\n", b"\r"])
 def test_line_endings_are_kept(newline: bytes) -> None:
-    data = newline.join([b"import os", b"def f(x):", b"    '''doc", b"    more'''", b"    return x", b"y = 1", b""])
+    data = newline.join(
+        [b"import os", b"def f(x):", b"    '''doc", b"    more'''", b"    return x", b"y = 1", b""]
+    )
     masked = mask_one(data, "f")
-    assert masked.startswith(newline.join([b"import os", b"def f(x):", b"    '''doc", b"    more'''", b"    # TODO"]))
+    assert masked.startswith(
+        newline.join([b"import os", b"def f(x):", b"    '''doc", b"    more'''", b"    # TODO"])
+    )
     assert masked.endswith(newline + b"y = 1" + newline)
     assert masked.replace(newline, b"").count(b"\n") == 0 or newline == b"\n"
 
@@ -53,7 +57,10 @@ def test_line_endings_are_kept(newline: bytes) -> None:
 )
 def test_encodings_are_kept(cookie: str, encoding: str) -> None:
     special = "中文" if encoding == "gbk" else "éü"
-    text = f"# -*- coding: {cookie} -*-\nname = '{special}'\ndef f():\n    '{special}'\n    return '{special}'\nz = '{special}'\n"
+    text = (
+        f"# -*- coding: {cookie} -*-\nname = '{special}'\n"
+        f"def f():\n    '{special}'\n    return '{special}'\nz = '{special}'\n"
+    )
     data = text.encode(encoding)
     masked = mask_one(data, "f")
     assert masked.decode(encoding) == text.replace(
@@ -63,7 +70,9 @@ def test_encodings_are_kept(cookie: str, encoding: str) -> None:
 
 def test_bom_and_missing_final_newline_are_kept() -> None:
     data = "﻿def é(x): return x  # the answer".encode()
-    assert mask_one(data, "é") == "﻿def é(x):\n    # TODO: implement é.\n    raise NotImplementedError".encode()
+    assert (
+        mask_one(data, "é") == "﻿def é(x):\n    # TODO: implement é.\n    raise NotImplementedError".encode()
+    )
 
 
 def test_kinds_are_kept() -> None:
@@ -157,7 +166,9 @@ def test_did_you_mean() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "trainers.py", "::f", "trainers.py::", "a.py::f#x"], ids=["empty", "no name", "no path", "empty name", "bad number"]
+    "text",
+    ["", "trainers.py", "::f", "trainers.py::", "a.py::f#x"],
+    ids=["empty", "no name", "no path", "empty name", "bad number"],
 )
 def test_not_a_target(text: str) -> None:
     with pytest.raises(TargetError, match="not a target"):
@@ -166,7 +177,14 @@ def test_not_a_target(text: str) -> None:
 
 @pytest.mark.parametrize(
     "data",
-    [b"def f(:\n", b"print 'python 2'\n", b"x = '\xff'\n", b"\x00\x01\x02", b"# coding: no-such\n", b"\xff\xfe\x00d"],
+    [
+        b"def f(:\n",
+        b"print 'python 2'\n",
+        b"x = '\xff'\n",
+        b"\x00\x01\x02",
+        b"# coding: no-such\n",
+        b"\xff\xfe\x00d",
+    ],
 )
 def test_what_is_no_python_is_said(data: bytes) -> None:
     with pytest.raises(SourceError, match=r"file\.py"):
@@ -193,7 +211,11 @@ def every_function(path: Path) -> list[str]:
         body = ["raise NotImplementedError"]
         body += ["yield"] if source.is_generator(definition.node) else []  # type: ignore[arg-type]
         masked = source.Module.parse(source.splice(module, {definition: body}), path.name)
-        now = [item for item in masked.definitions if (item.qualname, item.line) == (definition.qualname, definition.line)]
+        now = [
+            item
+            for item in masked.definitions
+            if (item.qualname, item.line) == (definition.qualname, definition.line)
+        ]
         if (
             len(now) != 1
             or now[0].docstring != definition.docstring
@@ -208,30 +230,54 @@ def every_function(path: Path) -> list[str]:
 def library_files() -> list[Path]:
     """Files of the standard library and of installed packages, small enough to try each function of."""
     folders = (sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"))
-    found = {path for folder in folders for path in Path(folder).rglob("*.py") if path.stat().st_size < 60_000}
+    found = {
+        path for folder in folders for path in Path(folder).rglob("*.py") if path.stat().st_size < 60_000
+    }
     return sorted(found)
 
 
 def test_unmask_of_mask_is_the_file_on_a_sample_of_real_code() -> None:
-    """`unmask(mask(x)) == x` for every function of files drawn from the library (all of it: scripts/mask-everything)."""
+    """`unmask(mask(x)) == x` for every function of files drawn from the library."""
     sample = random.Random(20).sample(library_files(), 60)
     assert [problem for path in sample for problem in every_function(path)] == []
 
 
 names = st.sampled_from(["a", "b", "x"])
 statements = st.sampled_from(
-    ["return 1", "x = 1; y = 2", "pass", "if x:\n    return 2\nelse:\n    y = 3", "'''text\n  more'''", "yield x",
-     "@d\ndef g():\n    return 1", "x = (1,\n  2)", "# comment only\nz = 0", "return \\\n    5", "lambda: (yield)"]
+    [
+        "return 1",
+        "x = 1; y = 2",
+        "pass",
+        "if x:\n    return 2\nelse:\n    y = 3",
+        "'''text\n  more'''",
+        "yield x",
+        "@d\ndef g():\n    return 1",
+        "x = (1,\n  2)",
+        "# comment only\nz = 0",
+        "return \\\n    5",
+        "lambda: (yield)",
+    ]
 )
 headers = st.sampled_from(
-    ["def f(x):", "async def f(a, *, b=lambda q: q):", "def f(a: dict = {1: 2}, /) -> 'A[1:2]':  # why",
-     "def f(\n    a,  # first: one\n    b=[1, 2][0:1],\n):", "def f() -> lambda: 0:", "def f(x): \\\n"]
+    [
+        "def f(x):",
+        "async def f(a, *, b=lambda q: q):",
+        "def f(a: dict = {1: 2}, /) -> 'A[1:2]':  # why",
+        "def f(\n    a,  # first: one\n    b=[1, 2][0:1],\n):",
+        "def f() -> lambda: 0:",
+        "def f(x): \\\n",
+    ]
 )
 
 
 @settings(max_examples=200, deadline=None)
-@given(headers, st.lists(statements, min_size=1, max_size=4), st.booleans(), st.sampled_from(["    ", "\t", " "]),
-       st.sampled_from(["", "\n", "\n\n# after\n", "\n  # deeper\nx = 1\n"]))
+@given(
+    headers,
+    st.lists(statements, min_size=1, max_size=4),
+    st.booleans(),
+    st.sampled_from(["    ", "\t", " "]),
+    st.sampled_from(["", "\n", "\n\n# after\n", "\n  # deeper\nx = 1\n"]),
+)
 def test_property_any_shape(header: str, body: list[str], doc: bool, indent: str, tail: str) -> None:
     if header.endswith("\\\n"):
         text = header + indent + "return 1" + tail

@@ -38,7 +38,11 @@ def test_mask_writes_golden_goal_and_info(task: TaskDir) -> None:
     assert (task.root / "golden_files" / "losses_golden.py").read_bytes() == LOSSES
     masked = goal(task).read_text()
     assert "gap = margin" not in masked and "return gap" not in masked
-    assert masked.index('"""Hinge loss') < masked.index("# Objective: the hinge") < masked.index("#   2. cut it at 0")
+    assert (
+        masked.index('"""Hinge loss')
+        < masked.index("# Objective: the hinge")
+        < masked.index("#   2. cut it at 0")
+    )
     entry = json.loads(task.info_path.read_text())["implementations"]
     assert entry == [result.implementations[0].to_json()]
     assert entry[0] == {
@@ -134,7 +138,9 @@ def test_unknown_category_and_retrieval_path(task: TaskDir) -> None:
         mask(task, MaskOptions((HINGE,), retrieval=("none.py",)), task.root)
 
 
-def test_a_killed_mask_is_completed_by_running_it_again(task: TaskDir, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_killed_mask_is_completed_by_running_it_again(
+    task: TaskDir, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Killed between the goal file and info.json: the second run completes the entry."""
     with monkeypatch.context() as patch:
         patch.setattr(TaskDir, "save", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
@@ -173,7 +179,8 @@ def test_a_golden_that_is_not_ours_is_never_overwritten(task: TaskDir) -> None:
 def test_what_gives_the_answer_away_is_taken_out(task: TaskDir) -> None:
     root = task.root / "small-repo"
     for name in ("pkg/__pycache__/losses.cpython-311.pyc", ".git/HEAD", "build/lib/pkg/losses.py",
-                 "small.egg-info/PKG-INFO", ".ipynb_checkpoints/a.ipynb", "pkg/losses.py.bak", "old.pyc"):  # fmt: skip
+                 "small.egg-info/PKG-INFO", ".ipynb_checkpoints/a.ipynb", "pkg/losses.py.bak",
+                 "old.pyc"):  # fmt: skip
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_bytes(b"x")
     (root / "build.py").write_bytes(b"")

@@ -1,0 +1,222 @@
+"""Follow the imports of a unit test to the goal file, by reading alone."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from lmr_author.checks.lookup import golden_files, is_file, pair, unit_test_path
+from lmr_author.checks.reading import HOME, Reading, imported_modules, reading
+from lmr_author.checks.view import TaskView
+from lmr_author.model import Implementation
+from lmr_author.source import Module
+
+MAX_FILES = 250
+
+_DYNAMIC = frozenset(
+    [
+        "import_module",
+        "__import__",
+        "spec_from_file_location",
+        "exec",
+        "execfile",
+        "run_path",
+        "run_module",
+        "SourceFileLoader",
+        "system",
+        "Popen",
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Imports:
+    """How a test reaches the goal file.
+
+    Attributes:
+        golden: (line, module) of an import of the golden; (0, "") when there is none.
+        reaches: the goal file is imported, directly or through other files.
+        only_by_name: it was found only by looking for the module's name anywhere in the repository.
+        dynamic: modules are loaded, or programs run, by means that cannot be followed.
+        files: the repository's files that are imported, the goal file included.
+        foreign: (line, module) that the target's own name is imported from and that the repository lacks.
+    """
+
+    golden: tuple[int, str]
+    reaches: bool
+    only_by_name: bool
+    dynamic: bool
+    files: tuple[Path, ...]
+    foreign: tuple[int, str]
+
+
+def imports(view: TaskView, implementation: Implementation) -> Imports | None:
+    """Follow the imports of an implementation's test. None without a readable test or goal file."""
+    return view.memo(("imports", id(implementation)), partial(_imports, view, implementation))
+
+
+def _imports(view: TaskView, implementation: Implementation) -> Imports | None:
+    path = unit_test_path(view, implementation)
+    test = reading(view, path)
+    goal = pair(view, implementation).goal_path
+    if test is None or path is None or goal is None or view.repository is None:
+        return None
+    bases = _bases(test, view.repository, path)
+    reached, by_name, files = _follow(view, test, path, goal, bases)
+    dynamic = any(
+        name.rpartition(".")[2] in _DYNAMIC or name.startswith("subprocess") for _, _, name in test.calls
+    )
+    return Imports(
+        _golden(view, test),
+        reached,
+        by_name,
+        dynamic,
+        files,
+        _foreign(view, test, path, bases, implementation),
+    )
+
+
+def _bases(test: Reading, repository: Path, path: Path) -> list[Path]:
+    """Folders that Python searches: the test's own, the repository, and those the test adds."""
+    found = [path.parent, repository]
+    for _, node, name in test.calls:
+        if (
+            name in ("sys.path.insert", "sys.path.append", "path.insert", "path.append", "site.addsitedir")
+            and node.args
+        ):
+            text = test.path_of(node.args[-1])
+            if text is not None and (text == HOME or text.startswith(f"{HOME}/")) and ".." not in text:
+                found.append(repository / text.removeprefix(HOME).strip("/"))
+    return list(dict.fromkeys(found))
+
+
+def _locate(view: TaskView, name: str, level: int, place: Path, bases: list[Path]) -> list[Path]:
+    """The files that an import loads: packages on the way, then the module."""
+    parts = [part for part in name.split(".") if part]
+    above = [place.parents[level - 1]] if 0 < level <= len(place.parents) else []
+    starts = above if level else bases
+    for start in starts:
+        found = [start.joinpath(*parts[:count], "__init__.py") for count in range(1, len(parts) + 1)]
+        packages = [item for item in found if is_file(item)]
+        module = start.joinpath(*parts).with_suffix(".py") if parts else start / "__init__.py"
+        if parts and is_file(module):
+            return [*packages, module]
+        if len(packages) == len(parts) and packages:
+            return packages
+        if not parts and is_file(module):
+            return [module]
+    return []
+
+
+def _follow(
+    view: TaskView, test: Reading, path: Path, goal: Path, bases: list[Path]
+) -> tuple[bool, bool, tuple[Path, ...]]:
+    assert view.repository is not None
+    suffixes = view.memo("suffixes", lambda: _suffixes(view))
+    seen: dict[Path, None] = {path: None}
+    waiting: list[tuple[Module, Path]] = [(test.module, path)]
+    loose = False
+    while waiting and len(seen) < MAX_FILES:
+        module, place = waiting.pop(0)
+        for name, level in imported_modules(module.tree):
+            found = _locate(view, name, level, place, bases)
+            if not found and not level and place == path and "." in name:
+                option = suffixes.get(name)
+                if option is not None:
+                    found, loose = [option], loose or option == goal
+            for item in found:
+                if item == goal:
+                    return True, loose, (*seen, goal)
+                if item not in seen and view.repository in item.parents:
+                    seen[item] = None
+                    inner = view.module(item)
+                    if inner is not None:
+                        waiting.append((inner, item))
+    if len(seen) >= MAX_FILES:
+        return True, False, tuple(seen)  # too many to follow: nothing is claimed
+    stem = goal.stem
+    if any(
+        name.rpartition(".")[2] == stem and not level for name, level in imported_modules(test.module.tree)
+    ):
+        exact = [item for item in view.repository_files if item.name == goal.name]
+        if len(exact) == 1:
+            return True, True, (*seen, goal)
+    return False, loose, tuple(seen)
+
+
+def _suffixes(view: TaskView) -> dict[str, Path]:
+    """Dotted module names, with all their endings, of the repository's files."""
+    found: dict[str, Path] = {}
+    for entry in view.repository_entries:
+        if entry.kind == "file" and entry.suffix == ".py":
+            parts = view.in_repository(entry).removesuffix(".py").removesuffix("/__init__").split("/")
+            for start in range(len(parts)):
+                found.setdefault(".".join(parts[start:]), view.path(entry))
+    return found
+
+
+def _in_repository(view: TaskView, name: str) -> bool:
+    """Whether a folder or a Python file of the repository has a name."""
+    return any(
+        entry.name in (name, f"{name}.py") and entry.kind in ("file", "folder")
+        for entry in view.repository_entries
+    )
+
+
+def _golden(view: TaskView, test: Reading) -> tuple[int, str]:
+    """An import of the golden, by statement or by the path of its file."""
+    stems = {path.stem for path in golden_files(view) if "golden" in path.stem}
+    for module in test.modules:
+        for node in ast.walk(module.tree):
+            names: list[str] = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                names = [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
+            for name in names:
+                parts = name.split(".")
+                if "golden_files" in parts or any(
+                    part.endswith("_golden") or part in stems for part in parts
+                ):
+                    return getattr(node, "lineno", 0), name
+    for _, node, name in test.calls:
+        last = name.rpartition(".")[2]
+        texts = [
+            item.value
+            for argument in node.args
+            for item in ast.walk(argument)
+            if isinstance(item, ast.Constant) and isinstance(item.value, str)
+        ]
+        if last in (
+            "spec_from_file_location",
+            "run_path",
+            "SourceFileLoader",
+            "import_module",
+            "__import__",
+        ) or name.startswith("sys.path"):
+            for text in texts:
+                if "golden_files" in text or re.search(r"_golden(\.py)?$", text):
+                    return node.lineno, text
+    return 0, ""
+
+
+def _foreign(
+    view: TaskView, test: Reading, path: Path, bases: list[Path], implementation: Implementation
+) -> tuple[int, str]:
+    """A module that is not in the repository and from which the target's own name comes."""
+    wanted = {implementation.goal_function.strip(), implementation.class_name.strip().partition(".")[0]} - {
+        ""
+    }
+    suffixes = view.memo("suffixes", lambda: _suffixes(view))
+    for node in ast.walk(test.module.tree):
+        if not isinstance(node, ast.ImportFrom) or node.level or not node.module:
+            continue
+        if not wanted & {alias.name for alias in node.names}:
+            continue
+        local = _locate(view, node.module, 0, path, bases) or node.module in suffixes
+        if not local and not _in_repository(view, node.module.partition(".")[0]):
+            return node.lineno, node.module
+    return 0, ""

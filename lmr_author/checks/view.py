@@ -1,0 +1,279 @@
+"""A task as checks read it: once, cached, total, and never outside of its folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from lmr_author import files
+from lmr_author.errors import LmrError, SourceError
+from lmr_author.model import Implementation, TaskInfo
+from lmr_author.source import Module
+from lmr_author.taskdir import TaskDir
+
+MAX_TEXT = 16 * 1024 * 1024
+"""Files larger than this are never read as text (bytes)."""
+
+MAX_PYTHON = 2 * 1024 * 1024
+"""Files larger than this are never parsed as Python (bytes): generated tables, not code."""
+
+HOLLOW = frozenset({".git", ".gitkeep", ".gitmodules", ".DS_Store"})
+"""Files that an empty folder can hold: a submodule's link, a place holder."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Something in the task folder: a file, a folder, a symbolic link, or a special file.
+
+    Attributes:
+        relative: path in the task folder, with ``/``; undecodable bytes as surrogates.
+        kind: ``"file"``, ``"folder"``, ``"link"`` or ``"special"`` (FIFO, socket, device).
+        size: in bytes, 0 for what is no file.
+    """
+
+    relative: str
+    kind: str
+    size: int
+
+    @property
+    def name(self) -> str:
+        """Last part of the path."""
+        return self.relative.rpartition("/")[2]
+
+    @property
+    def suffix(self) -> str:
+        """File ending with its dot, lower case; "" when there is none."""
+        stem, dot, suffix = self.name.rpartition(".")
+        return f".{suffix.lower()}" if dot and stem else ""
+
+    @property
+    def folder(self) -> str:
+        """The folder it is in; "" for the task folder itself."""
+        return self.relative.rpartition("/")[0]
+
+
+class TaskView:
+    """A task as checks see it: read once, cached, and total (a broken task has empty parts).
+
+    Nothing outside of the task folder is ever read: symbolic links are followed only when they end
+    inside of it, and special files are never opened.
+    """
+
+    def __init__(self, task: TaskDir) -> None:
+        self.task = task
+        self.name = readable(task.name)
+        self._root = os.path.realpath(task.root)
+        self._bytes: dict[Path, bytes | None] = {}
+        self._memo: dict[object, object] = {}
+
+    def memo(self, key: object, make: Callable[[], T]) -> T:
+        """What several checks need, computed once for each task."""
+        if key not in self._memo:
+            self._memo[key] = make()
+        return cast(T, self._memo[key])
+
+    @cached_property
+    def entries(self) -> tuple[Entry, ...]:
+        """Everything in the task folder, sorted by folder and name, links not followed."""
+        return tuple(_scan(self._root))
+
+    @cached_property
+    def repository_entries(self) -> tuple[Entry, ...]:
+        """Everything in the repository folder; empty when there is none."""
+        if self.repository is None:
+            return ()
+        prefix = self.relative_raw(self.repository) + "/"
+        return tuple(entry for entry in self.entries if entry.relative.startswith(prefix))
+
+    def path(self, entry: Entry) -> Path:
+        """Where an entry is."""
+        return self.task.root / entry.relative
+
+    def in_repository(self, entry: Entry) -> str:
+        """An entry's path relative to the repository."""
+        return entry.relative[len(self.relative_raw(self.repository)) + 1 :] if self.repository else ""
+
+    def module(self, path: Path | None) -> Module | None:
+        """A file parsed as Python 3, cached; None when it is absent, too large or not Python 3."""
+        if path is None:
+            return None
+        return self.memo(("module", path), lambda: self._parse(path))
+
+    def _parse(self, path: Path) -> Module | None:
+        data = self.read_bytes(path)
+        if data is None or len(data) > MAX_PYTHON:
+            return None
+        try:
+            return Module.parse(data, self.relative(path))
+        except (SourceError, RecursionError, MemoryError, ValueError):
+            return None
+
+    @cached_property
+    def raw(self) -> dict[str, Any] | None:
+        """``info.json`` as it stands, or None when it is absent or no JSON object."""
+        data = self.read_bytes(self.task.info_path)
+        if data is None:
+            return None
+        try:
+            value = json.loads(data)
+        except (ValueError, RecursionError):
+            return None
+        return value if isinstance(value, dict) else None
+
+    @cached_property
+    def info(self) -> TaskInfo:
+        """``info.json`` read leniently; empty when there is none."""
+        return TaskInfo.from_json(self.raw or {})
+
+    @property
+    def implementations(self) -> tuple[Implementation, ...]:
+        """The implementations, in the file's order."""
+        return self.info.implementations
+
+    def position(self, implementation: Implementation) -> int:
+        """An implementation's place in the list of ``info.json``, from 0, for JSON pointers."""
+        entries = self.raw.get("implementations") if self.raw else None
+        places = [place for place, entry in enumerate(entries or ()) if isinstance(entry, dict)]
+        same = [
+            place for place, one in zip(places, self.implementations, strict=False) if one is implementation
+        ]
+        return same[0] if same else 0
+
+    @cached_property
+    def repository(self) -> Path | None:
+        """The repository folder; None when it is absent, its name leads outside, or nothing is in it."""
+        try:
+            path = self.task.repository(self.info)
+            if not path.is_dir() or path == self.task.root:
+                return None
+        except (LmrError, OSError, ValueError):
+            return None
+        prefix = self.relative_raw(path) + "/"
+        hollow = all(
+            entry.name in HOLLOW
+            for entry in self.entries
+            if entry.kind == "file" and entry.relative.startswith(prefix)
+        )
+        return None if hollow else path
+
+    @cached_property
+    def repository_files(self) -> tuple[Path, ...]:
+        """Every regular file of the repository, symbolic links not followed."""
+        return tuple(self.path(entry) for entry in self.repository_entries if entry.kind == "file")
+
+    def inside(self, root: Path | None, relative: str) -> Path | None:
+        """A path below ``root`` that stays there, or None; the file need not exist."""
+        if root is None or not relative:
+            return None
+        try:
+            return files.inside(root, relative)
+        except (LmrError, OSError, ValueError):
+            return None
+
+    def goal(self, implementation: Implementation) -> Path | None:
+        """The goal file when it exists and stays inside the repository."""
+        return _file(self.inside(self.repository, implementation.goal_file))
+
+    def golden(self, implementation: Implementation) -> Path | None:
+        """The golden file when it exists and stays inside the task."""
+        return _file(self.inside(self.task.root, implementation.golden_file))
+
+    def unit_test(self, implementation: Implementation) -> Path | None:
+        """The unit test when it exists and stays inside the repository."""
+        return _file(self.inside(self.repository, implementation.unit_test_file))
+
+    def read_bytes(self, path: Path | None) -> bytes | None:
+        """A file's content, cached; None when it is no readable regular file or is over ``MAX_TEXT``."""
+        if path is None:
+            return None
+        if path not in self._bytes:
+            self._bytes[path] = self.read_once(path)
+        return self._bytes[path]
+
+    def read_once(self, path: Path, limit: int = MAX_TEXT) -> bytes | None:
+        """A file's content, not cached: for scanning. None as for :meth:`read_bytes`."""
+        try:
+            real = os.path.realpath(path)
+            if real != self._root and not real.startswith(self._root + os.sep):
+                return None
+            handle = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except (OSError, ValueError):
+            return None
+        try:
+            with os.fdopen(handle, "rb") as file:
+                status = os.fstat(file.fileno())
+                small = stat.S_ISREG(status.st_mode) and status.st_size <= limit
+                return file.read(limit) if small else None
+        except OSError:
+            return None
+
+    def text(self, path: Path | None) -> str | None:
+        """A file as text: UTF-8, with what is no UTF-8 replaced; None as for :meth:`read_bytes`."""
+        data = self.read_bytes(path)
+        return None if data is None else data.decode("utf-8-sig", "replace")
+
+    def relative_raw(self, path: Path) -> str:
+        """A path relative to the task folder, with ``/``, as the file system has it."""
+        try:
+            return path.relative_to(self.task.root).as_posix()
+        except ValueError:
+            return path.name
+
+    def relative(self, path: Path) -> str:
+        """A path as findings name it: as :meth:`relative_raw`, in characters that can be printed."""
+        return readable(self.relative_raw(path))
+
+
+def readable(name: str) -> str:
+    """A file name in characters that JSON and terminals take: bytes that are no UTF-8 as ``\\xNN``."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace") if _has_surrogates(name) else name
+
+
+def _has_surrogates(text: str) -> bool:
+    return not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text)
+
+
+def _scan(root: str) -> Iterator[Entry]:
+    """Everything below a folder, depth first in the order of names; what cannot be listed is left out."""
+    stack = [(root, "")]
+    while stack:
+        folder, prefix = stack.pop()
+        try:
+            found = sorted(os.scandir(folder), key=lambda item: item.name)
+        except OSError:
+            continue
+        folders = []
+        for item in found:
+            relative = prefix + item.name
+            if item.is_symlink():
+                yield Entry(relative, "link", 0)
+            elif item.is_dir(follow_symlinks=False):
+                yield Entry(relative, "folder", 0)
+                folders.append((item.path, relative + "/"))
+            elif item.is_file(follow_symlinks=False):
+                yield Entry(relative, "file", _size(item))
+            else:
+                yield Entry(relative, "special", 0)
+        stack.extend(reversed(folders))
+
+
+def _size(item: os.DirEntry[str]) -> int:
+    try:
+        return item.stat(follow_symlinks=False).st_size
+    except OSError:
+        return 0
+
+
+def _file(path: Path | None) -> Path | None:
+    try:
+        return path if path is not None and path.is_file() else None
+    except (OSError, ValueError):  # a name that is too long, or that the file system cannot hold
+        return None

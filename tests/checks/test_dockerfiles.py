@@ -1,0 +1,182 @@
+"""Dockerfiles as people write them, and exactly what has to be found in each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lmr_author.checks import dockerfile, example_task
+from lmr_author.validation.run import validate
+
+BASE = "FROM pytorch/pytorch:2.0.1-cuda11.7-cudnn8-runtime\n"
+USER = "RUN useradd -m user\nUSER user\n"
+PINNED = "RUN pip install numpy==1.24.3\n"
+COPY = "COPY ./margin-ranking /workspace/margin-ranking\n"
+
+CASES = {
+    "as published": (
+        BASE
+        + "ARG UID\nARG GID\nARG DIR=margin-ranking\n"
+        + "RUN groupadd -g $GID -o user && useradd -m -u $UID -g $GID -o -s /bin/bash user\n"
+        + "WORKDIR /workspace\nCOPY ./${DIR} /workspace/${DIR}\n"
+        + PINNED
+        + 'USER user\nCMD ["/bin/bash"]\n',
+        [],
+    ),
+    "several redirections": (
+        BASE + COPY + "RUN pip install numpy==1.24 torch>=2.5 transformers>=4.40 \\\n    datasets<3\n" + USER,
+        ["LMR203"],
+    ),
+    "redirection with blanks": (
+        BASE + COPY + "RUN pip install numpy==1.2 && pip install torch >=2.5\n" + USER,
+        ["LMR203"],
+    ),
+    "single quotes": (BASE + COPY + "RUN pip install numpy==1.24 'torch==2.5'\n" + USER, []),
+    "escaped": (BASE + COPY + "RUN pip install numpy==1.24 torch==2.5 2>&1 | tee /tmp/log\n" + USER, []),
+    "exec form": (BASE + COPY + 'RUN ["pip", "install", "numpy==1.24"]\n' + USER, []),
+    "exec form with a range": (BASE + COPY + 'RUN ["pip", "install", "numpy>=1.24"]\n' + USER, ["LMR207"]),
+    "conda": (BASE + COPY + "RUN conda install -y numpy>=1.2\n" + USER, ["LMR203"]),
+    "copy all": (BASE + "COPY . .\n" + PINNED + USER, ["LMR202"]),
+    "copy all with a slash": (BASE + "COPY ./ /workspace/\n" + PINNED + USER, ["LMR202"]),
+    "add all": (BASE + "ADD . /workspace\n" + PINNED + USER, ["LMR202"]),
+    "copy with a star": (BASE + "COPY * /workspace/\n" + PINNED + USER, ["LMR202"]),
+    "goldens deleted later": (BASE + "COPY golden_files/ /tmp/g\n" + COPY + PINNED + USER, ["LMR202"]),
+    "heredoc": (
+        BASE + COPY + "RUN <<EOF\npip install numpy==1.24\npip install scipy==1.11\nEOF\n" + USER,
+        [],
+    ),
+    "heredoc unpinned": (BASE + COPY + "RUN <<EOF\npip install numpy\nEOF\n" + USER, ["LMR207"]),
+    "requirements that are not there": (
+        BASE + "ARG DIR=margin-ranking\nCOPY ${DIR}/requirements-dev.txt .\nRUN pip install -r"
+        " requirements-dev.txt\n" + COPY + USER,
+        ["LMR205"],
+    ),
+    "requirements of the copied repository": (
+        BASE + COPY + "RUN pip install -r /workspace/margin-ranking/requirements.txt\n" + USER,
+        ["LMR207"],
+    ),
+    "requirements made in the image": (
+        BASE + COPY + "RUN echo numpy==1.24 > /tmp/made.txt && pip install -r /tmp/made.txt\n" + USER,
+        [],
+    ),
+    "another task's folder": (
+        BASE + "ARG DIR=dpo\nCOPY margin-ranking /workspace/${DIR}\n" + PINNED + USER,
+        ["LMR204"],
+    ),
+    "quoted folder": (BASE + 'ARG DIR="margin-ranking"\nCOPY ${DIR} /workspace/${DIR}\n' + PINNED + USER, []),
+    "copy is commented out": (BASE + "# COPY . /workspace\n" + PINNED + USER, ["LMR206"]),
+    "a comment about copying": (BASE + "# copy the repository\n" + COPY + PINNED + USER, []),
+    "nothing copied": (BASE + PINNED + USER, ["LMR206"]),
+    "root": (BASE + COPY + PINNED, ["LMR209"]),
+    "root by number": (BASE + COPY + PINNED + "USER 0\n", ["LMR209"]),
+    "user in a variable": (
+        BASE + "ARG USERNAME=agent\n" + COPY + PINNED + "RUN useradd $USERNAME\nUSER $USERNAME\n",
+        [],
+    ),
+    "python base": ("FROM python:3.10-slim\n" + COPY + PINNED + USER, ["LMR208"]),
+    "cuda base": ("FROM nvidia/cuda:12.1.0-runtime-ubuntu22.04\n" + COPY + PINNED + USER, ["LMR208"]),
+    "two stages": (
+        "FROM pytorch/pytorch:2.0.1-cuda11.7-cudnn8-runtime AS base\nFROM base\n" + COPY + PINNED + USER,
+        [],
+    ),
+    "platform": (BASE.replace("FROM ", "FROM --platform=linux/amd64 ") + COPY + PINNED + USER, []),
+    "nvidia's image": ("FROM nvcr.io/nvidia/pytorch:23.10-py3\n" + COPY + PINNED + USER, []),
+    "a model at build": (
+        BASE + COPY + PINNED + "RUN huggingface-cli download gpt2\n" + USER,
+        ["LMR210"],
+    ),
+    "a data set at build": (
+        BASE + COPY + PINNED + "RUN python -c \"import nltk; nltk.download('punkt')\"\n" + USER,
+        ["LMR210"],
+    ),
+    "apt-get is no download": (
+        BASE
+        + "RUN apt-get update && apt-get install -y git wget && rm -rf /var/lib/apt/lists/*\n"
+        + COPY
+        + PINNED
+        + USER,
+        [],
+    ),
+    "nothing pinned": (BASE + COPY + "RUN pip install numpy scipy pandas\n" + USER, ["LMR207"]),
+    "an index with its own address": (
+        BASE + COPY + "RUN pip install torch==2.0.1 --index-url https://example.org/whl/cu117\n" + USER,
+        [],
+    ),
+    "pip upgraded": (BASE + COPY + "RUN pip install --upgrade pip && pip install numpy==1.24.3\n" + USER, []),
+    "lower case": (
+        BASE.lower() + COPY.replace("COPY", "copy") + PINNED.replace("RUN", "run") + USER.lower(),
+        [],
+    ),
+    "windows line ends": ((BASE + COPY + PINNED + USER).replace("\n", "\r\n"), []),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_exactly_what_is_expected_is_found(name: str, tmp_path: Path) -> None:
+    text, expected = CASES[name]
+    task = example_task.write(tmp_path)
+    (task.root / ".dockerignore").unlink()
+    task.dockerfile.write_bytes(text.encode())
+
+    findings = validate([task]).findings
+
+    assert [one.code for one in findings] == expected, [
+        f"{one.code} {one.pointer} {one.message}" for one in findings
+    ]
+
+
+def test_generated_dockerignore_keeps_goldens_out(tmp_path: Path) -> None:
+    task = example_task.write(tmp_path)
+    task.dockerfile.write_text(BASE + "COPY . /workspace\n" + PINNED + USER)
+    task.dockerignore.write_text(
+        "# only what is copied\n*\n!requirements.lock\n!margin-ranking\ngolden_files\nauthoring\n**/.git\n"
+    )
+
+    assert validate([task]).findings == ()
+
+
+def test_an_exception_in_dockerignore_lets_goldens_in(tmp_path: Path) -> None:
+    task = example_task.write(tmp_path)
+    task.dockerfile.write_text(BASE + "COPY . /workspace\n" + PINNED + USER)
+    task.dockerignore.write_text("*\n!margin-ranking\n!golden_files\n")
+
+    assert [one.code for one in validate([task]).findings] == ["LMR202"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "\\\n\\\n",
+        "RUN",
+        "FROM",
+        "COPY",
+        "COPY [",
+        "RUN <<EOF\nx",
+        "ARG\nENV\nENV A",
+        "\0\1",
+        "FROM a\nRUN 'x",
+    ],
+)
+def test_malformed_dockerfiles_are_read(text: str) -> None:
+    parsed = dockerfile.parse(text)
+
+    assert parsed.commands is not None
+    assert parsed.copies == []
+
+
+def test_lines_and_variables() -> None:
+    parsed = dockerfile.parse(
+        "# a\nARG A=x\nENV B=${A}y C=z\nRUN one \\\n  # inside\n  two\nCOPY ${B} ${D:-here} /t\n"
+    )
+
+    assert [(item.name, item.line) for item in parsed.instructions] == [
+        ("ARG", 2),
+        ("ENV", 3),
+        ("RUN", 4),
+        ("COPY", 7),
+    ]
+    assert parsed.instructions[2].text == "one two"
+    assert parsed.copies[0][1] == ["xy", "here"]
+    assert parsed.comments == ((1, "# a"), (5, "# inside"))

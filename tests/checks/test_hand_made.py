@@ -1,0 +1,94 @@
+"""Unit tests as people write them: each file of hand_made/ says in its first line what has to be found.
+
+`# expect: LMR502 LMR507` (or `# expect: nothing`). Drop a file in, and it is a test. A second line
+`# files: unit_test/data.pt ranking/x.py` names files that exist besides the good task's.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lmr_author.checks import example_task
+from lmr_author.validation.run import validate
+
+FOLDER = Path(__file__).parent / "hand_made"
+CASES = sorted(FOLDER.glob("*.py.txt"))
+
+
+def _header(text: str, name: str) -> list[str]:
+    lines = [line for line in text.splitlines()[:2] if line.startswith(f"# {name}:")]
+    words = lines[0].partition(":")[2].split() if lines else []
+    return [] if words == ["nothing"] else words
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda path: path.name.removesuffix(".py.txt"))
+def test_exactly_what_is_expected_is_found(case: Path, tmp_path: Path) -> None:
+    text = case.read_text("utf-8")
+    task = example_task.write(tmp_path)
+    repository = task.root / example_task.REPOSITORY
+    for name in _header(text, "files"):
+        (repository / name).parent.mkdir(parents=True, exist_ok=True)
+        (repository / name).write_bytes(b"data\n")
+    (repository / "unit_test" / "unit_test_1.py").write_text(text, "utf-8")
+
+    found = validate([task]).findings
+
+    assert sorted(one.code for one in found) == sorted(_header(text, "expect")), [
+        f"{one.code} {one.pointer} {one.message}" for one in found
+    ]
+
+
+HELPER_TEST = """\
+import os, sys
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from helper import check
+from ranking.losses import pairwise_loss
+
+result, share = pairwise_loss([0.5, 2.0], [0, 1])
+check(abs(result - 0.2014) < 1e-4)
+print("Passed")
+"""
+SWALLOWS = """\
+def check(good):
+    try:
+        assert good
+    except AssertionError:
+        print('Failed')
+"""
+SWALLOWS_SOMETHING_ELSE = """\
+import json
+
+
+def version(text):
+    try:
+        return json.loads(text)
+    except Exception:
+        return None
+
+
+def check(good):
+    if not good:
+        raise SystemExit(1)
+"""
+HELPERS = {
+    "asserts": ("def check(good):\n    assert good\n", []),
+    "swallows": (SWALLOWS, ["LMR502"]),
+    "swallows something else": (SWALLOWS_SOMETHING_ELSE, []),
+}
+
+
+@pytest.mark.parametrize("name", HELPERS)
+def test_helper_modules_are_followed(name: str, tmp_path: Path) -> None:
+    text, expected = HELPERS[name]
+    task = example_task.write(tmp_path)
+    folder = task.root / example_task.REPOSITORY / "unit_test"
+    (folder / "unit_test_1.py").write_text(HELPER_TEST)
+    (folder / "helper.py").write_text(text)
+
+    assert [one.code for one in validate([task]).findings] == expected
+
+
+def test_there_are_cases() -> None:
+    assert len(CASES) >= 30

@@ -1,0 +1,196 @@
+"""The Dockerfile: linted, and built by a real engine."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import uuid
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from lmr_author import resources
+from lmr_author.environment import Recipe, choose_base, render, render_dockerignore
+from lmr_author.errors import LmrError
+
+BASE = "lmr-author/base:bookworm"
+
+
+def docker(*arguments: str, check: bool = True) -> str:
+    """Run docker and return what it prints."""
+    done = subprocess.run(["docker", *arguments], capture_output=True, text=True, check=False)
+    assert not check or done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def make_context(root: Path, lock: str = "", *, pinned: bool = True, source_folder: str = "src") -> Path:
+    """A task folder with what the build needs, and with what it must not send."""
+    recipe = Recipe(source_folder=source_folder)
+    (root / "Dockerfile").write_text(render(recipe, choose_base(recipe), "the-repo", pinned=pinned))
+    (root / ".dockerignore").write_text(render_dockerignore("the-repo"))
+    (root / "requirements.lock").write_text(lock or "# nothing\n")
+    for name in (
+        "the-repo/src/pkg/__init__.py", "the-repo/src/pkg/__pycache__/x.pyc", "the-repo/data/expected.txt",
+        "the-repo/unit_test/unit_test_1.py", "the-repo/unit_test/recordings/1/case_1/inputs.json",
+        "the-repo/unit_test/recordings/1/case_1/expected.json", "the-repo/.git/config",
+        "golden_files/a_golden.py", "authoring/provenance.json", "other/secret.txt",
+    ):  # fmt: skip
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("x = 1\n")
+    return root
+
+
+def test_the_same_input_gives_the_same_file() -> None:
+    recipe = Recipe()
+    base = choose_base(recipe)
+    assert render(recipe, base, "a") == render(recipe, base, "a")
+    assert f"ARG BASE_IMAGE={base.reference}\nFROM ${{BASE_IMAGE}}\n" in render(recipe, base, "a")
+    assert "--no-deps" in render(recipe, base, "a")
+    assert "--no-deps" not in render(recipe, base, "a", pinned=False)
+    assert "PYTHONPATH" not in render(recipe, base, "a")
+
+
+@pytest.mark.parametrize("name", ["", "a b", "../a", "a/b", "-a", ".git", "a\nRUN x", "${X}", 'a"'])
+def test_only_plain_folder_names_go_in(name: str) -> None:
+    with pytest.raises(LmrError):
+        render(Recipe(), choose_base(Recipe()), name)
+    with pytest.raises(LmrError):
+        render_dockerignore(name)
+
+
+@pytest.mark.parametrize("pinned", [True, False])
+def test_hadolint_finds_nothing(tmp_path: Path, pinned: bool) -> None:
+    program = shutil.which(
+        "hadolint", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    )
+    if program is None:
+        pytest.skip("hadolint is not installed")
+    make_context(tmp_path, pinned=pinned)
+    done = subprocess.run(
+        [program, "--no-color", str(tmp_path / "Dockerfile")], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_the_table_of_images_fits_its_schema() -> None:
+    table = json.loads((resources.folder("schemas") / "base-images.json").read_text("utf-8"))
+    jsonschema.validate(table, resources.schema("base-images"))
+    dates = [item["released"] for item in table["releases"]]
+    assert dates == sorted(dates)
+
+
+@pytest.fixture
+def tag() -> Iterator[str]:
+    name = f"lmr-author/test-{uuid.uuid4().hex[:12]}"
+    yield name
+    docker("image", "rm", "--force", name, check=False)
+
+
+def require_base() -> None:
+    if not docker("image", "ls", "--quiet", BASE):
+        from tests.conftest import REQUIRE_ALL
+
+        (pytest.fail if REQUIRE_ALL else pytest.skip)(f"needs the image {BASE}: scripts/make-base-image")
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize(("user", "group"), [(1000, 1000), (0, 0), (12345, 54321), (33, 100)])
+def test_it_builds_for_any_user_and_sends_only_the_repository(
+    tmp_path: Path, tag: str, user: int, group: int
+) -> None:
+    require_base()
+    make_context(tmp_path)
+    # As LMR-Bench's own script builds.
+    ids = ["--build-arg", f"UID={user}", "--build-arg", f"GID={group}", "--build-arg", "DIR=the-repo"]
+    docker("build", "--quiet", "--build-arg", f"BASE_IMAGE={BASE}", *ids, "--tag", tag, str(tmp_path))
+    script = (
+        "id -u; id -g; pwd; touch unit_test/logs/x made; echo y=1 >> src/pkg/__init__.py; "
+        "python -c 'import pkg, getpass; getpass.getuser(); print(pkg.__file__)'; "
+        "find /workspace -type f | sort"
+    )
+    printed = docker("run", "--rm", "--network", "none", tag, "sh", "-euc", script).splitlines()
+    assert printed[:4] == [
+        str(user),
+        str(group),
+        "/workspace/the-repo",
+        "/workspace/the-repo/src/pkg/__init__.py",
+    ]
+    assert [name.removeprefix("/workspace/the-repo/") for name in printed[4:]] == [
+        "data/expected.txt",
+        "made",
+        "src/pkg/__init__.py",
+        "unit_test/logs/x",
+        "unit_test/recordings/1/case_1/inputs.json",
+        "unit_test/unit_test_1.py",
+    ]
+
+
+@pytest.mark.docker
+def test_the_rest_of_the_task_is_not_even_sent_to_the_engine(tmp_path: Path, tag: str) -> None:
+    require_base()
+    make_context(tmp_path)
+    (tmp_path / "Dockerfile").write_text(f"FROM {BASE}\nCOPY . /all\n")
+    docker("build", "--quiet", "--tag", tag, str(tmp_path))
+    assert set(docker("run", "--rm", tag, "ls", "-A", "/all").split()) <= {
+        ".dockerignore",
+        "Dockerfile",
+        "requirements.lock",
+        "the-repo",
+    }
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("pinned", [True, False])
+def test_the_lock_is_installed_and_the_images_torch_stays_usable(
+    tmp_path: Path, tag: str, pinned: bool
+) -> None:
+    """Wheels made here stand in for the index, so that this needs no network.
+
+    The image has a "torch" that needs tiny 2; the lock pins tiny 1. Pinned, tiny is put right again;
+    not pinned, that is a contradiction which pip reports.
+    """
+    require_base()
+    make_context(tmp_path, "# a comment\nlmrtiny==1.0\nlmrother==1.0\n", pinned=pinned)
+    dockerfile = (tmp_path / "Dockerfile").read_text()
+    copied = "COPY requirements.lock /opt/lmr-author/requirements.lock\n"
+    assert copied in dockerfile
+    wheels = tmp_path / "the-repo" / "wheels"
+    wheels.mkdir()
+    _wheel(wheels, "lmrtiny", "1.0")
+    _wheel(wheels, "lmrtiny", "2.0")
+    _wheel(wheels, "lmrother", "1.0")
+    _wheel(wheels, "torch", "9.9", "lmrtiny>=2")
+    extra = (
+        "COPY the-repo/wheels /wheels\nENV PIP_NO_INDEX=1 PIP_FIND_LINKS=/wheels\n"
+        "RUN python3 -m pip install torch\n"
+    )
+    (tmp_path / "Dockerfile").write_text(dockerfile.replace(copied, extra + copied))
+    arguments = ["build", "--quiet", "--build-arg", f"BASE_IMAGE={BASE}", "--tag", tag, str(tmp_path)]
+    if not pinned:
+        done = subprocess.run(["docker", *arguments], capture_output=True, text=True)
+        assert done.returncode != 0
+        assert "conflicting dependencies" in done.stdout + done.stderr
+        return
+    docker(*arguments)
+    code = "import torch, lmrother, lmrtiny; print(torch.X, lmrother.X, lmrtiny.X)"
+    assert docker("run", "--rm", tag, "python", "-c", code) == "9.9 1.0 2.0"
+
+
+def _wheel(folder: Path, package: str, version: str, requires: str = "") -> None:
+    """A wheel with one module, whose ``X`` is the version."""
+    name = f"{package}-{version}-py3-none-any.whl"
+    info = f"{package}-{version}.dist-info"
+    needs = f"Requires-Dist: {requires}\n" if requires else ""
+    with zipfile.ZipFile(folder / name, "w") as archive:
+        archive.writestr(f"{package}.py", f"X = {version!r}\n")
+        archive.writestr(
+            f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n{needs}"
+        )
+        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(f"{info}/RECORD", "")

@@ -1,0 +1,157 @@
+"""Pinning as of a date, with the real uv and a small package index."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from lmr_author.environment import Declared, Lock, Recipe, choose_base, lock
+from tests.servers import Release, package_index
+
+INDEX = {
+    "loss": [
+        Release("1.0", "2023-01-01", ("maths>=1", "torch>=1.8", "nvidia-cudnn-cu12")),
+        Release("2.0", "2023-07-01", ("maths>=2",)),
+        Release("3.0", "2024-07-01"),
+    ],
+    "maths": [Release("1.0", "2022-01-01"), Release("1.5", "2023-05-01"), Release("2.0", "2023-07-02")],
+    "own": [Release("1.0", "2022-01-01")],
+    "needs-own": [Release("1.0", "2022-01-01", ("own",))],
+    "needs-gone": [Release("1.0", "2022-01-01", ("gone",))],
+}
+
+
+@pytest.fixture(autouse=True)
+def no_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("UV_NO_CONFIG", "1")
+    for name in ("UV_INDEX", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS", "UV_INDEX_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def resolve(
+    monkeypatch: pytest.MonkeyPatch,
+    *requirements: str,
+    date: str = "2023-06-01",
+    index: dict[str, list[Release]] | None = None,
+    guessed: tuple[str, ...] = (),
+    project: str = "",
+    seconds: float = 60,
+) -> Lock:
+    declared = [Declared(text.partition("=")[0].partition(">")[0], text, "r.txt:1") for text in requirements]
+    declared += [Declared(text, text, f"import {text}", guessed=True) for text in guessed]
+    recipe = Recipe(tuple(declared), date=datetime.fromisoformat(date).replace(tzinfo=UTC), project=project)
+    with package_index(INDEX if index is None else index) as address:
+        monkeypatch.setenv("UV_DEFAULT_INDEX", address)
+        return lock(recipe, choose_base(recipe), seconds=seconds)
+
+
+def lines(made: Lock) -> list[str]:
+    return [line for line in made.text.splitlines() if not line.startswith("#")]
+
+
+def test_versions_are_those_of_the_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = resolve(monkeypatch, "loss")
+    # Neither torch nor CUDA's libraries, which the base image brings, though the package asks for them.
+    assert (made.pinned, lines(made)) == (True, ["loss==1.0", "maths==1.5"])
+    assert made.note == "pinned as of 2023-06-01"
+    assert lines(resolve(monkeypatch, "loss", date="2023-12-01")) == ["loss==2.0", "maths==2.0"]
+
+
+def test_a_version_newer_than_the_commit_is_allowed_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = resolve(monkeypatch, "loss==3.0", "maths")
+    assert lines(made) == ["loss==3.0", "maths==1.5"]
+    assert "loss is newer than the commit" in made.note
+
+
+def test_what_is_not_on_the_index_is_left_out_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = resolve(monkeypatch, "loss", "gone==1", guessed=("guess",))
+    assert (made.pinned, lines(made)) == (True, ["loss==1.0", "maths==1.5"])
+    assert len(made.left_out) == 2
+    assert "# gone==1 (r.txt:1) is left out: it is not on the package index" in made.text.splitlines()
+
+
+def test_an_indirect_package_that_is_gone_is_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = resolve(monkeypatch, "needs-gone")
+    assert (made.pinned, lines(made)) == (False, ["needs-gone"])
+    assert "gone, which another package needs" in made.note
+
+
+def test_the_own_package_does_not_come_in_by_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert lines(resolve(monkeypatch, "needs-own", project="own")) == ["needs-own==1.0"]
+    assert lines(resolve(monkeypatch, "needs-own")) == ["needs-own==1.0", "own==1.0"]
+
+
+def test_contradictions_leave_the_specifiers_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = resolve(monkeypatch, "loss==1.0", "maths<1")
+    assert (made.pinned, lines(made)) == (False, ["loss==1.0", "maths<1"])
+    assert made.note.startswith("NOT pinned: no versions fit together")
+    assert made.text.startswith("# NOT pinned: no versions fit together")
+
+
+def test_a_guess_gives_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    index = {**INDEX, "guess": [Release("1.0", "2022-01-01", ("maths<1",))]}
+    made = resolve(monkeypatch, "loss", guessed=("guess",), index=index)
+    assert lines(made) == ["loss==1.0", "maths==1.5"]
+    assert "nobody declares it" in made.left_out[0]
+
+
+def test_a_freeze_that_contradicts_itself_is_installed_as_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    fill = {f"p{number}": [Release("1.0", "2022-01-01")] for number in range(15)}
+    wanted = [f"p{number}==1.0" for number in range(15)]
+    index = {**INDEX, **fill, "odd": [Release("1.0", "2022-01-01", ("maths==2.0",))]}
+    made = resolve(monkeypatch, *wanted, "odd==1.0", "maths==1.0", index=index)
+    assert made.pinned
+    assert lines(made) == sorted([*wanted, "odd==1.0", "maths==1.0"])
+    assert "whole environment" in made.note
+
+
+def test_an_index_without_dates_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = resolve(monkeypatch, "loss>=1", index={"loss": [Release("1.0", "")]})
+    assert (made.pinned, lines(made)) == (False, ["loss>=1"])
+    assert "no upload dates" in made.note
+
+
+def test_without_network_nothing_is_pinned_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    with package_index({}) as address:
+        pass
+    recipe = Recipe((Declared("loss", "loss>=1", "r.txt:1"),), date=datetime(2023, 6, 1, tzinfo=UTC))
+    monkeypatch.setenv("UV_HTTP_RETRIES", "0")
+    for name, value in (("UV_DEFAULT_INDEX", address), ("UV_OFFLINE", "1")):
+        monkeypatch.setenv(name, value)
+        made = lock(recipe, choose_base(recipe))
+        assert (made.pinned, lines(made)) == (False, ["loss>=1"])
+        assert "the package index does not answer" in made.note
+
+
+def test_a_slow_index_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = resolve(monkeypatch, "loss", seconds=1.01)
+    assert (made.pinned, lines(made)) in ((False, ["loss"]), (True, ["loss==1.0", "maths==1.5"]))
+    made = resolve(monkeypatch, "loss", seconds=0)
+    assert (made.pinned, made.note) == (False, "NOT pinned: uv took longer than 0 s")
+
+
+def test_nothing_to_pin(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = resolve(monkeypatch)
+    assert (made.pinned, lines(made)) == (True, [])
+
+
+def test_the_repositorys_settings_for_uv_are_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("UV_NO_CONFIG")
+    (tmp_path / "uv.toml").write_text("no-index = true\n")
+    monkeypatch.chdir(tmp_path)
+    assert lines(resolve(monkeypatch, "loss")) == ["loss==1.0", "maths==1.5"]
+
+
+def test_sources_without_a_wheel_in_a_freeze_are_not_built_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    fill = {f"p{number}": [Release("1.0", "2022-01-01")] for number in range(15)}
+    source = {name: [Release("1.0", "2022-01-01", wheel=False)] for name in ("old", "flash-attn")}
+    wanted = [f"p{number}==1.0" for number in range(15)]
+    made = resolve(monkeypatch, *wanted, "old==1.0", "flash-attn==1.0", index={**fill, **source})
+    assert lines(made) == sorted([*wanted, "old==1.0"])
+    assert made.pinned
+    assert "flash-attn==1.0 (r.txt:1) is left out" in made.left_out[0]

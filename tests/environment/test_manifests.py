@@ -1,0 +1,163 @@
+"""pyproject.toml, setup.cfg, setup.py, environment.yml."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lmr_author.environment import conda
+from lmr_author.environment.manifests import read_environment, read_pyproject, read_setup_cfg, read_setup_py
+from lmr_author.environment.recipe import Manifest
+
+
+def texts(manifest: Manifest) -> list[str]:
+    return [item.text for item in manifest.declared]
+
+
+def write(root: Path, name: str, text: str) -> Path:
+    (root / name).write_text(text)
+    return root
+
+
+def test_pyproject_project(tmp_path: Path) -> None:
+    text = """[project]
+name = "My_Pkg"
+requires-python = ">=3.9"
+dependencies = ["torch>=2", "a @ https://x.example/a.whl", "b; extra == 'c'"]
+dynamic = ["version"]"""
+    found = read_pyproject(write(tmp_path, "pyproject.toml", text), "pyproject.toml")
+    assert (texts(found), found.python, found.project) == (["torch>=2", 'b; extra == "c"'], ">=3.9", "my-pkg")
+    assert len(found.problems) == 1
+
+
+def test_pyproject_poetry(tmp_path: Path) -> None:
+    text = """[tool.poetry]
+name = "x"
+[tool.poetry.dependencies]
+python = "^3.8"
+torch = "^2.1.2"
+zero = "^0.3.1"
+tilde = "~1.4"
+exact = "1.0"
+any = "*"
+range = ">=1,<3"
+extra = {version = "^1.0", extras = ["q", "p"]}
+opt = {version = "1", optional = true}
+vcs = {git = "https://x.example/r.git"}"""
+    found = read_pyproject(write(tmp_path, "pyproject.toml", text), "pyproject.toml")
+    assert texts(found) == [
+        "torch<3,>=2.1.2", "zero<0.4,>=0.3.1", "tilde<1.5,>=1.4", "exact==1.0", "any", "range<3,>=1",
+        "extra[p,q]<2,>=1.0",
+    ]  # fmt: skip
+    assert found.python == ">=3.8,<4"
+    assert "vcs comes from an address" in found.problems[0]
+
+
+def test_setup_cfg(tmp_path: Path) -> None:
+    text = (
+        "[metadata]\nname = thing\n[options]\npython_requires = >=3.7\n"
+        "install_requires =\n    # c\n    torch>=1.8; python_version<'3.10'\n    six\n"
+    )
+    found = read_setup_cfg(write(tmp_path, "setup.cfg", text), "setup.cfg")
+    assert (texts(found), found.project, found.python) == (
+        ['torch>=1.8; python_version < "3.10"', "six"], "thing", ">=3.7",
+    )  # fmt: skip
+
+
+def test_setup_py_is_read_and_not_run(tmp_path: Path) -> None:
+    text = f"""import setuptools, pathlib
+pathlib.Path({str(tmp_path / "ran")!r}).touch()
+BASE = ["torch>=1.13", "six"]
+def main():
+    more = ["tqdm"] + open("x").read().split()
+    setuptools.setup(name="a-b", python_requires=">=3.8", install_requires=BASE + more)
+main()"""
+    found = read_setup_py(write(tmp_path, "setup.py", text), "setup.py")
+    assert [str(item) for item in found.declared] == [
+        "torch>=1.13 (setup.py:3)",
+        "six (setup.py:3)",
+        "tqdm (setup.py:5)",
+    ]
+    assert (found.project, found.python) == ("a-b", ">=3.8")
+    assert found.problems == ("setup.py: part of install_requires is computed and was not read",)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_environment_yml(tmp_path: Path) -> None:
+    text = """name: x
+channels: [pytorch]
+dependencies:
+  - python=3.8.5
+  - pytorch=1.12.1=py3.8_cuda11.3_cudnn8.3.2_0
+  - cudatoolkit=11.3
+  - numpy=1.19
+  - conda-forge::faiss-gpu
+  - libgcc-ng=9.1.0=hdf63c60_0
+  - scipy>=1.5
+  - pandas 1.1.*
+  - pip
+  - pip:
+    - transformers==4.3.1
+    - -e .
+    - --extra-index-url https://x.example
+"""
+    found = read_environment(write(tmp_path, "environment.yml", text), "environment.yml")
+    assert texts(found) == [
+        "torch==1.12.1",
+        "numpy==1.19.*",
+        "faiss-cpu",
+        "scipy>=1.5",
+        "pandas==1.1.*",
+        "transformers==4.3.1",
+    ]
+    assert found.python == "==3.8.5.*"
+    assert len(found.problems) == 2
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ("numpy", ("numpy", "numpy")),
+        ("numpy==1.2.3", ("numpy", "numpy==1.2.3")),
+        ("numpy=1.2.*", ("numpy", "numpy==1.2.*")),
+        ("numpy[version='>=1']", ("numpy", "numpy")),
+        ("openssl=1.1.1w=h7f8727e_0", ("openssl", "")),
+        ("_libgcc_mutex=0.1=main", ("_libgcc_mutex", "")),
+        ("pytorch-cuda=11.8", ("pytorch-cuda", "")),
+        ("python", ("python", "")),
+        ("*", ("", "")),
+    ],
+)
+def test_conda_specifications(spec: str, expected: tuple[str, str]) -> None:
+    assert conda.requirement(spec) == expected
+
+
+@pytest.mark.parametrize(
+    ("reader", "name", "text"),
+    [
+        (read_pyproject, "pyproject.toml", "[project"),
+        (read_pyproject, "pyproject.toml", "project = 1\ntool = 2"),
+        (read_pyproject, "pyproject.toml", "[project]\nname = 1\ndependencies = 'torch'"),
+        (read_setup_cfg, "setup.cfg", "no section"),
+        (read_setup_py, "setup.py", "def ("),
+        (read_setup_py, "setup.py", "setup(install_requires=f(x), name=n)"),
+        (read_setup_py, "setup.py", "x = x\nsetup(install_requires=x)"),
+        (read_environment, "environment.yml", "a: [b"),
+        (read_environment, "environment.yml", "!!python/object/apply:os.system ['touch ran']"),
+        (read_environment, "environment.yml", "- a\n- b"),
+        (read_environment, "environment.yml", "dependencies: {a: b}"),
+        (read_environment, "environment.yml", "dependencies: [1, null, [x], {pip: 3}]"),
+    ],
+)
+def test_broken_files_declare_nothing(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    reader: Callable[[Path, str], Manifest],
+    name: str,
+    text: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert reader(write(tmp_path, name, text), name).declared == ()
+    assert not (tmp_path / "ran").exists()

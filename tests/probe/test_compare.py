@@ -1,0 +1,215 @@
+# ruff: noqa: E501 (samples of source code and tables of cases read better unbroken)
+"""Differences are found, placed and explained; equal things are equal."""
+
+from __future__ import annotations
+
+import collections
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lmr_author.probe import leaves as leaves_module
+from lmr_author.probe.codec import encode
+from lmr_author.probe.compare import Leaf, changed, compare, leaves, spread
+from lmr_author.probe.leaves import Numbers
+from lmr_author.probe.numeric import Tolerance, _plain, _with_numpy, mismatch
+from tests.probe.shapes import Config, Names, Output, Point
+from tests.probe.test_codec import anything
+
+NAN, INF = math.nan, math.inf
+
+
+def differences(expected: Any, actual: Any, checkers: Any = None) -> list[str]:
+    return [str(item) for item in compare(encode(expected), encode(actual), checkers)]
+
+
+@settings(max_examples=150, deadline=None)
+@given(anything)
+def test_everything_equals_itself(value: Any) -> None:
+    assert differences(value, value) == []
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "message"),
+    [
+        (1, 2, "the value: expected 1, got 2"),
+        (1, 1.0, "the value: expected 1, got 1.0"),
+        (True, 1, "the value: expected True, got 1"),
+        ("a", "b", "the value: expected 'a', got 'b'"),
+        (None, [], "the value: expected None, got a list of 0"),
+        ([1], (1,), "the value: expected a list of 1, got a tuple of 1"),
+        ({"a": [1, 2]}, {"a": [1]}, "a: expected 2 items, got 1"),
+        ({"a": 1}, {}, "a: expected 1, got nothing"),
+        ({}, {"a": 1}, "a: expected nothing, got 1"),
+        ({"v": {1: 2}}, {"v": {1: 3}}, "v[1]: expected 2, got 3"),
+        ({"v": {(1, 2): 2}}, {"v": {(1, 2): 3}}, "v[<item 0>]: expected 2, got 3"),
+        (Point(1), Point(2), "x: expected 1, got 2"),
+        (Config("a"), Output(), "the value: expected a Config, got a Output"),
+        ({"o": Names("a")}, {"o": Names("b")}, "o[0]: expected 'a', got 'b'"),
+        (2**70, 2**70 + 1, "the value: expected hex '0x400000000000000000', got '0x400000000000000001'"),
+        (1, 2**70, "the value: expected 1, got 0x400000000000000000"),
+        ({1, 2}, {1, 3}, "[1]: expected 2, got 3"),
+        (b"a", b"b", "the value: expected b64 'YQ==', got 'Yg=='"),
+        (1.0, NAN, "the value: expected 1.0, got nan"),
+        (INF, -INF, "the value: expected inf, got -inf"),
+        (1j, 2j, "the value: expected 1j, got 2j; largest difference 1 absolute, 1 relative"),
+        (np.float32(1), np.float64(1), "the value: expected element type <f4, got <f8"),
+        (np.zeros(2), np.zeros(3), "the value: expected shape [2], got [3]"),
+        (np.zeros(0), np.zeros((0, 1)), "the value: expected shape [0], got [0, 1]"),
+        (np.zeros(2), [0.0, 0.0], "the value: expected an array float64[2], got a list of 2"),
+        (np.array(["a", "b"]), np.array(["a", "c"]), "the value: 1 of 2 elements differ; first at [1]: expected 'b', got 'c'"),
+        (np.arange(4).reshape(2, 2), np.array([[0, 1], [2, 5]]), "the value: 1 of 4 elements differ; first at [1, 1]: expected 3, got 5"),
+        (collections.OrderedDict(a=1, b=2), collections.OrderedDict(b=2, a=1), "the value: the keys are in another order"),
+    ],
+)  # fmt: skip
+def test_messages(expected: Any, actual: Any, message: str) -> None:
+    (found,) = differences(expected, actual)
+    assert found.startswith(message)
+    assert differences(actual, expected), "the other way round too"
+
+
+def test_what_does_not_matter() -> None:
+    assert differences({"a": 1, "b": 2}, {"b": 2, "a": 1}) == []
+    shared = [1.0]
+    assert differences([shared, shared], [[1.0], [1.0]]) == []
+    assert differences([[1.0], [1.0]], [shared, shared]) == []
+    assert differences([0.0, NAN, INF], [-0.0, NAN, INF]) == []
+    cycle: list[Any] = [1]
+    cycle.append(cycle)
+    longer: list[Any] = [1, [1]]
+    longer[1].append(longer)
+    assert differences(cycle, longer) == []
+
+
+def test_tolerance_applies_to_floats_of_its_path_only() -> None:
+    expected = {"value": [np.array([1.0, 100.0]), 1.0], "loss": 2.0}
+    actual = {"value": [np.array([1.001, 100.1]), 1.0], "loss": 2.002}
+    near = {"kind": "allclose", "rtol": 2e-3, "atol": 0}
+    assert len(differences(expected, actual)) == 2
+    assert len(differences(expected, actual, {"value[0]": near})) == 1
+    assert differences(expected, actual, {"value[0]": near, "loss": near}) == []
+    assert differences(expected, actual, {"value": near, "loss": {"kind": "ignore"}}) == []
+    assert differences(expected, actual, {"*": near}) == []
+    assert len(differences(expected, actual, {"*": near, "value[0]": {"kind": "exact"}})) == 1
+    (message,) = differences(
+        expected, actual, {"*": near, "value": {"kind": "allclose", "rtol": 1e-9, "atol": 1e-5}}
+    )
+    assert message.startswith(
+        "value[0]: 2 of 2 elements differ; first at [0]: expected 1.0, got 1.001; largest"
+    )
+    assert message.endswith("(allowed: rtol 1e-09, atol 1e-05)")
+    assert differences([1, True], [2, False], {"*": {"kind": "allclose", "rtol": 9, "atol": 9}}) != []
+    for wrong in (NAN, INF, -INF):
+        assert differences(1.0, wrong, {"*": {"kind": "allclose", "rtol": 1, "atol": 1e300}})
+        assert differences(wrong, 1.0, {"*": {"kind": "allclose", "rtol": 1, "atol": 1e300}})
+
+
+def test_a_shared_leaf_keeps_its_checker_when_the_actual_is_not_shared() -> None:
+    array = np.ones(2)
+    near = {"kind": "allclose", "rtol": 1e-2, "atol": 0}
+    assert differences([array, array], [array * 1.001, array * 1.002], {"[0]": near}) == []
+
+
+def test_at_most_twenty_are_reported() -> None:
+    assert len(differences(list(range(100)), list(range(1, 101)))) == 20
+
+
+def test_an_omitted_answer_is_no_answer() -> None:
+    expected = encode({"value": 1.0})
+    actual = encode({"value": 1.0})
+    actual.tree["v"][0][1] = {"$": "omitted"}
+    (found,) = compare(expected, actual)
+    assert found == ("value", "expected 1.0, got something that was not stored")
+    assert compare(actual, expected) == [], "what was not recorded cannot be required"
+    assert compare(encode({"value": [1]}), actual) == [
+        ("value", "expected a list of 1, got something that was not stored")
+    ]
+
+
+def test_leaves_and_spread() -> None:
+    first = {
+        "value": [np.ones((2, 3), dtype=np.float32), 1.5, 3],
+        "c": 1j,
+        "s": np.float16(1),
+        "i": np.arange(2),
+    }
+    assert leaves(encode(first)) == [
+        Leaf("value[0]", "float32", (2, 3)),
+        Leaf("value[1]", "float64", ()),
+        Leaf("c", "complex128", ()),
+        Leaf("s", "float16", ()),
+    ]
+    second = {**first, "value": [first["value"][0] * np.float32(1.5), 1.5, 4], "c": 1.25j}  # type: ignore[index]
+    found = spread([encode(first), encode(second), encode(first)])
+    assert found["value[0]"] == (0.5, 0.5) and found["value[1]"] == (0.0, 0.0) and found["c"] == (0.25, 0.25)
+    assert spread([encode([1.0]), encode([NAN])])["[0]"] == (INF, INF)
+    assert spread([]) == {}
+
+
+def test_changed_names_parts() -> None:
+    before = {"a": [1], "b": np.ones(2), "self": Config("c")}
+    after = {"a": [1], "b": np.zeros(2), "self": Config("d")}
+    assert changed(encode(before), encode(after)) == ["b", "self"]
+
+
+numbers = st.floats(width=32) | st.sampled_from([0.0, -0.0, NAN, INF, -INF, 1.0, 1.0 + 1e-6])
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.tuples(numbers, numbers), min_size=2, max_size=12).filter(lambda v: len(v) % 2 == 0),
+    st.sampled_from([(0.0, 0.0), (1e-5, 1e-8), (0.0, 1.0), (0.5, 0.0)]),
+    st.sampled_from([1, 2]),
+)
+def test_both_ways_of_counting_agree(
+    pairs: list[tuple[float, float]], limits: tuple[float, float], width: int
+) -> None:
+    expected, actual = [e for e, _ in pairs], [a for _, a in pairs]
+    tolerance = Tolerance(*limits)
+    plain = _plain(expected, actual, tolerance, width)
+    fast = _with_numpy(np, expected, actual, tolerance, width)
+    assert (plain is None) == (fast is None)
+    if plain is not None and fast is not None:
+        assert plain[:4] == fast[:4]
+        assert plain.max_rel == pytest.approx(fast.max_rel), "hypot may round differently"
+    if width == 1:
+        kind = "float64"
+        found = mismatch(
+            Numbers(kind, (len(pairs),), expected), Numbers(kind, (len(pairs),), actual), tolerance
+        )
+        close = np.isclose(actual, expected, rtol=limits[0], atol=limits[1], equal_nan=True)
+        assert (0 if found is None else found.number) == int((~close).sum())
+
+
+@pytest.mark.parametrize("size", [10, 1000])
+def test_many_elements(size: int) -> None:
+    expected = np.linspace(0, 1, size)
+    actual = expected.copy()
+    actual[[3, -1]] += 0.5
+    (message,) = differences(expected, actual)
+    assert message.startswith(f"the value: 2 of {size} elements differ; first at [3]")
+
+
+@pytest.mark.torch
+def test_tensors() -> None:
+    import torch
+
+    base = torch.arange(24.0).reshape(4, 6)
+    assert differences(base.t(), base.t().contiguous()) == []
+    assert differences([base[1:3, ::2]], [base[1:3, ::2].clone()]) == []
+    assert differences(base, base.clone().requires_grad_()) == [
+        "the value: expected requires_grad False, got True"
+    ]
+    (message,) = differences(base.to(torch.bfloat16), (base + 1).to(torch.bfloat16))
+    assert message.startswith("the value: 24 of 24 elements differ; first at [0, 0]: expected 0.0, got 1.0")
+    assert differences(torch.nn.Parameter(base), base.clone().requires_grad_())
+    for name in ("float8_e4m3fn", "float8_e5m2", "float16", "bfloat16", "complex64"):
+        tensor = torch.arange(-6, 6).float().div(3).to(getattr(torch, name))
+        document = encode(tensor)
+        found = leaves_module.numbers(document, document.tree).values
+        wide = torch.view_as_real(tensor).flatten() if name == "complex64" else tensor.float()
+        assert list(found) == wide.tolist()

@@ -1,0 +1,74 @@
+"""The probe on every Python it has to run on that this machine has, oldest first."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.probe.harness import PROBE, Repository
+from tests.probe.test_record_replay import SCENARIOS, SCRIPT, make
+from tests.probe.test_unit_test import DRIVER, GOAL, generate
+
+VERSIONS = ("3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14")
+
+
+@cache
+def interpreter(version: str) -> str:
+    """Path of a working interpreter of that version, "" when there is none."""
+    found = shutil.which(f"python{version}")
+    if not found:
+        return ""
+    done = subprocess.run([found, "-c", "import sys; print(sys.executable)"], capture_output=True, text=True)
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+@pytest.fixture(params=VERSIONS)
+def python(request: pytest.FixtureRequest) -> str:
+    path = interpreter(request.param)
+    if not path:
+        pytest.skip(f"no working python{request.param} here")
+    return path
+
+
+def test_every_scenario(tmp_path: Path, python: str) -> None:
+    for number, (name, (qualname, goal, driver)) in enumerate(SCENARIOS.items()):
+        repository = make(tmp_path / str(number), qualname, goal, driver)
+        repository.write({"pkg/user.py": "from .goal import *\n\ndef use(x):\n    return core(x)\n"})
+        repository.python = python
+        done = repository.record("driver.py")
+        assert (done.returncode, done.stderr) == (0, b""), name
+        assert repository.calls, name
+        repository.replay().assert_same()
+
+
+def test_scripts_and_modules(tmp_path: Path, python: str) -> None:
+    for number, command in enumerate((("tools/train.py", "a"), ("-m", "tools.train", "a"))):
+        repository = make(tmp_path / str(number), "scale", SCRIPT, "", goal_file="tools/train.py")
+        repository.write({"tools/__init__.py": ""})
+        repository.python = python
+        assert repository.record(*command).returncode == 5
+        repository.replay().assert_same()
+
+
+def test_the_unit_test(tmp_path: Path, python: str) -> None:
+    repository: Repository = make(tmp_path, "Meter.add", GOAL, DRIVER)
+    repository.python = python
+    repository.record("driver.py")
+    test = generate(repository)
+    done = subprocess.run([python, str(test)], cwd=repository.root, capture_output=True)
+    assert done.returncode == 0, done.stderr.decode()
+    (repository.root / "pkg" / "goal.py").write_text(GOAL.replace("double(x)", "x"))
+    assert subprocess.run([python, str(test)], cwd=repository.root, capture_output=True).returncode == 1
+
+
+def test_the_oldest_python_is_a_promise() -> None:
+    vermin = Path(sys.executable).with_name("vermin")
+    if not vermin.is_file():
+        pytest.skip("vermin is not installed")
+    done = subprocess.run([str(vermin), "-t=3.7-", "--no-tips", str(PROBE)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout

@@ -1,0 +1,431 @@
+# ruff: noqa: E501, ISC004 (samples of source code and tables of cases read better unbroken)
+"""Record a real driver, replay in a fresh process, and get the same: one scenario for each kind of target."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lmr_author.probe.codec import encode
+from lmr_author.probe.pool import Kept, Pool
+from tests.probe.harness import Repository
+
+
+def make(tmp_path: Path, qualname: str, goal: str, driver: str, goal_file: str = "pkg/goal.py") -> Repository:
+    """A repository with one package, whose ``driver.py`` uses the target."""
+    root = tmp_path / "repo"
+    repository = Repository(root, goal_file, qualname)
+    repository.write(
+        {
+            "pkg/__init__.py": "",
+            "pkg/helper.py": "def double(x):\n    return 2 * x\n",
+            goal_file: textwrap.dedent(goal),
+            "driver.py": textwrap.dedent(driver),
+        }
+    )
+    return repository
+
+
+def value(repository: Repository, call: str) -> Any:
+    """The recorded ``value`` node of a call."""
+    return dict(repository.load(call, "expected").tree["v"])["value"]
+
+
+SCENARIOS = {
+    "relative import": (
+        "scaled",
+        "from .helper import double\n\ndef scaled(x, *more, flag=False, **rest):\n    return double(x), more, flag, rest\n",
+        "from pkg.goal import scaled\nscaled(1)\nscaled(1.5, 2, 3, flag=True, other=[1])\n",
+    ),
+    "staticmethod": (
+        "Tool.run",
+        "class Tool:\n    @staticmethod\n    def run(x):\n        return x + 1\n",
+        "from pkg.goal import Tool\nTool.run(1)\nTool().run(2)\n",
+    ),
+    "classmethod": (
+        "Tool.make",
+        "class Tool:\n    @classmethod\n    def make(cls, x):\n        self = cls()\n        self.x = x\n        return self\n"
+        "class Sub(Tool):\n    pass\n",
+        "from pkg.goal import Tool, Sub\nTool.make(1)\nSub.make({'a': 2})\n",
+    ),
+    "property": (
+        "Tool.size",
+        "class Tool:\n    def __init__(self, n):\n        self.n = n\n    @property\n    def size(self):\n        return self.n * 2\n",
+        "from pkg.goal import Tool\nTool(3).size\n",
+    ),
+    "zero-argument super": (
+        "Sub.area",
+        "class Base:\n    def area(self, k):\n        return k\n"
+        "class Sub(Base):\n    __slots__ = ('w',)\n    def area(self, k):\n        return super().area(k) + self.w, __class__.__name__\n",
+        "from pkg.goal import Sub\ns = Sub()\ns.w = 4\ns.area(1)\n",
+    ),
+    "generator": (
+        "count",
+        "def count(n):\n    for k in range(n):\n        yield k * k\n    return 'end'\n",
+        "from pkg.goal import count\nlist(count(3))\ng = count(100)\nnext(g), next(g)\ng.close()\nlist(count(0))\n",
+    ),
+    "coroutine": (
+        "fetch",
+        "import asyncio\n\nasync def fetch(x):\n    await asyncio.sleep(0)\n    return [x]\n",
+        "import asyncio\nfrom pkg.goal import fetch\nasyncio.run(fetch('a'))\n",
+    ),
+    "async generator": (
+        "ticks",
+        "async def ticks(n):\n    for k in range(n):\n        yield k\n",
+        "import asyncio\nfrom pkg.goal import ticks\nasync def go():\n    return [k async for k in ticks(3)]\nasyncio.run(go())\n",
+    ),
+    "in-place mutation": (
+        "push",
+        "def push(items, table, x):\n    items.append(x)\n    table['last'] = items\n    return len(items)\n",
+        "from pkg.goal import push\nitems = [1]\npush(items, {}, 2)\npush(items, {'a': 1}, 3)\n",
+    ),
+    "self changes": (
+        "Meter.add",
+        "class Meter:\n    def __init__(self):\n        self.values = []\n        self.total = 0\n"
+        "    def add(self, x):\n        self.values.append(x)\n        self.total += x\n        return self\n",
+        "from pkg.goal import Meter\nm = Meter()\nfor x in (1, 2.5, 3):\n    m.add(x)\n",
+    ),
+    "raising": (
+        "check",
+        "class Refused(Exception):\n    pass\n\ndef check(x):\n    if x < 0:\n        raise Refused('negative')\n    return x\n",
+        "from pkg.goal import check, Refused\ncheck(1)\ntry:\n    check(-1)\nexcept Refused:\n    pass\n",
+    ),
+    "python random": (
+        "pick",
+        "import random\n\ndef pick(items):\n    return random.choice(items), random.random()\n",
+        "import random\nfrom pkg.goal import pick\nrandom.seed(7)\nfor _ in range(3):\n    pick(list('abcdef'))\n",
+    ),
+    "functools.wraps": (
+        "area",
+        "import functools\n\ndef logged(f):\n    @functools.wraps(f)\n    def inner(*a, **k):\n        return ('logged', f(*a, **k))\n"
+        "    return inner\n\n@logged\n@logged\ndef area(w, h=2):\n    return w * h\n",
+        "from pkg.goal import area\nassert area(3) == ('logged', ('logged', 6))\narea(2, h=5)\n",
+    ),
+    "imported by name elsewhere": (
+        "core",
+        "def core(x):\n    return x * 3\n",
+        "import pkg.user\npkg.user.use(2)\n",
+    ),
+    "recursive": (
+        "fib",
+        "def fib(n):\n    return n if n < 2 else fib(n - 1) + fib(n - 2)\n",
+        "from pkg.goal import fib\nfib(6)\nfib(3)\n",
+    ),
+    "nested with closure": (
+        "outer.inner",
+        "BASE = 10\n\ndef outer(k, table):\n    total = 0\n    def inner(x):\n        nonlocal total\n        if x < 0:\n"
+        "            return inner(-x)\n        total += x\n        return BASE + k * x + len(table)\n    inner(-1)\n    return inner(2) + total\n",
+        "from pkg.goal import outer\nouter(3, {'a': 1})\nouter(5, {})\n",
+    ),
+    "dunder": (
+        "Box.__getitem__",
+        "class Box:\n    def __init__(self, d):\n        self.d = d\n    def __getitem__(self, k):\n        return self.d[k]\n",
+        "from pkg.goal import Box\nb = Box({'x': (1, {2, 3})})\nb['x']\ntry:\n    b['y']\nexcept KeyError:\n    pass\n",
+    ),
+    "constructor": (
+        "Box.__init__",
+        "class Box:\n    def __init__(self, d, n=3):\n        self.d = d\n        self.n = n\n",
+        "from pkg.goal import Box\nBox([1])\nBox([2], n=4)\n",
+    ),
+    "dataclass and enum": (
+        "step",
+        "import dataclasses, enum, typing\n\nclass Mode(enum.Enum):\n    A = 1\n    B = 'b'\n\n@dataclasses.dataclass(frozen=True)\n"
+        "class Config:\n    mode: Mode\n    size: int = 3\n\nclass Pair(typing.NamedTuple):\n    a: int\n    b: Config\n\n"
+        "def step(config):\n    return Pair(1, dataclasses.replace(config, mode=Mode.B))\n",
+        "from pkg.goal import step, Config, Mode\nstep(Config(Mode.A))\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_recorded_calls_replay_to_the_same_outcome(tmp_path: Path, name: str) -> None:
+    qualname, goal, driver = SCENARIOS[name]
+    repository = make(tmp_path, qualname, goal, driver)
+    repository.write({"pkg/user.py": "from .goal import *\n\ndef use(x):\n    return core(x)\n"})
+    done = repository.record("driver.py")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert repository.calls, repository.summary
+    assert repository.summary["module"] == "pkg.goal"
+    repository.replay().assert_same()
+
+
+def test_what_is_recorded_of_a_call(tmp_path: Path) -> None:
+    qualname, goal, driver = SCENARIOS["in-place mutation"]
+    repository = make(tmp_path, qualname, goal, driver)
+    repository.record("driver.py")
+    inputs = dict(repository.load("000001", "inputs").tree["v"])
+    assert inputs["items"] == {"$": "list", "v": [1]}, "taken before the call changed it"
+    assert repository.meta("000001")["mutated"] == ["items", "table"]
+    expected = dict(repository.load("000001", "expected").tree["v"])
+    assert expected["value"] == 2
+    assert expected["items"]["v"] == [1, 2]
+    assert repository.meta("000001")["summary"] == {"items": "list of 1", "table": "dict of 0", "x": "int"}
+    assert repository.summary["calls"] == 2
+    assert repository.summary["missed"] == []
+
+
+def test_one_object_under_two_names(tmp_path: Path) -> None:
+    goal = "def f(a, b):\n    a.append(1)\n    return len(b)\n"
+    repository = make(tmp_path, "f", goal, "from pkg.goal import f\nx = [0]\nf(x, x)\n")
+    repository.record("driver.py")
+    assert repository.meta("000001")["summary"] == {"a": "list of 1", "b": "list of 1"}
+    assert value(repository, "000001") == 2
+    repository.replay().assert_same()
+
+
+def test_recursion_is_recorded_once(tmp_path: Path) -> None:
+    repository = make(tmp_path, *SCENARIOS["recursive"])
+    repository.record("driver.py")
+    assert repository.summary["calls"] == 2
+    assert value(repository, "000001") == 8
+
+
+def test_a_masked_target_raises_in_the_target(tmp_path: Path) -> None:
+    goal = "def f(x):\n    '''Doc.'''\n    return g(x)\n\ndef g(x):\n    return x + 1\n"
+    repository = make(tmp_path, "f", goal, "from pkg.goal import f\nf(1)\nf(2)\n")
+    repository.record("driver.py")
+    masked = "def f(x):\n    '''Doc.'''\n    # implement\n    raise NotImplementedError\n\ndef g(x):\n    return x + 1\n"
+    elsewhere = "def f(x):\n    '''Doc.'''\n    return g(x)\n\ndef g(x):\n    raise NotImplementedError\n"
+    replayed = repository.replay({"masked": masked, "elsewhere": elsewhere, "golden": None})
+    replayed.assert_same("golden")
+    for header in replayed.headers("masked").values():
+        assert (header["status"], header["entered"]) == ("raised", True)
+        assert header["error"]["type"] == "NotImplementedError"
+        assert header["error"]["raised_in_target"] is True
+        assert "raise NotImplementedError" in header["error"]["traceback"]
+        assert header["file"] == "pkg/goal.py"
+    for header in replayed.headers("elsewhere").values():
+        assert header["error"]["raised_in_target"] is False
+    assert replayed.differences("masked")
+
+
+def test_a_wrong_variant_differs(tmp_path: Path) -> None:
+    qualname, goal, driver = SCENARIOS["self changes"]
+    repository = make(tmp_path, qualname, goal, driver)
+    repository.record("driver.py")
+    wrong = {
+        "no total": goal.replace("self.total += x", "pass"),
+        "copy": goal.replace("return self", "return None"),
+        "more": goal.replace("self.total += x", "self.total += x; self.extra = 1"),
+    }
+    replayed = repository.replay(wrong)
+    assert any("value.total" in item for item in replayed.differences("no total"))
+    assert any("value: expected a Meter, got None" in item for item in replayed.differences("copy"))
+    assert any("value.extra: expected nothing, got 1" in item for item in replayed.differences("more"))
+
+
+SCRIPT = """\
+from __future__ import annotations
+import sys
+
+class Config:
+    def __init__(self, k):
+        self.k = k
+
+def scale(config: Config, x):
+    return Config(config.k * x)
+
+if __name__ == "__main__":
+    print(sys.argv, __name__, __file__)
+    scale(Config(2), 3)
+    raise SystemExit(5)
+"""
+
+
+def test_a_function_of_the_main_script(tmp_path: Path) -> None:
+    repository = make(tmp_path, "scale", SCRIPT, "", goal_file="tools/train.py")
+    done = repository.record("tools/train.py", "--lr", "1")
+    assert done.returncode == 5
+    assert done.stdout == b"['tools/train.py', '--lr', '1'] __main__ tools/train.py\n"
+    assert repository.summary["module"] is None
+    repository.replay().assert_same()
+
+
+def test_a_function_of_a_module_run_by_its_name(tmp_path: Path) -> None:
+    goal = "from .helper import double\n" + SCRIPT.replace("from __future__ import annotations\n", "")
+    repository = make(tmp_path, "scale", goal.replace("config.k * x", "double(x)"), "")
+    done = repository.record("-m", "pkg.goal", "a")
+    assert done.returncode == 5, done.stderr
+    assert (
+        done.stdout
+        == f"['{repository.root}/pkg/goal.py', 'a'] __main__ {repository.root}/pkg/goal.py\n".encode()
+    )
+    assert repository.summary["module"] == "pkg.goal"
+    repository.replay().assert_same()
+
+
+@pytest.mark.parametrize(
+    "driver",
+    [
+        "import importlib.util as u\ns = u.spec_from_file_location('odd.name', 'pkg/goal.py')\n"
+        "m = u.module_from_spec(s)\ns.loader.exec_module(m)\nimport sys\nsys.modules['odd.name'] = m\nm.scale(m.Config(2), 3)\n",
+        "import runpy\nm = runpy.run_path('pkg/goal.py')\nm['scale'](m['Config'](2), 3)\n",
+        "import importlib\nm = importlib.import_module('pkg.goal')\nm.scale(m.Config(2), 3)\n",
+    ],
+    ids=["spec_from_file_location", "run_path", "import_module"],
+)
+def test_every_way_of_importing(tmp_path: Path, driver: str) -> None:
+    repository = make(tmp_path, "scale", SCRIPT, driver)
+    done = repository.record("driver.py")
+    assert done.returncode == 0, done.stderr
+    assert repository.summary["calls"] == 1
+    if "run_path" not in driver:  # its module is gone, so its classes have no name
+        repository.replay().assert_same()
+
+
+def test_a_driver_outside_the_repository(tmp_path: Path) -> None:
+    repository = make(tmp_path, "f", "def f(x):\n    return [x]\n", "")
+    outside = tmp_path / "elsewhere" / "run.py"
+    outside.parent.mkdir()
+    outside.write_text(
+        "import sys\nsys.path.insert(1, '.')\nfrom pkg.goal import f\nclass Mine:\n    pass\nf(1)\nf(Mine())\n"
+    )
+    repository.record(str(outside))
+    assert repository.calls == ["000001"]
+    assert repository.summary["sys_path"] == [""]
+    (reason,) = repository.summary["not_stored"]
+    assert reason["count"] == 1
+    assert reason["reason"].startswith("x is a __main__.Mine: ")
+    repository.replay().assert_same()
+
+
+def test_classes_of_a_guarded_script_in_the_repository(tmp_path: Path) -> None:
+    driver = "from pkg.goal import f\nclass Mine:\n    a = 1\nif __name__ == '__main__':\n    f(Mine())\n"
+    repository = make(tmp_path, "f", "def f(x):\n    return [x, x.a]\n", driver)
+    repository.record("driver.py")
+    repository.replay().assert_same()
+
+
+def test_a_target_that_is_never_called(tmp_path: Path) -> None:
+    repository = make(tmp_path, "f", "def f(x):\n    return x\n", "import pkg.helper\n")
+    done = repository.record("driver.py")
+    assert done.returncode == 0
+    assert repository.calls == []
+    assert repository.summary["calls"] == 0
+    assert repository.summary["imported"] == ["driver.py", "pkg/__init__.py", "pkg/helper.py"]
+    assert repository.summary["blocks"] == {"0": 2}
+
+
+def test_exit_codes_and_tracebacks_are_pythons(tmp_path: Path) -> None:
+    repository = make(tmp_path, "f", "def f(x):\n    return 1 / x\n", "from pkg.goal import f\nf(0)\n")
+    done = repository.record("driver.py")
+    assert done.returncode == 1
+    lines = done.stderr.decode().splitlines()
+    assert lines[0] == "Traceback (most recent call last):"
+    assert "driver.py" in lines[1]
+    assert lines[-1] == "ZeroDivisionError: division by zero"
+    assert repository.meta("000001")["outcome"] == "raised"
+    repository.replay().assert_same()
+
+
+def test_forked_children_do_not_record(tmp_path: Path) -> None:
+    driver = (
+        "import os\nfrom pkg.goal import f\nf(1)\nchild = os.fork()\nif child == 0:\n    f(2)\n    raise SystemExit(0)\n"
+        "os.waitpid(child, 0)\nf(3)\n"
+    )
+    repository = make(tmp_path, "f", "def f(x):\n    return x\n", driver)
+    assert repository.record("driver.py").returncode == 0
+    assert repository.summary["calls"] == 2
+    assert [value(repository, call) for call in repository.calls] == [1, 3]
+
+
+def test_a_killed_recording_keeps_its_complete_calls(tmp_path: Path) -> None:
+    driver = "import os, signal\nfrom pkg.goal import f\nf(1)\nf(2)\nos.kill(os.getpid(), signal.SIGKILL)\n"
+    repository = make(tmp_path, "f", "def f(x):\n    return x\n", driver)
+    done = repository.record("driver.py")
+    assert done.returncode == -9
+    assert repository.calls == ["000001", "000002"]
+    assert repository.summary["module"] == "pkg.goal"
+    repository.replay().assert_same()
+
+
+def test_many_calls_are_bounded_and_rare_branches_are_kept(tmp_path: Path) -> None:
+    goal = "def f(x):\n    if x == 777:\n        return -1\n    return x if x % 2 else None\n"
+    driver = "from pkg.goal import f\nfor x in range(2000):\n    f(x)\nf(777)\nf(777)\n"
+    repository = make(tmp_path, "f", goal, driver)
+    repository.record("driver.py", pool=6, first=20)
+    assert repository.summary["calls"] == 2002
+    assert len(repository.calls) <= 6
+    assert repository.summary["missed"] == []
+    repository.replay().assert_same()
+
+
+def test_the_driver_sees_its_own_random_numbers(tmp_path: Path) -> None:
+    goal = "import random\n\ndef f(x):\n    return x + random.random()\n"
+    driver = "import random\nrandom.seed(3)\nfrom pkg.goal import f\nprint([f(k) for k in range(5)], random.random())\n"
+    repository = make(tmp_path, "f", goal, driver)
+    import subprocess
+    import sys
+
+    plain = subprocess.run([sys.executable, "driver.py"], cwd=repository.root, capture_output=True)
+    assert repository.record("driver.py").stdout == plain.stdout
+    assert repository.meta("000001")["consumed"] == ["python"]
+    repository.replay().assert_same()
+
+
+def test_large_attributes_that_the_code_does_not_name_are_left_out(tmp_path: Path) -> None:
+    goal = (
+        "class Trainer:\n    def __init__(self):\n        self.data = bytes(3_000_000)\n        self.k = 2\n"
+        "        self.handle = open(__file__)\n    def helper(self):\n        return self.k\n"
+        "    def step(self, x):\n        return self.helper() * x\n"
+    )
+    repository = make(tmp_path, "Trainer.step", goal, "from pkg.goal import Trainer\nTrainer().step(4)\n")
+    repository.record("driver.py", max_bytes=1_000_000)
+    omitted = {item["path"]: item["advice"] for item in repository.meta("000001")["omitted"]}
+    assert sorted(omitted) == ["self.data", "self.handle"]
+    assert "too large" in omitted["self.data"]
+    repository.replay().assert_same()
+
+
+def test_large_attributes_that_it_names_or_that_are_private_are_not_left_out(tmp_path: Path) -> None:
+    for number, name in enumerate(("data", "_data")):
+        goal = f"class Trainer:\n    def __init__(self):\n        self.{name} = bytes(3_000_000)\n    def step(self, x):\n        return x, len(self.data if x else b'')\n"
+        repository = make(
+            tmp_path / str(number), "Trainer.step", goal, "from pkg.goal import Trainer\nTrainer().step(0)\n"
+        )
+        repository.record("driver.py", max_bytes=1_000_000)
+        assert repository.calls == []
+        assert (
+            repository.summary["too_large"] == f"self.{name}: 3000000 bytes, more than the limit of 1000000"
+        )
+
+
+def test_the_pool_keeps_what_covers_and_what_differs(tmp_path: Path) -> None:
+    pool = Pool(str(tmp_path), most=3, max_bytes=1000)
+    document = encode({})
+    for number, hits, likeness, size in (
+        (1, {0, 1}, "a", 10),
+        (2, {0, 1}, "a", 5),
+        (3, {0, 2}, "a", 900),  # large, and late, but alone on its branch
+        (4, {0, 1}, "b", 20),
+        (5, {0, 1}, "a", 1),
+    ):
+        pool.offer(Kept(number, frozenset(hits), likeness, size), document, document, {})
+    assert sorted(item.number for item in pool.kept) == [3, 4, 5]
+    assert sorted(path.name for path in (tmp_path / "calls").iterdir()) == ["000003", "000004", "000005"]
+    assert pool.covered == {0, 1, 2}
+    assert not pool.offer(Kept(6, frozenset({0, 1}), "c", 500), document, document, {}), (
+        "too large for what it adds"
+    )
+
+
+def test_too_large_and_unstorable_calls_are_counted(tmp_path: Path) -> None:
+    goal = "def f(x):\n    return x\n"
+    driver = "from pkg.goal import f\nf(bytes(2_000_000))\nf(lambda: 1)\nf(k for k in 'ab')\n"
+    repository = make(tmp_path, "f", goal, driver)
+    repository.record("driver.py", max_bytes=1_000_000)
+    assert repository.calls == []
+    assert repository.summary["too_large"].startswith("x: ")
+    reasons = [item["reason"] for item in repository.summary["not_stored"]]
+    assert any(item.startswith("x is a function: ") for item in reasons)
+    assert any(item.startswith("x is a generator: ") for item in reasons)
+
+
+def test_the_compiled_file_of_the_goal_is_not_used_nor_written(tmp_path: Path) -> None:
+    repository = make(tmp_path, "f", "def f(x):\n    return x\n", "from pkg.goal import f\nf(1)\n")
+    repository.record("driver.py")
+    cached = {path.name.partition(".")[0] for path in repository.root.rglob("*.pyc")}
+    assert "goal" not in cached

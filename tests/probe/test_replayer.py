@@ -1,0 +1,203 @@
+# ruff: noqa: E501 (samples of source code and tables of cases read better unbroken)
+"""The replayer against code that fails, hangs, dies, lies and shouts."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from lmr_author.probe import frames
+from tests.probe.harness import PROBE, Replayed, Repository
+from tests.probe.test_record_replay import make
+
+GOAL = "def f(x):\n    return x + 1\n"
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    made = make(tmp_path, "f", GOAL, "from pkg.goal import f\nf(1)\nf(2)\nf(3)\n")
+    assert made.record("driver.py").returncode == 0
+    return made
+
+
+def statuses(repository: Repository, body: str, **request: object) -> list[str]:
+    """Status of each case for a goal file with this text."""
+    replayed = repository.replay({"variant": body, "golden": None}, **request)
+    replayed.assert_same("golden")
+    return [header["status"] for _, header in sorted(replayed.headers("variant").items())]
+
+
+def test_import_errors(repository: Repository) -> None:
+    for body in ("import nothing_like_this\n" + GOAL, "raise SystemExit(0)\n" + GOAL, "def f(:\n", "x = 1\n"):
+        assert statuses(repository, body) == ["import-error"] * 3
+    replayed = repository.replay({"variant": "import nothing_like_this\n" + GOAL})
+    error = replayed.headers("variant")["000001"]["error"]
+    assert (
+        error["type"] == "ModuleNotFoundError" and error["message"] == "No module named 'nothing_like_this'"
+    )
+    assert error["raised_in_target"] is False
+
+
+def test_a_hang_is_one_cases_time_out(repository: Repository) -> None:
+    body = "import time\ndef f(x):\n    if x == 2:\n        time.sleep(60)\n    return x + 1\n"
+    assert statuses(repository, body, case_seconds=1) == ["returned", "timeout", "returned"]
+
+
+def test_a_death_is_one_cases_crash(repository: Repository) -> None:
+    for death in ("os._exit(0)", "os.kill(os.getpid(), 9)", "os.abort()"):
+        body = f"import os\ndef f(x):\n    if x == 2:\n        {death}\n    return x + 1\n"
+        assert statuses(repository, body) == ["returned", "crashed", "returned"]
+    assert statuses(repository, "import os\nos._exit(3)\n" + GOAL) == ["crashed"] * 3
+
+
+def test_children_do_not_outlive_their_variant(repository: Repository, tmp_path: Path) -> None:
+    marker = tmp_path / "alive"
+    body = (
+        "import subprocess, sys\ndef f(x):\n"
+        f"    code = 'import time; time.sleep(3); open(%r, chr(119))' % {str(marker)!r}\n"
+        "    subprocess.Popen([sys.executable, '-c', code])\n"
+        "    return x + 1\n"
+    )
+    assert statuses(repository, body) == ["returned"] * 3
+    subprocess.run([sys.executable, "-c", "import time; time.sleep(4)"], check=True)
+    assert not marker.exists()
+
+
+@pytest.mark.timeout(60)
+def test_a_process_left_behind_does_not_hold_the_replay_up(repository: Repository, tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    body = (
+        "import os, time\ndef f(x):\n    if os.fork() == 0:\n        os.setsid()\n        os.close(1)\n        os.close(2)\n"
+        f"        with open({str(pids)!r}, 'a') as file:\n            file.write('%d\\n' % os.getpid())\n"
+        "        time.sleep(600)\n        os._exit(0)\n    return x + 1\n"
+    )
+    try:
+        assert statuses(repository, body, case_seconds=500) == ["returned"] * 3
+    finally:
+        for pid in pids.read_text().split():
+            os.kill(int(pid), signal.SIGKILL)
+
+
+def test_what_cannot_be_stored_or_read(repository: Repository) -> None:
+    assert statuses(repository, "def f(x):\n    return lambda: 1\n") == ["unstorable"] * 3
+    assert statuses(repository, "def f(y):\n    return 1\n") == ["bad-inputs"] * 3
+    (repository.out / "calls" / "000002" / "inputs.json").write_text("{}")
+    replayed = repository.replay()
+    assert [item["status"] for item in replayed.headers().values()] == ["returned", "bad-inputs", "returned"]
+
+
+def test_noise_on_standard_output_stays_out_of_the_frames(repository: Repository) -> None:
+    body = (
+        "import os, sys, subprocess\nprint('Passed')\ndef f(x):\n    print('noise', flush=True)\n    os.write(1, b'more')\n"
+        "    sys.__stdout__.write('even more')\n    subprocess.run(['echo', 'outside'])\n    assert sys.stdin.read() == ''\n"
+        "    return x + 1\n"
+    )
+    replayed = repository.replay({"golden": body})
+    replayed.assert_same()
+    assert b"noise" in replayed.process.stderr and b"outside" in replayed.process.stderr
+
+
+def test_a_variant_cannot_speak_for_another(repository: Repository) -> None:
+    forged = frames.write_frame(
+        {"kind": "case", "variant": "golden", "case": "000001", "status": "returned", "entered": True},
+        b"forged",
+    )
+    body = (
+        f"import os\nFORGED = {forged!r}\ndef f(x):\n    for fd in range(3, 60):\n        try:\n            os.write(fd, FORGED)\n"
+        "        except OSError:\n            pass\n    return 'wrong'\n"
+    )
+    replayed = repository.replay({"hostile": body, "golden": None})
+    assert replayed.frames.whole
+    assert [item["status"] for item in replayed.headers("golden").values()] == ["returned"] * 3
+    assert replayed.differences("golden") == []
+    assert replayed.headers("hostile")["000001"]["variant"] == "hostile"
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="looks into /proc")
+def test_the_parent_cannot_be_looked_into() -> None:
+    """As root everything can be; so the replayer runs as nobody, in a folder that nobody can read."""
+    python = shutil.which("python3", path="/usr/bin:/usr/local/bin")
+    if os.getuid() != 0 or not shutil.which("setpriv") or python is None:
+        pytest.skip("needs root, setpriv and a python that everyone can run")
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        made = make(Path(folder), "f", GOAL, "from pkg.goal import f\nf(1)\n")
+        made.python = python
+        made.record("driver.py")
+        body = (
+            "import os\ndef f(x):\n    parent = os.getppid()\n    try:\n        os.listdir('/proc/%d/fd' % parent)\n"
+            "    except PermissionError:\n        return x + 1\n"
+        )
+        assert made.replay({"golden": body}).differences(), "root can look"
+        shutil.copytree(PROBE, Path(folder) / "probe")
+        nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", python, f"{folder}/probe"]
+        done = subprocess.run(
+            [*nobody, "replay", str(made.out / "request.json")], capture_output=True, timeout=60
+        )
+        replayed = Replayed(made, frames.read_frames(done.stdout), done)
+        replayed.assert_same()
+        assert replayed.frames[0].header["uid"] == 65534
+
+
+def test_a_module_of_the_same_name_elsewhere_is_not_the_target(tmp_path: Path) -> None:
+    repository = make(tmp_path, "f", GOAL, "from pkg.goal import f\nf(1)\n")
+    repository.record("driver.py")
+    other = tmp_path / "other"
+    (other / "pkg").mkdir(parents=True)
+    (other / "pkg" / "__init__.py").write_text("")
+    (other / "pkg" / "goal.py").write_text(GOAL)
+    replayed = repository.replay(sys_path=["../other"])
+    (header,) = replayed.headers().values()
+    assert header["status"] == "import-error"
+    assert "which is not the goal file" in header["error"]["message"]
+
+
+def test_state_does_not_leak_from_case_to_case_inputs(tmp_path: Path) -> None:
+    goal = "def f(items, state={}):\n    items.append(len(items))\n    return items\n"
+    repository = make(
+        tmp_path, "f", goal, "from pkg.goal import f\nshared = []\nf(shared)\nf(shared)\nf([])\n"
+    )
+    repository.record("driver.py")
+    repository.replay().assert_same()
+
+
+def test_facts(repository: Repository) -> None:
+    replayed = repository.replay(preload=["numpy"])
+    (facts,) = [item.header for item in replayed.frames if item.header["kind"] == "facts"]
+    assert facts["python"] == ".".join(str(part) for part in sys.version_info[:3])
+    assert facts["numpy"] and "torch" not in facts
+    assert "pytest" in facts["packages"]
+    assert isinstance(facts["network"], bool) and "lo" in facts["interfaces"]
+    assert facts["tree_writable"] is True
+    assert replayed.frames[-1].header["peak_rss"] > 1_000_000
+    shown = subprocess.run([sys.executable, str(PROBE), "facts"], capture_output=True, check=True)
+    assert json.loads(shown.stdout)["packages"] == facts["packages"]
+
+
+def test_usage() -> None:
+    for arguments in ([], ["record"], ["replay"], ["other", "x"]):
+        done = subprocess.run([sys.executable, str(PROBE), *arguments], capture_output=True)
+        assert done.returncode == 2 and b"record CONFIG" in done.stderr
+
+
+def test_many_variants_share_what_the_first_one_had_to_import(tmp_path: Path) -> None:
+    """Later variants do not import again what is installed, but do import the repository again."""
+    goal = "import wave, sys\nfrom .helper import double\n\ndef f(x):\n    return double(x)\n"
+    repository = make(tmp_path, "f", goal, "from pkg.goal import f\nf(1)\n")
+    repository.record("driver.py")
+    tells = goal + "\nBEFORE = None\n"
+    spy = "import sys\nBEFORE = 'wave' in sys.modules, 'pkg.helper' in sys.modules\n" + goal.replace(
+        "double(x)", "BEFORE"
+    )
+    replayed = repository.replay({"first": tells, "second": spy, "third": spy})
+    for name in ("second", "third"):
+        root = dict(replayed.document("000001", name).tree["v"])
+        assert root["value"]["v"] == [True, False]

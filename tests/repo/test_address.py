@@ -1,0 +1,130 @@
+"""Addresses of repositories: allowed, refused, shown, named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lmr_author.errors import LmrError
+from lmr_author.repo.address import Address, safe_name
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "name"),
+    [
+        ("https://github.com/a/b", "https://github.com/a/b", "b"),
+        ("https://github.com/a/b.git/", "https://github.com/a/b.git/", "b"),
+        ("https://me:token@github.com/a/b.git", "https://github.com/a/b.git", "b"),
+        ("https://token@github.com/a/b?x=1", "https://github.com/a/b", "b"),
+        ("ssh://git:pw@host:2222/a/b", "ssh://git@host:2222/a/b", "b"),
+        ("git@github.com:owner/My-Repo.git", "git@github.com:owner/My-Repo.git", "My-Repo"),
+        ("host:b", "host:b", "b"),
+        ("git://host/a/b.c", "git://host/a/b.c", "b.c"),
+    ],
+)
+def test_allowed_addresses(text: str, shown: str, name: str) -> None:
+    address = Address.parse(text)
+    assert (address.git, address.shown, address.folder_name, address.local) == (text, shown, name, False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ext::sh -c touch% /tmp/x",
+        "ext::https://github.com/a/b",
+        "fd::17",
+        "-u",
+        "--upload-pack=touch /tmp/x",
+        "ftp://host/a",
+        "git+ssh://host/a",
+        "javascript://x",
+        "ssh://-oProxyCommand=touch/a",
+        "ssh://-l@host/a",
+        "-oProxyCommand=x:y",
+        "host:-x",
+        "https:///a/b",
+        "https://host:99999/a",
+        "file://other-machine/a",
+        "file:///no/such/folder",
+        "https://host/a\nb",
+        "https://host/\x1b[2Jb",
+        "",
+        "   ",
+        "no-such-folder",
+        "./no-such-folder",
+    ],
+)
+def test_refused_addresses(text: str) -> None:
+    with pytest.raises(LmrError) as caught:
+        Address.parse(text)
+    assert caught.value.hint
+    assert "\x1b" not in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("github.com/a/b", "https://github.com/a/b"),
+        ("karpathy/nanoGPT", "https://github.com/karpathy/nanoGPT"),
+    ],
+)
+def test_a_forgotten_scheme_is_suggested(text: str, wanted: str) -> None:
+    with pytest.raises(LmrError) as caught:
+        Address.parse(text)
+    assert wanted in caught.value.hint
+
+
+def test_folders_become_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "my räpo +x" / "repo").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    address = Address.parse("my räpo +x/repo")
+    assert address.local
+    assert address.git.startswith("file:///")
+    assert address.folder_name == "my-r-po-x"
+    as_url = Address.parse(f"file://{tmp_path}/my räpo +x/repo")
+    assert (as_url.git, as_url.shown) == (address.git, f"file://{tmp_path}/my räpo +x/repo")
+
+
+@pytest.mark.parametrize(
+    ("base", "relative", "expected"),
+    [
+        ("https://h/a/b.git", "../c.git", "https://h/a/c.git"),
+        ("https://h/a/b/", "../../x/c", "https://h/x/c"),
+        ("https://h/a/b", "./c", "https://h/a/b/c"),
+        ("git@h:a/b.git", "../c.git", "git@h:a/c.git"),
+        ("https://h/a", "https://other/c", "https://other/c"),
+    ],
+)
+def test_addresses_of_submodules(base: str, relative: str, expected: str) -> None:
+    assert Address.parse(base).relative(relative).git == expected
+
+
+def test_a_submodule_cannot_name_a_folder_of_this_machine(tmp_path: Path) -> None:
+    for base in ("https://h/a", f"file://{tmp_path}"):
+        for url in (str(tmp_path), tmp_path.as_uri()):
+            with pytest.raises(LmrError, match="folder of this machine"):
+                Address.parse(base).relative(url)
+    with pytest.raises(LmrError, match="not allowed"):
+        Address.parse("https://h/a").relative("ext::sh -c x")
+
+
+@given(st.text())
+def test_safe_names_are_safe(text: str) -> None:
+    name = safe_name(text)
+    assert all(char.isascii() and (char.isalnum() or char in "._-") for char in name)
+    assert not name or (name[0].isalnum() and len(name) <= 80)
+    assert safe_name(name) == name
+
+
+@given(st.text(min_size=1))
+def test_any_text_is_an_address_or_an_error_with_a_hint(text: str) -> None:
+    try:
+        address = Address.parse(text)
+    except LmrError as error:
+        assert error.hint
+    else:
+        assert not address.git.startswith("-")
+        assert address.shown.isprintable()

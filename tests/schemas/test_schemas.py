@@ -1,0 +1,117 @@
+"""The schemas themselves, and documents that they take and refuse."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from lmr_author import resources
+from lmr_author.checks import example_task
+from lmr_author.checks.records import REVIEW
+from lmr_author.model import CATEGORIES, GateResult, GateStatus, TaskInfo
+
+MINE = ("info", "evaluation", "review", "recording", "finding", "validation")
+ALL = sorted(
+    path.name.removesuffix(".schema.json") for path in resources.folder("schemas").glob("*.schema.json")
+)
+
+
+def _errors(name: str, document: Any) -> list[str]:
+    return [error.message for error in Draft202012Validator(resources.schema(name)).iter_errors(document)]
+
+
+def _properties(node: Any, path: str = "") -> list[tuple[str, dict[str, Any]]]:
+    found = []
+    if isinstance(node, dict):
+        for name, value in node.get("properties", {}).items():
+            found.append((f"{path}/{name}", value))
+        for key, value in node.items():
+            found += _properties(value, f"{path}/{key}")
+    elif isinstance(node, list):
+        for item in node:
+            found += _properties(item, path)
+    return found
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_schema_is_a_schema_with_an_id(name: str) -> None:
+    schema = resources.schema(name)
+
+    Draft202012Validator.check_schema(schema)
+    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert schema["$id"].endswith(f"/{name}.schema.json")
+    assert schema["title"] and schema["description"]
+
+
+@pytest.mark.parametrize("name", MINE)
+def test_every_property_has_a_title_and_a_description(name: str) -> None:
+    found = _properties(resources.schema(name))
+
+    assert found
+    assert [path for path, value in found if not (value.get("title") and value.get("description"))] == []
+
+
+def test_info_takes_what_the_model_writes_and_refuses_the_rest() -> None:
+    document = TaskInfo.from_json(example_task.INFO).to_json()
+
+    assert _errors("info", document) == []
+    assert (
+        _errors(
+            "info", {key: value for key, value in document.items() if key not in ("repo_commit", "license")}
+        )
+        == []
+    )
+    for change in ({"year": "2024"}, {"implementations": []}, {"repo_commit": "abc"}, {"instance_id": "1"}):
+        assert _errors("info", {**document, **change}), change
+    for change in (
+        {"category": "loss"},
+        {"goal_file": "../x.py"},
+        {"goal_file": "/x.py"},
+        {"index": 0},
+        {"goal_function": ""},
+    ):
+        entry = {**document["implementations"][0], **change}
+        assert _errors("info", {**document, "implementations": [entry]}), change
+
+
+def test_categories_are_those_of_the_model() -> None:
+    properties = resources.schema("info")["properties"]["implementations"]["items"]["properties"]
+
+    assert tuple(properties["category"]["enum"]) == CATEGORIES
+
+
+def test_evaluation_takes_gate_results() -> None:
+    gates = [GateResult("golden-passes", status, "text", implementation=1).to_json() for status in GateStatus]
+    document = {
+        "format": "lmr-evaluation/1",
+        "tool": "0.1.0",
+        "sandbox": {"kind": "local", "python": "3.11.2"},
+        "started": "2025-01-01T00:00:00Z",
+        "seconds": 1.5,
+        "content_digest": "0" * 64,
+        "gates": gates,
+        "passed": False,
+    }
+
+    assert _errors("evaluation", document) == []
+    assert _errors("evaluation", {**document, "gates": [{**gates[0], "status": "maybe"}]})
+    assert _errors("evaluation", {**document, "content_digest": "x"})
+
+
+def test_review_takes_answers_and_refuses_others() -> None:
+    item = {"id": "a", "question": "b", "kind": "human", "answer": "unsure", "comment": "", "evidence": ""}
+
+    assert _errors("review", {**REVIEW, "items": [item]}) == []
+    assert _errors("review", {**REVIEW, "items": [{**item, "answer": "yes"}]})
+    assert _errors("review", {**REVIEW, "reviewer": ""})
+
+
+def test_schema_files_are_written_alike() -> None:
+    for name in MINE:
+        path = Path(resources.folder("schemas")) / f"{name}.schema.json"
+        text = path.read_text("utf-8")
+        assert text == json.dumps(json.loads(text), indent=2, ensure_ascii=False) + "\n"

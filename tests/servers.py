@@ -1,0 +1,85 @@
+"""Small HTTP servers on the loopback address: pages with given answers, and a package index."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+@dataclass
+class Answer:
+    """What a server says to one path."""
+
+    body: bytes = b""
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@contextmanager
+def serve(answers: dict[str, Answer]) -> Iterator[str]:
+    """A server; yields its address, ``http://127.0.0.1:PORT``. The query is not looked at."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            answer = answers.get(self.path.partition("?")[0], Answer(b"nothing here", 404))
+            self.send_response(answer.status)
+            for name, value in answer.headers.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(answer.body)))
+            self.end_headers()
+            try:
+                self.wfile.write(answer.body)
+            except (BrokenPipeError, ConnectionResetError):
+                pass
+
+        do_HEAD = do_GET
+
+        def log_message(self, *arguments: object) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@dataclass(frozen=True)
+class Release:
+    """One version of a package on the index: when it was uploaded ("" for an index that does not say)."""
+
+    version: str
+    uploaded: str
+    requires: tuple[str, ...] = ()
+    wheel: bool = True
+
+
+@contextmanager
+def package_index(packages: Mapping[str, list[Release]]) -> Iterator[str]:
+    """A package index (PEP 691 and 658: names, upload dates and metadata; no file can be downloaded)."""
+    answers: dict[str, Answer] = {}
+    for name, releases in packages.items():
+        listed = []
+        for release in releases:
+            stem = f"{name.replace('-', '_')}-{release.version}"
+            file = f"{stem}-py3-none-any.whl" if release.wheel else f"{stem}.tar.gz"
+            entry = {"filename": file, "url": f"/files/{file}", "hashes": {}, "core-metadata": release.wheel}
+            if release.uploaded:
+                entry["upload-time"] = f"{release.uploaded}T12:00:00Z"
+            listed.append(entry)
+            lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {release.version}"]
+            lines += [f"Requires-Dist: {item}" for item in release.requires]
+            answers[f"/files/{file}.metadata"] = Answer("\n".join(lines).encode() + b"\n")
+        page = {"meta": {"api-version": "1.1"}, "name": name, "files": listed}
+        kind = {"Content-Type": "application/vnd.pypi.simple.v1+json"}
+        answers[f"/simple/{name}/"] = Answer(json.dumps(page).encode(), headers=kind)
+    with serve(answers) as address:
+        yield f"{address}/simple"

@@ -1,0 +1,252 @@
+"""Running checks over tasks: selection, several tasks, checks that fail, hostile folders."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from referencing import Registry, Resource
+
+from lmr_author import resources
+from lmr_author.checks import example_task
+from lmr_author.checks.base import Check, Example
+from lmr_author.checks.registry import ALL_CHECKS, by_code
+from lmr_author.checks.view import TaskView
+from lmr_author.errors import UsageError
+from lmr_author.model import Finding, Severity
+from lmr_author.taskdir import TaskDir
+from lmr_author.validation.run import INTERNAL, select_checks, validate, validate_task
+
+
+class Breaks(Check):
+    """A check with a bug."""
+
+    code = "LMR999"
+    title = "breaks"
+    rationale = "It breaks."
+    failing = (Example("always"),)
+
+    def run(self, view: TaskView) -> Iterator[Finding]:
+        """Fail after the first finding."""
+        yield self.finding(view, "seen")
+        raise KeyError("missing")
+
+
+def _repository(task: TaskDir) -> Path:
+    return task.root / example_task.REPOSITORY
+
+
+def test_a_check_that_fails_is_a_finding_and_the_others_go_on(tmp_path: Path) -> None:
+    task = example_task.write(tmp_path)
+    (task.root / "Dockerfile").unlink()
+
+    report = validate([task], [Breaks(), *ALL_CHECKS])
+
+    assert [one.code for one in report.findings] == [INTERNAL, "LMR201"]
+    assert "LMR999" in report.findings[0].message and "KeyError" in report.findings[0].message
+
+
+def test_codes_and_their_beginnings_select_checks() -> None:
+    assert [one.code for one in select_checks(["lmr401"])] == ["LMR401"]
+    assert {one.code[:4] for one in select_checks(["LMR4", "LMR7"])} == {"LMR4", "LMR7"}
+    assert {one.code for one in select_checks(["LMR40"], ["LMR401,LMR402"])} == {
+        "LMR403",
+        "LMR404",
+        "LMR405",
+        "LMR406",
+    }
+    assert select_checks() == ALL_CHECKS
+    for wrong in ("LMR9", "E501", "4", "LMR4x"):
+        with pytest.raises(UsageError):
+            select_checks([wrong])
+
+
+def test_one_broken_task_does_not_stop_the_others(tmp_path: Path) -> None:
+    good = example_task.write(tmp_path)
+    broken = example_task.write(tmp_path, 2)
+    (broken.root / "info.json").write_bytes(b"\xff\xfe{")
+    empty = TaskDir(tmp_path / "3-Empty")
+    empty.root.mkdir()
+
+    report = validate([good, broken, empty])
+
+    assert [task.task for task in report.tasks] == [good.name, broken.name, empty.name]
+    assert report.tasks[0].findings == ()
+    assert [one.code for one in report.tasks[1].findings] == ["LMR001"]
+    assert {one.code for one in report.tasks[2].findings} == {"LMR001", "LMR201"}
+
+
+def test_two_tasks_of_one_name_keep_their_own_findings(tmp_path: Path) -> None:
+    one = example_task.write(tmp_path / "a")
+    other = example_task.write(tmp_path / "b")
+
+    report = validate([one, other])
+
+    assert [[finding.code for finding in task.findings] for task in report.tasks] == [
+        ["LMR008", "LMR011"]
+    ] * 2
+
+
+def test_only_notes_are_clean(tmp_path: Path) -> None:
+    task = example_task.write(tmp_path)
+    shutil.rmtree(task.root / "authoring")
+
+    report = validate([task])
+
+    assert [(one.code, one.severity) for one in report.findings] == [("LMR801", Severity.NOTE)]
+    assert report.clean
+
+
+def test_the_report_is_as_its_schema_says(tmp_path: Path) -> None:
+    task = example_task.write(tmp_path)
+    for code in ("LMR003", "LMR203", "LMR401", "LMR704"):
+        example_task.apply(task, by_code()[code].failing[0])
+    document = json.loads(json.dumps(validate([task]).to_json()))
+
+    finding = Resource.from_contents(resources.schema("finding"))
+    registry = Registry().with_resources([(resources.schema("finding")["$id"], finding)])
+    Draft202012Validator(resources.schema("validation"), registry=registry).validate(document)
+    keys = ["code", "severity", "task", "implementation", "path", "pointer", "message", "hint", "fixable"]
+    assert [list(one) for one in document["tasks"][0]["findings"]] == [keys] * document["summary"][
+        "errors"
+    ] + [keys] * (document["summary"]["warnings"] + document["summary"]["notes"])
+    assert document["summary"]["by_code"] == {"LMR003": 1, "LMR203": 1, "LMR401": 1, "LMR704": 1}
+
+
+def test_nothing_outside_of_the_task_is_read(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.mkdir()
+    (secret / "info.json").write_text(json.dumps(example_task.INFO | {"paper_name": "SECRET-WORD"}))
+    (secret / "losses.py").write_text(example_task.GOLDEN.replace("sigmoid", "secret_word"))
+    task = example_task.write(tmp_path)
+    repository = _repository(task)
+    for path in (repository / "ranking" / "losses.py", task.root / "golden_files" / "losses_golden.py"):
+        path.unlink()
+        path.symlink_to(secret / "losses.py")
+    (repository / "linked").symlink_to(secret)
+    (repository / "Dockerfile").symlink_to("/etc/passwd")
+    before = secret.stat().st_atime_ns, (secret / "losses.py").stat().st_atime_ns
+
+    report = validate([task])
+
+    assert "secret_word" not in json.dumps(report.to_json())
+    assert (secret.stat().st_atime_ns, (secret / "losses.py").stat().st_atime_ns) == before
+    outside = {one.path for one in report.findings if one.code == "LMR704"}
+    assert len(outside) == 4
+    assert "LMR010" in {one.code for one in report.findings}
+
+    (task.root / "info.json").unlink()
+    (task.root / "info.json").symlink_to(secret / "info.json")
+    view = TaskView(task)
+    assert view.raw is None
+
+
+def test_special_files_are_named_and_never_opened(tmp_path: Path) -> None:
+    task = example_task.write(tmp_path)
+    repository = _repository(task)
+    os.mkfifo(repository / "pipe.py")
+    os.mkfifo(repository / "unit_test" / "data.pt")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(repository / "s.sock"))
+        report = validate([task])
+
+    assert {(one.code, one.path.rpartition("/")[2]) for one in report.findings} == {
+        ("LMR704", "pipe.py"),
+        ("LMR704", "data.pt"),
+        ("LMR704", "s.sock"),
+    }
+
+
+@pytest.mark.parametrize("name", ["info.json", "Dockerfile", f"{example_task.REPOSITORY}/ranking/losses.py"])
+def test_a_pipe_in_place_of_a_file_that_is_read(name: str, tmp_path: Path) -> None:
+    task = example_task.write(tmp_path)
+    (task.root / name).unlink()
+    os.mkfifo(task.root / name)
+
+    codes = {one.code for one in validate_task(task).findings}
+
+    assert "LMR704" in codes and INTERNAL not in codes
+
+
+def test_large_deep_and_oddly_named_files(tmp_path: Path) -> None:
+    task = example_task.write(tmp_path)
+    repository = _repository(task)
+    with (repository / "huge.py").open("wb") as file:
+        file.truncate(1024**3)
+    with (repository / "huge.pt").open("wb") as file:
+        file.truncate(1024**3)
+    deep = repository
+    for _ in range(200):
+        deep = deep / "deeper"
+    deep.mkdir(parents=True)
+    (deep / "x.py").write_text("x = 1\n")
+    (repository / "nested.py").write_text("x = " + "(" * 3000 + ")" * 3000 + "\n")
+    (repository / "nested.json").write_text("[" * 100000)
+    (repository / "sum.py").write_text("x = " + " + ".join(["pairwise_loss"] * 8000) + "\n")
+    with open(os.fsencode(repository) + b"/no-utf8-\xff\xfe.py", "wb") as file:
+        file.write(b"x = 1\n")
+    (repository / "two\nlines.py").write_text("x = 1\n")
+    (repository / "two.ipynb").write_text('{"cells": 7}')
+
+    report = validate([task])
+
+    assert {one.code for one in report.findings} == {"LMR704"}
+    assert {one.path.rpartition("/")[2] for one in report.findings} == {
+        "two\nlines.py",
+        "no-utf8-\\xff\\xfe.py",
+    }
+    json.dumps(report.to_json(), ensure_ascii=False).encode("utf-8")
+
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False)
+    | st.text(max_size=20)
+    | st.sampled_from(
+        [
+            "ranking/losses.py",
+            "../x",
+            "/",
+            "\0",
+            "a" * 5000,
+            "golden_files/losses_golden.py",
+            "unit_test/unit_test_1.py",
+            "\ud800",
+            ".",
+        ]
+    ),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_any_info_json_is_only_a_matter_of_findings(data: st.DataObject, tmp_path: Path) -> None:
+    folder = tmp_path / "fuzz"
+    shutil.rmtree(folder, ignore_errors=True)
+    task = example_task.write(folder)
+    info = task.load_raw()
+    for key in data.draw(st.lists(st.sampled_from(sorted(info)), max_size=3, unique=True)):
+        info[key] = data.draw(VALUES)
+    entry = dict(example_task.INFO["implementations"][0])
+    for key in data.draw(st.lists(st.sampled_from(sorted(entry)), max_size=4, unique=True)):
+        entry[key] = data.draw(VALUES)
+    if isinstance(info.get("implementations"), list):
+        info["implementations"] = [entry, *data.draw(st.lists(VALUES, max_size=2))]
+    (task.root / "info.json").write_text(json.dumps(info))
+
+    report = validate([task])
+
+    assert [one for one in report.findings if one.code == INTERNAL] == []
+    json.dumps(report.to_json(), ensure_ascii=False).encode("utf-8", "surrogatepass")
