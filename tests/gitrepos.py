@@ -60,4 +60,8 @@ def add_link(folder: Path, path: str, commit_id: str) -> str:
 
 def tree(folder: Path) -> list[str]:
     """Names of all files and links below a folder."""
-    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_symlink() or path.is_file())
+    return sorted(
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*")
+        if path.is_symlink() or path.is_file()
+    )

@@ -138,6 +138,7 @@ class InstructionFiles(_InstructionCheck):
             implementation=told(INSTRUCTION.replace("ranking/losses.py", "ranking/loss_functions.py")),
         ),
         Example("a typing error", implementation=told(INSTRUCTION.replace("paper.pdf", "paerp.pdf"))),
+        Example("a text with a typing error", implementation=told(INSTRUCTION + " See REDME.md.")),
         Example(
             "a wrong folder",
             implementation=told(INSTRUCTION.replace("ranking/losses.py", ".ranking/losses.py")),
@@ -148,6 +149,7 @@ class InstructionFiles(_InstructionCheck):
         ),
     )
     passing = (
+        Example("a file to be written", implementation=told(INSTRUCTION + " Results go to scores.json.")),
         Example(
             "only the file's name", implementation=told(INSTRUCTION.replace("ranking/losses.py", "losses.py"))
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -126,11 +127,25 @@ def test_without_network_nothing_is_pinned_and_that_is_said(monkeypatch: pytest.
         assert "the package index does not answer" in made.note
 
 
-def test_a_slow_index_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = resolve(monkeypatch, "loss", seconds=1.01)
-    assert (made.pinned, lines(made)) in ((False, ["loss"]), (True, ["loss==1.0", "maths==1.5"]))
+def test_a_silent_index_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    recipe = Recipe((Declared("loss", "loss>=1", "r.txt:1"),))
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        monkeypatch.setenv("UV_DEFAULT_INDEX", f"http://127.0.0.1:{server.getsockname()[1]}/simple")
+        made = lock(recipe, choose_base(recipe), seconds=2)
+    assert (made.pinned, made.note, lines(made)) == (
+        False,
+        "NOT pinned: uv took longer than 2 s",
+        ["loss>=1"],
+    )
+
+
+def test_without_time_no_index_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     made = resolve(monkeypatch, "loss", seconds=0)
-    assert (made.pinned, made.note) == (False, "NOT pinned: uv took longer than 0 s")
+    assert (made.pinned, lines(made)) == (False, ["loss"])
+    assert "was not asked" in made.note
+    assert lines(resolve(monkeypatch, "loss==2.0", seconds=0)) == ["loss==2.0"]
 
 
 def test_nothing_to_pin(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -204,6 +204,9 @@ def test_tensors() -> None:
     assert differences(base, base.clone().requires_grad_()) == [
         "the value: expected requires_grad False, got True"
     ]
+    flat = base.flatten()
+    assert differences([flat[2:4], flat[:2]], [flat[2:4].clone(), flat[:2].clone()]) == []
+    assert len(differences([flat[2:4], flat[:2]], [flat[:2].clone(), flat[2:4].clone()])) == 2
     (message,) = differences(base.to(torch.bfloat16), (base + 1).to(torch.bfloat16))
     assert message.startswith("the value: 24 of 24 elements differ; first at [0, 0]: expected 0.0, got 1.0")
     assert differences(torch.nn.Parameter(base), base.clone().requires_grad_())

@@ -332,6 +332,22 @@ def test_forked_children_do_not_record(tmp_path: Path) -> None:
     assert [value(repository, call) for call in repository.calls] == [1, 3]
 
 
+def test_generators_that_run_side_by_side_are_two_calls(tmp_path: Path) -> None:
+    goal = SCENARIOS["generator"][1]
+    repository = make(tmp_path, "count", goal, "from pkg.goal import count\nlist(zip(count(3), count(3)))\n")
+    repository.record("driver.py")
+    assert repository.summary["calls"] == 2
+    assert all(repository.meta(call)["outcome"] == "returned" for call in repository.calls)
+
+
+def test_code_on_the_command_line(tmp_path: Path) -> None:
+    repository = make(tmp_path, "f", "def f(x):\n    return x\n", "")
+    code = "import sys\nfrom pkg.goal import f\nclass Mine: pass\nf(sys.argv)\nf(Mine())"
+    assert repository.record("-c", code, "a").returncode == 0
+    assert value(repository, "000001") == {"$": "list", "v": ["-c", "a"]}
+    assert repository.calls == ["000001"], "a class of the command line cannot be found again"
+
+
 def test_a_killed_recording_keeps_its_complete_calls(tmp_path: Path) -> None:
     driver = "import os, signal\nfrom pkg.goal import f\nf(1)\nf(2)\nos.kill(os.getpid(), signal.SIGKILL)\n"
     repository = make(tmp_path, "f", "def f(x):\n    return x\n", driver)

@@ -182,6 +182,24 @@ def test_facts(repository: Repository) -> None:
     assert json.loads(shown.stdout)["packages"] == facts["packages"]
 
 
+def test_the_repository_is_never_imported_in_the_parent(repository: Repository) -> None:
+    """Its own file of a library's name is the variants' business; the folder is the current one, as in a sandbox."""
+    (repository.root / "numpy.py").write_text("raise SystemExit(9)\n")
+    repository.replay(preload=["numpy"])  # writes the request
+    package = repository.out / "package" / "lmr_probe"
+    shutil.copytree(PROBE, package)
+    done = subprocess.run(
+        [sys.executable, "-m", "lmr_probe", "replay", str(repository.out / "request.json")],
+        cwd=repository.root,
+        env={"PYTHONPATH": str(package.parent)},
+        capture_output=True,
+        timeout=60,
+    )
+    replayed = Replayed(repository, frames.read_frames(done.stdout), done)
+    replayed.assert_same()
+    assert replayed.frames[0].header["numpy"] != ""
+
+
 def test_usage() -> None:
     for arguments in ([], ["record"], ["replay"], ["other", "x"]):
         done = subprocess.run([sys.executable, str(PROBE), *arguments], capture_output=True)

@@ -1,0 +1,120 @@
+"""`lmr-author validate` and `explain` as they are typed, and what they print."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lmr_author import resources
+from lmr_author.checks import example_task
+from lmr_author.checks.base import Example
+from lmr_author.checks.registry import ALL_CHECKS, by_code
+from lmr_author.cli.app import main
+from lmr_author.cli.render_findings import findings_text
+from lmr_author.validation.run import validate
+
+ROOT = Path(resources.__file__).resolve().parent.parent
+
+
+def test_a_clean_task(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    task = example_task.write(tmp_path)
+
+    assert main(["validate", str(task.root)]) == 0
+    assert capsys.readouterr().out.startswith("1 task checked: nothing found\nnext: ")
+
+
+def test_findings_are_grouped_by_task_and_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    task = example_task.write(tmp_path)
+    example_task.write(tmp_path, 2)
+    for code in ("LMR203", "LMR307", "LMR704"):
+        example_task.apply(task, by_code()[code].failing[0])
+
+    assert main(["validate", str(tmp_path)]) == 1
+    out = capsys.readouterr().out
+    lines = out.splitlines()
+    assert lines[0] == task.name
+    assert [line for line in lines if line.startswith("  ") and not line.startswith("   ")] == [
+        "  Dockerfile",
+        "  margin-ranking/ranking/losses.py",
+        "  margin-ranking/ranking/two\\nlines.txt",
+    ]
+    assert "    error   LMR203  L8: torch>=2.5 is not quoted" in out
+    assert '> write "torch>=2.5" in quotes' in out
+    assert "2 tasks checked, 1 clean: 1 error, 2 warnings" in lines
+    assert lines[-1].startswith("next: ") and "explain LMR203" in lines[-1]
+
+
+def test_json_is_alone_on_stdout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    task = example_task.write(tmp_path)
+    (task.root / "Dockerfile").unlink()
+
+    assert main(["validate", str(task.root), "--format", "json"]) == 1
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["summary"]["by_code"] == {"LMR201": 1}
+    assert captured.err == ""
+
+
+def test_select_ignore_and_what_is_no_task(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    task = example_task.write(tmp_path)
+    (task.root / "Dockerfile").unlink()
+
+    assert main(["validate", str(task.root), "--select", "LMR4"]) == 0
+    assert main(["validate", str(task.root), "--ignore", "LMR201"]) == 0
+    assert main(["validate", str(task.root), "--select", "LMR2", "--ignore", "LMR202,LMR203"]) == 1
+    assert main(["validate", str(task.root), "--select", "X1"]) == 2
+    assert "error: no check has the code 'X1'" in capsys.readouterr().err
+    assert main(["validate", str(tmp_path / "nothing")]) == 3
+    assert "hint:" in capsys.readouterr().err
+
+
+def test_notes_alone_give_exit_code_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    task = example_task.write(tmp_path)
+    example_task.apply(task, by_code()["LMR310"].failing[0])
+
+    assert main(["validate", str(task.root)]) == 0
+    assert "1 note" in capsys.readouterr().out
+
+
+def test_names_cannot_move_the_cursor(tmp_path: Path) -> None:
+    task = example_task.write(tmp_path)
+    name = "\x1b[2J\x1b]0;title\x07\r.DS_Store~"
+    example_task.apply(task, Example("odd", files={f"margin-ranking/{name}": "x"}))
+
+    text = "\n".join(findings_text(validate([task])))
+
+    assert "\\x1b[2J" in text
+    assert all(char.isprintable() or char == "\n" for char in text)
+
+
+@pytest.mark.parametrize("check", ALL_CHECKS, ids=lambda check: check.code)
+def test_every_check_is_explained(check: object, capsys: pytest.CaptureFixture[str]) -> None:
+    code = getattr(check, "code", "")
+    assert main(["explain", code.lower()]) == 0
+    text = capsys.readouterr().out
+
+    assert text.startswith(f"{code}: ")
+    assert "Found:" in text
+    assert main(["explain", code, "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["code"] == code
+
+
+def test_explain_lists_and_suggests(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "all"]) == 0
+    assert all(check.code in capsys.readouterr().out for check in ALL_CHECKS[:1])
+    assert main(["explain", "LMR41"]) == 2
+    assert "did you mean" in capsys.readouterr().err
+
+
+def test_the_generated_page_is_up_to_date() -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "scripts" / "generate-docs"), "--check"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stdout) == (0, "")
