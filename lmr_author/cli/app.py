@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import signal
 import sys
 from typing import Annotated, Any
 
@@ -96,7 +97,13 @@ def _main(
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the program; returns its exit code. Never a traceback for a user's mistake."""
+    # A plain `kill` ends a command as Ctrl-C does: containers are removed, nothing stays half-written.
+    signal.signal(signal.SIGTERM, _interrupt)
     return guarded(lambda: _run(sys.argv[1:] if arguments is None else arguments))
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 def _run(arguments: list[str]) -> int:

@@ -38,6 +38,9 @@ def new_task(
         int | None, typer.Option("--year", help="The paper's year; by default read from it.")
     ] = None,
     paper_url: Annotated[str | None, typer.Option("--paper-url", help="The paper's web address.")] = None,
+    repo_url: Annotated[
+        str | None, typer.Option("--repo-url", help="The public address, when --repo is a local clone.")
+    ] = None,
     base_image: Annotated[
         str | None,
         typer.Option(
@@ -80,6 +83,7 @@ def new_task(
         title=title,
         year=year,
         paper_url=paper_url,
+        repo_url=repo_url,
         base_image=base_image,
         python_version=python_version,
         repo_folder=repo_folder,

@@ -113,7 +113,8 @@ def _new_task(
     base = f" --base-image {shlex.quote(base_image)}" if base_image else ""
     hooks.command(
         f"lmr-author new-task {paper.name} --repo ./{repository.name} --id {recipe['instance_id']} "
-        f"--name {recipe['name']} --paper-url {recipe['paper_url']}{base} --no-input"
+        f"--name {recipe['name']} --paper-url {recipe['paper_url']} "
+        f"--repo-url {recipe['repo_url']}{base} --no-input"
     )
     options = new_task.NewTaskOptions(
         paper=str(paper),
@@ -123,6 +124,7 @@ def _new_task(
         title=str(recipe["title"]),
         year=int(recipe["year"]),
         paper_url=str(recipe["paper_url"]),
+        repo_url=str(recipe["repo_url"]),
         base_image=base_image,
         tasks_dir=tasks,
         offline=True,

@@ -36,6 +36,7 @@ class NewTaskOptions:
         paper: PDF file, URL or arXiv id.
         repo: address of the repository, or a local folder.
         name: of the task folder, after its number; ``repo_folder`` of the repository's folder in it.
+        repo_url: public address to write down, when ``repo`` is a local clone of it.
         python_version: inside the base image, when it is known better than the table does.
     """
 
@@ -47,6 +48,7 @@ class NewTaskOptions:
     title: str | None = None
     year: int | None = None
     paper_url: str | None = None
+    repo_url: str | None = None
     base_image: str | None = None
     python_version: str | None = None
     repo_folder: str | None = None
@@ -221,7 +223,7 @@ def _info(
         folder_name=f"{number}-{name}",
         paper_url=options.paper_url or fetched.url or known,
         year=year or 0,
-        repo_url=address.shown,
+        repo_url=Address.parse(options.repo_url).shown if options.repo_url else address.shown,
         repo_folder_name=repo_folder,
     )
 

@@ -1,0 +1,226 @@
+"""Instrumenting one function of a source file, by its syntax tree.
+
+The target gets an innermost decorator, which is handed the raw function whatever decorates it and
+wherever it is defined, and its body gets a cheap call at the start of each block and branch. Line
+numbers, docstrings, closures and ``super()`` stay what they are.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from types import CodeType
+from typing import Any, Dict, Iterator, List, NamedTuple, Sequence, Tuple, Union
+
+REGISTER = "__lmr_target__"
+"""Name of the decorator; it lives in ``builtins``, where every scope finds it."""
+HIT = "__lmr_hit__"
+"""Name of the function that notes a block, called with its number."""
+
+Function = Union[ast.FunctionDef, ast.AsyncFunctionDef]
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+class TargetNotFound(Exception):
+    """The source has no such function, or no Python."""
+
+
+class Instrumented(NamedTuple):
+    """A module's code with the target instrumented.
+
+    Attributes:
+        code: the module's code object.
+        lines: number of a block → line of its first statement; 0 is the body itself.
+        first, last: lines of the target, decorators excluded.
+        nested: the target is defined inside another function.
+        tree: the instrumented syntax tree.
+        path: the definitions around the target and the target itself, outermost first.
+    """
+
+    code: CodeType
+    lines: Dict[int, int]
+    first: int
+    last: int
+    nested: bool
+    tree: ast.Module
+    path: Tuple[ast.stmt, ...]
+
+
+def instrument(source: bytes, filename: str, qualname: str, line: int = 0, nth: int = 0) -> Instrumented:
+    """Instrument the function ``qualname`` (dotted, without ``<locals>``) of some source.
+
+    Args:
+        line: line of its ``def``, to tell definitions of one name apart.
+        nth: which definition of that name it is, from 1, where lines may have moved.
+
+    Without either, the last definition is meant.
+
+    Raises TargetNotFound.
+    """
+    try:
+        tree = ast.parse(source, filename)
+    except (SyntaxError, ValueError) as error:
+        raise TargetNotFound("%s: %s" % (filename, error)) from error
+    path = find(tree, qualname, line, nth)
+    target: Any = path[-1]
+    first, last = def_line(target), _last_line(target)
+    probes = _Probes()
+    target.body = probes.function_body(target)
+    target.decorator_list.append(_name(REGISTER, target))
+    nested = any(isinstance(item, _FUNCTIONS) for item in path[:-1])
+    code: CodeType = compile(tree, filename, "exec", dont_inherit=True)
+    return Instrumented(code, probes.lines, first, last, nested, tree, path)
+
+
+def find(tree: ast.Module, qualname: str, line: int = 0, nth: int = 0) -> Tuple[ast.stmt, ...]:
+    """The definitions that lead to a function, itself last. Raises TargetNotFound."""
+    found = list(_definitions(tree.body, qualname.split("."), ()))
+    found = [path for path in found if isinstance(path[-1], _FUNCTIONS)]
+    if not found:
+        raise TargetNotFound("there is no function %s" % qualname)
+    if nth:
+        if nth > len(found):
+            raise TargetNotFound("there are only %d definitions of %s" % (len(found), qualname))
+        return found[nth - 1]
+    if line:
+        exact = [path for path in found if def_line(path[-1]) == line]
+        within = [path for path in found if path[-1].lineno <= line <= _last_line(path[-1])]
+        if exact or within:
+            return (exact or within)[0]
+        if len(found) > 1:
+            raise TargetNotFound("there is no function %s at line %d" % (qualname, line))
+    return found[-1]
+
+
+def _definitions(
+    body: Sequence[ast.stmt], names: List[str], above: Tuple[ast.stmt, ...]
+) -> Iterator[Tuple[ast.stmt, ...]]:
+    for statement in body:
+        if isinstance(statement, (*_FUNCTIONS, ast.ClassDef)):
+            if statement.name == names[0]:
+                path = (*above, statement)
+                if len(names) == 1:
+                    yield path
+                else:
+                    yield from _definitions(statement.body, names[1:], path)
+            continue
+        for block in _blocks(statement):
+            yield from _definitions(block, names, above)
+
+
+def _blocks(statement: ast.stmt) -> Iterator[List[ast.stmt]]:
+    """The statement lists inside a compound statement."""
+    for field in ("body", "orelse", "finalbody"):
+        block = getattr(statement, field, None)
+        if isinstance(block, list):
+            yield block
+    for field in ("handlers", "cases"):
+        for item in getattr(statement, field, ()):
+            yield item.body
+
+
+def def_line(node: Any) -> int:
+    """Line of the ``def`` itself; before Python 3.8 a node's line is that of its first decorator."""
+    last_decorator = max([_last_line(item) for item in node.decorator_list] or [0])
+    return int(max(node.lineno, last_decorator + 1)) if last_decorator >= node.lineno else int(node.lineno)
+
+
+def _last_line(node: Any) -> int:
+    return max(getattr(item, "lineno", 0) for item in ast.walk(node))
+
+
+def _name(name: str, place: ast.AST) -> ast.expr:
+    return ast.copy_location(ast.Name(id=name, ctx=ast.Load()), place)
+
+
+class _Probes(ast.NodeTransformer):
+    """Puts a numbered call at the start of each block of a function."""
+
+    def __init__(self) -> None:
+        self.lines: Dict[int, int] = {}
+
+    def call(self, place: Any) -> ast.expr:
+        number = len(self.lines)
+        self.lines[number] = getattr(place, "lineno", 0)
+        value = ast.copy_location(ast.Constant(value=number), place)
+        return ast.copy_location(ast.Call(func=_name(HIT, place), args=[value], keywords=[]), place)
+
+    def statement(self, place: Any) -> ast.stmt:
+        return ast.copy_location(ast.Expr(value=self.call(place)), place)
+
+    def function_body(self, target: Function) -> List[ast.stmt]:
+        """The target's body with probes; the docstring stays first."""
+        body = list(target.body)
+        doc = body[:1] if ast.get_docstring(target, clean=False) is not None else []
+        rest = body[len(doc) :]
+        first = self.statement(rest[0] if rest else body[0])
+        return doc + [first] + [self.visit(item) for item in rest]
+
+    def block(self, body: List[ast.stmt], place: Any = None) -> List[ast.stmt]:
+        first = self.statement(body[0] if body else place)
+        return [first] + [self.visit(item) for item in body]
+
+    def visit_If(self, node: ast.If) -> ast.If:
+        node.test = self.visit(node.test)
+        node.body = self.block(node.body)
+        if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
+            node.orelse = [self.visit(node.orelse[0])]
+        else:
+            node.orelse = self.block(node.orelse, node)
+        return node
+
+    def _loop(self, node: Any) -> Any:
+        for field in ("test", "target", "iter"):
+            if hasattr(node, field):
+                setattr(node, field, self.visit(getattr(node, field)))
+        node.body = self.block(node.body)
+        if node.orelse:
+            node.orelse = self.block(node.orelse)
+        return node
+
+    visit_For = visit_AsyncFor = visit_While = _loop
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.ExceptHandler:
+        node.body = self.block(node.body)
+        return node
+
+    def visit_match_case(self, node: Any) -> Any:
+        node.body = self.block(node.body)
+        return node
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.IfExp:
+        node.test = self.visit(node.test)
+        node.body = self._counted(node.body)
+        node.orelse = self._counted(node.orelse)
+        return node
+
+    def _counted(self, value: ast.expr) -> ast.expr:
+        """``__lmr_hit__(k) or value``: the call returns None."""
+        call = self.call(value)
+        return ast.copy_location(ast.BoolOp(op=ast.Or(), values=[call, self.visit(value)]), value)
+
+
+def closure_factory(found: Instrumented, filename: str, free: Sequence[str]) -> CodeType:
+    """Code that defines ``__lmr_outer__``: given the free variables, it returns the nested target.
+
+    The target keeps only the innermost decorator, so what it returns is registered like any other.
+    """
+    target: Any = copy.copy(found.path[-1])
+    target.decorator_list = target.decorator_list[-1:]
+    names = [name for name in free if name != target.name]
+    text = "def __lmr_outer__(%s):\n    def %s(): pass\n    return %s\n" % (
+        ", ".join(names),
+        target.name,
+        target.name,
+    )
+    outer: Any = ast.parse(text, filename)
+    outer.body[0].body[0] = target
+    _keep_futures(found.tree, outer)
+    return compile(outer, filename, "exec", dont_inherit=True)
+
+
+def _keep_futures(source: ast.Module, outer: Any) -> None:
+    futures = [
+        item for item in source.body if isinstance(item, ast.ImportFrom) and item.module == "__future__"
+    ]
+    outer.body[:0] = futures

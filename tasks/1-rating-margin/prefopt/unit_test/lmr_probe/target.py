@@ -1,0 +1,244 @@
+"""Loading the target in a fresh process and calling it with recorded inputs."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import importlib.util
+import inspect
+import os
+import sys
+import time
+import traceback
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence
+
+from . import randomness
+from .codec import DEFAULT_LIMIT, BadDocument, Document, TooLarge, Unstorable, decode, encode
+from .hook import Hook
+from .instrument import TargetNotFound, closure_factory
+from .objects import MAIN, MAIN_STAND_IN
+from .outcome import CLOSURE, ITEM_LIMIT, ITEMS, MODE, RANDOM, Inputs, applied, type_name, unbind
+
+MAX_TRACEBACK = 20_000
+
+
+class LoadError(Exception):
+    """The goal file could not be imported. ``error`` describes it as in :class:`Result`."""
+
+    def __init__(self, error: Dict[str, Any]) -> None:
+        super().__init__("%s: %s" % (error["type"], error["message"]))
+        self.error = error
+
+
+class Result(NamedTuple):
+    """What a replayed call did.
+
+    Attributes:
+        status: ``returned``, ``raised``, ``unstorable`` or ``bad-inputs``.
+        document: the outcome; None for the last two.
+        entered: a block of the target's body was executed.
+        file: the file that the target's code says it is from.
+        seconds: time of the call alone.
+        error: ``{"type", "message", "traceback", "raised_in_target"}`` of what was raised, or {}.
+    """
+
+    status: str
+    document: Optional[Document]
+    entered: bool
+    file: str
+    seconds: float
+    error: Dict[str, Any]
+
+
+class Target:
+    """A function of a goal file.
+
+    Args:
+        tree: the repository.
+        goal_file: path in it.
+        qualname, line, nth: the function; see :func:`~.instrument.instrument`.
+        module: the name to import the file by; None or ``__main__`` for a script.
+        sys_path: folders of the repository to import from.
+        source: served in place of the file's content.
+    """
+
+    def __init__(
+        self,
+        tree: str,
+        goal_file: str,
+        qualname: str,
+        line: int = 0,
+        module: Optional[str] = None,
+        sys_path: Sequence[str] = ("",),
+        source: Optional[bytes] = None,
+        nth: int = 0,
+    ) -> None:
+        self.tree = os.path.abspath(str(tree))
+        self.path = os.path.join(self.tree, *goal_file.split("/"))
+        self.module = None if module == MAIN else module
+        self.sys_path = [os.path.join(self.tree, item) if item else self.tree for item in sys_path]
+        self.qualname = qualname
+        self._functions: List[Any] = []
+        self._namespace: Dict[str, Any] = {}
+        self.hook = Hook(self.path, qualname, line, self._register, source, self.path, nth)
+
+    def _register(self, function: Any) -> Any:
+        self._functions.append(function)
+        return function
+
+    def load(self) -> None:
+        """Import the goal file with the target instrumented. Raises LoadError."""
+        places = list(self.sys_path) + ([] if self.module else [os.path.dirname(self.path)])
+        sys.path[:] = list(dict.fromkeys(places + sys.path))
+        self.hook.install()
+        try:
+            module = self._import()
+        except TargetNotFound as error:
+            raise LoadError({"type": "TargetNotFound", "message": str(error), "traceback": ""}) from error
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt):
+                raise
+            raise LoadError(describe(error, self.hook)) from error
+        self._namespace = module.__dict__
+        found = self.hook.found
+        if found is None:
+            where = getattr(module, "__file__", None)
+            message = "module %s was imported from %s, which is not the goal file" % (self.module, where)
+            raise LoadError({"type": "WrongFile", "message": message, "traceback": ""})
+        if not found.nested and not self._functions:
+            message = "importing the file does not define %s" % self.qualname
+            raise LoadError({"type": "NotDefined", "message": message, "traceback": ""})
+
+    def _import(self) -> Any:
+        if self.module:
+            if self.module in sys.modules:
+                self._forget()
+            return importlib.import_module(self.module)
+        spec: Any = importlib.util.spec_from_file_location(MAIN_STAND_IN, self.path)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[MAIN_STAND_IN] = module
+        spec.loader.exec_module(module)
+        return module
+
+    def _forget(self) -> None:
+        """Forget the repository's modules, so that all are imported anew, the goal file instrumented."""
+        base = os.path.realpath(self.tree) + os.sep
+        own = os.path.realpath(os.path.dirname(__file__)) + os.sep
+        for name, module in list(sys.modules.items()):
+            path = os.path.realpath(getattr(module, "__file__", None) or os.devnull)
+            if name != MAIN and path.startswith(base) and not path.startswith(own) and not _is_test(path):
+                del sys.modules[name]
+
+    def function(self, free: Dict[str, Any]) -> Any:
+        """The raw function; a nested one is built with the given free variables."""
+        found = self.hook.found
+        assert found is not None
+        if not found.nested:
+            return self._functions[-1]
+        namespace = self._namespace
+        exec(closure_factory(found, self.path, list(free)), namespace)
+        return namespace.pop("__lmr_outer__")(**free)
+
+    def call(self, inputs: Document, limit: int = DEFAULT_LIMIT) -> Result:
+        """Call the target with recorded inputs. Whatever it does is a result."""
+        try:
+            values = decode(inputs)
+            if not isinstance(values, dict):
+                raise BadDocument("the inputs are no dictionary")
+            modes, states = values.pop(MODE, None), values.pop(RANDOM, {})
+            most = values.pop(ITEMS, ITEM_LIMIT)
+            free = {name[len(CLOSURE) :]: values[name] for name in values if name.startswith(CLOSURE)}
+            arguments = {name: item for name, item in values.items() if not name.startswith("@")}
+            function = self.function(free)
+            args, kwargs = unbind(function, arguments)
+        except Exception as error:
+            return Result("bad-inputs", None, False, "", 0.0, describe(error, self.hook))
+        before = Document(
+            {"$": "dict", "v": [pair for pair in inputs.tree["v"] if pair[0] in values]}, inputs.buffers
+        )
+        taken = Inputs(values, before, limit)
+        randomness.restore(states)
+        self.hook.hits.clear()
+        start = time.perf_counter()
+        run = _Run(function, taken, most)
+        with applied(modes):
+            run.make(args, kwargs)
+        seconds = time.perf_counter() - start
+        entered = bool(self.hook.hits)
+        file = inspect.unwrap(function).__code__.co_filename
+        told = {} if run.error is None else describe(run.error, self.hook)
+        return Result(run.status, run.document, entered, file, seconds, told)
+
+
+class _Run:
+    """One call and its outcome."""
+
+    def __init__(self, function: Any, inputs: Inputs, most: int) -> None:
+        self.function, self.inputs, self.most = function, inputs, most
+        self.status = "returned"
+        self.document: Optional[Document] = None
+        self.error: Optional[BaseException] = None
+
+    def make(self, args: Any, kwargs: Any) -> None:
+        try:
+            self.document = self._outcome(args, kwargs)
+        except (Unstorable, TooLarge) as error:
+            self.status, self.error = "unstorable", error
+        except BaseException as error:
+            self.status, self.error = "raised", error
+            try:
+                self.document = self.inputs.raised(self.function, error)
+            except (Unstorable, TooLarge) as problem:
+                self.status, self.error = "unstorable", problem
+
+    def _outcome(self, args: Any, kwargs: Any) -> Document:
+        value = self.function(*args, **kwargs)
+        if inspect.isgenerator(value):
+            items: List[Document] = []
+            while len(items) < self.most:
+                try:
+                    items.append(encode(next(value), self.inputs.limit))
+                except StopIteration as stop:
+                    return self.inputs.generated(self.function, items, encode(stop.value, self.inputs.limit))
+            return self.inputs.generated(self.function, items, None)
+        if inspect.isasyncgen(value):
+            return asyncio.run(self._collect(value))
+        if inspect.iscoroutine(value):
+            value = asyncio.run(_awaited(value))
+        return self.inputs.returned(self.function, value)
+
+    async def _collect(self, value: Any) -> Document:
+        items: List[Document] = []
+        while len(items) < self.most:
+            try:
+                items.append(encode(await value.__anext__(), self.inputs.limit))
+            except StopAsyncIteration:
+                return self.inputs.generated(self.function, items, encode(None))
+        await value.aclose()
+        return self.inputs.generated(self.function, items, None)
+
+
+async def _awaited(value: Any) -> Any:
+    return await value
+
+
+def _is_test(path: str) -> bool:
+    return os.sep + "unit_test" + os.sep in path
+
+
+def describe(error: BaseException, hook: Hook) -> Dict[str, Any]:
+    """An exception as plain data; ``raised_in_target``: the ``raise`` itself lies in the target's lines."""
+    frames = traceback.extract_tb(error.__traceback__)
+    found = hook.found
+    inside = False
+    if frames and found is not None:
+        last = frames[-1]
+        same = os.path.realpath(last.filename) == hook.goal_file
+        inside = same and found.first <= (last.lineno or 0) <= found.last
+    text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+    return {
+        "type": type_name(error),
+        "message": str(error)[:2000],
+        "traceback": text[-MAX_TRACEBACK:],
+        "raised_in_target": inside,
+    }
