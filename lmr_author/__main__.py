@@ -1,6 +1,19 @@
-"""``python -m lmr_author``: the same program as the ``lmr-author`` command."""
+"""``python -m lmr_author`` and the ``lmr-author`` command: the same program."""
 
-from lmr_author.cli.app import main
+import sys
+
+from lmr_author.errors import EXIT_INTERRUPTED
+
+
+def main() -> int:
+    """Run the program. Ctrl-C while it is still being loaded ends it without a traceback, too."""
+    try:
+        from lmr_author.cli.app import main as run
+    except KeyboardInterrupt:
+        print("\ninterrupted", file=sys.stderr)
+        return EXIT_INTERRUPTED
+    return run()
+
 
 if __name__ == "__main__":
     raise SystemExit(main())

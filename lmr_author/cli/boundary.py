@@ -39,6 +39,7 @@ def _operating_system_error(error: OSError) -> tuple[str, str] | None:
     hints = {
         errno.ENOSPC: "free some space and run the command again; what was complete is kept",
         errno.EDQUOT: "free some of your quota and run the command again",
+        errno.EFBIG: "raise the limit on the size of a file (ulimit -f) and run the command again",
         errno.EACCES: "check the permissions",
         errno.EPERM: "check the permissions",
         errno.EROFS: "choose a folder that can be written",

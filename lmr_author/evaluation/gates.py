@@ -208,6 +208,7 @@ class Isolated(Gate):
                 "this sandbox does not isolate (no bubblewrap): network, user and root are not shown",
                 "install bubblewrap (Debian: apt install bubblewrap), or use --sandbox docker",
             )
+        facts.pop("packages", None)  # the build gate has them
         problems = list(_holes(facts))
         if problems:
             return self.failed(

@@ -28,6 +28,7 @@ class Drive:
         tree: a private copy of the repository, golden in place; the run may write into it.
         inside: where it appears in the sandbox.
         goal_file, qualname, line: the target.
+        nth: which definition of its name it is, where the file has several; else 0.
         driver: the annotator's command.
         work: a folder of ours for the job and its output.
         seconds: time limit of the whole run.
@@ -39,6 +40,7 @@ class Drive:
     goal_file: str
     qualname: str
     line: int
+    nth: int
     driver: Driver
     work: Path
     seconds: float

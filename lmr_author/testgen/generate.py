@@ -10,7 +10,7 @@ from lmr_author.taskdir import UNIT_TEST
 TEMPLATE = "unit_test.py.j2"
 
 
-def generate(implementation: Implementation, recording: Recording) -> str:
+def generate(implementation: Implementation, recording: Recording, nth: int = 0) -> str:
     """The text of an implementation's unit test. Pure: the same recording gives the same text.
 
     The test needs the standard library, what the repository needs, and the ``lmr_probe`` folder beside
@@ -20,6 +20,8 @@ def generate(implementation: Implementation, recording: Recording) -> str:
     Args:
         implementation: whose test it is.
         recording: its manifest.
+        nth: which definition of the target's name is meant, where the file has several; else 0. A line
+            would not do: it moves when another function of the file is masked.
     """
     import jinja2
 
@@ -33,6 +35,7 @@ def generate(implementation: Implementation, recording: Recording) -> str:
         target=str(implementation.target),
         goal_file=recording.goal_file,
         qualname=recording.qualname,
+        nth=nth,
         name=recording.qualname.rpartition(".")[2].strip("_") or "target",
         module=recording.module,
         sys_path=list(recording.sys_path),

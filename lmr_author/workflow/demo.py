@@ -60,7 +60,7 @@ def demo(folder: Path | None, sandbox: str, base_image: str | None, hooks: DemoH
     work.mkdir(parents=True)
     recipe = json.loads(resources.template("demo/demo.json"))
     paper, repository = _lay_out(work, recipe)
-    task = _new_task(work, paper, repository, recipe, base_image, hooks)
+    task = _new_task(work, paper, repository, recipe, hooks)
     _mask(task, recipe, hooks)
     _record(task, recipe, sandbox, base_image, hooks)
     hooks.command("lmr-author validate")
@@ -101,20 +101,12 @@ def _lay_out(work: Path, recipe: dict[str, Any]) -> tuple[Path, Path]:
     return paper, repository
 
 
-def _new_task(
-    work: Path,
-    paper: Path,
-    repository: Path,
-    recipe: dict[str, Any],
-    base_image: str | None,
-    hooks: DemoHooks,
-) -> TaskDir:
+def _new_task(work: Path, paper: Path, repository: Path, recipe: dict[str, Any], hooks: DemoHooks) -> TaskDir:
     tasks = work / "tasks"
-    base = f" --base-image {shlex.quote(base_image)}" if base_image else ""
     hooks.command(
         f"lmr-author new-task {paper.name} --repo ./{repository.name} --id {recipe['instance_id']} "
         f"--name {recipe['name']} --paper-url {recipe['paper_url']} "
-        f"--repo-url {recipe['repo_url']}{base} --no-input"
+        f"--repo-url {recipe['repo_url']} --no-input"
     )
     options = new_task.NewTaskOptions(
         paper=str(paper),
@@ -125,7 +117,6 @@ def _new_task(
         year=int(recipe["year"]),
         paper_url=str(recipe["paper_url"]),
         repo_url=str(recipe["repo_url"]),
-        base_image=base_image,
         tasks_dir=tasks,
         offline=True,
     )

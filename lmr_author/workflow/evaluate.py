@@ -139,6 +139,7 @@ def _build(sandbox: Sandbox, progress: Progress) -> tuple[GateResult, dict[str, 
     clock = time.monotonic()
     try:
         facts: dict[str, Any] = dict(sandbox.prepare(progress))
+        facts.pop("interpreter", None)  # a path of this machine says nothing to anybody else
     except SandboxBuildError as error:
         seconds = time.monotonic() - clock
         return GateResult("build", GateStatus.FAILED, error.message, error.hint, seconds=seconds), {}
@@ -159,7 +160,7 @@ def _build(sandbox: Sandbox, progress: Progress) -> tuple[GateResult, dict[str, 
         return GateResult("build", GateStatus.FAILED, message, "it needs Python 3.7 or newer"), facts
     versions = ", ".join(f"{name} {facts[name]}" for name in ("python", "torch", "numpy") if facts.get(name))
     seconds = time.monotonic() - clock
-    return GateResult("build", GateStatus.PASSED, versions, seconds=seconds, detail={"facts": facts}), facts
+    return GateResult("build", GateStatus.PASSED, versions, seconds=seconds, detail={}), facts
 
 
 def _skip_all(index: int, keep: OnGate) -> None:

@@ -1,4 +1,4 @@
-"""``mask`` and ``unmask``: goal file, golden, ``info.json``, a clean tree, in an order that survives a kill."""
+"""``mask`` and ``unmask``: goal file, golden, ``info.json`` and tree, in an order that survives a kill."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def _paper(info: TaskInfo, stages: Stages) -> dict[str, Any]:
 def _repository(info: TaskInfo, stages: Stages) -> dict[str, Any]:
     clone = stages.clone
     return {
-        "url": clone.url,
+        "url": info.repo_url,
         "commit": clone.commit,
         "commit_date": _time(clone.commit_date),
         "default_branch": clone.default_branch,

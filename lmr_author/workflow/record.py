@@ -148,6 +148,7 @@ def _plan(
         goal_file=implementation.goal_file,
         qualname=implementation.qualname,
         line=pair[0].line,
+        nth=pair[0].nth if pair[0].siblings > 1 else 0,
         driver=command,
         work=work,
         seconds=options.seconds,
@@ -209,6 +210,6 @@ def _store(
     folder = task.recording(info, implementation.index)
     recording = store(folder, plan, recorded, proof.chosen, proof.versions, lines, missed, support)
     renew_support(folder.parent, support)
-    text = generate(implementation, recording)
+    text = generate(implementation, recording, plan.nth)
     files.write_text(task.unit_test(info, implementation), text)
     return recording

@@ -288,6 +288,27 @@ def test_without_isolation_the_gate_is_unproven(tmp_path: Path, monkeypatch: pyt
     assert not result.passed
 
 
+def test_the_setter_of_a_property(tmp_path: Path) -> None:
+    """Two definitions of one name: mask, recording and shipped test all mean the second."""
+    task = make_task(tmp_path)
+    (task.root / "small-repo/pkg/box.py").write_text(
+        "def first(x):\n    return x\n\n"
+        "class Box:\n    @property\n    def size(self):\n        return self._size\n\n"
+        "    @size.setter\n    def size(self, value):\n        self._size = value * 2\n"
+    )
+    (task.root / "small-repo/box.py").write_text(
+        "from pkg.box import Box, first\nbox = Box()\nfor n in (1, 5):\n"
+        "    box.size = first(n)\n    assert box.size == 2 * n\n"
+    )
+    mask(task, MaskOptions(("pkg/box.py::Box.size#2", "pkg/box.py::first")), task.root)
+    recorded(task, "pkg/box.py::Box.size", "python", "box.py")
+    recorded(task, "pkg/box.py::first", "python", "box.py")
+    result = run_gates(task)
+    held = {gate.gate: gate.message for gate in result.gates if gate.status is not GateStatus.PASSED}
+    assert set(held) == {"trivial-fails"}, held
+    assert "return x" in held["trivial-fails"], "the identity is what `first` computes"
+
+
 def test_nothing_masked_and_no_interpreter(tmp_path: Path) -> None:
     task = make_task(tmp_path)
     with pytest.raises(LmrError, match="nothing is masked"):

@@ -1,0 +1,87 @@
+"""One task, authored once by the commands that the demo prints, and copied by the tests that change it."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from lmr_author.taskdir import TaskDir
+from tests.cli.program import Ended, lmr, succeed
+from tests.support import make_task
+
+HINGE = "pkg/losses.py::hinge"
+
+
+@dataclass(frozen=True)
+class Demo:
+    """A finished run of ``lmr-author demo``: its folder, what it said, and the commands it printed."""
+
+    folder: Path
+    ended: Ended
+
+    @property
+    def commands(self) -> list[list[str]]:
+        """The commands, as a shell would split them."""
+        return [shlex.split(line[2:]) for line in self.ended.err.splitlines() if line.startswith("$ ")]
+
+    @property
+    def task(self) -> TaskDir:
+        """The task it made."""
+        return TaskDir(self.folder / "tasks" / "1-margin-focal-contrast")
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    """``lmr-author demo``, run once."""
+    folder = tmp_path_factory.mktemp("demo") / "work"
+    return Demo(folder, lmr("demo", "--dir", folder, cwd=folder.parent))
+
+
+@dataclass(frozen=True)
+class Typed:
+    """A task authored by typing the demo's commands: how each of them ended, by verb."""
+
+    task: TaskDir
+    ended: dict[str, Ended]
+
+
+@pytest.fixture(scope="session")
+def typed(demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> Typed:
+    """What the demo prints, typed command by command in a fresh folder with its paper and repository."""
+    here = folder = tmp_path_factory.mktemp("typed")
+    shutil.copy(demo.folder / "paper.pdf", folder)
+    shutil.copy(demo.folder / "instruction.txt", folder)
+    shutil.copytree(demo.folder / "tailcon", folder / "tailcon")
+    ended = {}
+    for program, *arguments in demo.commands:
+        if program == "cd":
+            here = here / arguments[0]
+        else:
+            assert program == "lmr-author"
+            ended[arguments[0]] = succeed(*arguments, cwd=here)
+    return Typed(TaskDir(here), ended)
+
+
+@pytest.fixture
+def finished(typed: Typed, tmp_path: Path) -> TaskDir:
+    """A copy of the finished task, to be changed; the copy has its content, so its evaluation holds."""
+    root = tmp_path / "tasks" / typed.task.name
+    shutil.copytree(typed.task.root, root, symlinks=True)
+    return TaskDir(root)
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> TaskDir:
+    """A small task with nothing masked."""
+    return make_task(tmp_path)
+
+
+@pytest.fixture
+def masked(fresh: TaskDir) -> TaskDir:
+    """A small task with one function masked by the command."""
+    succeed("mask", HINGE, "--category", "Evaluation Metrics", "--no-input", cwd=fresh.root)
+    return fresh
