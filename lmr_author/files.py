@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -118,8 +118,10 @@ def is_lfs_pointer(path: Path) -> bool:
 def staged_folder(final: Path) -> Iterator[Path]:
     """A temporary folder beside ``final`` that becomes ``final`` when the block ends well.
 
-    On any exception, Ctrl-C included, the temporary folder is removed and ``final`` never existed.
+    On any exception, Ctrl-C included, the temporary folder is removed and ``final`` never existed; nor
+    did those of its parents that had to be made.
     """
+    made = [folder for folder in final.parents if not folder.exists()]
     final.parent.mkdir(parents=True, exist_ok=True)
     staging = Path(tempfile.mkdtemp(prefix=f".{final.name}.", suffix=".partial", dir=final.parent))
     staging.chmod(0o777 & ~_umask())
@@ -128,6 +130,9 @@ def staged_folder(final: Path) -> Iterator[Path]:
         os.rename(staging, final)
     except BaseException:
         shutil.rmtree(staging, ignore_errors=True)
+        with suppress(OSError):  # somebody else may have put something there
+            for folder in made:
+                folder.rmdir()
         raise
 
 

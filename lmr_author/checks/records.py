@@ -37,25 +37,26 @@ class ProvenanceThere(Check):
     )
     severity = Severity.WARNING
     failing = (
-        Example("it is missing", files={"authoring/provenance.json": None}),
         Example(
             "only other records", files={"authoring/provenance.json": None, "authoring/notes.md": "text\n"}
         ),
     )
-    passing = (Example("it is there"),)
+    passing = (
+        Example("it is there"),
+        Example("a task made by hand, without authoring/", files={"authoring/provenance.json": None}),
+    )
 
     def run(self, view: TaskView) -> Iterator[Finding]:
-        """At most one finding; a note for a task that was not made with lmr-author."""
+        """At most one finding; none for a task that keeps no records at all, being made without this tool."""
         if view.raw is None or any(entry.relative == "authoring/provenance.json" for entry in view.entries):
             return
-        ours = any(entry.relative.startswith("authoring/") and entry.kind == "file" for entry in view.entries)
-        yield self.finding(
-            view,
-            "no record of where the task is from",
-            "`lmr-author new-task` writes one",
-            path="authoring/provenance.json",
-            severity=Severity.WARNING if ours else Severity.NOTE,
-        )
+        if any(entry.relative.startswith("authoring/") and entry.kind == "file" for entry in view.entries):
+            yield self.finding(
+                view,
+                "no record of where the task is from",
+                "`lmr-author new-task` writes one",
+                path="authoring/provenance.json",
+            )
 
 
 class RecordsValid(Check):

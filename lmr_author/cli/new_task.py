@@ -63,6 +63,9 @@ def new_task(
     skip_lfs: Annotated[
         bool, typer.Option("--skip-lfs", help="Leave Git LFS pointers in place of their files.")
     ] = False,
+    offline: Annotated[
+        bool, typer.Option("--offline", help="Pin requirements without asking the package index.")
+    ] = False,
     no_input: NoInputOption = False,
 ) -> int:
     """Make a task folder from a paper and its repository, pinned at a commit."""
@@ -90,6 +93,7 @@ def new_task(
         tasks_dir=tasks_dir,
         skip_submodules=skip_submodules,
         skip_lfs=skip_lfs,
+        offline=offline,
     )
     if asking:
         # A spinner and a question would write over one another.

@@ -31,13 +31,16 @@ class GateTable:
         self._screen = console(stderr=stderr)
         self._quiet = quiet
         self._implementation: int | None = -1
-        if not quiet:
-            self._screen.print(f"[bold]{_escape(task)}[/]")
+        self._title = task
 
     def __call__(self, gate: GateResult) -> None:
         """Print one gate."""
         if self._quiet:
             return
+        if self._title:
+            # Not before: a task that cannot be evaluated at all has no table, only an error.
+            self._screen.print(f"[bold]{_escape(self._title)}[/]")
+            self._title = ""
         if gate.implementation is not None and gate.implementation != self._implementation:
             self._implementation = gate.implementation
             self._screen.print(f"  implementation {gate.implementation}")

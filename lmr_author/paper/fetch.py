@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from dataclasses import dataclass
@@ -93,7 +94,7 @@ def fetch(paper: str, into: Path, *, arxiv_api: str | None = None) -> FetchedPap
 def _local_file(paper: str) -> Path | None:
     if paper.startswith("file://"):
         return Path(unquote(urlsplit(paper).path))
-    path = Path(paper).expanduser()
+    path = Path(os.path.expanduser(paper))
     try:
         return path if path.exists() else None
     except (OSError, ValueError):

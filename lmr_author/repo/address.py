@@ -47,7 +47,7 @@ class Address:
             )
         if "://" in text:
             return cls._from_url(text)
-        folder = Path(text).expanduser()
+        folder = Path(os.path.expanduser(text))
         if folder.exists():
             return cls._from_folder(folder, text)
         match = _SCP.match(text)

@@ -105,15 +105,14 @@ def _new_task(work: Path, paper: Path, repository: Path, recipe: dict[str, Any],
     tasks = work / "tasks"
     hooks.command(
         f"lmr-author new-task {paper.name} --repo ./{repository.name} --id {recipe['instance_id']} "
-        f"--name {recipe['name']} --paper-url {recipe['paper_url']} "
-        f"--repo-url {recipe['repo_url']} --no-input"
+        f"--name {recipe['name']} --year {recipe['year']} --paper-url {recipe['paper_url']} "
+        f"--repo-url {recipe['repo_url']} --offline --no-input"
     )
     options = new_task.NewTaskOptions(
         paper=str(paper),
         repo=str(repository),
         id=int(recipe["instance_id"]),
         name=str(recipe["name"]),
-        title=str(recipe["title"]),
         year=int(recipe["year"]),
         paper_url=str(recipe["paper_url"]),
         repo_url=str(recipe["repo_url"]),

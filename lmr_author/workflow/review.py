@@ -11,8 +11,12 @@ from lmr_author import files
 from lmr_author.errors import UsageError
 from lmr_author.review import checklist, store
 from lmr_author.taskdir import TaskDir
-from lmr_author.validation.run import validate
+from lmr_author.validation.run import select_checks, validate
 from lmr_author.workflow.evaluate import load_evaluation
+
+STALE_RECORDS = "LMR803"
+"""Finds an evaluation or sign-off of an earlier state. Here and in ``status`` each is asked about by itself:
+as a finding, one reviewer's old sign-off would keep every other reviewer from signing off."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +30,7 @@ class Review:
 
 def automatic(task: TaskDir) -> tuple[checklist.Item, checklist.Item]:
     """The automatic items of a task, as they are now."""
-    findings = validate([task]).findings
+    findings = validate([task], select_checks(ignore=[STALE_RECORDS])).findings
     return checklist.automatic_items(findings, load_evaluation(task), task.content_digest())
 
 

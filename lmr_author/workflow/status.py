@@ -9,8 +9,9 @@ from lmr_author.errors import LmrError
 from lmr_author.model import Severity
 from lmr_author.review import store
 from lmr_author.taskdir import TaskDir
-from lmr_author.validation.run import validate
+from lmr_author.validation.run import select_checks, validate
 from lmr_author.workflow.evaluate import load_evaluation
+from lmr_author.workflow.review import STALE_RECORDS
 
 STEPS = ("created", "masked", "recorded", "valid", "evaluated", "signed off")
 """The steps of a task's life, in order."""
@@ -64,7 +65,8 @@ def status(task: TaskDir) -> Status:
 def _checked(task: TaskDir, done: list[str]) -> Status:
     """The steps that look at content: valid, evaluated, signed off."""
     digest = task.content_digest()
-    findings = [item for item in validate([task]).findings if item.severity is not Severity.NOTE]
+    report = validate([task], select_checks(ignore=[STALE_RECORDS]))
+    findings = [item for item in report.findings if item.severity is not Severity.NOTE]
     if findings:
         count = f"{len(findings)} findings, first {findings[0].code}: {findings[0].message}"
         return Status(task.name, tuple(done), f"lmr-author validate {task.root}", count, ())

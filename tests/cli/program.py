@@ -53,7 +53,7 @@ def lmr(*arguments: str | Path, cwd: Path, env: dict[str, str] | None = None, **
         timeout=120,
         **popen,
     )
-    assert "Traceback" not in done.stdout + done.stderr, done.stderr
+    assert_no_traceback(done.stdout + done.stderr)
     return Ended(done.returncode, done.stdout, done.stderr)
 
 
@@ -67,7 +67,7 @@ def succeed(*arguments: str | Path, cwd: Path, env: dict[str, str] | None = None
 def refuse(
     code: int, *arguments: str | Path, cwd: Path, env: dict[str, str] | None = None, **popen: Any
 ) -> tuple[str, str]:
-    """Run ``lmr-author`` on wrong input: the code, one ``error:``, one ``hint:``, and no file changed in ``cwd``.
+    """Run ``lmr-author`` on wrong input: its code, one ``error:``, one ``hint:``, no file in ``cwd`` changed.
 
     Returns the error and the hint.
     """
@@ -117,8 +117,13 @@ def start(*arguments: str | Path, cwd: Path) -> subprocess.Popen[str]:
 def finish(process: subprocess.Popen[str]) -> Ended:
     """Wait for a process that was interrupted."""
     out, err = process.communicate(timeout=60)
-    assert "Traceback" not in out + err, err
+    assert_no_traceback(out + err)
     return Ended(process.returncode, out, err)
+
+
+def assert_no_traceback(text: str) -> None:
+    """No line begins a traceback of Python."""
+    assert not [line for line in text.splitlines() if line.lstrip().startswith("Traceback")], text
 
 
 def wait_for(reached: Callable[[], object], seconds: float = 60) -> None:

@@ -14,7 +14,19 @@ import lmr_author
 from lmr_author.cli.app import VERBS
 from tests.cli.program import ENVIRONMENT, lmr, succeed
 
-HEAVY = ("docker", "pymupdf", "fitz", "libcst", "git", "jsonschema", "httpx", "arxiv", "numpy", "jinja2", "rich")
+HEAVY = (
+    "docker",
+    "pymupdf",
+    "fitz",
+    "libcst",
+    "git",
+    "jsonschema",
+    "httpx",
+    "arxiv",
+    "numpy",
+    "jinja2",
+    "rich",
+)
 HEAVY += ("questionary", "prompt_toolkit", "torch", "yaml")
 
 
@@ -34,7 +46,9 @@ def test_every_verb_has_a_module_a_function_and_help(verb: str, tmp_path: Path) 
 
 def test_help_lists_every_verb(tmp_path: Path) -> None:
     done = succeed("--help", cwd=tmp_path)
-    listed = [line.split()[0] for line in done.out.partition("Commands:")[2].splitlines() if line[2:3].strip()]
+    listed = [
+        line.split()[0] for line in done.out.partition("Commands:")[2].splitlines() if line[2:3].strip()
+    ]
     assert listed == list(VERBS)
 
 

@@ -21,7 +21,8 @@ def shell_blocks(page: Path) -> list[list[str]]:
     """The lines of each fenced ``sh`` block; a line that ends in a backslash goes on."""
     fenced = re.findall(r"^( *)```sh\n(.*?)^ *```$", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
     return [
-        [line.strip() for line in text.replace("\\\n", " ").splitlines() if line.strip()] for _, text in fenced
+        [line.strip() for line in text.replace("\\\n", " ").splitlines() if line.strip()]
+        for _, text in fenced
     ]
 
 

@@ -139,7 +139,7 @@ def backend(request: pytest.FixtureRequest) -> str:
     difference = DIFFERENCES.get(request.node.originalname, {}).get(name)
     if difference is not None:
         if difference.skip:
-            pytest.skip(difference.reason)
+            pytest.xfail(difference.reason)  # running it would harm the machine that runs the tests
         request.applymarker(pytest.mark.xfail(reason=difference.reason, strict=True))
     return name
 

@@ -1,0 +1,78 @@
+"""Questions at a terminal, answered by keys: prompt_toolkit's pipe input stands for the keyboard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.input import PipeInput, create_pipe_input
+from prompt_toolkit.output import DummyOutput
+
+from lmr_author.cli import ask
+from lmr_author.cli.review import _ask
+from lmr_author.model import CATEGORIES
+from lmr_author.review.checklist import HUMAN, human_items, signs_off
+
+ENTER, DOWN, CTRL_C = "\r", "\x1b[B", "\x03"
+
+
+@pytest.fixture
+def keys() -> Iterator[PipeInput]:
+    """A keyboard: what is sent to it is typed."""
+    with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
+        yield pipe
+
+
+def test_text_is_stripped_and_may_be_left_at_its_default(keys: PipeInput) -> None:
+    keys.send_text("  trainers.py::loss " + ENTER)
+    assert ask.text("Which function?") == "trainers.py::loss"
+    keys.send_text(ENTER)
+    assert ask.text("Year of the paper", "2023") == "2023"
+
+
+@pytest.mark.parametrize("place", [0, 1, 5, len(CATEGORIES) - 1])
+def test_every_category_can_be_reached(keys: PipeInput, place: int) -> None:
+    keys.send_text(DOWN * place + ENTER)
+    assert ask.category() == CATEGORIES[place]
+
+
+@pytest.mark.parametrize(("key", "answer"), [("y", True), ("n", False), (ENTER, True)])
+def test_confirm(keys: PipeInput, key: str, answer: bool) -> None:
+    keys.send_text(key)
+    assert ask.confirm("Go on?") is answer
+
+
+def test_a_choice_starts_at_its_default(keys: PipeInput) -> None:
+    keys.send_text(ENTER)
+    assert ask.choice("Which?", ["a", "b", "c"], "b") == "b"
+
+
+def test_ctrl_c_is_an_interruption(keys: PipeInput) -> None:
+    for question in (lambda: ask.text("?"), ask.category, lambda: ask.confirm("?")):
+        keys.send_text(CTRL_C)
+        with pytest.raises(KeyboardInterrupt):
+            question()
+
+
+def test_a_review_that_passes_asks_for_no_reasons(keys: PipeInput) -> None:
+    keys.send_text(ENTER * len(HUMAN))
+    given = _ask()
+    assert list(given) == [item.id for item in HUMAN]
+    assert signs_off(human_items(given))
+
+
+def test_a_review_asks_why_until_there_is_a_reason(keys: PipeInput) -> None:
+    keys.send_text(DOWN + ENTER)  # fail,
+    keys.send_text(ENTER)  # no reason given,
+    keys.send_text("   " + ENTER)  # none that says anything,
+    keys.send_text("names a wrong section" + ENTER)
+    keys.send_text(DOWN * 2 + ENTER + "no time" + ENTER)  # unsure
+    keys.send_text(ENTER * (len(HUMAN) - 2))
+    items = human_items(_ask())
+    assert [(item.answer, item.comment) for item in items[:2]] == [
+        ("fail", "names a wrong section"),
+        ("unsure", "no time"),
+    ]
+    assert {item.answer for item in items[2:]} == {"pass"}
+    assert not signs_off(items)
