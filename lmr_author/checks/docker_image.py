@@ -38,7 +38,7 @@ class DockerfileExists(Check):
     def run(self, view: TaskView) -> Iterator[Finding]:
         """At most one finding."""
         parsed = dockerfile.read(view)
-        hint = "write one: `lmr-author env dockerfile`"
+        hint = "write one; a task made by `lmr-author new-task` has one to go by"
         if parsed is None:
             elsewhere = [
                 entry

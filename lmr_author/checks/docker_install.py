@@ -131,7 +131,7 @@ class Pinned(DockerCheck):
                 view,
                 line,
                 f"nothing is pinned: {_listed(loose)}",
-                "pin them: `lmr-author env lock`, or name==version",
+                "pin each of them, as name==version",
             )
         elif loose:
             yield self.at(view, line, f"not pinned: {_listed(loose)}", "add ==version", Severity.NOTE)

@@ -88,6 +88,7 @@ class InfoSchema(Check):
         Example("paper_url is missing", info={"paper_url": None}),
         Example("the year is text", info={"year": "2024"}),
         Example("there are no implementations", info={"implementations": []}),
+        Example("paper_url is empty", info={"paper_url": ""}),
     )
 
     def run(self, view: TaskView) -> Iterator[Finding]:
@@ -112,6 +113,18 @@ class InfoSchema(Check):
                     pointer=_pointer(place),
                     implementation=_implementation(view, place),
                 )
+
+        yield from self._unfinished(view, view.raw)
+
+    def _unfinished(self, view: TaskView, raw: dict[str, Any]) -> Iterator[Finding]:
+        """What may be empty while a task is being made, and not in a finished one."""
+        if raw.get("implementations") == []:
+            hint = "mask a function: `lmr-author mask FILE::FUNCTION`"
+            message = "there are no implementations: nothing is masked"
+            yield self.finding(view, message, hint, path="info.json", pointer="/implementations")
+        if raw.get("paper_url") == "":
+            hint = "add the address where the paper can be read"
+            yield self.finding(view, "paper_url is empty", hint, path="info.json", pointer="/paper_url")
 
     def _missing(self, view: TaskView, place: list[Any], instance: Any, keys: list[str]) -> Iterator[Finding]:
         for key in keys:
@@ -167,7 +180,7 @@ class LegacySpelling(Check):
                 yield self.finding(
                     view,
                     message,
-                    "remove the misspelt key" if both else "rename the key; `validate --fix` does it",
+                    "remove the misspelt key" if both else "rename the key",
                     implementation=implementation,
                     path="info.json",
                     pointer=f"{pointer}/retrieval_content",

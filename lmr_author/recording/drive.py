@@ -148,7 +148,10 @@ def _nothing(plan: Drive, recorded: Recorded) -> LmrError:
             "drive the function directly, with values that can be stored (tensors, arrays, plain objects)",
         )
     if result.exit_code != 0:
-        return LmrError(f"the command failed before it called {name}: {last}", f"output: {_tail(result)}")
+        return LmrError(
+            f"the command failed before it called {name}: {last}",
+            f"correct the driver, or its environment (--python); before that it said: {_tail(result)}",
+        )
     imported = ", ".join(summary.get("imported", [])[:6]) or "none"
     return LmrError(
         f"the command never called {name}",
@@ -162,5 +165,7 @@ def _last_line(result: ExecResult) -> str:
 
 
 def _tail(result: ExecResult) -> str:
-    lines = [line for line in result.stderr.decode("utf-8", "replace").splitlines() if line.strip()]
-    return " | ".join(line.strip() for line in lines[-4:])[:600]
+    lines = [
+        line.strip() for line in result.stderr.decode("utf-8", "replace").splitlines() if line.strip(" ^~")
+    ]
+    return " | ".join(line for line in lines[-5:-1] if not line.startswith("Traceback"))[:500]

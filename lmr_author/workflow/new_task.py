@@ -99,7 +99,7 @@ def new_task(
         say(f"fetching the paper {options.paper}")
         fetched = paper.fetch(options.paper, Path(temporary) / "paper.pdf")
         say("reading the paper")
-        read = paper.extract(fetched.path)
+        read = _read(options, fetched)
         info = _info(options, fetched, read, address, repo_folder, taken, ask)
         final = options.tasks_dir / info.folder_name
         _require_free(final)
@@ -111,6 +111,17 @@ def new_task(
             _write(TaskDir(staging), info, stages)
             _require_free(final)
     return NewTaskResult(TaskDir(final), info, stages.base, tuple(_notes(info, stages, had_tests)))
+
+
+def _read(options: NewTaskOptions, fetched: FetchedPaper) -> Paper:
+    """Read the paper; errors name it as the annotator did, not our temporary copy."""
+    try:
+        return paper.extract(fetched.path)
+    except LmrError as error:
+        named = error.message.replace(str(fetched.path), options.paper).replace(
+            fetched.path.name, options.paper
+        )
+        raise LmrError(named, error.hint) from error
 
 
 def _stages(

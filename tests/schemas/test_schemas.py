@@ -65,7 +65,7 @@ def test_info_takes_what_the_model_writes_and_refuses_the_rest() -> None:
         )
         == []
     )
-    for change in ({"year": "2024"}, {"implementations": []}, {"repo_commit": "abc"}, {"instance_id": "1"}):
+    for change in ({"year": "2024"}, {"implementations": {}}, {"repo_commit": "abc"}, {"instance_id": "1"}):
         assert _errors("info", {**document, **change}), change
     for change in (
         {"category": "loss"},

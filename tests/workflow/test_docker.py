@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
+import sys
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +16,8 @@ from lmr_author.model import GateResult, GateStatus
 from lmr_author.sandbox.docker_engine import connect, leftovers
 from lmr_author.workflow.demo import DemoHooks, demo
 from lmr_author.workflow.evaluate import EvaluateOptions, evaluate
+from lmr_author.workflow.mask import MaskOptions, mask
+from tests.support import make_task
 
 BASE = "lmr-author/base:bookworm"
 pytestmark = pytest.mark.docker
@@ -27,6 +34,40 @@ def base() -> str:
         script = Path(__file__).parents[2] / "scripts" / "make-base-image"
         subprocess.run([str(script), "--with", "numpy", "--tag", BASE], check=True)
     return BASE
+
+
+def test_an_interrupted_evaluation_leaves_no_container(tmp_path: Path, base: str) -> None:
+    """Ctrl-C while the golden runs in its container: exit code 130, and nothing of ours is left."""
+    task = make_task(tmp_path)
+    (task.root / "small-repo/pkg/losses.py").write_text(
+        "import time\n\ndef hinge(x):\n    time.sleep(60)\n    return x\n"
+    )
+    task.dockerfile.write_text(f"FROM {base}\n")
+    mask(task, MaskOptions(("pkg/losses.py::hinge",)), task.root)
+    (task.root / "small-repo/unit_test/unit_test_1.py").write_text(
+        "from pkg.losses import hinge\nassert hinge(1) == 1\n"
+    )
+    command = [sys.executable, "-m", "lmr_author", "evaluate", str(task.root), "--sandbox", "docker"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    running = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    try:
+        client = connect()
+        deadline = time.monotonic() + 60
+        while not any("unit_test_1.py" in str(item) for item in _commands(client)):
+            assert time.monotonic() < deadline and running.poll() is None
+            time.sleep(0.1)
+        running.send_signal(signal.SIGINT)
+        _, said = running.communicate(timeout=60)
+    finally:
+        running.kill()
+    assert running.returncode == 130, said
+    assert b"interrupted" in said and b"Traceback" not in said
+    assert leftovers(client) == []
+    assert not task.evaluation_path.exists()
+
+
+def _commands(client: Any) -> list[str]:
+    return [item.attrs["Args"] for item in client.containers.list(filters={"label": "org.lmr-author"})]
 
 
 def test_the_demo_holds_in_docker_and_a_broken_dockerfile_does_not(tmp_path: Path, base: str) -> None:
