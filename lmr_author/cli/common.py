@@ -60,6 +60,13 @@ def current_task(task: Path | None) -> TaskDir:
     return TaskDir.find(task or Path.cwd())
 
 
+def default_tasks() -> Path:
+    """Where a command looks when no task is named: the current task, else ``tasks/`` here."""
+    here = Path.cwd()
+    inside = any((folder / "info.json").is_file() for folder in (here, *here.parents))
+    return here / "tasks" if not inside and (here / "tasks").is_dir() else here
+
+
 def text_or_file(value: str | None, option: str) -> str | None:
     """``TEXT``, or the content of FILE for ``@FILE``."""
     if value is None or not value.startswith("@"):

@@ -14,6 +14,7 @@ from lmr_author.cli.common import (
     PythonOption,
     SandboxKind,
     SandboxOption,
+    default_tasks,
     print_json,
 )
 
@@ -39,7 +40,7 @@ def evaluate(
     from lmr_author.workflow import evaluate as workflow
 
     options = workflow.EvaluateOptions(sandbox.value, python, base_image, repeats, timeout)
-    tasks = [task for path in paths or [Path.cwd()] for task in TaskDir.find_all(path)]
+    tasks = [task for path in paths or [default_tasks()] for task in TaskDir.find_all(path)]
     results = []
     for task in tasks:
         show = render_runs.GateTable(task.name, quiet=output is Format.json)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from lmr_author.cli.common import Format, FormatOption, print_json
+from lmr_author.cli.common import Format, FormatOption, default_tasks, print_json
 
 
 def status(
@@ -21,17 +21,10 @@ def status(
     from lmr_author.taskdir import TaskDir
     from lmr_author.workflow import status as workflow
 
-    tasks = [task for path in paths or [_default()] for task in TaskDir.find_all(path)]
+    tasks = [task for path in paths or [default_tasks()] for task in TaskDir.find_all(path)]
     found = [workflow.status(task) for task in tasks]
     if output is Format.json:
         print_json({"tasks": [item.to_json() for item in found]})
     else:
         render_runs.status_table(found)
     return 0
-
-
-def _default() -> Path:
-    """The current task, or ``tasks/`` of a checkout when there is one."""
-    here = Path.cwd()
-    inside = any((folder / "info.json").is_file() for folder in (here, *here.parents))
-    return here / "tasks" if not inside and (here / "tasks").is_dir() else here

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from lmr_author.cli.common import Format, FormatOption, print_json
+from lmr_author.cli.common import Format, FormatOption, default_tasks, print_json
 
 
 def validate(
@@ -38,7 +38,7 @@ def validate(
     from lmr_author.validation.run import validate as run
 
     checks = select_checks(select or (), ignore or ())
-    found = [task for path in paths or [_default()] for task in TaskDir.find_all(path)]
+    found = [task for path in paths or [default_tasks()] for task in TaskDir.find_all(path)]
     tasks = list({task.root.resolve(): task for task in found}.values())
     with render.progress("validating") as say:
         report = run(tasks, checks, lambda task: say(f"validated {task.task}"))
@@ -47,10 +47,3 @@ def validate(
     else:
         render_findings(report)
     return 0 if report.clean else 1
-
-
-def _default() -> Path:
-    """The current task, or ``tasks/`` of a checkout when there is one."""
-    here = Path.cwd()
-    inside = any((folder / "info.json").is_file() for folder in (here, *here.parents))
-    return here / "tasks" if not inside and (here / "tasks").is_dir() else here

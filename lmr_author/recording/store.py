@@ -41,30 +41,7 @@ def store(
         support: digests of the support files (see :func:`install_support`).
     """
     with files.staged_folder(folder) as staging:
-        cases = []
-        for number, item in enumerate(proven, 1):
-            target = staging / f"case_{number}"
-            target.mkdir()
-            for path in sorted(item.call.folder.iterdir()):
-                if (
-                    path.name.startswith(("inputs.", "expected."))
-                    and path.is_file()
-                    and not path.is_symlink()
-                ):
-                    files.write_bytes(target / path.name, path.read_bytes())
-            digests = {path.name: files.sha256_file(path) for path in sorted(target.iterdir())}
-            cases.append(
-                Case(
-                    name=target.name,
-                    call=item.call.number,
-                    bytes=sum(path.stat().st_size for path in target.iterdir()),
-                    files=digests,
-                    summary=item.call.summary,
-                    outcome=item.call.outcome,
-                    checkers=item.checkers,
-                    omitted=item.call.omitted,
-                )
-            )
+        cases = tuple(_store_case(staging, number, item) for number, item in enumerate(proven, 1))
         module = recorded.summary.get("module")
         recording = Recording(
             goal_file=plan.goal_file,
@@ -79,11 +56,31 @@ def store(
             calls=int(recorded.summary.get("calls", len(recorded.calls))),
             lines=lines,
             missed=missed,
-            cases=tuple(cases),
+            cases=cases,
             support=support,
         )
         files.write_json(staging / MANIFEST, recording.to_json())
     return recording
+
+
+def _store_case(staging: Path, number: int, item: Proven) -> Case:
+    """Copy what belongs to a case, nothing else that lies in the recorder's folder."""
+    target = staging / f"case_{number}"
+    target.mkdir()
+    for path in sorted(item.call.folder.iterdir()):
+        if path.name.startswith(("inputs.", "expected.")) and path.is_file() and not path.is_symlink():
+            files.write_bytes(target / path.name, path.read_bytes())
+    stored = sorted(target.iterdir())
+    return Case(
+        name=target.name,
+        call=item.call.number,
+        bytes=sum(path.stat().st_size for path in stored),
+        files={path.name: files.sha256_file(path) for path in stored},
+        summary=item.call.summary,
+        outcome=item.call.outcome,
+        checkers=item.checkers,
+        omitted=item.call.omitted,
+    )
 
 
 def install_support(folder: Path) -> dict[str, str]:

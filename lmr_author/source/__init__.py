@@ -1,0 +1,33 @@
+"""Find a function in a Python file and exchange its body, byte for byte: the only splice.
+
+Targets are located with :mod:`ast`, the interpreter's own parser, and cut out of the file's bytes;
+everything outside the body is never decoded and encoded again, let alone reformatted
+(``docs/decisions/0002-splice-by-bytes.md`` says why this is not a libcst edit).
+
+A function's *region* runs from behind the colon of its header to the end of its body, comments that
+belong to the body included. The region is what masking exchanges and unmasking puts back.
+"""
+
+from __future__ import annotations
+
+from lmr_author.source.module import Definition, DefinitionNode, FunctionNode, Module
+from lmr_author.source.regions import Region, outside, region, region_bytes, splice, splice_regions
+from lmr_author.source.targets import find, is_generator, matching, methods, suggestion
+
+__all__ = [
+    "Definition",
+    "DefinitionNode",
+    "FunctionNode",
+    "Module",
+    "Region",
+    "find",
+    "is_generator",
+    "matching",
+    "methods",
+    "outside",
+    "region",
+    "region_bytes",
+    "splice",
+    "splice_regions",
+    "suggestion",
+]
