@@ -97,12 +97,19 @@ def test_two_tasks_of_one_name_keep_their_own_findings(tmp_path: Path) -> None:
 
 def test_only_notes_are_clean(tmp_path: Path) -> None:
     task = example_task.write(tmp_path)
-    shutil.rmtree(task.root / "authoring")
+    example_task.apply(task, by_code()["LMR310"].failing[0])
 
     report = validate([task])
 
-    assert [(one.code, one.severity) for one in report.findings] == [("LMR801", Severity.NOTE)]
+    assert [(one.code, one.severity) for one in report.findings] == [("LMR310", Severity.NOTE)]
     assert report.clean
+
+
+def test_a_task_made_by_hand_needs_no_records(tmp_path: Path) -> None:
+    task = example_task.write(tmp_path)
+    shutil.rmtree(task.root / "authoring")
+
+    assert validate([task]).findings == ()
 
 
 def test_the_report_is_as_its_schema_says(tmp_path: Path) -> None:
