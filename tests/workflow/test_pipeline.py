@@ -188,6 +188,8 @@ def test_a_hand_written_test_that_calls_a_copy(tmp_path: Path) -> None:
     copy = "def hinge(x, margin=1.0):\n    return max(0.0, margin - x)\n"
     result = hand_written(tmp_path, HAND_WRITTEN.replace("from pkg.losses import hinge\n", copy))
     assert statuses(result)["target-entered"] is GateStatus.FAILED
+    failed = next(gate for gate in result.gates if gate.gate == "target-entered")
+    assert failed.message == "the test never calls hinge of pkg/losses.py"
     assert not result.passed
 
 
