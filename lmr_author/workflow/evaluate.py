@@ -159,6 +159,8 @@ def _build(sandbox: Sandbox, progress: Progress) -> tuple[GateResult, dict[str, 
         )
         return GateResult("build", GateStatus.FAILED, message, "it needs Python 3.7 or newer"), facts
     versions = ", ".join(f"{name} {facts[name]}" for name in ("python", "torch", "numpy") if facts.get(name))
+    if not sandbox.isolating:
+        versions += "; nothing is isolated here: the task's code runs as you, with your files"
     seconds = time.monotonic() - clock
     return GateResult("build", GateStatus.PASSED, versions, seconds=seconds, detail={}), facts
 

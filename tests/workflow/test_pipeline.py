@@ -286,6 +286,7 @@ def test_without_isolation_the_gate_is_unproven(tmp_path: Path, monkeypatch: pyt
     result = run_gates(task)
     found = statuses(result)
     assert found.pop("isolated") is GateStatus.UNPROVEN
+    assert "runs as you" in result.gates[0].message, "said before anything of the task is run"
     assert set(found.values()) == {GateStatus.PASSED}
     assert not result.passed
 
