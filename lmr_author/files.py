@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
@@ -129,11 +130,20 @@ def staged_folder(final: Path) -> Iterator[Path]:
         yield staging
         os.rename(staging, final)
     except BaseException:
-        shutil.rmtree(staging, ignore_errors=True)
+        _remove(staging)
         with suppress(OSError):  # somebody else may have put something there
             for folder in made:
                 folder.rmdir()
         raise
+
+
+def _remove(folder: Path, tries: int = 40) -> None:
+    """Remove a folder in which a program that was just killed may still be creating files."""
+    for _ in range(tries):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            return
+        time.sleep(0.05)
 
 
 def _umask() -> int:

@@ -49,6 +49,7 @@ def run(
 
     Raises LmrError when the program is not there.
     """
+    held = _HeldInterrupts()
     try:
         process = subprocess.Popen(
             list(argv),
@@ -60,12 +61,47 @@ def run(
             start_new_session=True,
         )
     except FileNotFoundError as error:
+        held.release()
         raise LmrError(f"the program {argv[0]} is not installed", f"install {Path(argv[0]).name}") from error
+    except BaseException:
+        held.release()
+        raise
     try:
+        held.release()
         return _wait(process, seconds, stdin, on_line)
     finally:
         if process.returncode is None:
             _kill(process)
+
+
+class _HeldInterrupts:
+    """Ctrl-C is kept waiting while a program is being started.
+
+    Raised inside of ``Popen``, it would leave a running program that nobody knows of: a git that goes on
+    writing into a folder that is being removed.
+    """
+
+    def __init__(self) -> None:
+        self._came = False
+        main = threading.current_thread() is threading.main_thread()
+        # Handlers can be set in the main thread only, and only there an interrupt is raised.
+        self._before = (
+            {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)} if main else {}
+        )
+        for number, handler in self._before.items():
+            if callable(handler):
+                signal.signal(number, self._note)
+
+    def _note(self, *_: object) -> None:
+        self._came = True
+
+    def release(self) -> None:
+        """Put the handlers back; raises KeyboardInterrupt when one came meanwhile."""
+        for number, handler in self._before.items():
+            if callable(handler):
+                signal.signal(number, handler)
+        if self._came:
+            raise KeyboardInterrupt
 
 
 def printable(text: str, limit: int = 500) -> str:

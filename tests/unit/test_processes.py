@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -72,3 +75,24 @@ def _running(wanted: str) -> bool:
         except OSError:
             continue
     return False
+
+
+def test_an_interrupt_while_a_program_is_started_leaves_none_running(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The signal arrives inside Popen, when the program runs and nobody holds it yet."""
+    started: list[subprocess.Popen[bytes]] = []
+    real = subprocess.Popen
+
+    def interrupted(*args: Any, **options: Any) -> subprocess.Popen[bytes]:
+        process: subprocess.Popen[bytes] = real(*args, **options)
+        started.append(process)
+        os.kill(os.getpid(), signal.SIGINT)
+        return process
+
+    monkeypatch.setattr(subprocess, "Popen", interrupted)
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        run(["sleep", "60"], cwd=tmp_path, seconds=70)
+    assert started[0].returncode == -signal.SIGKILL
+    assert signal.getsignal(signal.SIGINT) is before
