@@ -68,6 +68,13 @@ def run(
         raise
     try:
         held.release()
+    except KeyboardInterrupt:
+        _kill(process)
+        for stream in (process.stdin, process.stdout, process.stderr):
+            if stream is not None:
+                stream.close()
+        raise
+    try:
         return _wait(process, seconds, stdin, on_line)
     finally:
         if process.returncode is None:
