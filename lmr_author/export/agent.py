@@ -7,7 +7,8 @@ from pathlib import Path
 
 from lmr_author import files
 from lmr_author.model import TaskInfo
-from lmr_author.taskdir import UNIT_TEST, TaskDir
+from lmr_author.staging import copy_tree
+from lmr_author.taskdir import TaskDir
 
 SHIPPED_FILES = ("Dockerfile", ".dockerignore", "requirements.lock")
 
@@ -25,12 +26,7 @@ def agent_bundle(task: TaskDir, info: TaskInfo, destination: Path) -> tuple[str,
     """
     with files.staged_folder(destination) as staging:
         repository = task.repository(info)
-
-        def left_out(folder: str, names: list[str]) -> set[str]:
-            out = {name for name in names if name in {"__pycache__", ".git"}}
-            return out | ({UNIT_TEST} if Path(folder) == repository else set())
-
-        shutil.copytree(repository, staging / repository.name, symlinks=True, ignore=left_out)
+        copy_tree(repository, staging / repository.name, {}, with_tests=False)
         for name in SHIPPED_FILES:
             if (task.root / name).is_file():
                 shutil.copy2(task.root / name, staging / name)
