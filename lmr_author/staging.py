@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
-from lmr_author import files, source
+from lmr_author import also_masked, files, source
 from lmr_author.errors import LmrError
 from lmr_author.model import Implementation, TaskInfo
 from lmr_author.sandbox.base import Mount
@@ -40,9 +40,31 @@ def copy_tree(repository: Path, destination: Path, overlay: Mapping[str, bytes],
         target.write_bytes(data)
 
 
-def golden_overlay(task: TaskDir, implementations: Iterable[Implementation]) -> dict[str, bytes]:
-    """Every goal file as the golden has it."""
-    return {item.goal_file: read_golden(task, item) for item in implementations}
+def golden_overlay(task: TaskDir, info: TaskInfo) -> dict[str, bytes]:
+    """Every goal file as the golden has it, but for look-alikes that were masked along.
+
+    A candidate does not have those, so the golden is run without them too.
+    """
+    overlay = {item.goal_file: read_golden(task, item) for item in info.implementations}
+    for path in {item.path for item in also_masked.load(task)} & overlay.keys():
+        golden = source.Module.parse(overlay[path], path)
+        goal = source.Module.parse(files.inside(task.repository(info), path).read_bytes(), path)
+        regions = {}
+        for item in also_masked.load(task):
+            pair = source.matching(golden, goal, item.qualname, item.nth) if item.path == path else None
+            if pair is not None:
+                regions[pair[0]] = source.region_bytes(goal, pair[1])
+        overlay[path] = source.splice_regions(golden, regions)
+    return overlay
+
+
+def original_overlay(task: TaskDir, info: TaskInfo) -> dict[str, bytes]:
+    """Every file in which something is masked as it was before: the repository that the paper has."""
+    overlay = {item.goal_file: read_golden(task, item) for item in info.implementations}
+    for item in also_masked.load(task):
+        if item.path not in overlay and item.original:
+            overlay[item.path] = files.inside(task.root, item.original).read_bytes()
+    return overlay
 
 
 def only_masked(task: TaskDir, info: TaskInfo, implementation: Implementation) -> dict[str, bytes]:
@@ -51,7 +73,7 @@ def only_masked(task: TaskDir, info: TaskInfo, implementation: Implementation) -
     With it each implementation is tested by itself: that another function is still masked cannot be
     the reason for a failure.
     """
-    overlay = golden_overlay(task, info.implementations)
+    overlay = golden_overlay(task, info)
     alone = all(
         item.index == implementation.index
         for item in info.implementations

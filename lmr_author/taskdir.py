@@ -115,6 +115,16 @@ class TaskDir:
         return self.authoring / "evaluation.json"
 
     @property
+    def also_masked_path(self) -> Path:
+        """``authoring/also-masked.json``."""
+        return self.authoring / "also-masked.json"
+
+    @property
+    def originals(self) -> Path:
+        """``authoring/originals/``: files with masked look-alikes, as they were before."""
+        return self.authoring / "originals"
+
+    @property
     def reviews_folder(self) -> Path:
         """``authoring/reviews/``."""
         return self.authoring / "reviews"

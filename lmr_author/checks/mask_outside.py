@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 import difflib
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from lmr_author import also_masked
+from lmr_author.checks import bodies
 from lmr_author.checks.base import Check, Example
 from lmr_author.checks.example_task import MASKED, REPOSITORY
 from lmr_author.checks.lookup import Pair, pairs
@@ -41,11 +44,38 @@ def _groups(view: TaskView) -> Iterator[tuple[Pair, list[Definition], list[Defin
         }
         if not names:
             continue  # the target is not known (LMR301, LMR302): everything would count as outside
-        yield one, _named(one.golden, names), _named(one.goal, names)
+        along = _masked_along(view, one)
+        yield one, _named(one.golden, names, along), _named(one.goal, names, along)
 
 
-def _named(module: Module, names: set[str]) -> list[Definition]:
-    return [item for item in module.definitions if item.qualname in names and item.kind == "function"]
+def _named(module: Module, names: set[str], along: set[tuple[str, int]]) -> list[Definition]:
+    return [
+        item
+        for item in module.definitions
+        if item.kind == "function" and (item.qualname in names or (item.qualname, item.nth) in along)
+    ]
+
+
+def _masked_along(view: TaskView, one: Pair) -> set[tuple[str, int]]:
+    """(qualified name, number) of the look-alikes of a goal file that are recorded as masked, and are."""
+    try:
+        data = json.loads(view.text(view.task.also_masked_path) or "null")
+    except (ValueError, RecursionError):
+        return set()
+    recorded = {
+        (item.qualname, item.nth)
+        for item in also_masked.read(data)
+        if view.repository is not None and view.repository / item.path == one.goal_path
+    }
+    assert one.goal is not None
+    return {
+        (item.qualname, item.nth)
+        for item in one.goal.definitions
+        if (item.qualname, item.nth) in recorded
+        and not isinstance(item.node, ast.ClassDef)
+        and bodies.raises_not_implemented(item.node)
+        and len(bodies.statements(item.node)) <= 2  # a raise, and a yield that keeps a generator one
+    }
 
 
 def differences(
@@ -150,7 +180,28 @@ class SameOutside(Check):
         Example("a constant was changed", files={GOAL: MASKED.replace("temperature=1.0", "temperature=2.0")}),
         Example("a method is gone", files={GOAL: MASKED.partition("    def forward")[0]}),
     )
-    passing = (Example("only the target differs"),)
+    passing = (
+        Example("only the target differs"),
+        Example(
+            "a look-alike was masked along with it",
+            files={
+                GOAL: MASKED.replace("return 1.0 / (1.0 + math.exp(-value))", "raise NotImplementedError"),
+                "authoring/also-masked.json": json.dumps(
+                    {
+                        "also": [
+                            {
+                                "path": "ranking/losses.py",
+                                "qualname": "sigmoid",
+                                "nth": 1,
+                                "target": "ranking/losses.py::pairwise_loss",
+                                "original": "",
+                            }
+                        ]
+                    }
+                ),
+            },
+        ),
+    )
 
     def run(self, view: TaskView) -> Iterator[Finding]:
         """One finding for each pair of files, naming what differs."""

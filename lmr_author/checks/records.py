@@ -99,9 +99,13 @@ class RecordsValid(Check):
                 )
 
 
+WITH_SCHEMA = ("also-masked", "evaluation", "provenance", "vetting")
+
+
 def _schema_name(relative: str) -> str | None:
-    if relative in ("authoring/evaluation.json", "authoring/provenance.json", "authoring/vetting.json"):
-        return relative.removeprefix("authoring/").removesuffix(".json")
+    name = relative.removeprefix("authoring/").removesuffix(".json")
+    if name in WITH_SCHEMA and relative == f"authoring/{name}.json":
+        return name
     in_reviews = (
         relative.startswith("authoring/reviews/") and relative.endswith(".json") and relative.count("/") == 2
     )

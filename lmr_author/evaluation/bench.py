@@ -53,7 +53,7 @@ class Bench:
     @cached_property
     def golden_overlay(self) -> dict[str, bytes]:
         """All goal files as the goldens have them."""
-        return staging.golden_overlay(self.task, self.info.implementations)
+        return staging.golden_overlay(self.task, self.info)
 
     @cached_property
     def masked_overlay(self) -> dict[str, bytes]:

@@ -91,17 +91,23 @@ def is_generator(node: FunctionNode) -> bool:
     return False
 
 
-def matching(golden: Module, goal: Module, qualname: str) -> tuple[Definition, Definition] | None:
-    """The target's definitions in the golden and in the goal file, of which only a name is known.
+def matching(
+    golden: Module, goal: Module, qualname: str, nth: int | None = None
+) -> tuple[Definition, Definition] | None:
+    """The target's definitions in the golden and in the goal file.
 
-    Of several definitions of the name (``#2``), the one whose region differs is meant; they are
-    paired by their order. None when either file lacks it, or the pair cannot be told.
+    Of several definitions of the name, paired by their order, the ``nth`` is meant; when that is not
+    known, the one whose region differs. None when either file lacks it, or the pair cannot be told.
     """
     ours = [item for item in golden.definitions if item.qualname == qualname]
     theirs = [item for item in goal.definitions if item.qualname == qualname]
     if not ours or len(ours) != len(theirs):
         return None
-    pairs = [pair for pair in zip(ours, theirs, strict=True) if pair[0].kind == pair[1].kind == "function"]
+    pairs = [
+        pair
+        for pair in zip(ours, theirs, strict=True)
+        if pair[0].kind == pair[1].kind == "function" and nth in (None, pair[0].nth)
+    ]
     if len(pairs) == 1:
         return pairs[0]
     differing = [pair for pair in pairs if region_bytes(golden, pair[0]) != region_bytes(goal, pair[1])]

@@ -10,7 +10,7 @@ from pathlib import Path
 from lmr_author import files, replaying, source, staging
 from lmr_author.errors import LmrError, TargetError
 from lmr_author.masking import locate
-from lmr_author.model import Implementation, TaskInfo
+from lmr_author.model import Implementation, Target, TaskInfo
 from lmr_author.recorded import SUPPORT, Recording
 from lmr_author.recording.choose import unreached
 from lmr_author.recording.command import Driver
@@ -131,7 +131,7 @@ def _plan(
     options: RecordOptions,
     work: Path,
 ) -> Drive:
-    overlay = staging.golden_overlay(task, info.implementations)
+    overlay = staging.original_overlay(task, info)
     golden = source.Module.parse(overlay[implementation.goal_file], implementation.goal_file)
     goal = source.Module.parse(task.goal(info, implementation).read_bytes(), implementation.goal_file)
     pair = source.matching(golden, goal, implementation.qualname)
@@ -168,15 +168,16 @@ def _prove(
 ) -> Proof:
     """Replay on a tree that the recorded run has not touched."""
     clean = work / "clean"
-    staging.copy_tree(
-        task.repository(info), clean, staging.golden_overlay(task, info.implementations), with_tests=False
-    )
+    overlay = staging.golden_overlay(task, info)
+    staging.copy_tree(task.repository(info), clean, overlay, with_tests=False)
+    golden = source.Module.parse(overlay[plan.goal_file], plan.goal_file)
+    target = Target(plan.goal_file, plan.qualname, nth=plan.nth or None)
     module = recorded.summary.get("module")
     sys_path: Sequence[str] = recorded.summary.get("sys_path") or [""]
     replay_plan = replaying.Plan(
         goal_file=plan.goal_file,
         qualname=plan.qualname,
-        line=plan.line,
+        line=source.find(golden, target).line,
         module=module if isinstance(module, str) and module != "__main__" else None,
         sys_path=tuple(sys_path),
         recording=work,
