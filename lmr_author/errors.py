@@ -59,4 +59,18 @@ class UnsafePathError(LmrError):
 
 
 class SandboxBuildError(SandboxError):
-    """The environment of the task cannot be built: the task's fault (its Dockerfile), not the machine's."""
+    """The environment of the task cannot be built: the task's fault (its Dockerfile), not the machine's.
+
+    Args:
+        step: the instruction that failed, as the engine has it; "" when none was reached.
+        line: the Dockerfile's line on which it begins, 0 when unknown.
+        said: what the instruction wrote last, and the engine's own message as its last line.
+    """
+
+    def __init__(
+        self, message: str, hint: str = "", *, step: str = "", line: int = 0, said: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(message, hint)
+        self.step = step
+        self.line = line
+        self.said = said

@@ -70,6 +70,7 @@ class Outcome:
     file: str = ""
     error: Mapping[str, Any] = field(default_factory=dict)
     document: codec.Document | None = None
+    seconds: float = 0.0
 
     @property
     def error_text(self) -> str:
@@ -203,7 +204,7 @@ def _read(result: ExecResult) -> Replay:
 
 
 def _outcome(header: Mapping[str, Any], payload: bytes) -> Outcome:
-    error = header.get("error")
+    error, seconds = header.get("error"), header.get("seconds")
     loaded = None
     if payload:
         try:
@@ -216,4 +217,5 @@ def _outcome(header: Mapping[str, Any], payload: bytes) -> Outcome:
         file=str(header.get("file") or ""),
         error=error if isinstance(error, dict) else {},
         document=loaded,
+        seconds=float(seconds) if isinstance(seconds, int | float) else 0.0,
     )

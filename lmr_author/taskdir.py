@@ -115,9 +115,24 @@ class TaskDir:
         return self.authoring / "evaluation.json"
 
     @property
+    def accepted_path(self) -> Path:
+        """``authoring/accepted.json``."""
+        return self.authoring / "accepted.json"
+
+    @property
+    def environment_path(self) -> Path:
+        """``authoring/environment.json``: what the built image holds."""
+        return self.authoring / "environment.json"
+
+    @property
     def also_masked_path(self) -> Path:
         """``authoring/also-masked.json``."""
         return self.authoring / "also-masked.json"
+
+    @property
+    def equivalent_mutants_path(self) -> Path:
+        """``authoring/equivalent-mutants.json``."""
+        return self.authoring / "equivalent-mutants.json"
 
     @property
     def originals(self) -> Path:

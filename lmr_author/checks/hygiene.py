@@ -163,11 +163,11 @@ class NoCaches(_Unwanted):
         """As for the others; a cache in which everything is a leak is LMR401's."""
         if not super().unwanted(view, entry):
             return False
-        leaking = {copy.entry.relative for copy in scan(view).copies if copy.kind == "pyc"}
+        leaking = {leak.path for leak in scan(view).leaks if leak.kind == "compiled"}
         if entry.kind != "folder":
-            return entry.relative not in leaking
+            return view.in_repository(entry) not in leaking
         files = {
-            item.relative
+            view.in_repository(item)
             for item in view.entries
             if item.kind == "file" and item.relative.startswith(entry.relative + "/")
         }

@@ -1,4 +1,4 @@
-"""What an image installs, and under which names the repository itself is published."""
+"""What an image installs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 from lmr_author.checks import dockerfile
 from lmr_author.checks.dockerfile import Dockerfile, Instruction
-from lmr_author.checks.lookup import pairs
 from lmr_author.checks.view import TaskView
 
 _PIP = re.compile(r"\b(?:pip3?|uv pip|python3? -m pip)\s+(?:[\w-]+=?\S*\s+)*?install\s+(.*)", re.DOTALL)
@@ -28,6 +27,11 @@ def requirements(view: TaskView, parsed: Dockerfile) -> Iterator[tuple[Instructi
         for number, word in enumerate(words):
             if skip:
                 skip = False
+            elif (
+                word in ("-e", "--editable")
+                and "+" in "".join(words[number + 1 : number + 2]).partition(":")[0]
+            ):
+                continue  # an address: the next word is what is installed
             elif word in ("-r", "--requirement"):
                 skip = True
                 if number + 1 < len(words):
@@ -73,7 +77,8 @@ def _file_requirements(view: TaskView, parsed: Dockerfile, name: str) -> list[st
     chosen = sorted(from_copies or options, key=lambda entry: entry.relative.count("/"))
     text = view.text(view.path(chosen[0])) if chosen else None
     lines = (re.sub(r"\s#.*", "", line).strip().rstrip("\\").strip() for line in (text or "").splitlines())
-    return [line for line in lines if line and not line.startswith(("#", "-", ".", "/"))]
+    bare = (re.sub(r"^(?:-e|--editable)[ =]\s*(?=[\w.]+\+)", "", line) for line in lines)
+    return [line for line in bare if line and not line.startswith(("#", "-", ".", "/"))]
 
 
 def normalised(name: str) -> str:
@@ -133,31 +138,3 @@ GENERIC = frozenset(
     ]
 )
 """Names of folders that say nothing: somebody has published a package of most of them."""
-
-
-def package_names(view: TaskView) -> dict[str, bool]:
-    """Names under which the goal file may be published; True for those the repository gives itself."""
-    names: dict[str, bool] = {}
-    if view.repository is None:
-        return names
-    for one in pairs(view):
-        if one.goal_path is None:
-            continue
-        parts = list(one.goal_path.relative_to(view.repository).parts[:-1])
-        for depth, part in enumerate(parts):
-            folder = view.repository.joinpath(*parts[: depth + 1])
-            if (folder / "__init__.py").is_file():
-                # Only a telling name: `utils` or `src` is also the name of somebody's package.
-                if part not in GENERIC:
-                    names.setdefault(normalised(part), False)
-                break
-    patterns = (
-        ("setup.py", r"\bname\s*=\s*[\"']([\w.-]+)[\"']"),
-        ("setup.cfg", r"(?m)^name\s*=\s*([\w.-]+)"),
-        ("pyproject.toml", r"(?m)^name\s*=\s*[\"']([\w.-]+)[\"']"),
-    )
-    for file, pattern in patterns:
-        match = re.search(pattern, view.text(view.repository / file) or "")
-        if match:
-            names[normalised(match[1])] = True
-    return names

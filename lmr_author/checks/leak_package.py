@@ -9,11 +9,8 @@ from lmr_author.checks.base import Example
 from lmr_author.checks.docker_image import DockerCheck, changed
 from lmr_author.checks.dockerfile import Dockerfile
 from lmr_author.checks.example_task import REPOSITORY
-from lmr_author.checks.installs import (
-    normalised,
-    package_names,
-    requirements,
-)
+from lmr_author.checks.installs import normalised, requirements
+from lmr_author.checks.published import Published, published
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Severity
 
@@ -42,6 +39,12 @@ class OwnPackageInstalled(DockerCheck):
             files=changed(INSTALL, INSTALL + " && pip install git+https://example.org/code/margin-ranking"),
             also=("LMR207",),
         ),
+        Example(
+            "a clone of the original",
+            files=changed(
+                "USER agent\n", "RUN git clone https://example.org/code/margin-ranking\nUSER agent\n"
+            ),
+        ),
     )
     passing = (
         Example(
@@ -51,19 +54,54 @@ class OwnPackageInstalled(DockerCheck):
     )
 
     def run_file(self, view: TaskView, parsed: Dockerfile) -> Iterator[Finding]:
-        """One finding for each requirement."""
-        names = package_names(view)
-        address = re.sub(r"\.git$", "", view.info.repo_url.strip().rstrip("/").lower())
+        """One finding for each requirement, and for each command that fetches the original."""
+        names = published(view)
+        installed: set[int] = set()
         for item, requirement in requirements(view, parsed):
-            name = normalised(re.split(r"[\s=<>!~\[;@#]", requirement, maxsplit=1)[0])
-            own = bool(address) and len(address) > 12 and address in requirement.lower()
-            if name in names or own:
-                where = item.text if requirement in item.text else "a requirements file"
+            sure = _is_own(names, requirement)
+            if sure is None:
+                continue
+            installed.add(item.line)
+            here = requirement in item.text
+            yield self.at(
+                view,
+                item.line,
+                f"installs {requirement!r:.100}, the package that contains the solution"
+                + ("" if here else " (from a requirements file)"),
+                "remove it; the tests import the repository's own files",
+                None if sure else Severity.WARNING,
+            )
+        for item in parsed.named("RUN", "ADD"):
+            if names.address and item.line not in installed and _fetches(names.address, item.text):
                 yield self.at(
                     view,
                     item.line,
-                    f"installs {requirement!r:.100}, the package that contains the solution"
-                    + ("" if where == item.text else " (from a requirements file)"),
-                    "remove it; the tests import the repository's own files",
-                    None if own or names.get(name) else Severity.WARNING,
+                    f"fetches the original repository, {names.address}",
+                    "remove it; the image gets the masked repository by COPY",
                 )
+
+
+def _is_own(names: Published, requirement: str) -> bool | None:
+    """Whether a requirement surely (True) or probably (False) contains the goal file; None when it does not."""
+    name = normalised(re.split(r"[\s=<>!~\[;@#]", requirement, maxsplit=1)[0])
+    text = requirement.lower()
+    if name in names.sure or (names.address and _names_address(names.address, text)):
+        return True
+    egg = re.search(r"[#&]egg=([\w.-]+)", text)
+    fork = re.search(r"://[^/\s]+/[^/\s]+/([\w.-]+?)(?:\.git)?(?:[/@#]|$)", text)
+    known = names.sure | names.likely
+    if (egg and normalised(egg[1]) in known) or (fork and names.repository and fork[1] == names.repository):
+        return False
+    return False if name in names.likely else None
+
+
+def _names_address(address: str, text: str) -> bool:
+    plain = text.replace("git@", "").replace(":", "/")
+    return re.search(rf"(?<![\w-]){re.escape(address)}(?![\w-])", plain) is not None
+
+
+def _fetches(address: str, text: str) -> bool:
+    """Whether a command clones or downloads from an address."""
+    return bool(re.search(r"\bgit\s+clone\b|\bcurl\b|\bwget\b|^https?://", text)) and _names_address(
+        address, text.lower()
+    )

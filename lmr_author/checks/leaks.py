@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
-from lmr_author.checks import similarity
 from lmr_author.checks.base import Check, Example, ImplementationCheck
 from lmr_author.checks.example_task import BODY, GOLDEN, HEAD, MASKED, MASKED_BODY, REPOSITORY, TAIL
 from lmr_author.checks.lookup import pair
-from lmr_author.checks.scan import VERSION_CONTROL, Copy, scan, solutions
+from lmr_author.checks.scan import histories, scan, solutions
 from lmr_author.checks.view import TaskView
+from lmr_author.leaks import Leak, is_generated
+from lmr_author.leaks import lines as text_lines
 from lmr_author.model import Finding, Implementation, Severity
+
+WORRYING = 0.85
+"""Similarity from which a look-alike is a warning; below it is a note."""
 
 GOAL = f"{REPOSITORY}/ranking/losses.py"
 RENAMED_COPY = "def old_loss(s, y, m=1.0):\n" + (
@@ -61,15 +67,18 @@ class CompiledGolden(Check):
 
     def run(self, view: TaskView) -> Iterator[Finding]:
         """One finding for each file and implementation."""
-        for copy in scan(view).copies:
-            if copy.kind == "pyc":
+        for leak in scan(view).leaks:
+            if leak.kind == "compiled" and leak.solution is not None:
+                inside = f" ({leak.member})" if leak.member else ""
                 yield self.finding(
                     view,
-                    f"holds the compiled solution of {copy.solution.qualname}",
-                    "delete it, and every other __pycache__ of the repository",
-                    implementation=copy.solution.implementation,
-                    path=view.path(copy.entry),
-                    fixable=True,
+                    f"holds the compiled solution of {leak.solution.qualname}{inside}",
+                    "delete it"
+                    if leak.member
+                    else "delete it, and every other __pycache__ of the repository",
+                    implementation=leak.solution.implementation,
+                    path=place(view, leak),
+                    fixable=not leak.member,
                 )
 
 
@@ -94,22 +103,28 @@ class GitHistory(Check):
 
     def run(self, view: TaskView) -> Iterator[Finding]:
         """One finding for each history."""
-        for entry in view.repository_entries:
-            if entry.name not in VERSION_CONTROL or not VERSION_CONTROL.isdisjoint(entry.folder.split("/")):
-                continue
-            link = entry.kind != "folder"
+        for leak in histories(view):
+            name = leak.path.rpartition("/")[2]
+            link = not leak.sure
+            what = {
+                "folder": f"{name}/ holds the version history",
+                "bare repository": f"{name}/ is a repository with its version history",
+                "bundle": f"{name} is a git bundle: it holds the version history",
+            }
             yield self.finding(
                 view,
-                (
-                    f"{entry.name} is a link to a version history"
-                    if link
-                    else f"{entry.name}/ holds the version history"
-                ),
+                what.get(leak.where, f"{name} is a link to a version history"),
                 "delete it; info.json's repo_commit says where the code is from",
-                path=view.path(entry),
+                path=place(view, leak),
                 severity=Severity.WARNING if link else Severity.ERROR,
                 fixable=True,
             )
+
+
+def place(view: TaskView, leak: Leak) -> Path:
+    """Where a leak is."""
+    assert view.repository is not None
+    return view.repository / leak.path
 
 
 class CopyElsewhere(Check):
@@ -167,30 +182,57 @@ class CopyElsewhere(Check):
     )
 
     def run(self, view: TaskView) -> Iterator[Finding]:
-        """One finding for each file and implementation."""
-        for copy in scan(view).copies:
-            if copy.kind == "pyc":
+        """One finding for each file and implementation, about the place that is most like the solution."""
+        goals = {
+            implementation.index: pair(view, implementation).goal_path
+            for implementation in view.implementations
+        }
+        places: dict[tuple[str, int, str], list[Leak]] = defaultdict(list)
+        for leak in scan(view).leaks:
+            if leak.kind == "compiled" or leak.solution is None:
                 continue
-            in_test = view.in_repository(copy.entry).startswith("unit_test/")
-            yield self.finding(
-                view,
-                f"{round(copy.share * 100)} % of the solution of {copy.solution.qualname} stands"
-                f" {_place(copy)}",
-                (
-                    "compare with stored values instead of a copy"
-                    if in_test
-                    else "mask this copy too, or delete the file"
-                ),
-                implementation=copy.solution.implementation,
-                path=view.path(copy.entry),
-                pointer=f"L{copy.line}" if copy.line else "",
-            )
+            own = goals.get(leak.solution.implementation.index) == place(view, leak)
+            if not (own and leak.kind == "comments"):
+                solution = leak.solution
+                places[leak.path, solution.implementation.index, solution.qualname].append(leak)
+        for found in places.values():
+            yield self._about(view, found)
+
+    def _about(self, view: TaskView, found: list[Leak]) -> Finding:
+        leak = max(found, key=lambda item: (item.sure, item.similarity))
+        assert leak.solution is not None
+        others = len(found) - 1
+        percent = round(leak.similarity * 100)
+        what = (
+            f"{percent} % of the solution of {leak.solution.qualname} stands {leak.place}"
+            if leak.sure
+            else f"a look-alike of {leak.solution.qualname}, {percent} % the same, stands {leak.place}"
+        )
+        return self.finding(
+            view,
+            what + (f"; {others} more place{'s' * (others > 1)} in this file" if others else ""),
+            _advice(leak),
+            implementation=leak.solution.implementation,
+            path=place(view, leak),
+            pointer=f"L{leak.line}" if leak.line and not leak.member else "",
+            severity=_severity(leak),
+        )
 
 
-def _place(copy: Copy) -> str:
-    if copy.kind == "code":
-        return f"in {copy.where}" if copy.where else "in the top-level code"
-    return {"comments": "in comments", "notebook": "in this notebook"}.get(copy.kind, "in this text")
+def _severity(leak: Leak) -> Severity:
+    if leak.sure:
+        return Severity.ERROR
+    return Severity.WARNING if leak.similarity >= WORRYING else Severity.NOTE
+
+
+def _advice(leak: Leak) -> str:
+    if leak.path.startswith("unit_test/"):
+        return "compare with stored values instead of a copy"
+    if not leak.sure:
+        return "read it: if it gives the solution away, mask it too; if not, accept the finding with a reason"
+    if leak.member or is_generated(leak.path):
+        return "delete the file"
+    return "mask this copy too, or delete the file"
 
 
 class SolutionInComments(ImplementationCheck):
@@ -228,7 +270,7 @@ class SolutionInComments(ImplementationCheck):
         one = pair(view, implementation)
         if one.goal is None or one.golden is None:
             return
-        lines = similarity.comment_lines(one.goal) - similarity.comment_lines(one.golden)
+        lines = text_lines.comment_lines(one.goal) - text_lines.comment_lines(one.golden)
         for item in solutions(view):
             if item.implementation is not implementation:
                 continue
@@ -237,7 +279,7 @@ class SolutionInComments(ImplementationCheck):
                 first = min(
                     number
                     for number in range(1, one.goal.line_count + 1)
-                    if similarity.squeezed(one.goal.line_text(number)) in found
+                    if text_lines.squeezed(one.goal.line_text(number)) in found
                 )
                 yield self.finding(
                     view,

@@ -1,4 +1,4 @@
-"""LMR801–803: the records of how a task was made."""
+"""LMR801–804: the records of how a task was made."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from lmr_author import resources
+from lmr_author import accepted, resources
 from lmr_author.checks.base import Check, Example
 from lmr_author.checks.view import TaskView
 from lmr_author.errors import LmrError
@@ -19,6 +19,23 @@ REVIEW = {
     "content_digest": "0" * 64,
     "items": [],
     "signed_off": True,
+}
+
+
+ACCEPTED = {
+    "format": "lmr-accepted/1",
+    "accepted": [
+        {
+            "code": "LMR703",
+            "implementation": None,
+            "path": "margin-ranking/run.log",
+            "where": "",
+            "sha256": "0" * 64,
+            "reason": "the paper's own log, which a table is made from",
+            "by": "ada",
+            "date": "2025-01-01T00:00:00Z",
+        }
+    ],
 }
 
 
@@ -99,7 +116,7 @@ class RecordsValid(Check):
                 )
 
 
-WITH_SCHEMA = ("also-masked", "evaluation", "provenance", "vetting")
+WITH_SCHEMA = ("also-masked", "equivalent-mutants", "evaluation", "provenance", "vetting")
 
 
 def _schema_name(relative: str) -> str | None:
@@ -173,3 +190,42 @@ class RecordsCurrent(Check):
                     f"run `lmr-author {command}` again",
                     path=view.path(entry),
                 )
+
+
+class AcceptedUsed(Check):
+    """LMR804."""
+
+    code = "LMR804"
+    title = "accepted findings are still there"
+    rationale = (
+        "An acceptance whose finding is gone would silence the next one at that place before anybody has read"
+        " it."
+    )
+    severity = Severity.NOTE
+    failing = (
+        Example("nothing is found there any more", files={"authoring/accepted.json": _text(ACCEPTED)}),
+    )
+    passing = (Example("nothing accepted"),)
+
+    def run(self, view: TaskView) -> Iterator[Finding]:
+        """Nothing: which acceptances are used is known when all checks have run; see :meth:`about`."""
+        return iter(())
+
+    def about(self, task: str, entry: accepted.Accepted) -> Finding:
+        """The finding for an acceptance that nothing matches.
+
+        Args:
+            task: the task's name.
+            entry: the acceptance.
+        """
+        place = f" in {entry.path}" if entry.path else ""
+        at = f" at {entry.where}" if entry.where else ""
+        return Finding(
+            self.code,
+            self.severity,
+            task,
+            f"{entry.code}{place}{at} was accepted, but is not found any more",
+            "remove the entry",
+            entry.implementation,
+            "authoring/accepted.json",
+        )

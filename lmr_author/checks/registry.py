@@ -101,6 +101,7 @@ ALL_CHECKS: tuple[Check, ...] = (
     records.ProvenanceThere(),
     records.RecordsValid(),
     records.RecordsCurrent(),
+    records.AcceptedUsed(),
 )
 
 

@@ -7,60 +7,25 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from lmr_author.checks import pyc, similarity
+from lmr_author import leaks
 from lmr_author.checks.lookup import Pair, pairs
-from lmr_author.checks.similarity import Solution
-from lmr_author.checks.view import MAX_PYTHON, Entry, TaskView
-from lmr_author.errors import SourceError
+from lmr_author.checks.view import MAX_PYTHON, MAX_TEXT, Entry, TaskView
 from lmr_author.files import LFS_HEADER
-from lmr_author.source import Module
+from lmr_author.leaks import Leak, Solution, archives, compiled
 
-TEXT_SUFFIXES = frozenset(
-    [
-        ".py",
-        ".pyi",
-        ".pyx",
-        ".ipynb",
-        ".md",
-        ".rst",
-        ".txt",
-        ".patch",
-        ".diff",
-        ".orig",
-        ".rej",
-        ".bak",
-        ".old",
-        ".save",
-        ".backup",
-        ".tex",
-        ".html",
-        ".org",
-        ".sh",
-        ".swp",
-        ".tmp",
-    ]
-)
+BINARY_SUFFIXES = frozenset(
+    [".pdf", ".png", ".jpg", ".jpeg", ".gif", ".bmp", ".ico", ".tif", ".tiff", ".webp", ".mp3", ".mp4",
+     ".wav", ".flac", ".ogg", ".avi", ".mov", ".ttf", ".otf", ".woff", ".woff2", ".eot", ".npy", ".npz",
+     ".pt", ".pth", ".ckpt", ".bin", ".safetensors", ".h5", ".hdf5", ".pkl", ".pickle", ".joblib",
+     ".onnx", ".pb", ".tflite", ".msgpack", ".model", ".so", ".dll", ".dylib", ".o", ".a", ".exe",
+     ".class", ".parquet", ".arrow", ".feather", ".db", ".sqlite", ".lmdb", ".mdb", ".csv", ".tsv",
+     ".7z", ".rar", ".zst", ".lz4", ".dat"]
+)  # fmt: skip
+"""Files that hold no source as text; tables are left out, too."""
 VERSION_CONTROL = frozenset({".git", ".hg", ".svn"})
 MAX_PYC = 8 * 1024 * 1024
-
-
-@dataclass(frozen=True)
-class Copy:
-    """A place in the repository where a solution stands again.
-
-    Attributes:
-        share: how much of it, 0 to 1.
-        kind: ``"code"``, ``"comments"``, ``"notebook"``, ``"text"`` or ``"pyc"``.
-        line: of the function, 0 when unknown.
-        where: the function it is in; "" for the top level or a text.
-    """
-
-    solution: Solution
-    entry: Entry
-    share: float
-    kind: str
-    line: int = 0
-    where: str = ""
+GIVEN = ("paper.json", "paper.pdf")
+"""What the agent is meant to read."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +33,15 @@ class Scan:
     """What one pass found."""
 
     pointers: tuple[Entry, ...]
-    copies: tuple[Copy, ...]
+    leaks: tuple[Leak, ...]
+
+
+def search(view: TaskView) -> tuple[Leak, ...]:
+    """Every place in the agent's tree where a golden body can be read: copies, near copies, histories.
+
+    Read only; the same search is behind the checks LMR401 to LMR404. Paths are relative to the repository.
+    """
+    return (*histories(view), *scan(view).leaks)
 
 
 def solutions(view: TaskView) -> list[Solution]:
@@ -84,7 +57,7 @@ def _solutions(view: TaskView) -> Iterator[Solution]:
             masked = target.goal.node if target.goal else None
             if masked is not None and ast.dump(masked) == ast.dump(target.golden.node):
                 masked = None  # not masked at all (LMR303); copies elsewhere still count
-            found = similarity.solution(
+            found = leaks.solution(
                 one.implementation,
                 target.qualname,
                 one.golden,
@@ -95,6 +68,35 @@ def _solutions(view: TaskView) -> Iterator[Solution]:
                 yield found
 
 
+def histories(view: TaskView) -> Iterator[Leak]:
+    """Version histories: folders of Git, Mercurial and Subversion, links to one, bare repositories, bundles."""
+    for entry in view.repository_entries:
+        path = view.in_repository(entry)
+        inside = not VERSION_CONTROL.isdisjoint(path.split("/")[:-1])
+        if inside:
+            continue
+        if entry.name in VERSION_CONTROL:
+            yield Leak("history", path, None, 1.0, entry.kind == "folder", True, where=entry.kind)
+        elif entry.kind == "folder" and _is_bare(view, entry):
+            yield Leak("history", path, None, 1.0, True, True, where="bare repository")
+        elif entry.suffix == ".bundle" and entry.kind == "file":
+            data = view.read_once(view.path(entry), MAX_TEXT) or b""
+            if data.startswith(b"# v") and b"git bundle" in data[:32]:
+                yield Leak("history", path, None, 1.0, True, True, where="bundle")
+
+
+def _is_bare(view: TaskView, entry: Entry) -> bool:
+    """Whether a folder is a repository without a work tree (``losses.git/`` with HEAD, objects/ and refs/)."""
+    if not (entry.name.endswith(".git") or entry.name == "git"):
+        return False
+    names = {
+        other.name
+        for other in view.repository_entries
+        if other.folder == entry.relative and other.kind in ("file", "folder")
+    }
+    return {"HEAD", "objects", "refs"} <= names
+
+
 def scan(view: TaskView) -> Scan:
     """Look into every file of the repository, and of the goldens for LFS pointers, once."""
     return view.memo("scan", lambda: _scan(view))
@@ -102,172 +104,53 @@ def scan(view: TaskView) -> Scan:
 
 def _scan(view: TaskView) -> Scan:
     wanted = solutions(view)
-    goals = {one.goal_path: one for one in pairs(view) if one.goal_path}
+    bytecode = [item for one in pairs(view) for item in _features(view, one)]
     pointers: list[Entry] = []
-    copies: list[Copy] = []
+    found: list[Leak] = []
     prefix = view.relative_raw(view.repository) + "/" if view.repository else "\0"
     for entry in view.entries:
-        if entry.kind != "file" or entry.relative.startswith("authoring/"):
+        if entry.kind != "file" or not VERSION_CONTROL.isdisjoint(entry.relative.split("/")):
             continue
-        parts = entry.relative.split("/")
-        if not VERSION_CONTROL.isdisjoint(parts):
+        if entry.relative.startswith("authoring/"):
             continue
-        in_repository = entry.relative.startswith(prefix)
-        text = (
-            in_repository
-            and wanted
-            and _is_text(entry)
-            and "golden_files" not in parts
-            and "authoring" not in parts
-        )
-        small = 60 <= entry.size <= 1024
-        compiled = in_repository and wanted and entry.suffix in (".pyc", ".pyo") and entry.size <= MAX_PYC
-        if not (text or small or compiled):
+        limit = _limit(entry.relative.removeprefix(prefix), entry) if entry.relative.startswith(prefix) else 0
+        searched = bool(wanted) and 0 < entry.size <= limit
+        if not searched and not 60 <= entry.size <= 1024:
             continue
-        data = view.read_once(view.path(entry), MAX_PYC)
+        data = view.read_once(view.path(entry), max(limit, 1024))
         if data is None:
             continue
         if data.startswith(LFS_HEADER):
             pointers.append(entry)
-        elif compiled:
-            copies += _in_compiled(view, entry, data)
-        elif text:
-            possible = [one for one in wanted if one.may_be_in(data)]
-            path = view.path(entry)
-            if possible:
-                copies += _in_text(entry, data, possible, goals.get(path), pairs(view), path)
-    return Scan(tuple(pointers), tuple(copies))
+        elif searched:
+            relative = view.in_repository(entry)
+            targets = _targets(view, view.path(entry))
+            found += leaks.in_file(relative, data, wanted, targets=targets, bytecode=bytecode)
+    return Scan(tuple(pointers), tuple(found))
 
 
-def _is_text(entry: Entry) -> bool:
-    if entry.size > MAX_PYTHON or not entry.size:
-        return False
-    return (
-        entry.suffix in TEXT_SUFFIXES
-        or entry.name.endswith("~")
-        or "." not in entry.name
-        or ".py." in entry.name
+def _limit(relative: str, entry: Entry) -> int:
+    """Bytes up to which a file of the repository is searched; 0 for what is not."""
+    parts = relative.split("/")
+    if relative in GIVEN or entry.suffix in BINARY_SUFFIXES:
+        return 0
+    if "golden_files" in parts or parts[0] == "authoring" or parts[:2] == ["unit_test", "recordings"]:
+        return 0  # LMR405's business, and recorded values
+    if entry.suffix in (".pyc", ".pyo"):
+        return MAX_PYC
+    if archives.is_archive(relative):
+        return archives.MAX_ARCHIVE
+    return MAX_TEXT if entry.suffix == ".ipynb" else MAX_PYTHON
+
+
+def _targets(view: TaskView, path: Path) -> frozenset[str]:
+    """Names of the functions of a file that are masked."""
+    return frozenset(
+        target.qualname for one in pairs(view) if one.goal_path == path for target in one.targets
     )
 
 
-def _in_text(
-    entry: Entry, data: bytes, possible: list[Solution], goal: Pair | None, everything: list[Pair], path: Path
-) -> Iterator[Copy]:
-    """Copies in one file: the best match for each solution."""
-    if entry.suffix == ".ipynb":
-        text = similarity.notebook_source(data)
-        lines = {similarity.squeezed(line) for line in text.splitlines()}
-        yield from _by_lines(entry, lines, possible, "notebook")
-        return
-    module = _parse(data, entry.name) if ".py" in entry.name or b"def " in data else None
-    if module is None:
-        text = data.decode("utf-8", "replace")
-        lines = {similarity.squeezed(line) for line in text.splitlines()}
-        yield from _by_lines(entry, lines, possible, "text")
-        return
-    skipped = {target.qualname for one in everything if one.goal_path == path for target in one.targets}
-    code = list(_in_code(entry, data, module, possible, skipped if goal is not None else set()))
-    yield from code
-    if goal is None:  # in the goal file itself comments are LMR404's business
-        rest = [one for one in possible if one not in [copy.solution for copy in code]]
-        yield from _by_lines(entry, similarity.comment_lines(module), rest, "comments")
-
-
-def _in_code(
-    entry: Entry, data: bytes, module: Module, possible: list[Solution], skipped: set[str]
-) -> Iterator[Copy]:
-    """The function, or the top level, of a module that is most like each solution, if it is a copy."""
-    source = data.splitlines()
-    nodes: list[tuple[str, ast.AST]] = [("", module.tree)]
-    nodes += [(item.qualname, item.node) for item in module.definitions if item.qualname not in skipped]
-    for one in possible:
-        best = Copy(one, entry, 0.0, "code")
-        for qualname, node in nodes:
-            if isinstance(node, ast.ClassDef) or not one.may_be_in(_segment(source, node)):
-                continue
-            assert isinstance(node, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef)
-            share = one.is_copied_in(node)
-            if share > best.share:
-                best = Copy(one, entry, share, "code", getattr(node, "lineno", 0), qualname)
-        if best.share:
-            yield best
-
-
-def _segment(lines: list[bytes], node: ast.AST) -> bytes:
-    """The source lines of a function; all lines for a module."""
-    end = getattr(node, "end_lineno", None)
-    return b"\n".join(lines[getattr(node, "lineno", 1) - 1 : end])
-
-
-def _by_lines(entry: Entry, lines: set[str], possible: list[Solution], kind: str) -> Iterator[Copy]:
-    for one in possible:
-        share = one.share_of_lines(lines)
-        if share >= similarity.LINES and (len(one.lines) >= 3 or share == 1.0):
-            yield Copy(one, entry, share, kind)
-
-
-def _parse(data: bytes, name: str) -> Module | None:
-    try:
-        return Module.parse(data, name)
-    except (SourceError, RecursionError, MemoryError, ValueError):
-        return None
-
-
-def _in_compiled(view: TaskView, entry: Entry, data: bytes) -> Iterator[Copy]:
-    """Solutions whose golden's code object, not the masked one's, is in a compiled file."""
-    try:
-        module = pyc.read(data)
-    except pyc.NotCompiledPython:
-        return
-    for one in pairs(view):
-        for found in _features(view, one):
-            target, golden, masked = found
-            telling = golden - masked
-            for code in pyc.named(module, target.qualname.split(".")):
-                share = len(telling & code.features) / len(telling) if telling else 0.0
-                if len(telling) < 2:
-                    share = (
-                        1.0
-                        if golden <= code.features and "n:NotImplementedError" not in code.features
-                        else 0.0
-                    )
-                if share >= similarity.LINES:
-                    yield Copy(target, entry, share, "pyc", 0, code.name)
-                    break
-
-
-def _features(view: TaskView, one: Pair) -> list[tuple[Solution, frozenset[str], frozenset[str]]]:
-    """(solution, features of its golden code object, features of its masked one) of an implementation."""
-    return view.memo(("features", id(one)), lambda: _compile(view, one))
-
-
-def _compile(view: TaskView, one: Pair) -> list[tuple[Solution, frozenset[str], frozenset[str]]]:
-    golden, goal = _code(one.golden), _code(one.goal)
-    if golden is None:
-        return []
-    result = []
-    for item in solutions(view):
-        if item.implementation is not one.implementation:
-            continue
-        path = item.qualname.split(".")
-        original = next(pyc.named(golden, path), None)
-        masked = next(pyc.named(goal, path), None) if goal else None
-        if original is not None:
-            same = masked is None or masked.features == original.features
-            result.append(
-                (item, original.features, frozenset() if same or masked is None else masked.features)
-            )
-    return result
-
-
-def _code(module: Module | None) -> pyc.Code | None:
-    if module is None:
-        return None
-    import warnings
-
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return pyc.from_code(compile(module.tree, module.name, "exec", dont_inherit=True))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+def _features(view: TaskView, one: Pair) -> list[compiled.Features]:
+    golden, masked = compiled.code_of(one.golden), compiled.code_of(one.goal)
+    own = [item for item in solutions(view) if item.implementation is one.implementation]
+    return [item for item in (compiled.features(each, golden, masked) for each in own) if item is not None]

@@ -19,6 +19,8 @@ from lmr_author.errors import EXIT_INTERRUPTED, UsageError
 VERBS = {
     "demo": "Author a complete task from a bundled paper and repository, offline.",
     "new-task": "Make a task folder from a paper and its repository, pinned at a commit.",
+    "suggest": "Rank the repository's functions by how good a task each makes.",
+    "extract": "Turn a block of a script or a long function into a function.",
     "mask": "Mask a function, save the golden, clean the tree.",
     "unmask": "Restore masked functions byte for byte.",
     "record": "Record real calls of the golden into cases and a unit test.",

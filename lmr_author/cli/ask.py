@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from lmr_author.errors import LmrError
 from lmr_author.model import CATEGORIES
 
 
@@ -32,3 +37,55 @@ def confirm(question: str, *, default: bool = True) -> bool:
 def category() -> str:
     """One of the benchmark's nine categories."""
     return choice("Category of the masked function", list(CATEGORIES))
+
+
+def several(question: str, reasons: Mapping[str, str]) -> list[str]:
+    """Some of several answers, all of them preselected.
+
+    Args:
+        question: what is asked.
+        reasons: by answer, why it is offered; cut where the terminal ends.
+    """
+    import shutil
+
+    import questionary
+
+    width = shutil.get_terminal_size().columns - 8
+    room = max(20, width - max(map(len, reasons), default=0))
+    choices = [
+        questionary.Choice(
+            [("", name), ("fg:ansibrightblack", f"  {why if len(why) <= room else why[: room - 1] + '…'}")],
+            value=name,
+            checked=True,
+        )
+        for name, why in reasons.items()
+    ]
+    answer: list[str] = questionary.checkbox(
+        question, choices=choices, instruction="(space, then enter)"
+    ).unsafe_ask()
+    return answer
+
+
+def edit(text: str, *, suffix: str = ".txt") -> str:
+    """A text on several lines, in the person's own editor, or right here when none is set."""
+    command = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    if not command:
+        import questionary
+
+        keys = "(Escape, then Enter: done. Set EDITOR to use an editor of your own.)"
+        answer: str = questionary.text("Edit", default=text, multiline=True, instruction=keys).unsafe_ask()
+        return answer
+    import shlex
+    import subprocess
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="lmr-author-") as folder:
+        path = Path(folder) / f"draft{suffix}"
+        path.write_text(text, "utf-8")
+        try:
+            subprocess.run([*shlex.split(command), str(path)], check=True)
+        except (OSError, ValueError, subprocess.CalledProcessError) as error:
+            raise LmrError(
+                f"the editor {command!r} failed: {error}", "set EDITOR to one that works"
+            ) from error
+        return path.read_text("utf-8", "replace")

@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+import sys
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from lmr_author.cli.common import NoInputOption, TaskOption, can_ask, current_task, text_or_file
+from lmr_author.errors import UsageError
+
+if TYPE_CHECKING:
+    from lmr_author.masking.notes_file import Described, Entry
+    from lmr_author.taskdir import TaskDir
+
+
+class Style(StrEnum):
+    """What stands in a masked body."""
+
+    structured = "structured"
+    todo = "todo"
+
+
+PART = "For the comment in the masked body: "
 
 
 def mask(
@@ -21,48 +38,128 @@ def mask(
     category: Annotated[str | None, typer.Option("--category", help="One of the nine categories.")] = None,
     retrieval: Annotated[
         list[str] | None,
-        typer.Option("--retrieval", metavar="PATH", help="A file the model is given; repeatable."),
+        typer.Option(
+            "--retrieval",
+            metavar="PATH",
+            help="A file the model is given; repeatable. auto: those that define what the target uses. none.",
+        ),
     ] = None,
-    objective: Annotated[str, typer.Option("--objective", help="For the comment in the masked body.")] = "",
+    docstring: Annotated[
+        str | None,
+        typer.Option("--docstring", help="A docstring for a function that has none; @FILE reads a file."),
+    ] = None,
+    objective: Annotated[str, typer.Option("--objective", help=PART + "what the function is for.")] = "",
     inputs: Annotated[
-        list[str] | None, typer.Option("--input", help="Likewise: one input, repeatable.")
+        list[str] | None, typer.Option("--input", help=PART + "one input, with its shape; repeatable.")
     ] = None,
     outputs: Annotated[
-        list[str] | None, typer.Option("--output", help="Likewise: one output, repeatable.")
+        list[str] | None, typer.Option("--output", help=PART + "one output; repeatable.")
     ] = None,
     dependencies: Annotated[
-        list[str] | None, typer.Option("--dependency", help="Likewise: something it may use, repeatable.")
+        list[str] | None,
+        typer.Option("--dependency", help=PART + "a name of the same file that it may use; repeatable."),
     ] = None,
-    steps: Annotated[list[str] | None, typer.Option("--step", help="Likewise: one step, repeatable.")] = None,
+    outside: Annotated[
+        list[str] | None,
+        typer.Option("--outside-dependency", help=PART + "an import that it may use; repeatable."),
+    ] = None,
+    steps: Annotated[list[str] | None, typer.Option("--step", help=PART + "one step; repeatable.")] = None,
+    style: Annotated[
+        Style, typer.Option("--style", help="structured: the comment with these parts. todo: a bare TODO.")
+    ] = Style.structured,
+    notes: Annotated[
+        Path | None,
+        typer.Option("--notes", metavar="FILE", help="YAML: docstring, comment, context of each target."),
+    ] = None,
+    draft_notes: Annotated[
+        str | None,
+        typer.Option("--draft-notes", metavar="FILE", help="Write such a file (- is stdout); mask nothing."),
+    ] = None,
     task: TaskOption = None,
     no_input: NoInputOption = False,
 ) -> int:
-    """Mask a function: keep signature, decorators and docstring, save the golden, clean the tree."""
-    from lmr_author.cli import ask, render
-    from lmr_author.errors import UsageError
+    """Mask functions: keep signature, decorators and docstring, save the golden, clean the tree."""
+    from lmr_author.cli import pick, render
     from lmr_author.masking.notes import MaskNotes
     from lmr_author.workflow import mask as workflow
 
-    folder = current_task(task)
+    folder, here = current_task(task), Path.cwd()
+    asking = can_ask(no_input)
+    described: dict[str, Described] = {}
+    if notes is not None:
+        named, described = _from_file(folder, notes, here)
+        targets = targets or list(named)
     if not targets:
-        if not can_ask(no_input):
+        if not asking:
             raise UsageError("no target given", "name one: lmr-author mask trainers.py::preference_loss")
-        targets = [ask.text("Which function? (FILE::FUNCTION)")]
-    if category is None and can_ask(no_input):
-        category = ask.category()
+        targets = pick.pick_targets(folder)
+    if draft_notes is not None:
+        return _draft(folder, tuple(targets), here, draft_notes)
+    paths = retrieval or []
     options = workflow.MaskOptions(
         targets=tuple(targets),
         instruction=text_or_file(instruction, "--instruction"),
         category=category,
-        retrieval=tuple(retrieval) if retrieval else None,
+        retrieval=tuple(path for path in paths if path not in ("auto", "none")) if paths else None,
         notes=MaskNotes(
             objective,
             tuple(inputs or ()),
             tuple(outputs or ()),
             tuple(dependencies or ()),
+            tuple(outside or ()),
             tuple(steps or ()),
+            text_or_file(docstring, "--docstring") or "",
         ),
+        each=described,
+        propose_retrieval="auto" in paths,
+        style=style.value,
     )
-    result = workflow.mask(folder, options, Path.cwd())
+    if asking:
+        from lmr_author.cli import mask_dialogue
+
+        options = mask_dialogue.complete(folder, options, here)
+    with render.progress("masking"):
+        result = workflow.mask(folder, options, here)
     render.mask_result(result)
+    return 0
+
+
+def _from_file(folder: TaskDir, path: Path, here: Path) -> tuple[tuple[str, ...], dict[str, Described]]:
+    """Targets and what is said about them, from ``--notes FILE``."""
+    from lmr_author.workflow import mask_select
+
+    return mask_select.targets_of(folder, read_entries(path), str(path), here)
+
+
+def read_entries(path: Path) -> tuple[Entry, ...]:
+    """The entries of a notes file. Raises UsageError when there is none, LmrError when it is wrong."""
+    from lmr_author.masking.notes_file import read_notes_file
+
+    if not path.is_file():
+        raise UsageError(f"--notes {path}: there is no such file", "write one with --draft-notes FILE")
+    try:
+        text = path.read_text("utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"--notes {path}: not a UTF-8 text file", "save it as UTF-8") from error
+    return read_notes_file(text, str(path))
+
+
+def _draft(folder: TaskDir, targets: tuple[str, ...], here: Path, to: str) -> int:
+    """``--draft-notes``: the drafts as a file to edit; an existing file is never overwritten."""
+    from lmr_author import files
+    from lmr_author.cli import render
+    from lmr_author.masking.notes_file import write_notes_file
+    from lmr_author.workflow import mask_drafts, mask_select
+
+    path = Path(to)
+    if to != "-" and path.exists():
+        raise UsageError(f"--draft-notes {to}: the file exists", "name another, or remove it")
+    with render.progress("drafting"):
+        selection = mask_select.select(folder, targets, here)
+        text = write_notes_file(mask_drafts.drafts(selection), mask_drafts.with_docstring(selection))
+    if to == "-":
+        sys.stdout.write(text)
+        return 0
+    files.write_text(path, text)
+    render.console().print(f"wrote {to}: edit it, then lmr-author mask --notes {to}", markup=False)
     return 0

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING
 
+from lmr_author.model import Severity
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.status import Status
 
-    from lmr_author.workflow.mask import MaskResult, UnmaskResult
+    from lmr_author.workflow.mask import MaskResult
+    from lmr_author.workflow.unmask import UnmaskResult
 
 
 def console(*, stderr: bool = True) -> Console:
@@ -65,14 +69,22 @@ def mask_result(result: MaskResult) -> None:
         screen.print(f"  golden       {item.golden_file}", markup=False)
         screen.print(f"  category     {item.category or 'missing: give one with --category'}", markup=False)
         screen.print(f"  instruction  {_short(item.instruction)}", markup=False)
+        if item.retrieval_context:
+            screen.print(f"  context      {', '.join(item.retrieval_context)}", markup=False)
     for name in result.cleaned.deleted:
         screen.print(f"  removed      {name}", markup=False)
     for name in result.cleaned.moved:
         screen.print(f"  moved        {name} to authoring/removed/", markup=False)
     for remark in result.remarks:
         screen.print(f"[yellow]note:[/] {_escape(remark)}")
+    for leak in result.leaks:
+        style = "bold red" if leak.severity is Severity.ERROR else "yellow"
+        place = f"{leak.path}:{leak.pointer.removeprefix('L')}" if leak.pointer else leak.path
+        screen.print(f"[{style}]leak:[/] {_escape(place)}: {_escape(leak.message)} [dim]{leak.code}[/]")
+        screen.print(f"      [cyan]hint:[/] {_escape(leak.hint)}")
     first = result.implementations[0]
-    screen.print(f"next: lmr-author record {first.target} -- python <a script that calls it>", markup=False)
+    target = shlex.quote(str(first.target))
+    screen.print(f"next: lmr-author record {target} -- python <a script that calls it>", markup=False)
 
 
 def unmask_result(result: UnmaskResult) -> None:

@@ -33,7 +33,7 @@ def render_findings(report: Report) -> None:
 def findings_text(report: Report, *, colour: bool = False) -> Iterator[str]:
     """The lines of a report."""
     for task in report.tasks:
-        if task.findings:
+        if task.findings or task.accepted:
             yield from _task(task, colour)
     yield from _summary(report, colour)
 
@@ -46,6 +46,12 @@ def _task(task: TaskReport, colour: bool) -> Iterator[str]:
             path = finding.path
             yield "  " + _paint("path", _one_line(path) or "(the task folder)", colour)
         yield from _finding(finding, colour)
+    if task.accepted:
+        yield "  " + _paint("path", "accepted by the annotator", colour)
+    for finding, entry in task.accepted:
+        place = f"{finding.path}{f', {finding.pointer}' if finding.pointer else ''}: {finding.message}"
+        reason = f"{entry.reason}{f' ({entry.by})' if entry.by else ''}"
+        yield from _entry("dim", "accepted", finding.code, place, f"because: {reason}", colour)
     yield ""
 
 
@@ -53,25 +59,30 @@ def _finding(finding: Finding, colour: bool) -> Iterator[str]:
     severity = finding.severity.value
     place = f"{finding.pointer}: " if finding.pointer else ""
     which = f" [implementation {finding.implementation}]" if finding.implementation else ""
-    head = f"    {severity:<7} {finding.code}  "
-    text = _one_line(f"{place}{finding.message}{which}")
-    lines = textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False) or [""]
-    yield head.replace(severity, _paint(severity, severity, colour), 1) + lines[0]
+    text = f"{place}{finding.message}{which}"
+    yield from _entry(severity, severity, finding.code, text, finding.hint, colour)
+
+
+def _entry(style: str, word: str, code: str, text: str, below: str, colour: bool) -> Iterator[str]:
+    """A finding: a word and its code, what it says, and below it what to do or why it was accepted."""
+    head = f"    {word:<7} {code}  "
+    lines = textwrap.wrap(_one_line(text), WIDTH, break_long_words=False, break_on_hyphens=False) or [""]
+    yield head.replace(word, _paint(style, word, colour), 1) + lines[0]
     yield from (" " * len(head) + line for line in lines[1:])
-    if finding.hint:
-        hint = textwrap.wrap(_one_line(finding.hint), WIDTH, break_long_words=False, break_on_hyphens=False)
-        yield from (
-            " " * (len(head) - 2) + _paint("dim", ("> " if number == 0 else "  ") + line, colour)
-            for number, line in enumerate(hint)
-        )
+    hint = textwrap.wrap(_one_line(below), WIDTH, break_long_words=False, break_on_hyphens=False)
+    yield from (
+        " " * (len(head) - 2) + _paint("dim", ("> " if number == 0 else "  ") + line, colour)
+        for number, line in enumerate(hint)
+    )
 
 
 def _summary(report: Report, colour: bool) -> Iterator[str]:
     summary = report.to_json()["summary"]
     tasks, clean = summary["tasks"], summary["clean"]
     checked = f"{tasks} task{'s' * (tasks != 1)} checked"
+    known = f" ({summary['accepted']} accepted with a reason)" if summary["accepted"] else ""
     if not report.findings:
-        yield _paint("good", f"{checked}: nothing found", colour)
+        yield _paint("good", f"{checked}: nothing found{known}", colour)
         yield "next: lmr-author evaluate, which runs the tests"
         return
     counts = [
@@ -79,7 +90,7 @@ def _summary(report: Report, colour: bool) -> Iterator[str]:
         for key in ("errors", "warnings", "notes")
         if summary[key]
     ]
-    yield f"{checked}, {clean} clean: {', '.join(counts)}"
+    yield f"{checked}, {clean} clean: {', '.join(counts)}{known}"
     if tasks > 1:
         yield "by code: " + ", ".join(f"{code} {count}" for code, count in summary["by_code"].items())
     if report.clean:

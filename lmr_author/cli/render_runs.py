@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lmr_author.cli.render import console
 from lmr_author.model import GateResult, GateStatus
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from lmr_author.review.checklist import Item
     from lmr_author.workflow.evaluate import Evaluation
     from lmr_author.workflow.record import RecordResult
@@ -22,6 +24,24 @@ MARKS = {
     GateStatus.UNPROVEN: ("yellow", "?"),
     GateStatus.SKIPPED: ("dim", "-"),
 }
+
+
+SURVIVORS = 5
+"""Surviving mutants shown of one implementation; the evaluation's record has all."""
+
+
+def mutant_diff(diff: str, screen: Console) -> None:
+    """The lines of a mutant's change, red and green."""
+    for line in diff.splitlines():
+        style = {"-": "red", "+": "green"}.get(line[:1], "")
+        screen.print(f"        {line}", style=style, markup=False)
+
+
+def accepted_mutant(identifier: str, diff: str) -> None:
+    """A mutant was recorded as equivalent."""
+    screen = console()
+    screen.print(f"[green]accepted[/] {identifier} as equivalent: it does not count any more")
+    mutant_diff(diff, screen)
 
 
 class GateTable:
@@ -49,6 +69,22 @@ class GateTable:
         self._screen.print(f"  [{style}]{mark}[/] {gate.gate:<14} {seconds}  {_escape(gate.message)}")
         if gate.hint and gate.status is not GateStatus.PASSED:
             self._screen.print(f"                            [cyan]hint:[/] {_escape(gate.hint)}")
+
+        self._survivors(gate.detail.get("survivors"))
+
+    def _survivors(self, survivors: Any) -> None:
+        """Mutants that the test does not notice, as coloured diffs."""
+        mutants = [item for item in survivors or [] if isinstance(item, dict)]
+        for item in mutants[:SURVIVORS]:
+            self._screen.print(
+                f"      [yellow]survivor {item['id']}[/] line {item['line']}, {item['operator']}"
+                + (f" [dim]({_escape(item['why'])})[/]" if item["why"] else "")
+            )
+            mutant_diff(item["diff"], self._screen)
+        if len(mutants) > SURVIVORS:
+            self._screen.print(
+                f"      [dim]and {len(mutants) - SURVIVORS} more in authoring/evaluation.json[/]"
+            )
 
     def end(self, result: Evaluation) -> None:
         """Print what it all comes to."""

@@ -24,7 +24,7 @@ def unmask(
 ) -> int:
     """Restore masked functions byte for byte."""
     from lmr_author.cli import render
-    from lmr_author.workflow import mask as workflow
+    from lmr_author.workflow import unmask as workflow
 
     result = workflow.unmask(current_task(task), target, Path.cwd(), force=force)
     render.unmask_result(result)

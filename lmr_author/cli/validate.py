@@ -28,12 +28,22 @@ def validate(
     ignore: Annotated[
         list[str] | None, typer.Option("--ignore", metavar="CODES", help="Without these checks; repeatable.")
     ] = None,
+    accept: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--accept", metavar="CODE[:PATH]", help="Accept a finding of one task, with --reason; repeatable."
+        ),
+    ] = None,
+    reason: Annotated[
+        str, typer.Option("--reason", help="Why what is accepted is no problem; kept in authoring/.")
+    ] = "",
     output: FormatOption = Format.text,
 ) -> int:
     """Static checks: everything that can be seen to be wrong without running, in milliseconds."""
     from lmr_author.cli import render
     from lmr_author.cli.render_findings import render_findings
     from lmr_author.taskdir import TaskDir
+    from lmr_author.validation.accept import accept_findings
     from lmr_author.validation.run import select_checks
     from lmr_author.validation.run import validate as run
 
@@ -42,6 +52,9 @@ def validate(
     tasks = list({task.root.resolve(): task for task in found}.values())
     with render.progress("validating") as say:
         report = run(tasks, checks, lambda task: say(f"validated {task.task}"))
+        if accept or reason:
+            accept_findings(tasks, report, accept or (), reason)
+            report = run(tasks, checks)
     if output is Format.json:
         print_json(report.to_json())
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 
@@ -14,18 +15,42 @@ from lmr_author.recorded import Recording
 from lmr_author.sandbox.base import Sandbox
 from lmr_author.taskdir import TaskDir
 
+MUTANTS = 100
+"""Mutants tried of each implementation, at most."""
+
+Progress = Callable[[str], None]
+
+
+def _nobody(_: str) -> None:
+    pass
+
 
 class Bench:
-    """Everything the gates need for one implementation. Use as a context manager; it owns temporary trees."""
+    """Everything the gates need for one implementation. Use as a context manager; it owns temporary trees.
+
+    Attributes:
+        seconds: time limit of one case.
+        mutants: how many mutants are tried at most; 0 for none.
+        progress: told what is being done.
+    """
 
     def __init__(
-        self, task: TaskDir, info: TaskInfo, implementation: Implementation, sandbox: Sandbox, seconds: float
+        self,
+        task: TaskDir,
+        info: TaskInfo,
+        implementation: Implementation,
+        sandbox: Sandbox,
+        seconds: float,
+        mutants: int = MUTANTS,
+        progress: Progress = _nobody,
     ) -> None:
         self.task = task
         self.info = info
         self.implementation = implementation
         self.sandbox = sandbox
         self.seconds = seconds
+        self.mutants = mutants
+        self.progress = progress
         self._folder = Path(tempfile.mkdtemp(prefix="lmr-author-bench-"))
         self._folder.chmod(0o755)
 

@@ -3,56 +3,19 @@
 from __future__ import annotations
 
 import time
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 from lmr_author import recorded, replaying
 from lmr_author.errors import LmrError, SandboxError
 from lmr_author.evaluation.bench import Bench
+from lmr_author.evaluation.gate import Gate, Progress
 from lmr_author.evaluation.judges import RecordingJudge, ScriptJudge, judges_for
+from lmr_author.evaluation.mutants_die import MutantsDie
 from lmr_author.evaluation.trivial import trivial_sources
 from lmr_author.evaluation.verdict import Verdict
 from lmr_author.model import GateResult, GateStatus
-
-Progress = Callable[[str], None]
-
-
-class Gate(ABC):
-    """One thing that must be shown by running.
-
-    Class attributes:
-        name: as in the design and in ``evaluation.json``.
-        holds_when: what it proves, one line, for reports and documentation.
-        decisive: when it fails, what follows would mean nothing and is skipped.
-    """
-
-    name: ClassVar[str]
-    holds_when: ClassVar[str]
-    decisive: ClassVar[bool] = False
-
-    @abstractmethod
-    def run(self, bench: Bench, golden: list[Verdict], repeats: int) -> GateResult:
-        """Run the gate.
-
-        Args:
-            bench: the implementation.
-            golden: verdicts of the golden's runs; filled by golden-passes, read by those after it.
-            repeats: how often the golden is run.
-        """
-
-    def result(self, status: GateStatus, message: str, hint: str = "", **detail: Any) -> GateResult:
-        """A result of this gate."""
-        return GateResult(self.name, status, message, hint, detail=detail)
-
-    def passed(self, message: str, **detail: Any) -> GateResult:
-        """It holds."""
-        return self.result(GateStatus.PASSED, message, **detail)
-
-    def failed(self, message: str, hint: str, **detail: Any) -> GateResult:
-        """It does not hold."""
-        return self.result(GateStatus.FAILED, message, hint, **detail)
 
 
 class Untampered(Gate):
@@ -219,7 +182,15 @@ class Isolated(Gate):
         return self.passed(f"no network, uid {facts.get('uid')}, read-only root{memory}", facts=facts)
 
 
-GATES: tuple[type[Gate], ...] = (Untampered, GoldenPasses, MaskedFails, TargetEntered, TrivialFails, Isolated)
+GATES: tuple[type[Gate], ...] = (
+    Untampered,
+    GoldenPasses,
+    MaskedFails,
+    TargetEntered,
+    TrivialFails,
+    MutantsDie,
+    Isolated,
+)
 """The gates of an implementation, in order; ``build`` comes before them, once for the task."""
 
 

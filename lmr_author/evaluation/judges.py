@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from lmr_author import replaying
 from lmr_author.evaluation import script
@@ -12,6 +13,16 @@ from lmr_author.evaluation.verdict import Verdict
 from lmr_author.recorded import Recording
 
 MASK_ERROR = "NotImplementedError"
+BATCH = 50
+"""Versions judged in one run of the sandbox."""
+BATCH_BYTES = 96 * 2**20
+"""Outcomes that one run may send back, in bytes, judged by what was recorded."""
+
+Done = Callable[[int], None]
+
+
+def _nobody(_: int) -> None:
+    pass
 
 
 class Judge(ABC):
@@ -31,8 +42,16 @@ class Judge(ABC):
         """The repository as the agent gets it (other implementations golden)."""
 
     @abstractmethod
-    def versions(self, sources: Mapping[str, bytes]) -> dict[str, Verdict]:
-        """Other versions of the goal file, by name."""
+    def versions(
+        self, sources: Mapping[str, bytes], seconds: float | None = None, done: Done = _nobody
+    ) -> dict[str, Verdict]:
+        """Other versions of the goal file, by name.
+
+        Args:
+            sources: name → content of the goal file.
+            seconds: time limit of one case, when it is not the bench's.
+            done: told how many are judged, as they are.
+        """
 
 
 class RecordingJudge(Judge):
@@ -73,16 +92,25 @@ class RecordingJudge(Judge):
         )
         return self._verdict(result, "masked")
 
-    def versions(self, sources: Mapping[str, bytes]) -> dict[str, Verdict]:
-        """Replay all versions in one sandbox run, each in a process of its own."""
+    def versions(
+        self, sources: Mapping[str, bytes], seconds: float | None = None, done: Done = _nobody
+    ) -> dict[str, Verdict]:
+        """Replay the versions, many in one sandbox run, each in a process of its own."""
         pair = self.bench.definitions
         line = pair[1].line if pair else self.recording.line
         tree = self.bench.tree("masked", self.bench.masked_overlay, with_tests=False)
-        variants = [replaying.Variant(name, data, line) for name, data in sources.items()]
-        result = replaying.replay(self.bench.sandbox, tree, self.bench.inside, self._plan(line), variants)
-        return {name: self._verdict(result, name) for name in sources}
+        plan = self._plan(line, seconds)
+        size = sum(case.bytes for case in self.recording.cases) or 1
+        verdicts: dict[str, Verdict] = {}
+        waiting = iter(sources.items())
+        while batch := list(itertools.islice(waiting, max(1, min(BATCH, BATCH_BYTES // size)))):
+            variants = [replaying.Variant(name, data, line) for name, data in batch]
+            result = replaying.replay(self.bench.sandbox, tree, self.bench.inside, plan, variants)
+            verdicts |= {name: self._verdict(result, name) for name, _ in batch}
+            done(len(verdicts))
+        return verdicts
 
-    def _plan(self, line: int) -> replaying.Plan:
+    def _plan(self, line: int, seconds: float | None = None) -> replaying.Plan:
         recording = self.recording
         return replaying.Plan(
             goal_file=recording.goal_file,
@@ -93,7 +121,7 @@ class RecordingJudge(Judge):
             recording=self.bench.recording_folder,
             cases=tuple(case.name for case in recording.cases),
             preload=tuple(name for name in replaying.HEAVY if name in recording.versions),
-            case_seconds=self.bench.seconds,
+            case_seconds=seconds or self.bench.seconds,
         )
 
     def _verdict(self, result: replaying.Replay, variant: str) -> Verdict:
@@ -119,6 +147,7 @@ class RecordingJudge(Judge):
             file=", ".join(sorted(files)),
             facts=result.facts,
             identity="\n".join(item.document.digest() if item.document else item.status for item in outcomes),
+            seconds=max((item.seconds for item in outcomes), default=0.0),
             log=result.result.stderr.decode("utf-8", "replace")[-20_000:],
         )
 
@@ -136,13 +165,16 @@ class ScriptJudge(Judge):
         """Run the script on the masked tree."""
         return self._run("masked", self.bench.masked_overlay, 0)
 
-    def versions(self, sources: Mapping[str, bytes]) -> dict[str, Verdict]:
+    def versions(
+        self, sources: Mapping[str, bytes], seconds: float | None = None, done: Done = _nobody
+    ) -> dict[str, Verdict]:
         """Run the script on each version, one after another."""
         goal = self.bench.implementation.goal_file
-        return {
-            name: self._run(name, {**self.bench.masked_overlay, goal: data}, 0)
-            for name, data in sources.items()
-        }
+        verdicts: dict[str, Verdict] = {}
+        for name, data in sources.items():
+            verdicts[name] = self._run(name, {**self.bench.masked_overlay, goal: data}, 0)
+            done(len(verdicts))
+        return verdicts
 
     def _run(self, name: str, overlay: dict[str, bytes], seed: int) -> Verdict:
         run = script.run(self.bench, f"script_{name}", overlay, seed)

@@ -19,6 +19,7 @@ class Verdict:
         file: file the executed target was defined in, relative to the tree; absolute when it lies elsewhere.
         facts: what the sandbox reported about itself.
         identity: equal for two runs exactly when they gave the same outputs bit for bit; "" if unknown.
+        seconds: what the slowest case took, as the sandbox claims.
         log: output of the run, for people.
     """
 
@@ -29,4 +30,5 @@ class Verdict:
     file: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
     identity: str = ""
+    seconds: float = 0.0
     log: str = ""

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from lmr_author import files, source
-from lmr_author.errors import LmrError, SourceError, TargetError
+from lmr_author import files, indexing, source
+from lmr_author.errors import SourceError, TargetError
 from lmr_author.model import Target
 
-MAX_SOURCE = 16 * 1024 * 1024
-"""Python files larger than this (bytes) are data, not code to mask."""
+MAX_SOURCE = 4 * 1024 * 1024
+"""Python files larger than this (bytes) are data, not code to mask: parsing takes 500 times their size."""
 
 
 def locate(repository: Path, text: str, here: Path) -> Target:
@@ -28,17 +29,34 @@ def locate(repository: Path, text: str, here: Path) -> Target:
     """
     target = Target.parse(text)
     for candidate in (repository / target.path, here / target.path, repository.parent / target.path):
-        resolved = candidate.resolve()
+        resolved = _resolved(candidate, target.path)
         if candidate.is_file() and resolved.is_relative_to(repository.resolve()):
-            relative = candidate.resolve().relative_to(repository.resolve()).as_posix()
+            relative = resolved.relative_to(repository.resolve()).as_posix()
             return Target(relative, target.qualname, target.nth, target.line)
-    outside = (here / target.path).resolve()
-    if outside.is_file():
-        raise TargetError(
-            f"{target.path} lies outside the repository {repository.name}/",
-            "name a file of the task's repository, relative to it",
-        )
+    for candidate in (repository / target.path, here / target.path):
+        if _resolved(candidate, target.path).is_file():
+            raise TargetError(
+                f"{target.path} lies outside the repository {repository.name}/",
+                "name a file of the task's repository, relative to it; a link out of it does not count",
+            )
+        if os.path.lexists(candidate):
+            raise TargetError(f"{target.path} is {_kind(candidate)}, not a file", "name a .py file")
     raise TargetError(f"no file {target.path!r} in {repository.name}/", _similar_files(repository, target))
+
+
+def _resolved(path: Path, text: str) -> Path:
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError) as error:  # a RuntimeError until Python 3.12
+        raise TargetError(f"{text} is a symbolic link that leads in a circle", "name a .py file") from error
+
+
+def _kind(path: Path) -> str:
+    if path.is_dir():
+        return "a folder"
+    if path.is_symlink():
+        return "a symbolic link to nothing"
+    return "a named pipe" if path.is_fifo() else "a device or a socket"
 
 
 def parse(repository: Path, path: str) -> source.Module:
@@ -63,9 +81,7 @@ def find(repository: Path, target: Target) -> tuple[source.Module, source.Defini
     except TargetError as error:
         if any(item.qualname == target.qualname for item in module.definitions):
             raise
-        elsewhere = [
-            f"{path}::{name}" for path, name in _named(repository, target.name) if path != target.path
-        ]
+        elsewhere = [item.node_id for item in _similar(repository, target) if item.path != target.path]
         hint = error.hint
         if elsewhere and not hint.startswith("did you mean"):
             hint = f"did you mean {' or '.join(elsewhere[:4])}?"
@@ -79,23 +95,13 @@ def python_files(repository: Path) -> Iterator[Path]:
             yield path
 
 
-def _named(repository: Path, name: str) -> Iterator[tuple[str, str]]:
-    """Definitions of that last name anywhere in the repository; a file that does not parse is passed over."""
-    needle = name.encode()
-    for path in python_files(repository):
-        data = path.read_bytes()
-        if needle not in data:
-            continue
-        relative = path.relative_to(repository).as_posix()
-        try:
-            module = source.Module.parse(data, relative)
-        except LmrError:
-            continue
-        yield from ((relative, item.qualname) for item in module.definitions if item.name == name)
+def _similar(repository: Path, target: Target) -> list[indexing.Entry]:
+    """Definitions of the target's last name anywhere in the repository, else of the most similar names."""
+    return indexing.build(repository).similar(target.name)
 
 
 def _similar_files(repository: Path, target: Target) -> str:
-    found = [f"{path}::{name}" for path, name in _named(repository, target.name)]
+    found = [item.node_id for item in _similar(repository, target)]
     if found:
         return f"did you mean {' or '.join(found[:4])}?"
     known = [path.relative_to(repository).as_posix() for path in python_files(repository)]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from lmr_author import source
 from lmr_author.errors import SourceError, TargetError
-from lmr_author.masking.notes import MaskNotes, masked_body
+from lmr_author.masking.literal import clean_docstring, docstring_lines
+from lmr_author.masking.notes import MaskNotes, masked_body, read_notes
 
 IMPORT_TIME_DECORATORS = frozenset(
     {"script", "jit", "njit", "vectorize", "compile", "register", "overload", "singledispatch"}
@@ -41,10 +43,10 @@ def mask_source(
     Args:
         module: the file, unmasked at these functions.
         definitions: functions (see :func:`source.methods` for a class), none inside another.
-        notes: by qualified name, what the comment says.
+        notes: by qualified name, what docstring and comment say.
 
     Raises:
-        TargetError: a function is already masked.
+        TargetError: a function is already masked, or has a docstring where another one is given.
         SourceError: the masked file would not parse, which is a bug or an encoding that cannot be cut.
     """
     notes = notes or {}
@@ -59,10 +61,11 @@ def mask_source(
                 "run `lmr-author unmask` first to mask it anew",
             )
         own = notes.get(definition.qualname, MaskNotes())
-        bodies[definition] = masked_body(definition.name, own, generator=source.is_generator(node))
-        remarks += _remarks(definition)
+        body = masked_body(definition.name, own, generator=source.is_generator(node))
+        bodies[definition] = [*_new_docstring(module, definition, own.docstring), *body]
+        remarks += _remarks(module, definition, own)
     data = source.splice(module, bodies)
-    _assert_faithful(module, data, definitions)
+    _assert_faithful(module, data, definitions, notes)
     return Masked(data, tuple(item.qualname for item in definitions), tuple(remarks))
 
 
@@ -95,26 +98,75 @@ def is_masked(definition: source.Definition) -> bool:
     return isinstance(raised, ast.Name) and raised.id == "NotImplementedError" and only_yield
 
 
-def _remarks(definition: source.Definition) -> list[str]:
-    remarks = []
-    if definition.docstring is None:
-        remarks.append(f"{definition.qualname} has no docstring: the instruction alone must say what it does")
+def notes_in(module: source.Module, definition: source.Definition) -> MaskNotes:
+    """What the comment in a masked body says, as it stands in the file now; the docstring is not read."""
+    where = source.region(module, definition)
+    return read_notes(module.text[where.start : where.end].splitlines())
+
+
+def _new_docstring(module: source.Module, definition: source.Definition, text: str) -> list[str]:
+    if not clean_docstring(text):
+        return []
+    if definition.docstring is not None:
+        raise TargetError(
+            f"{definition.qualname} in {module.name} has a docstring, and it is never changed",
+            "leave out the docstring that you gave; --objective and the other parts go into the comment",
+        )
+    return docstring_lines(text, module.can_hold)
+
+
+def _remarks(module: source.Module, definition: source.Definition, notes: MaskNotes) -> Iterator[str]:
+    name = definition.qualname
+    if definition.docstring is None and not notes.docstring:
+        yield f"{name} has no docstring: the instruction alone must say what it does (or give --docstring)"
     for decorator in definition.node.decorator_list:
         text = ast.unparse(decorator)
         if text.partition("(")[0].rpartition(".")[2] in IMPORT_TIME_DECORATORS:
-            remarks.append(
-                f"{definition.qualname} is decorated with @{text}, which may compile or register the body at "
-                "import: check that the masked file still imports"
+            yield (
+                f"{name} is decorated with @{text}, which may compile or register the body at import: check "
+                "that the masked file still imports"
             )
-    return remarks
+    for line in import_time_uses(module, definition):
+        yield f"{name} is called when the file is imported (line {line}): the masked file cannot be imported"
+        break
 
 
-def _assert_faithful(module: source.Module, data: bytes, definitions: Sequence[source.Definition]) -> None:
-    """The masked file parses, and differs from the original in the regions only."""
+def import_time_uses(module: source.Module, definition: source.Definition) -> Iterator[int]:
+    """Lines that call a top-level function while its own file is being imported; decorating is calling."""
+    if "." in definition.qualname:
+        return
+    stack: list[ast.AST] = list(reversed(module.tree.body))
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.If) and "__name__" in ast.dump(node.test):
+            continue
+        called = [node.func] if isinstance(node, ast.Call) else getattr(node, "decorator_list", [])
+        for item in called:
+            if isinstance(item, ast.Name) and item.id == definition.name:
+                yield item.lineno
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            stack += [*getattr(node, "decorator_list", []), *node.args.defaults]
+            stack += [default for default in node.args.kw_defaults if default is not None]
+        else:
+            stack += reversed(list(ast.iter_child_nodes(node)))
+
+
+def _assert_faithful(
+    module: source.Module,
+    data: bytes,
+    definitions: Sequence[source.Definition],
+    notes: Mapping[str, MaskNotes],
+) -> None:
+    """The masked file parses, differs from the original in the regions only, and says what it should."""
     masked = source.Module.parse(data, module.name)
     wanted = {(item.qualname, item.nth) for item in definitions}
     now = [item for item in masked.definitions if (item.qualname, item.nth) in wanted]
-    if len(now) != len(wanted) or source.outside(module, definitions) != source.outside(masked, now):
+    faithful = len(now) == len(wanted)
+    faithful = faithful and source.outside(module, definitions) == source.outside(masked, now)
+    for item in now if faithful else ():
+        given = clean_docstring(notes.get(item.qualname, MaskNotes()).docstring)
+        faithful = faithful and (not given or inspect.cleandoc(item.docstring or "") == given)
+    if not faithful:
         raise SourceError(
             f"{module.name}: masking would change more than the body",
             "report this file to the lmr-author project",

@@ -95,7 +95,12 @@ class Module:
                 f"{place}: not valid Python 3: {error.msg}",
                 "correct the file, or choose a target in another one (Python 2 files cannot be masked)",
             ) from error
-        except (UnicodeDecodeError, LookupError, ValueError, RecursionError, MemoryError) as error:
+        except (RecursionError, MemoryError) as error:
+            raise SourceError(
+                f"{name}: an expression in it is nested too deeply for the interpreter's parser",
+                "choose a target in another file",
+            ) from error
+        except (UnicodeDecodeError, LookupError, ValueError) as error:
             raise SourceError(
                 f"{name}: cannot be read as Python: {error}", "check the file's encoding"
             ) from error
@@ -152,6 +157,14 @@ class Module:
     def encode(self, text: str) -> bytes:
         """Text in the file's encoding; what it cannot hold is written as ``\\uXXXX``."""
         return text.encode(self._encoding, "backslashreplace")
+
+    def can_hold(self, text: str) -> bool:
+        """Whether the file's encoding has every character of a text."""
+        try:
+            text.encode(self._encoding)
+        except UnicodeEncodeError:
+            return False
+        return True
 
     def byte_offset(self, offset: int) -> int:
         """Bytes of the file before a character of its text."""

@@ -57,13 +57,19 @@ def suggestion(module: Module, target: Target) -> str:
 
 
 def methods(module: Module, definition: Definition) -> tuple[Definition, ...]:
-    """The functions that a target stands for: itself, or each method of a class (overloads left out)."""
+    """The functions that a target stands for: itself, or each method of a class (overloads left out).
+
+    Methods that stand under an ``if`` of the class are its methods too; those of nested classes are not.
+    """
     if definition.kind == "function":
         return (definition,)
     inside = tuple(
         item
         for item in module.definitions
-        if item.kind == "function" and item.node in definition.node.body and not item.is_overload
+        if item.kind == "function"
+        and item.qualname == f"{definition.qualname}.{item.name}"
+        and definition.line <= item.line <= definition.end_line
+        and not item.is_overload
     )
     if not inside:
         raise TargetError(

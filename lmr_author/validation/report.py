@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lmr_author import __version__
+from lmr_author.accepted import Accepted
 from lmr_author.checks.view import readable
 from lmr_author.model import Finding, Severity
 
@@ -16,11 +17,17 @@ FORMAT = "lmr-validation/1"
 
 @dataclass(frozen=True)
 class TaskReport:
-    """The findings of one task, in the order of path, line and code."""
+    """The findings of one task, in the order of path, line and code.
+
+    Attributes:
+        findings: those that count.
+        accepted: those that the annotator accepted, each with the reason.
+    """
 
     task: str
     path: Path
     findings: tuple[Finding, ...]
+    accepted: tuple[tuple[Finding, Accepted], ...] = ()
 
     @property
     def clean(self) -> bool:
@@ -64,6 +71,7 @@ class Report:
                     "task": task.task,
                     "path": readable(str(task.path)),
                     "findings": [finding.to_json() for finding in task.findings],
+                    "accepted": [_accepted(finding, entry) for finding, entry in task.accepted],
                 }
                 for task in self.tasks
             ],
@@ -73,6 +81,11 @@ class Report:
                 "errors": self.count(Severity.ERROR),
                 "warnings": self.count(Severity.WARNING),
                 "notes": self.count(Severity.NOTE),
+                "accepted": sum(len(task.accepted) for task in self.tasks),
                 "by_code": self.by_code,
             },
         }
+
+
+def _accepted(finding: Finding, entry: Accepted) -> dict[str, Any]:
+    return {"finding": finding.to_json(), "reason": entry.reason, "by": entry.by, "date": entry.date}

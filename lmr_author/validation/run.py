@@ -7,7 +7,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
+from lmr_author import accepted
 from lmr_author.checks.base import Check, TreeCheck
+from lmr_author.checks.records import AcceptedUsed
 from lmr_author.checks.registry import ALL_CHECKS
 from lmr_author.checks.view import TaskView
 from lmr_author.errors import UsageError
@@ -59,6 +61,7 @@ def validate(
     """Run checks over tasks, each by itself and then beside each other.
 
     Nothing is written, nothing of a task is run. A check that fails by itself gives a finding LMR000.
+    Findings that the annotator accepted with a reason are kept apart (:mod:`lmr_author.accepted`).
     """
     found: list[list[Finding]] = []
     names: list[str] = []
@@ -71,13 +74,14 @@ def validate(
         for check, claim, finding in _claims(view, checks, findings):
             claims[check, claim].append((number, finding))
         if on_task is not None:
-            on_task(_report(view.name, task, findings))
+            on_task(_report(view.name, task, findings, checks))
     for (check, _), made in claims.items():
         assert isinstance(check, TreeCheck)
         for number, finding in made if len(made) > 1 else ():
             others = [other for _, other in made if other is not finding]
             found[number].append(check.conflict(finding, others))
-    return Report(tuple(map(_report, names, tasks, found)))
+    reports = [_report(*each, checks) for each in zip(names, tasks, found, strict=True)]
+    return Report(tuple(reports))
 
 
 def _claims(
@@ -95,7 +99,7 @@ def _claims(
 def validate_task(task: TaskDir, checks: Sequence[Check] = ALL_CHECKS) -> TaskReport:
     """Run checks over one task."""
     view = TaskView(task)
-    return _report(view.name, task, validate_view(view, checks))
+    return _report(view.name, task, validate_view(view, checks), checks)
 
 
 def validate_view(view: TaskView, checks: Sequence[Check] = ALL_CHECKS) -> list[Finding]:
@@ -127,9 +131,14 @@ def _internal(check: Check, task: str, error: Exception) -> Finding:
     )
 
 
-def _report(name: str, task: TaskDir, findings: list[Finding]) -> TaskReport:
-    ordered = sorted(dict.fromkeys(findings), key=_key)
-    return TaskReport(name, task.root, tuple(ordered))
+def _report(name: str, task: TaskDir, findings: list[Finding], checks: Sequence[Check]) -> TaskReport:
+    ordered = accepted.sort(task, sorted(dict.fromkeys(findings), key=_key))
+    codes = {check.code for check in checks}
+    unused = [entry for entry in ordered.unused if entry.code in codes]
+    notes = [
+        check.about(name, entry) for check in checks if isinstance(check, AcceptedUsed) for entry in unused
+    ]
+    return TaskReport(name, task.root, (*ordered.open, *notes), ordered.accepted)
 
 
 def _key(finding: Finding) -> tuple[str, int, str, int, int]:

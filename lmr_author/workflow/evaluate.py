@@ -12,7 +12,8 @@ from typing import Any
 
 from lmr_author import __version__, files, resources
 from lmr_author.errors import LmrError, SandboxBuildError
-from lmr_author.evaluation.bench import Bench
+from lmr_author.evaluation import equivalents
+from lmr_author.evaluation.bench import MUTANTS, Bench
 from lmr_author.evaluation.gates import GATES, run_gates
 from lmr_author.model import GateResult, GateStatus
 from lmr_author.sandbox.base import Command, Limits, Sandbox
@@ -35,6 +36,7 @@ class EvaluateOptions:
         base_image: replaces the base of the task's Dockerfile.
         repeats: how often the golden is run.
         seconds: time limit of one case.
+        mutants: how many mutants of each implementation are tried at most.
     """
 
     sandbox: str = "local"
@@ -42,6 +44,7 @@ class EvaluateOptions:
     base_image: str | None = None
     repeats: int = 3
     seconds: float = 60.0
+    mutants: int = MUTANTS
 
 
 @dataclass(frozen=True)
@@ -116,13 +119,20 @@ def evaluate(task: TaskDir, options: EvaluateOptions, progress: Progress, on_gat
             if build.status is not GateStatus.PASSED:
                 _skip_all(implementation.index, keep)
                 continue
-            with Bench(task, info, implementation, sandbox, options.seconds) as bench:
+            with Bench(
+                task, info, implementation, sandbox, options.seconds, options.mutants, progress
+            ) as bench:
                 for gate in run_gates(bench, options.repeats, progress):
                     keep(gate)
     kind: dict[str, Any] = {"kind": options.sandbox, **facts}
     result = Evaluation(task, kind, tuple(gates), started, time.monotonic() - clock, digest)
     files.write_json(task.evaluation_path, result.to_json())
     return result
+
+
+def accept_mutant(task: TaskDir, identifier: str, reason: str) -> str:
+    """Record that a mutant is no mistake; returns its change. Raises UsageError when there is no such one."""
+    return equivalents.accept(task, task.load(), identifier, reason)
 
 
 def load_evaluation(task: TaskDir) -> dict[str, Any] | None:

@@ -1,54 +1,86 @@
-"""``mask`` and ``unmask``: goal file, golden, ``info.json`` and tree, in an order that survives a kill."""
+"""``mask``: goal file, golden, ``info.json`` and tree, in an order that survives a kill."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from lmr_author import files, source
-from lmr_author.errors import LmrError, TargetError, UsageError
-from lmr_author.masking import cleaning, locate
-from lmr_author.masking.mask import is_masked, mask_source, unmask_source
-from lmr_author.masking.notes import MaskNotes
-from lmr_author.model import CATEGORIES, Implementation, Target, TaskInfo
+from lmr_author.checks.view import TaskView
+from lmr_author.errors import LmrError, UsageError
+from lmr_author.masking import cleaning
+from lmr_author.masking.context import Proposal, propose
+from lmr_author.masking.mask import mask_source
+from lmr_author.masking.notes import MaskNotes, overlaid
+from lmr_author.masking.notes_file import Described
+from lmr_author.model import CATEGORIES, Finding, Implementation, TaskInfo
 from lmr_author.taskdir import TaskDir, golden_name, replace_implementation, unit_test_name
+from lmr_author.validation.run import select_checks, validate_view
+from lmr_author.workflow.mask_records import Earlier, earlier
+from lmr_author.workflow.mask_select import Chosen, Selection, select
+
+STYLES = ("structured", "todo")
+"""What stands in a masked body: the structured comment, or a bare TODO."""
 
 
 @dataclass(frozen=True)
 class MaskOptions:
-    """What the annotator gave to ``mask``; None means "not given" (kept from an earlier mask, or drafted)."""
+    """What the annotator gave to ``mask``; None means "not given" (kept from an earlier mask, or drafted).
+
+    Attributes:
+        targets: node ids as typed.
+        instruction, category, retrieval: for every target that ``each`` says nothing else about.
+        notes: docstring and comment of a single target.
+        each: by node id (``path::qualname``), what is said about one function; goes before the others.
+        propose_retrieval: add the files that :func:`~lmr_author.masking.context.propose` finds.
+        style: one of :data:`STYLES`.
+    """
 
     targets: tuple[str, ...]
     instruction: str | None = None
     category: str | None = None
     retrieval: tuple[str, ...] | None = None
-    notes: MaskNotes = field(default_factory=MaskNotes)
+    notes: MaskNotes | None = None
+    each: Mapping[str, Described] = field(default_factory=dict)
+    propose_retrieval: bool = False
+    style: str = "structured"
 
 
 @dataclass(frozen=True)
 class MaskResult:
-    """What ``mask`` did: implementations in the order masked, files taken out of the tree, remarks."""
+    """What ``mask`` did.
+
+    Attributes:
+        implementations: in the order masked.
+        cleaned: files taken out of the tree.
+        remarks: what the annotator should know.
+        leaks: where the answer, or something like it, can still be read.
+    """
 
     implementations: tuple[Implementation, ...]
     cleaned: cleaning.Cleaned
     remarks: tuple[str, ...]
+    leaks: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True)
-class UnmaskResult:
-    """What ``unmask`` did: targets restored, and what was moved to ``authoring/removed/``."""
+class _Planned:
+    """What will be written for one file."""
 
-    targets: tuple[str, ...]
-    moved: tuple[str, ...]
+    path: str
+    golden: str
+    original: bytes
+    masked: bytes
+    remarks: tuple[str, ...]
 
 
 def mask(task: TaskDir, options: MaskOptions, here: Path) -> MaskResult:
     """Mask one or more functions of a task's repository.
 
-    The golden is written first, the goal file second, ``info.json`` last; running the same command
-    again completes one that was killed in between.
+    All targets are found and masked in memory before the first file is written. Then, for each file, the
+    golden is written first, the goal file second, ``info.json`` last; running the same command again
+    completes one that was killed in between.
 
     Args:
         task: the task folder.
@@ -56,104 +88,158 @@ def mask(task: TaskDir, options: MaskOptions, here: Path) -> MaskResult:
         here: the current folder, which a target's path may be relative to.
 
     Raises:
-        TargetError: unknown, ambiguous, or already masked.
-        UsageError: a category or a retrieval path that does not exist.
+        TargetError: unknown, ambiguous, already masked, overlapping, or with a docstring of its own.
+        UsageError: a category, style or retrieval path that does not exist, notes of one for several.
     """
-    info = task.load()
-    repository = task.repository(info)
-    _check(options, repository)
-    by_file: dict[str, list[source.Definition]] = {}
-    modules: dict[str, source.Module] = {}
-    for text in options.targets:
-        target = locate.locate(repository, text, here)
-        modules[target.path], definition = locate.find(repository, target)
-        chosen = by_file.setdefault(target.path, [])
-        chosen += [item for item in source.methods(modules[target.path], definition) if item not in chosen]
-    _refuse_masked(info, by_file)
-    done: list[Implementation] = []
-    remarks: list[str] = []
-    for path, definitions in by_file.items():
-        info, new, said = _mask_file(task, info, modules[path], path, definitions, options)
-        done += new
-        remarks += said
+    selection = select(task, options.targets, here)
+    check(options, selection)
+    known = {str(item.target): earlier(task, item.target) for item in selection.chosen}
+    said = {str(item.target): _described(item, options, known) for item in selection.chosen}
+    planned: list[_Planned] = []
+    taken = {item.golden_file: item.goal_file for item in selection.info.implementations}
+    for path, items in selection.by_file().items():
+        planned.append(_plan(task, selection.info, golden_name(path, taken), items, said))
+        taken[planned[-1].golden] = path
+    contexts = {
+        str(item.target): _retrieval(
+            selection, item, said[str(item.target)], options, known[str(item.target)]
+        )
+        for item in selection.chosen
+    }
+    hints = _context_hints(selection, options, contexts)
+    info, done = selection.info, []
+    for plan in planned:
+        info, added = _write(task, info, plan, selection, said, contexts)
+        done += added
     goal_files = tuple({item.goal_file for item in info.implementations})
-    cleaned = cleaning.clean(repository, task.authoring / "removed", goal_files)
-    return MaskResult(tuple(done), cleaned, tuple(remarks))
+    cleaned = cleaning.clean(selection.repository, task.authoring / "removed", goal_files)
+    remarks = [*selection.remarks, *(remark for plan in planned for remark in plan.remarks)]
+    remarks += hints
+    return MaskResult(tuple(done), cleaned, tuple(remarks), _leaks(task, done))
 
 
-def unmask(task: TaskDir, target: str | None, here: Path, *, force: bool = False) -> UnmaskResult:
-    """Restore one masked function, or all of them, byte for byte.
-
-    The implementation's entry, its unit test and its recordings are moved to ``authoring/removed/``, from
-    where a later ``mask`` of the same target takes the instruction, category and context again.
-
-    Raises:
-        TargetError: not masked, or the goal file was edited outside the mask (``force`` overrides, with
-            a copy in ``authoring/removed/``).
-    """
-    info = task.load()
-    chosen = _chosen(task, info, target, here)
-    moved: list[str] = []
-    for implementation in chosen:
-        moved += _unmask_one(task, info, implementation, force)
-        kept = tuple(item for item in info.implementations if item.index != implementation.index)
-        info = replace(info, implementations=kept)
-        task.save(info)
-        if all(item.golden_file != implementation.golden_file for item in kept):
-            task.golden(implementation).unlink(missing_ok=True)
-    return UnmaskResult(tuple(str(item.target) for item in chosen), tuple(moved))
+def _leaks(task: TaskDir, masked: Sequence[Implementation]) -> tuple[Finding, ...]:
+    """What the checks of the group 4xx say about the functions just masked."""
+    view = TaskView(task)
+    indices = {item.index for item in masked}
+    found = validate_view(view, select_checks(["LMR4"]))
+    return tuple(item for item in found if item.implementation is None or item.implementation in indices)
 
 
-def _check(options: MaskOptions, repository: Path) -> None:
-    if options.category is not None and options.category not in CATEGORIES:
-        raise UsageError(f"unknown category {options.category!r}", "one of: " + "; ".join(CATEGORIES))
-    for path in options.retrieval or ():
-        if not files.inside(repository, path).is_file():
+def check(options: MaskOptions, selection: Selection) -> None:
+    """Refuse options that do not fit the functions selected. Raises UsageError or UnsafePathError."""
+    if options.style not in STYLES:
+        raise UsageError(f"unknown style {options.style!r}", f"one of: {', '.join(STYLES)}")
+    if options.notes is not None and options.notes != MaskNotes() and len(selection.chosen) > 1:
+        raise UsageError(
+            f"a docstring and a comment describe one function, and {len(selection.chosen)} are named",
+            "describe several in a file: lmr-author mask TARGET… --draft-notes notes.yaml, then --notes",
+        )
+    known = {str(item.target) for item in selection.chosen}
+    for name in options.each:
+        if name not in known:
             raise UsageError(
-                f"--retrieval {path}: no such file in {repository.name}/", "paths are relative to it"
+                f"the notes describe {name}, which is not to be masked", "name it as a target too"
             )
-
-
-def _refuse_masked(info: TaskInfo, by_file: dict[str, list[source.Definition]]) -> None:
-    known = {(item.goal_file, item.qualname): item.index for item in info.implementations}
-    for path, definitions in by_file.items():
-        for definition in definitions:
-            index = known.get((path, definition.qualname))
-            if index is not None and is_masked(definition):
-                raise TargetError(
-                    f"{path}::{definition.qualname} is already masked, as implementation {index}",
-                    f"restore it first: lmr-author unmask {path}::{definition.qualname}",
+    for said in (
+        Described(category=options.category or "", retrieval=options.retrieval),
+        *options.each.values(),
+    ):
+        if said.category and said.category not in CATEGORIES:
+            raise UsageError(f"unknown category {said.category!r}", "one of: " + "; ".join(CATEGORIES))
+        for path in said.retrieval or ():
+            if not files.inside(selection.repository, path).is_file():
+                raise UsageError(
+                    f"--retrieval {path}: no such file in {selection.repository.name}/",
+                    "paths are relative to it",
                 )
+    if options.style == "todo" and options.notes is not None and options.notes.has_comment:
+        raise UsageError("--style todo leaves no place for the parts of a comment", "leave one of them out")
 
 
-def _mask_file(
+def _described(item: Chosen, options: MaskOptions, known: Mapping[str, Earlier]) -> Described:
+    """What stands in a masked body and entry: from the command, else from an earlier mask of the function."""
+    own = options.each.get(str(item.target), Described())
+    before = known[str(item.target)]
+    notes = own.notes
+    if options.notes is not None and options.notes != MaskNotes():
+        notes = overlaid(notes or before.notes or MaskNotes(), options.notes)
+    elif notes is None:
+        notes = before.notes or MaskNotes()
+    return Described(
+        notes=notes.without_comment() if options.style == "todo" else notes,
+        instruction=own.instruction or options.instruction or before.instruction,
+        category=own.category or options.category or before.category,
+        retrieval=own.retrieval if own.retrieval is not None else options.retrieval,
+    )
+
+
+def _retrieval(
+    selection: Selection, item: Chosen, said: Described, options: MaskOptions, before: Earlier
+) -> tuple[str, ...]:
+    """The files given to the model with a function: named, proposed, or those of an earlier mask."""
+    if said.retrieval is None and not options.propose_retrieval:
+        return before.retrieval or ()
+    proposed: tuple[Proposal, ...] = ()
+    if options.propose_retrieval and not item.begun:
+        proposed = propose(selection.repository, item.module, item.definition)
+    return (*(said.retrieval or ()), *(proposal.path for proposal in proposed))
+
+
+def _context_hints(
+    selection: Selection, options: MaskOptions, contexts: Mapping[str, tuple[str, ...]]
+) -> list[str]:
+    """What `--retrieval auto` would add, where nobody said whether a context is wanted: never silent."""
+    if options.retrieval is not None or options.propose_retrieval:
+        return []
+    found: dict[str, None] = {}
+    for item in selection.chosen:
+        asked = options.each.get(str(item.target), Described()).retrieval is None
+        if asked and not contexts[str(item.target)] and not item.begun:
+            proposals = propose(selection.repository, item.module, item.definition, use_jedi=False)
+            found.update({proposal.path: None for proposal in proposals})
+    if not found:
+        return []
+    named = ", ".join(list(found)[:4]) + (", …" if len(found) > 4 else "")
+    hint = "`--retrieval auto` adds such files, `--retrieval none` says that none is wanted"
+    return [f"retrieval_context is empty, and names that are used are defined in {named}: {hint}"]
+
+
+def _plan(
+    task: TaskDir, info: TaskInfo, golden: str, items: Sequence[Chosen], said: Mapping[str, Described]
+) -> _Planned:
+    """Mask the targets of one file in memory, and check it against its golden. Nothing is written."""
+    path, module = items[0].path, items[0].module
+    _assert_golden(files.inside(task.root, golden), golden, info, module, [item.definition for item in items])
+    pending = [item for item in items if not item.begun]
+    if not pending:
+        return _Planned(path, golden, module.data, module.data, ())
+    notes = {item.definition.qualname: said[str(item.target)].notes or MaskNotes() for item in pending}
+    masked = mask_source(module, [item.definition for item in pending], notes)
+    return _Planned(path, golden, module.data, masked.data, masked.remarks)
+
+
+def _write(
     task: TaskDir,
     info: TaskInfo,
-    module: source.Module,
-    path: str,
-    definitions: Sequence[source.Definition],
-    options: MaskOptions,
-) -> tuple[TaskInfo, list[Implementation], list[str]]:
-    """Mask the targets of one file; returns the new info, what was added, and remarks."""
-    taken = {item.golden_file: item.goal_file for item in info.implementations}
-    golden_relative = golden_name(path, taken)
-    golden_path = files.inside(task.root, golden_relative)
-    data, remarks = module.data, []
-    pending = [item for item in definitions if not is_masked(item)]
-    if pending:
-        masked = mask_source(module, pending, {item.qualname: options.notes for item in pending})
-        data, remarks = masked.data, list(masked.remarks)
-    _assert_golden(golden_path, golden_relative, info, module, definitions)
-    if not golden_path.exists():
-        files.write_bytes(golden_path, module.data)
-    files.write_bytes(files.inside(task.repository(info), path), data)
+    plan: _Planned,
+    selection: Selection,
+    said: Mapping[str, Described],
+    contexts: Mapping[str, tuple[str, ...]],
+) -> tuple[TaskInfo, list[Implementation]]:
+    """Write what was planned for one file; returns the new info, and what was added to it."""
+    golden = files.inside(task.root, plan.golden)
+    if not golden.exists():
+        files.write_bytes(golden, plan.original)
+    files.write_bytes(files.inside(selection.repository, plan.path), plan.masked)
     added = []
-    for definition in definitions:
-        implementation = _entry(task, info, path, definition, golden_relative, options)
+    for item in selection.by_file()[plan.path]:
+        name = str(item.target)
+        implementation = _entry(info, item, plan.golden, said[name], contexts[name])
         info = replace_implementation(info, implementation)
         added.append(implementation)
     task.save(info)
-    return info, added, remarks
+    return info, added
 
 
 def _assert_golden(
@@ -164,13 +250,7 @@ def _assert_golden(
     definitions: Sequence[source.Definition],
 ) -> None:
     """An existing golden must be the original of this very file, else it is somebody's work to spoil."""
-    already = [item for item in definitions if is_masked(item)]
     if not golden_path.exists():
-        if already:
-            raise TargetError(
-                f"{module.name}::{already[0].qualname} is already masked, and no golden of it is kept",
-                "restore the original file (from the repository's history) before masking it",
-            )
         return
     golden = source.Module.parse(golden_path.read_bytes(), name)
     others = {item.qualname for item in info.implementations if item.goal_file == module.name}
@@ -186,28 +266,24 @@ def _assert_golden(
 
 
 def _entry(
-    task: TaskDir, info: TaskInfo, path: str, definition: source.Definition, golden: str, options: MaskOptions
+    info: TaskInfo, item: Chosen, golden: str, said: Described, retrieval: tuple[str, ...]
 ) -> Implementation:
-    """The ``info.json`` entry of a newly masked function, completed from an earlier mask of the same one."""
-    target = Target(path, definition.qualname)
-    earlier = _earlier(task, target)
-    known = {(item.goal_file, item.qualname): item.index for item in info.implementations}
-    used = {item.index for item in info.implementations}
-    index = known.get((path, definition.qualname)) or next(
+    """The ``info.json`` entry of a newly masked function."""
+    definition = item.definition
+    known = {(one.goal_file, one.qualname): one.index for one in info.implementations}
+    used = {one.index for one in info.implementations}
+    index = known.get((item.path, definition.qualname)) or next(
         n for n in range(1, len(used) + 2) if n not in used
-    )
-    retrieval = (
-        options.retrieval if options.retrieval is not None else tuple(earlier.get("retrieval_context", ()))
     )
     return Implementation(
         index=index,
-        instruction=options.instruction or earlier.get("instruction") or draft_instruction(path, definition),
-        category=options.category or earlier.get("category") or "",
-        goal_file=path,
+        instruction=said.instruction or draft_instruction(item.path, definition),
+        category=said.category,
+        goal_file=item.path,
         goal_function=definition.function_name,
         class_name=definition.class_name,
         golden_file=golden,
-        retrieval_context=tuple(item for item in dict.fromkeys(retrieval) if item != path),
+        retrieval_context=tuple(path for path in dict.fromkeys(retrieval) if path != item.path),
         unit_test_file=unit_test_name(index),
     )
 
@@ -222,62 +298,3 @@ def draft_instruction(path: str, definition: source.Definition) -> str:
         f"Implement the {kind} in `{path}` as the paper describes it.{says} Keep its signature, and return "
         "what its docstring and its callers expect."
     )
-
-
-def _chosen(task: TaskDir, info: TaskInfo, target: str | None, here: Path) -> list[Implementation]:
-    if not info.implementations:
-        raise TargetError(f"nothing is masked in {task.name}", "mask a function with `lmr-author mask`")
-    if target is None:
-        return list(info.implementations)
-    wanted = locate.locate(task.repository(info), target, here)
-    chosen = [
-        item
-        for item in info.implementations
-        if item.goal_file == wanted.path
-        and (item.qualname == wanted.qualname or item.qualname.rpartition(".")[0] == wanted.qualname)
-    ]
-    if not chosen:
-        masked = ", ".join(str(item.target) for item in info.implementations)
-        raise TargetError(f"{wanted} is not masked in {task.name}", f"masked: {masked}")
-    return chosen
-
-
-def _unmask_one(task: TaskDir, info: TaskInfo, implementation: Implementation, force: bool) -> list[str]:
-    repository = task.repository(info)
-    goal_path, golden_path = task.goal(info, implementation), task.golden(implementation)
-    if not golden_path.is_file():
-        raise LmrError(f"{implementation.golden_file} is missing", "restore it from version control")
-    golden = source.Module.parse(golden_path.read_bytes(), implementation.golden_file)
-    siblings = [item for item in info.implementations if item.goal_file == implementation.goal_file]
-    moved: list[str] = []
-    problem = ""
-    try:
-        goal = locate.parse(repository, implementation.goal_file)
-        restored = unmask_source(golden, goal, implementation.qualname)
-        if len(siblings) == 1 and restored != golden.data:
-            problem = f"{implementation.goal_file} was edited outside of the mask"
-    except LmrError as error:
-        problem = error.message
-    if problem:
-        if not force or len(siblings) > 1:
-            raise TargetError(
-                problem, "--force restores the golden; the edited file is kept in authoring/removed/"
-            )
-        moved.append(task.put_aside(goal_path, copy=True))
-        restored = golden.data
-    record = task.authoring / "removed" / f"implementation-{implementation.index}.json"
-    files.write_json(record, implementation.to_json())
-    for path in (task.unit_test(info, implementation), task.recording(info, implementation.index)):
-        if path.exists():
-            moved.append(task.put_aside(path))
-    files.write_bytes(goal_path, restored)
-    return moved
-
-
-def _earlier(task: TaskDir, target: Target) -> dict[str, Any]:
-    """The entry of an implementation that was unmasked before, if the target is the same."""
-    for path in sorted((task.authoring / "removed").glob("implementation-*.json")):
-        data = files.read_json(path)
-        if isinstance(data, dict) and Implementation.from_json(data).target == target:
-            return data
-    return {}

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmr_author.checks import example_task, pyc
+from lmr_author.checks import example_task
+from lmr_author.leaks import pyc
 from lmr_author.model import Finding
 from lmr_author.taskdir import TaskDir
 from lmr_author.validation.run import validate

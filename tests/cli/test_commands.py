@@ -23,6 +23,7 @@ GATES = (
     "masked-fails",
     "target-entered",
     "trivial-fails",
+    "mutants-die",
     "isolated",
 )
 CATEGORY = "Evaluation Metrics"
@@ -37,7 +38,7 @@ def test_demo_shows_every_gate(demo: Demo) -> None:
     assert demo.ended.out == ""
     shown = re.findall(r"^  (\S) (\S+) ", demo.ended.err.partition("$ lmr-author evaluate")[2], re.MULTILINE)
     assert shown == [("✓", gate) for gate in GATES]
-    assert "sound: every gate holds (7 of 7 gates, local sandbox" in demo.ended.err
+    assert "sound: every gate holds (8 of 8 gates, local sandbox" in demo.ended.err
     verbs = [words[1] for words in demo.commands if words[0] == "lmr-author"]
     assert verbs == ["new-task", "mask", "record", "validate", "evaluate", "status"]
 

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -199,6 +200,98 @@ def test_a_file_with_a_syntax_error(fresh: TaskDir) -> None:
     path = fresh.root / "small-repo" / "pkg" / "broken.py"
     path.write_text("def fine(x):\n    return x\n\n\ndef broken(:\n    pass\n")
     assert "pkg/broken.py:5" in mask(fresh, "pkg/broken.py::fine")[0]
+
+
+def _binary(path: Path) -> None:
+    path.write_bytes(bytes(range(256)) * 20)
+
+
+def _python_2(path: Path) -> None:
+    path.write_text("def f(x):\n    print x\n")
+
+
+def _large(path: Path) -> None:
+    path.write_text("def f(): return 1\n" + "x = 1\n" * 1_700_000)
+    assert path.stat().st_size > 10_000_000
+
+
+def _deep(path: Path) -> None:
+    path.write_text("def f(): return 1\nx = " + "-" * 100_000 + "1\n")
+
+
+def _circle(path: Path) -> None:
+    path.symlink_to(path.name)
+
+
+def _circle_of_two(path: Path) -> None:
+    path.symlink_to("other.py")
+    path.with_name("other.py").symlink_to(path.name)
+
+
+def _link_out(path: Path) -> None:
+    path.symlink_to(path.parent.parent / "info.json")
+
+
+def _link_to_nothing(path: Path) -> None:
+    path.symlink_to("nowhere.py")
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (_binary, "cannot be read as Python"),
+        (_python_2, "file.py:2: not valid Python 3"),
+        (_large, "larger than 4 MB"),
+        (_deep, "nested too deeply"),
+        (_circle, "a symbolic link that leads in a circle"),
+        (_circle_of_two, "a symbolic link that leads in a circle"),
+        (_link_out, "lies outside the repository"),
+        (_link_to_nothing, "a symbolic link to nothing"),
+        (os.mkfifo, "a named pipe, not a file"),
+        (os.mkdir, "a folder, not a file"),
+        (Path.touch, "no function 'f'"),
+    ],
+    ids=lambda item: getattr(item, "__name__", "").strip("_"),
+)
+def test_a_file_that_is_no_python_to_mask(make: Callable[[Path], None], said: str, fresh: TaskDir) -> None:
+    """Named as the target, and lying beside one that is looked for: neither hangs nor is a bug."""
+    make(fresh.root / "small-repo" / "file.py")
+    assert said in mask(fresh, "file.py::f")[0]
+    assert "did you mean pkg/losses.py::hinge" in mask(fresh, "pkg/lost.py::hinge")[1]
+    succeed("mask", HINGE, "--retrieval", "auto", "--no-input", cwd=fresh.root)
+
+
+def test_names_with_blanks_and_other_letters(fresh: TaskDir) -> None:
+    path = fresh.root / "small-repo" / "ein Ordner" / "größe ’x’.py"
+    path.parent.mkdir()
+    path.write_text("class Maß:\n    def länge(self, ﬁt):\n        return ﬁt\n")
+    before = path.read_bytes()
+    target = "ein Ordner/größe ’x’.py::Maß.länge"
+    assert f"did you mean {target}" in mask(fresh, "ein Ordner/größe ’x’.py::Maß.lange")[1]
+    done = succeed("mask", target, "--no-input", cwd=fresh.root)
+    assert f"lmr-author record '{target}'" in done.err
+    assert b"raise NotImplementedError" in path.read_bytes()
+    succeed("unmask", target, cwd=fresh.root)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_may_not_be_read(fresh: TaskDir) -> None:
+    path = fresh.root / "small-repo" / "file.py"
+    path.write_text("def f(): return 1\n")
+    path.chmod(0)
+    try:
+        done = subprocess.run(
+            [*PROGRAM, "mask", "file.py::f", "--no-input"],
+            cwd=fresh.root,
+            env=ENVIRONMENT,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == EXPECTED and "file.py: Permission denied" in done.stderr
+        assert "check the permissions" in done.stderr
+    finally:
+        path.chmod(0o600)
 
 
 def test_a_missing_file_of_instructions(fresh: TaskDir) -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from lmr_author import source
 from lmr_author.errors import SourceError, TargetError
 from lmr_author.masking.mask import is_masked, mask_source, unmask_source
+from lmr_author.masking.notes_file import read_notes_file
 from lmr_author.model import Target
 from tests.masking.roundtrip import check_file, library_files
 
@@ -28,12 +29,16 @@ def mask_one(data: bytes, qualname: str, nth: int | None = None) -> bytes:
 
 @pytest.mark.parametrize("folder", sorted(CASES.iterdir()), ids=lambda path: path.name)
 def test_case_folder(folder: Path) -> None:
-    """`before.py` masked at `target.txt` is `after.py`, and unmasking gives `before.py` back."""
+    """`before.py` masked at `target.txt`, with `notes.yaml` if there is one, is `after.py`; and back."""
     before, after = (folder / "before.py").read_bytes(), (folder / "after.py").read_bytes()
     target = Target.parse("file.py::" + (folder / "target.txt").read_text().strip())
+    notes = folder / "notes.yaml"
+    said = (
+        read_notes_file(notes.read_text("utf-8"), "notes.yaml")[0].described.notes if notes.exists() else None
+    )
     module = source.Module.parse(before, "file.py")
     definition = source.find(module, target)
-    masked = mask_source(module, [definition]).data
+    masked = mask_source(module, [definition], {target.qualname: said} if said else None).data
     assert masked == after
     goal, golden = source.Module.parse(masked, "file.py"), source.Module.parse(before, "golden.py")
     assert unmask_source(golden, goal, target.qualname) == before

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 (samples of source code and tables of cases read better unbroken)
 """Values survive being stored: types, identity, exactness; and what does not is said."""
 
 from __future__ import annotations

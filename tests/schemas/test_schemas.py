@@ -14,7 +14,7 @@ from lmr_author.checks import example_task
 from lmr_author.checks.records import REVIEW
 from lmr_author.model import CATEGORIES, GateResult, GateStatus, TaskInfo
 
-MINE = ("info", "evaluation", "review", "recording", "finding", "validation")
+MINE = ("accepted", "info", "evaluation", "review", "recording", "finding", "validation")
 ALL = sorted(
     path.name.removesuffix(".schema.json") for path in resources.folder("schemas").glob("*.schema.json")
 )

@@ -20,7 +20,7 @@ def test_each_implementation_is_masked_alone(tmp_path: Path) -> None:
     first, second = (staging.only_masked(task, info, item)[GOAL] for item in info.implementations)
     assert b"return gap" not in first and b"math.fsum" in first
     assert b"return gap" in second and b"math.fsum" not in second
-    assert staging.golden_overlay(task, info.implementations) == {GOAL: LOSSES}
+    assert staging.golden_overlay(task, info) == {GOAL: LOSSES}
 
 
 def test_a_tree_without_tests_has_none_and_links_stay_links(tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ from lmr_author import files
 from lmr_author.errors import LmrError, TargetError, UsageError
 from lmr_author.masking.notes import MaskNotes
 from lmr_author.taskdir import TaskDir
-from lmr_author.workflow.mask import MaskOptions, mask, unmask
+from lmr_author.workflow.mask import MaskOptions, mask
+from lmr_author.workflow.unmask import unmask
 from tests.support import LOSSES, make_task
 
 HINGE = "pkg/losses.py::hinge"
@@ -32,7 +33,12 @@ def tree(folder: Path) -> dict[str, bytes]:
 
 
 def test_mask_writes_golden_goal_and_info(task: TaskDir) -> None:
-    notes = MaskNotes("the hinge", ("x: a number",), ("the loss",), (), ("take the gap", "cut it at 0"))
+    notes = MaskNotes(
+        objective="the hinge",
+        inputs=("x: a number",),
+        outputs=("the loss",),
+        steps=("take the gap", "cut it at 0"),
+    )
     options = MaskOptions((HINGE,), "Write it.", "Evaluation Metrics", ("run.py",), notes)
     result = mask(task, options, task.root)
     assert (task.root / "golden_files" / "losses_golden.py").read_bytes() == LOSSES
@@ -202,3 +208,14 @@ def test_two_goal_files_of_one_name_have_two_goldens(task: TaskDir) -> None:
     unmask(task, None, task.root)
     assert other.read_bytes() == b"def f(x):\n    return x\n"
     assert goal(task).read_bytes() == LOSSES
+
+
+def test_where_the_answer_can_still_be_read_is_said(task: TaskDir) -> None:
+    """A second copy of the masked function, under another name, and one that is another function."""
+    copy = LOSSES.replace(b"def hinge", b"def old_hinge").replace(b"gap", b"distance")
+    (task.root / "small-repo" / "legacy.py").write_bytes(copy)
+
+    result = mask(task, MaskOptions(("pkg/losses.py::Meter.add",)), task.root)
+
+    assert [(item.code, item.path) for item in result.leaks] == [("LMR403", "small-repo/legacy.py")]
+    assert "Meter.add" in result.leaks[0].message

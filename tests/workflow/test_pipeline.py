@@ -12,13 +12,21 @@ import pytest
 from lmr_author.errors import LmrError, UsageError
 from lmr_author.model import GateStatus
 from lmr_author.taskdir import TaskDir
-from lmr_author.workflow.evaluate import EvaluateOptions, Evaluation, evaluate, load_evaluation
+from lmr_author.workflow.evaluate import (
+    EvaluateOptions,
+    Evaluation,
+    accept_mutant,
+    evaluate,
+    load_evaluation,
+)
 from lmr_author.workflow.mask import MaskOptions, mask
 from lmr_author.workflow.record import RecordOptions, RecordResult, record
 from tests.support import make_task
 
 HINGE = "pkg/losses.py::hinge"
 ADD = "pkg/losses.py::Meter.add"
+EQUIVALENT = "f8a0e4ef"
+"""The mutant of hinge that is no mistake: `gap >= 0`."""
 pytestmark = pytest.mark.bwrap
 
 
@@ -55,8 +63,20 @@ def test_two_implementations_recorded_and_proven(task: TaskDir) -> None:
     second = recorded(task, ADD)
     assert set(second.recording.cases[0].summary) == {"self", "value"}
     result = run_gates(task)
+    failed = [gate for gate in result.gates if gate.status is not GateStatus.PASSED]
+    assert [(gate.gate, gate.implementation) for gate in failed] == [("mutants-die", 1)]
+    (survivor,) = failed[0].detail["survivors"]
+    assert survivor["diff"] == "-    if gap > 0:\n+    if gap >= 0:"
+    assert survivor["why"].startswith("the outputs are the same to the bit")
+
+    assert survivor["id"] == EQUIVALENT
+    accept_mutant(task, EQUIVALENT, "at gap 0 both return 0")
+
+    result = run_gates(task)
     assert result.passed, [(gate.gate, gate.message) for gate in result.gates]
-    assert len(result.gates) == 1 + 2 * 6
+    assert len(result.gates) == 1 + 2 * 7
+    mutants = next(gate for gate in result.gates if gate.gate == "mutants-die")
+    assert mutants.message == "8 of 8 mutants fail (100%, recorded cases), 1 accepted as equivalent"
     stored = load_evaluation(task)
     assert stored is not None
     assert stored["passed"] is True and stored["content_digest"] == task.content_digest()
@@ -99,7 +119,7 @@ def test_a_changed_expected_value_is_tampering(task: TaskDir) -> None:
     path.write_text(path.read_text() + " ")
     result = run_gates(task)
     first = [gate for gate in result.gates if gate.implementation == 1]
-    assert [gate.status for gate in first] == [GateStatus.FAILED] + [GateStatus.SKIPPED] * 5
+    assert [gate.status for gate in first] == [GateStatus.FAILED] + [GateStatus.SKIPPED] * 6
     assert "expected.json was changed" in first[0].message
     assert all(gate.status is GateStatus.PASSED for gate in result.gates if gate.implementation == 2)
     assert not result.passed
@@ -108,6 +128,7 @@ def test_a_changed_expected_value_is_tampering(task: TaskDir) -> None:
 def only_hinge(tmp_path: Path) -> TaskDir:
     task = make_task(tmp_path)
     mask(task, MaskOptions((HINGE,), category="Evaluation Metrics"), task.root)
+    accept_mutant(task, EQUIVALENT, "at gap 0 both return 0")
     return task
 
 
@@ -162,7 +183,9 @@ def hand_written(tmp_path: Path, text: str) -> Evaluation:
 
 def test_a_hand_written_test_is_judged_by_exit_code_and_log(tmp_path: Path) -> None:
     result = hand_written(tmp_path, HAND_WRITTEN)
-    assert result.passed, [(gate.gate, gate.message) for gate in result.gates]
+    held = {gate.gate: gate.message for gate in result.gates if gate.status is not GateStatus.PASSED}
+    assert set(held) == {"mutants-die"}, held
+    assert "test script" in held["mutants-die"], "one input tells few mutants apart"
 
 
 @pytest.mark.parametrize(
@@ -308,7 +331,8 @@ def test_the_setter_of_a_property(tmp_path: Path) -> None:
     recorded(task, "pkg/box.py::first", "python", "box.py")
     result = run_gates(task)
     held = {gate.gate: gate.message for gate in result.gates if gate.status is not GateStatus.PASSED}
-    assert set(held) == {"trivial-fails"}, held
+    assert set(held) == {"trivial-fails", "mutants-die"}, held
+    assert held["mutants-die"] == "no wrong version of the target can be made"
     assert "return x" in held["trivial-fails"], "the identity is what `first` computes"
 
 

@@ -1,0 +1,108 @@
+"""Indexing a tree of 2,000 files against a bare ``ast.parse`` of all of them, in as many processes.
+
+`python benchmarks/index.py [FOLDER]`; by default the files of the packages that are installed. Prints cold and
+warm (nothing changed) and their ratios; the budgets of the design are 1.3 and 0.1. Runs are in turn, so that a
+slow moment of the machine meets all alike. A second floor has the cyclic garbage collector off, as our workers do.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from lmr_author.indexing import Cache, build
+
+FILES = 2000
+RUNS = 5
+BUDGET_COLD, BUDGET_WARM = 1.3, 0.1
+BARE = """\
+import ast, sys, warnings
+warnings.simplefilter("ignore")
+if sys.argv[1] == "off":
+    import gc
+    gc.disable()
+for path in sys.stdin.read().split("\\0"):
+    with open(path, "rb") as file:
+        data = file.read()
+    try:
+        ast.parse(data)
+    except (SyntaxError, ValueError):
+        pass
+"""
+
+
+def tree_of(source: Path, folder: Path) -> list[Path]:
+    """Copies of the first files below ``source``, in the order of their names."""
+    chosen = []
+    for path in sorted(source.rglob("*.py")):
+        if path.stat().st_size > 0 and len(chosen) < FILES:
+            target = folder / path.relative_to(source)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, target)
+            chosen.append(target)
+    return chosen
+
+
+def bare(paths: list[Path], jobs: int, collector: str) -> None:
+    """``ast.parse`` of all, the files dealt out by size: each process gets as many bytes as the others."""
+    shares: list[list[str]] = [[] for _ in range(jobs)]
+    for place, path in enumerate(sorted(paths, key=lambda path: path.stat().st_size)):
+        shares[place % jobs].append(str(path))
+    command = [sys.executable, "-I", "-S", "-c", BARE, collector]
+    running = [subprocess.Popen(command, stdin=subprocess.PIPE) for _ in shares]
+    for process, share in zip(running, shares, strict=True):
+        assert process.stdin
+        process.stdin.write("\0".join(share).encode())
+        process.stdin.close()
+    for process in running:
+        if process.wait():
+            raise SystemExit("the floor failed")
+
+
+def seconds(run: Callable[[], object]) -> float:
+    """Wall-clock time of one run."""
+    started = time.perf_counter()
+    run()
+    return time.perf_counter() - started
+
+
+def main() -> None:
+    """Time all in turn."""
+    source = Path(sys.argv[1] if len(sys.argv) > 1 else sysconfig.get_paths()["purelib"])
+    jobs = len(os.sched_getaffinity(0))
+    times: dict[str, list[float]] = {"floor": [], "off": [], "cold": [], "warm": []}
+    with tempfile.TemporaryDirectory() as name:
+        tree, store = Path(name, "tree"), Path(name, "cache", "index.sqlite3")
+        paths = tree_of(source, tree)
+        for _ in range(RUNS):
+            store.unlink(missing_ok=True)
+            times["floor"].append(seconds(lambda: bare(paths, jobs, "on")))
+            times["off"].append(seconds(lambda: bare(paths, jobs, "off")))
+            times["cold"].append(seconds(lambda: build(tree, jobs=jobs, cache=Cache(store))))
+            times["warm"].append(seconds(lambda: build(tree, jobs=jobs, cache=Cache(store))))
+        index = build(tree, jobs=jobs, cache=Cache(store))
+        size = sum(path.stat().st_size for path in paths)
+        cached = store.stat().st_size
+    found = f"{len(index.functions)} functions, {len(index.unread)} files not read"
+    print(f"{len(paths)} files, {size / 1e6:.1f} MB, {found}; {jobs} processes; cache {cached / 1e6:.1f} MB")
+    floor, off, cold, warm = (statistics.median(times[key]) for key in ("floor", "off", "cold", "warm"))
+    print(f"floor  ast.parse of all           {floor * 1000:8.1f} ms")
+    print(f"floor  the same, collector off    {off * 1000:8.1f} ms")
+    print(
+        f"ours   cold   {cold * 1000:28.1f} ms   ratio {cold / floor:.2f} (budget {BUDGET_COLD}); {cold / off:.2f}"
+    )
+    print(
+        f"ours   warm   {warm * 1000:28.1f} ms   ratio {warm / floor:.3f} (budget {BUDGET_WARM}); {warm / off:.3f}"
+    )
+
+
+if __name__ == "__main__":
+    main()

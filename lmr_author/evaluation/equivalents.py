@@ -1,0 +1,68 @@
+"""Mutants that an annotator found to be no mistake: ``authoring/equivalent-mutants.json``.
+
+Format: ``schemas/equivalent-mutants.schema.json``. A mutant's name is made of the target's source, so an
+entry stops to hold when the golden changes.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from lmr_author import files
+from lmr_author.errors import LmrError, UsageError
+from lmr_author.evaluation.mutants import mutants
+from lmr_author.model import TaskInfo
+from lmr_author.source import Module, find
+from lmr_author.staging import golden_overlay
+from lmr_author.taskdir import TaskDir
+
+
+def load(task: TaskDir) -> dict[str, dict[str, str]]:
+    """Reasons, by target (``path::qualname``) and mutant. Raises LmrError when the file is damaged."""
+    path = task.equivalent_mutants_path
+    data = files.read_json(path) if path.is_file() else {"accepted": []}
+    try:
+        found: dict[str, dict[str, str]] = {}
+        for entry in data["accepted"]:
+            found.setdefault(str(entry["target"]), {})[str(entry["id"])] = str(entry["reason"])
+        return found
+    except (KeyError, TypeError) as error:
+        raise LmrError(
+            f"{path.relative_to(task.root)} is not as its schema says ({error!r})",
+            "restore it, or remove it and accept the mutants again",
+        ) from error
+
+
+def accept(task: TaskDir, info: TaskInfo, identifier: str, reason: str) -> str:
+    """Record that a mutant is equivalent to the golden; returns the mutant's change, as a diff.
+
+    Raises UsageError: no such mutant, or no reason.
+    """
+    if not reason.strip():
+        raise UsageError("--accept-mutant needs a reason", "say it with --reason TEXT")
+    overlay = golden_overlay(task, info)
+    for implementation in info.implementations:
+        golden = Module.parse(overlay[implementation.goal_file], implementation.goal_file)
+        for mutant in mutants(golden, find(golden, implementation.target)):
+            if mutant.id == identifier:
+                _add(task, str(implementation.target), identifier, mutant.diff, reason.strip())
+                return mutant.diff
+    raise UsageError(
+        f"no mutant {identifier!r} of {task.name}", "the ids are in the report of `lmr-author evaluate`"
+    )
+
+
+def _add(task: TaskDir, target: str, identifier: str, diff: str, reason: str) -> None:
+    path = task.equivalent_mutants_path
+    data = files.read_json(path) if path.is_file() else {"accepted": []}
+    entries = [item for item in data["accepted"] if (item["target"], item["id"]) != (target, identifier)]
+    entries.append(
+        {
+            "target": target,
+            "id": identifier,
+            "diff": diff,
+            "reason": reason,
+            "date": datetime.now(UTC).date().isoformat(),
+        }
+    )
+    files.write_json(path, {"accepted": sorted(entries, key=lambda item: (item["target"], item["id"]))})

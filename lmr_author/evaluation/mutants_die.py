@@ -1,0 +1,117 @@
+"""The gate ``mutants-die``: deliberately wrong versions of the golden fail the test."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lmr_author.evaluation import equivalents
+from lmr_author.evaluation.bench import Bench
+from lmr_author.evaluation.gate import Gate
+from lmr_author.evaluation.judges import Judge, RecordingJudge, judges_for
+from lmr_author.evaluation.mutants import Mutant, mutants
+from lmr_author.evaluation.verdict import Verdict
+from lmr_author.model import GateResult, GateStatus
+
+NEEDED = 0.9
+"""Share of the mutants that has to fail."""
+
+MOST_BY_SCRIPT = 20
+"""Mutants that a hand-written script is tried on: each is a run of its own, imports included."""
+
+
+class MutantsDie(Gate):
+    """Wrong versions of the golden fail."""
+
+    name = "mutants-die"
+    holds_when = "at least 90 % of the golden's mutants fail; survivors accepted as equivalent do not count"
+
+    def run(self, bench: Bench, golden: list[Verdict], repeats: int) -> GateResult:
+        """Judge each mutant, and say of each survivor why the test cannot see it where that is visible."""
+        judge = judges_for(bench)[0]
+        pair = bench.definitions
+        if pair is None or isinstance(pair[0].node, ast.ClassDef):
+            return self.failed(
+                "the target cannot be told in golden and goal file", "run `lmr-author validate`"
+            )
+        most = bench.mutants if isinstance(judge, RecordingJudge) else min(bench.mutants, MOST_BY_SCRIPT)
+        if not most:
+            return self.result(GateStatus.SKIPPED, "no mutants were asked for")
+        accepted = equivalents.load(bench.task).get(str(bench.implementation.target), {})
+        tried = [
+            item
+            for item in mutants(bench.golden_module, pair[0], most + len(accepted))
+            if item.id not in accepted
+        ][:most]
+        if not tried:
+            return self.result(
+                GateStatus.UNPROVEN, "no wrong version of the target can be made", "choose a larger target"
+            )
+        verdicts = judge.versions(
+            {item.id: item.data for item in tried},
+            _patience(bench, golden),
+            lambda done: bench.progress(f"{bench.implementation.target}: mutant {done} of {len(tried)}"),
+        )
+        return self._result(bench, judge, tried, verdicts, golden, len(accepted))
+
+    def _result(
+        self,
+        bench: Bench,
+        judge: Judge,
+        tried: Sequence[Mutant],
+        verdicts: Mapping[str, Verdict],
+        golden: Sequence[Verdict],
+        accepted: int,
+    ) -> GateResult:
+        survivors = [item for item in tried if verdicts[item.id].passed]
+        killed = len(tried) - len(survivors)
+        score = killed / len(tried)
+        detail: dict[str, Any] = {
+            "mutants": len(tried),
+            "killed": killed,
+            "score": round(score, 4),
+            "accepted": accepted,
+            "survivors": [
+                {
+                    "id": item.id,
+                    "line": item.line,
+                    "operator": item.operator,
+                    "diff": item.diff,
+                    "why": _why(bench, item, verdicts[item.id], golden),
+                }
+                for item in survivors
+            ],
+        }
+        known = f", {accepted} accepted as equivalent" if accepted else ""
+        message = f"{killed} of {len(tried)} mutants fail ({score:.0%}, {judge.method}){known}"
+        if score >= NEEDED:
+            return self.passed(message, **detail)
+        return self.failed(
+            message,
+            "record cases that tell them apart, or accept those that are equivalent: "
+            "lmr-author evaluate --accept-mutant ID --reason TEXT",
+            **detail,
+        )
+
+
+def _patience(bench: Bench, golden: Sequence[Verdict]) -> float:
+    """Seconds a mutant's case may take: much more than the golden's slowest, so that an endless loop ends."""
+    slowest = max((verdict.seconds for verdict in golden), default=0.0)
+    return min(bench.seconds, max(5.0, 20 * slowest))
+
+
+def _why(bench: Bench, mutant: Mutant, verdict: Verdict, golden: Sequence[Verdict]) -> str:
+    """Why the test does not notice a mutant, with what would; "" when that is not visible."""
+    recording = bench.recording
+    if recording is None:
+        return ""
+    given = {name for case in recording.cases for name in case.summary}
+    if mutant.parameter and mutant.parameter not in given:
+        return f"no case sets `{mutant.parameter}`: record a call that does"
+    if mutant.line in recording.missed:
+        return f"no case reaches line {mutant.line}: record a call that does"
+    same = bool(verdict.identity) and verdict.identity in {item.identity for item in golden}
+    if not same and verdict.identity:
+        return "the outputs differ, but within the tolerance"
+    return "the outputs are the same to the bit: equivalent, or no case tells the difference"

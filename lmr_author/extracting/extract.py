@@ -1,0 +1,204 @@
+"""Extract a block: select, check, analyse, write."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import difflib
+import keyword
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from lmr_author import source
+from lmr_author.errors import TargetError, UsageError
+from lmr_author.extracting import events, mutated, names, rules, write
+from lmr_author.extracting.selection import Block, select
+
+COMPILING = frozenset({"compile", "jit", "njit", "script", "vectorize"})
+"""Last names of decorators that translate a function, and may not know how to call another one."""
+
+
+class As(StrEnum):
+    """What a block of a method becomes."""
+
+    function = "function"
+    method = "method"
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """A block that became a function.
+
+    Attributes:
+        data: the new file.
+        qualname: the function, as in ``Model.step``.
+        start, end: the lines that were moved, in the original file.
+        inputs: parameters, ``self`` of a method included.
+        outputs: what it returns, in order.
+        mutated: inputs that the block visibly changes in place.
+        as_globals: module variables that the function binds with ``global``.
+        local: names of a script that were module variables and are the function's own now.
+        remarks: what the annotator should know.
+        diff: a unified diff from the original to the new file.
+    """
+
+    data: bytes
+    qualname: str
+    start: int
+    end: int
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    mutated: tuple[str, ...]
+    as_globals: tuple[str, ...]
+    local: tuple[str, ...]
+    remarks: tuple[str, ...]
+    diff: str
+
+
+def extract(
+    module: source.Module,
+    start: int,
+    end: int,
+    name: str,
+    *,
+    kind: As | None = None,
+    exported: Iterable[str] = (),
+) -> Extraction:
+    """Turn the statements on some lines into a function, and put a call in their place.
+
+    Args:
+        module: the file.
+        start, end: first and last line, from 1; whole statements of one suite.
+        name: of the new function.
+        kind: function or method; by default a method where the block uses ``self``.
+        exported: module variables that other files use.
+
+    Raises TargetError with the reason and what to do, when the program would behave differently.
+    """
+    block = select(module, start, end)
+    bound = names.bound_in_module(module.tree)
+    control = rules.check(block, bound)
+    found = names.names(block, exported)
+    rules.check_returns(block, reaches_end=found.reaches_end)
+    receiver = _receiver(block, found, control, kind)
+    _check_name(module, name, receiver)
+    first = _self_name(block)
+    plan = write.Plan(
+        name=name,
+        parameters=tuple(
+            sorted((item for item in found.inputs if item != receiver), key=lambda item: item != first)
+        ),
+        outputs=() if control.returns else found.outputs,
+        as_globals=found.as_globals,
+        receiver=receiver,
+        is_async=control.awaits,
+        yields=control.yields,
+        returns=control.returns,
+        reaches_end=found.reaches_end,
+    )
+    data = write.rewrite(module, block, plan)
+    qualname = ".".join([*(_class_path(block) if receiver else ()), name])
+    inputs = ((receiver,) if receiver else ()) + plan.parameters
+    changed = mutated.mutated(block.statements, inputs)
+    return Extraction(
+        data, qualname, block.start, block.end, inputs, plan.outputs, changed, found.as_globals, found.local,
+        tuple(_remarks(block, found, name)), _diff(module, data),
+    )  # fmt: skip
+
+
+def _receiver(block: Block, found: names.Names, control: rules.Control, kind: As | None) -> str:
+    """The name of ``self`` when the function becomes a method, else ""."""
+    name = _self_name(block)
+    if kind is As.method and not name:
+        raise TargetError(
+            "the block is not part of an ordinary method", "leave --as method out: it becomes a function"
+        )
+    if control.needs_class and (kind is As.function or not name):
+        raise TargetError(
+            f"the block uses `{control.needs_class}`, which means something only in a method of its class",
+            "use --as method" if name else "leave it out of the range",
+        )
+    if kind is None:
+        kind = As.method if name and (name in found.inputs or control.needs_class) else As.function
+    return name if kind is As.method else ""
+
+
+def _self_name(block: Block) -> str:
+    """The first parameter of the ordinary method that directly holds the block, or ""."""
+    scope = block.scope
+    if len(block.scopes) < 2 or not isinstance(block.scopes[-2], ast.ClassDef):
+        return ""
+    if not isinstance(scope, events.Function) or scope.name in (
+        "__new__",
+        "__init_subclass__",
+        "__class_getitem__",
+    ):
+        return ""
+    decorators = {ast.unparse(item).rpartition(".")[2] for item in scope.decorator_list}
+    arguments = [*scope.args.posonlyargs, *scope.args.args]
+    if not arguments or decorators & {"staticmethod", "classmethod"}:
+        return ""
+    first = arguments[0].arg
+    rebound = any(item.name == first and item.kind in events.CHANGES for item in events.scope(scope.body))
+    return "" if rebound else first
+
+
+def _check_name(module: source.Module, name: str, receiver: str) -> None:
+    """The name is an identifier that the file does not use yet."""
+    if not name.isidentifier() or keyword.iskeyword(name):
+        raise UsageError(
+            f"--name {name}: not a name for a function", "letters, digits and _, no Python keyword"
+        )
+    if receiver and name.startswith("__"):
+        raise UsageError(f"--name {name}: Python changes such names in a class", "begin it with a letter")
+    for node in ast.walk(module.tree):
+        if name in _identifiers(node):
+            line = getattr(node, "lineno", 0)
+            raise TargetError(
+                f"{name} is used already in {module.name}" + (f", line {line}" if line else ""),
+                "choose another --name",
+            )
+
+
+def _identifiers(node: ast.AST) -> Iterable[str]:
+    """The identifiers that a node itself holds."""
+    for field in ("id", "attr", "name", "asname", "arg", "rest", "names", "kwd_attrs"):
+        value = getattr(node, field, None)
+        if isinstance(value, str):
+            yield value
+            yield value.partition(".")[0]
+        elif isinstance(value, list):
+            yield from (item for item in value if isinstance(item, str))
+
+
+def _class_path(block: Block) -> list[str]:
+    return [item.name for item in block.scopes[1:-1] if not isinstance(item, ast.Module)]
+
+
+def _remarks(block: Block, found: names.Names, name: str) -> Iterable[str]:
+    if hasattr(builtins, name):
+        yield f"{name} is also a builtin of Python, which this file now hides"
+    if found.as_globals:
+        yield (
+            f"module variables that the function binds with `global`: {', '.join(found.as_globals)} "
+            "(functions of the module see them)"
+        )
+    for variable, reason in found.read_globals:
+        yield f"{variable} is no input but read as a module variable: {reason}"
+    if found.local:
+        yield f"no longer module variables, so other files cannot import them: {', '.join(found.local)}"
+    for item in block.scopes:
+        for decorator in getattr(item, "decorator_list", ()):
+            text = ast.unparse(decorator)
+            if text.partition("(")[0].rpartition(".")[2] in COMPILING:
+                yield f"{getattr(item, 'name', '')} is compiled by @{text}, which may not accept the call"
+
+
+def _diff(module: source.Module, data: bytes) -> str:
+    new = source.Module.parse(data, module.name)
+    before, after = (item.text.replace("\r\n", "\n").splitlines(keepends=True) for item in (module, new))
+    lines = difflib.unified_diff(before, after, f"a/{module.name}", f"b/{module.name}")
+    return "".join(
+        line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines
+    )

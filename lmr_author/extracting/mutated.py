@@ -1,0 +1,46 @@
+"""Which inputs a block changes in place: told to the annotator, because no output shows them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+
+METHODS = frozenset(
+    {
+        "add", "add_", "append", "appendleft", "clear", "discard", "extend", "extendleft", "insert",
+        "intersection_update", "pop", "popitem", "popleft", "remove", "reverse", "rotate", "setdefault",
+        "sort", "subtract", "update", "difference_update", "symmetric_difference_update",
+        "backward", "close", "eval", "load_state_dict", "requires_grad_", "step", "train", "write", "writelines",
+        "zero_grad",
+    }
+)  # fmt: skip
+"""Methods that change their object: of containers, files, modules and optimizers; PyTorch's others end in ``_``."""
+
+
+def mutated(statements: Sequence[ast.stmt], names: Iterable[str]) -> tuple[str, ...]:
+    """Those of some names whose objects the statements visibly change, in order of appearance.
+
+    An assignment or deletion of an attribute or item, or a call of a method known to change its object.
+    What a called function does to its arguments is not seen.
+    """
+    found: dict[str, None] = {}
+    for node in (node for item in statements for node in ast.walk(item)):
+        changed: ast.expr | None = None
+        if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
+            changed = node.value
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            name = node.func.attr
+            in_place = name.endswith("_") and not name.startswith("_") and not name.endswith("__")
+            changed = node.func.value if name in METHODS or in_place else None
+        root = _root(changed)
+        if root:
+            found.setdefault(root)
+    wanted = set(names)
+    return tuple(name for name in found if name in wanted)
+
+
+def _root(node: ast.expr | None) -> str:
+    """The name at the beginning of ``name.attribute[item]…``, or ""."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""

@@ -1,0 +1,197 @@
+"""From a range of lines to the statements it covers: whole statements of one suite, or a refusal."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lmr_author import source
+from lmr_author.errors import TargetError
+
+ScopeNode = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Statements that are indented together.
+
+    Attributes:
+        owners: what they are nested in, the module first and the direct owner last.
+        field: which suite of its owner it is: ``body``, ``orelse`` or ``finalbody``.
+        statements: in order.
+    """
+
+    owners: tuple[ast.AST, ...]
+    field: str
+    statements: list[ast.stmt]
+
+
+@dataclass(frozen=True)
+class Block:
+    """The statements to extract.
+
+    Attributes:
+        suite: where they stand.
+        statements: one or more neighbours of the suite.
+        start, end: their first and last line, from 1; comments at the ends that were asked for included.
+    """
+
+    suite: Suite
+    statements: tuple[ast.stmt, ...]
+    start: int
+    end: int
+
+    @property
+    def scopes(self) -> tuple[ScopeNode, ...]:
+        """The module, functions and classes around the block, outermost first."""
+        return tuple(item for item in self.suite.owners if isinstance(item, ScopeNode))
+
+    @property
+    def scope(self) -> ScopeNode:
+        """The module, function or class whose names the block binds."""
+        return self.scopes[-1]
+
+    @property
+    def top_level(self) -> ast.stmt:
+        """The statement of the module that the block is or lies in."""
+        nested = self.suite.owners[1:]
+        return next((item for item in nested if isinstance(item, ast.stmt)), self.statements[0])
+
+
+def select(module: source.Module, start: int, end: int) -> Block:
+    """The statements that a range of lines covers; blank lines at its ends do not count.
+
+    Raises TargetError with the nearest range that would do.
+    """
+    if start > end or start < 1:
+        raise TargetError(f"lines {start}-{end} are not a range", "START is the smaller number, from 1")
+    count = module.line_count - (module.line_text(module.line_count) == "")
+    if end > count:
+        raise TargetError(f"{module.name} has {count} lines, not {end}", f"END is at most {count}")
+    lines = [number for number in range(start, end + 1) if module.line_text(number).strip()]
+    if not lines:
+        raise TargetError(f"lines {start}-{end} of {module.name} are blank", _hint(module, start, end))
+    known = [suite for suite in suites(module.tree) if not _is_elif(module, suite)]
+    for suite in known:
+        block = _covered(module, suite, lines[0], lines[-1])
+        if block is not None:
+            return block
+    raise TargetError(
+        f"lines {start}-{end} of {module.name} do not cover whole statements of one block",
+        _hint(module, start, end),
+    )
+
+
+def suites(node: ast.AST, owners: tuple[ast.AST, ...] = ()) -> Iterator[Suite]:
+    """Every suite below a node, outer ones first."""
+    stack: list[tuple[ast.AST, tuple[ast.AST, ...]]] = [(node, owners)]
+    while stack:
+        current, above = stack.pop()
+        path = (*above, current)
+        for field in ("body", "orelse", "finalbody"):
+            statements = getattr(current, field, None)
+            if isinstance(statements, list) and statements:
+                yield Suite(path, field, statements)
+                stack += [(item, path) for item in reversed(statements)]
+        stack += [
+            (item, path) for item in (*getattr(current, "handlers", ()), *getattr(current, "cases", ()))
+        ]
+
+
+def first_line(statement: ast.stmt) -> int:
+    """The line a statement begins on, its decorators included."""
+    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
+    return min([statement.lineno, *(item.lineno for item in decorators)])
+
+
+def last_line(module: source.Module, statement: ast.stmt) -> int:
+    """The line a statement ends on; a backslash behind it takes the next line along."""
+    line = statement.end_lineno or statement.lineno
+    if _rest(module, statement) == "\\" and line < module.line_count:
+        line += 1
+    return line
+
+
+def is_docstring(suite: Suite, statement: ast.stmt) -> bool:
+    """Whether a statement is the docstring of the module, class or function around it."""
+    return (
+        statement is suite.statements[0]
+        and suite.field == "body"
+        and isinstance(suite.owners[-1], ScopeNode)
+        and isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+    )
+
+
+def _covered(module: source.Module, suite: Suite, start: int, end: int) -> Block | None:
+    """The block of a suite that a range covers exactly, or None."""
+    met = [item for item in suite.statements if first_line(item) <= end and last_line(module, item) >= start]
+    if not met:
+        return None
+    first, last = first_line(met[0]), last_line(module, met[-1])
+    backslash = last == end + 1 and not module.line_text(last).strip()
+    if first < start or (last > end and not backslash):
+        return None
+    if not _begins_line(module, met[0]) or not _ends_line(module, met[-1]):
+        return None
+    around = [*range(start, first), *range(last + 1, end + 1)]
+    if any(module.line_text(number).strip()[:1] not in ("", "#") for number in around):
+        return None
+    return Block(suite, tuple(met), start, max(end, last))
+
+
+def _begins_line(module: source.Module, statement: ast.stmt) -> bool:
+    """Whether nothing stands in front of a statement on its first line."""
+    line = first_line(statement)
+    column = 0 if getattr(statement, "decorator_list", ()) else statement.col_offset
+    return not module.text[module.line_start(line) : module.offset(line, column)].strip()
+
+
+def _ends_line(module: source.Module, statement: ast.stmt) -> bool:
+    """Whether no other statement stands behind one on its last line."""
+    rest = _rest(module, statement)
+    return rest in ("", "\\") or rest.startswith("#")
+
+
+def _rest(module: source.Module, statement: ast.stmt) -> str:
+    """What stands behind a statement on its last line, without the semicolon."""
+    line = statement.end_lineno or statement.lineno
+    end = module.offset(line, statement.end_col_offset or 0)
+    return module.line_text(line)[end - module.line_start(line) :].strip(" \t\f;")
+
+
+def _is_elif(module: source.Module, suite: Suite) -> bool:
+    """Whether a suite is the ``elif`` of its owner: an ``if`` for ast, but no line of its own."""
+    first = suite.statements[0]
+    if suite.field != "orelse" or not isinstance(suite.owners[-1], ast.If) or not isinstance(first, ast.If):
+        return False
+    return module.text.startswith("elif", module.offset(first.lineno, first.col_offset))
+
+
+def _hint(module: source.Module, start: int, end: int) -> str:
+    nearest = _nearest(module, start, end)
+    return f"the nearest range that does is {nearest[0]}-{nearest[1]}" if nearest else "choose other lines"
+
+
+def _nearest(module: source.Module, start: int, end: int) -> tuple[int, int] | None:
+    """The range of whole statements whose ends are closest to a range."""
+    best: tuple[int, int, int] | None = None
+    for suite in suites(module.tree):
+        if _is_elif(module, suite) or isinstance(suite.owners[-1], ast.ClassDef):
+            continue
+        usable = [item for item in suite.statements if not is_docstring(suite, item)]
+        starts = [item for item in usable if _begins_line(module, item)]
+        if not starts:
+            continue
+        first = min(starts, key=lambda item: abs(first_line(item) - start))
+        ends = [item for item in usable[usable.index(first) :] if _ends_line(module, item)]
+        if not ends:
+            continue
+        last = min(ends, key=lambda item: abs(last_line(module, item) - end))
+        top, bottom = first_line(first), last_line(module, last)
+        distance = abs(top - start) + abs(bottom - end)
+        if best is None or distance < best[0]:
+            best = (distance, top, bottom)
+    return best[1:] if best else None

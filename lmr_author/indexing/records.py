@@ -1,0 +1,187 @@
+"""One Python file to its entries: what a worker process does, and all that it imports.
+
+The result is kept as JSON: ``{"definitions": [row, …], "calls": {name: count}}``, or ``{"reason": …}`` for a
+file that cannot be read. A row is an :class:`~lmr_author.indexing.entry.Entry` without its path.
+"""
+
+from __future__ import annotations
+
+import ast
+import errno
+import hashlib
+import io
+import json
+import os
+import stat
+import tokenize
+import warnings
+from collections import Counter
+from typing import Any
+
+from lmr_author.indexing.statements import BRANCHES, Found, definitions
+from lmr_author.indexing.words import KEYWORDS, Text
+from lmr_author.source.targets import is_generator
+
+FORMAT = 1
+"""Number of the rows' format and meaning: raise it with every change in what this package reads."""
+
+MAX_BYTES = 2 * 1024 * 1024
+"""Larger Python files are generated tables, not code."""
+
+
+def read_file(path: str) -> tuple[str, bytes]:
+    """(digest of its content, its record as JSON) of a file. Never raises for what is in it.
+
+    A link, a FIFO, a device or a file that is too large has the digest "": there is nothing to cache.
+    """
+    data, reason = content(path)
+    return (digest(data), record(data)) if data is not None else ("", unread(reason))
+
+
+def content(path: str) -> tuple[bytes | None, str]:
+    """(content of a regular file, "") or (None, why it is not read). Never waits for a FIFO."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError as error:
+        linked = error.errno == errno.ELOOP
+        return None, "a symbolic link" if linked else f"cannot be opened: {error.strerror}"
+    try:
+        with os.fdopen(handle, "rb") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                return None, "not a regular file"
+            if status.st_size > MAX_BYTES:
+                return None, f"{status.st_size / 2**20:.1f} MB: too large to be code"
+            return file.read(MAX_BYTES), ""
+    except OSError as error:
+        return None, f"cannot be read: {error.strerror}"
+
+
+def digest(data: bytes) -> str:
+    """The key of a file's content."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def unread(reason: str) -> bytes:
+    """The record of a file that is not read."""
+    return json.dumps({"reason": reason}).encode()
+
+
+def record(data: bytes) -> bytes:
+    """The record of a file's content as JSON, in ASCII. Never raises."""
+    try:
+        return json.dumps(_record(data), separators=(",", ":")).encode()
+    except SyntaxError as error:
+        place = f"line {error.lineno}: " if error.lineno else ""
+        return unread(f"not Python 3: {place}{error.msg}")
+    except (RecursionError, MemoryError):
+        return unread("nested too deeply for Python's parser")
+    except (UnicodeDecodeError, LookupError, ValueError) as error:
+        return unread(f"not Python 3: {error}")
+
+
+def _record(data: bytes) -> dict[str, Any]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = ast.parse(data)
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    text = Text(data.decode("utf-8-sig" if encoding == "utf-8" else encoding))
+    found = definitions(tree)
+    totals = Counter(item.qualname for item in found)
+    seen: Counter[str] = Counter()
+    rows = []
+    for item in found:
+        seen[item.qualname] += 1
+        rows.append(_row(item, text, seen[item.qualname], totals[item.qualname]))
+    return {"definitions": rows, "calls": text.calls(item.parts[-1] for item in found)}
+
+
+def _row(item: Found, text: Text, nth: int, siblings: int) -> list[Any]:
+    node = item.node
+    is_class = isinstance(node, ast.ClassDef)
+    first, end = _first_line(node), node.end_lineno or node.lineno
+    parameters = [_source(base) for base in node.bases] if is_class else _parameters(node.args)
+    docstring = _docstring(node)
+    shape = "".join(sorted(item.shape))
+    if docstring is not None:
+        shape = shape.replace("e", "", 1)
+    words, header = (
+        [] if is_class else text.words(node.lineno, end, outermost=item.parent < 0),
+        f"{node.name}(",
+    )
+    return [
+        item.qualname,
+        "class" if is_class else "async" if isinstance(node, ast.AsyncFunctionDef) else "function",
+        ".".join(item.parts[: item.leading]),
+        ".".join(item.parts[item.leading :]),
+        node.lineno,
+        end,
+        first,
+        nth,
+        siblings,
+        ("yield" in words or "yield(" in words) and is_generator(node),
+        [_dotted(decorator) for decorator in node.decorator_list],
+        parameters,
+        len(shape),
+        sum(map(shape.count, BRANCHES)),
+        shape,
+        _fingerprint(item, shape, words, parameters) if len(shape) >= 3 else "",
+        docstring or "",
+        " ".join([word for word in words if word not in KEYWORDS and word != header]),
+        "" if is_class else text.comments(first, end),
+    ]
+
+
+def _fingerprint(item: Found, shape: str, words: list[str], parameters: list[str]) -> str:
+    """Hash of the kinds of the statements and of the names that are not local, both sorted."""
+    local = {*item.bound, *[one.partition(":")[0].lstrip("*") for one in parameters]}
+    local |= {f"{name}(" for name in (*local, item.parts[-1])}
+    form = f"{shape} {' '.join(sorted({*words} - local))}"
+    return hashlib.sha256(form.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _docstring(node: Any) -> str | None:
+    first = node.body[0]
+    if type(first) is ast.Expr and type(first.value) is ast.Constant and isinstance(first.value.value, str):
+        return first.value.value
+    return None
+
+
+def _first_line(node: Any) -> int:
+    lines = (decorator.lineno for decorator in node.decorator_list)
+    return int(min(lines, default=node.lineno))
+
+
+def _parameters(arguments: ast.arguments) -> list[str]:
+    result = [_parameter(item) for item in (*arguments.posonlyargs, *arguments.args)]
+    if arguments.vararg:
+        result.append("*" + _parameter(arguments.vararg))
+    result += [_parameter(item) for item in arguments.kwonlyargs]
+    if arguments.kwarg:
+        result.append("**" + _parameter(arguments.kwarg))
+    return result
+
+
+def _parameter(argument: ast.arg) -> str:
+    return f"{argument.arg}: {_source(argument.annotation)}" if argument.annotation else argument.arg
+
+
+def _dotted(decorator: ast.expr) -> str:
+    return _source(decorator.func if isinstance(decorator, ast.Call) else decorator)
+
+
+def _source(node: ast.expr) -> str:
+    """Source of an annotation, a base or a decorator; ``ast.unparse`` is much slower on the usual ones."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        return f"{_source(node.value)}.{node.attr}"
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else repr(node.value)
+    if isinstance(node, ast.Subscript):
+        return f"{_source(node.value)}[{_source(node.slice)}]"
+    if isinstance(node, ast.Tuple):
+        return ", ".join(map(_source, node.elts))
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        return f"{_source(node.left)} | {_source(node.right)}"
+    return ast.unparse(node)

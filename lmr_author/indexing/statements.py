@@ -1,0 +1,93 @@
+"""One pass over a file's statements: its definitions, and the kinds of statements and the names in each."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+SHAPES: dict[type[ast.AST], str] = {
+    ast.Assign: "a", ast.AugAssign: "a", ast.AnnAssign: "a", ast.Expr: "e", ast.Return: "r", ast.If: "I",
+    ast.For: "F", ast.AsyncFor: "F", ast.While: "W", ast.With: "w", ast.AsyncWith: "w", ast.Try: "T",
+    ast.TryStar: "T", ast.Match: "M", ast.Raise: "x", ast.Assert: "x", ast.Delete: "d", ast.FunctionDef: "D",
+    ast.AsyncFunctionDef: "D", ast.ClassDef: "C",
+}  # fmt: skip
+"""A letter for each kind of statement; those that compute nothing (pass, import, global, …) have none."""
+
+BRANCHES = "IFWTM"
+BLOCKS: dict[type[ast.AST], tuple[str, ...]] = {
+    ast.If: ("body", "orelse"), ast.For: ("body", "orelse"), ast.AsyncFor: ("body", "orelse"),
+    ast.While: ("body", "orelse"), ast.With: ("body",), ast.AsyncWith: ("body",),
+    ast.Try: ("body", "handlers", "orelse", "finalbody"),
+    ast.TryStar: ("body", "handlers", "orelse", "finalbody"), ast.Match: ("cases",),
+}  # fmt: skip
+BINDS = frozenset({ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith})
+DEFINITIONS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})
+
+
+class Found:
+    """A definition while its file is read; ``parent`` is the innermost function around it, or -1."""
+
+    __slots__ = ("bound", "leading", "node", "parent", "parts", "qualname", "shape")
+
+    def __init__(self, parts: tuple[str, ...], node: Any, leading: int, parent: int) -> None:
+        self.parts = parts
+        self.qualname = ".".join(parts)
+        self.node = node
+        self.leading = leading
+        self.parent = parent
+        self.shape: list[str] = []
+        self.bound: list[str] = []
+
+
+def definitions(tree: ast.Module) -> list[Found]:
+    """Every definition in file order, with the shape of what is in it: one pass over the statements."""
+    found: list[Found] = []
+    outside = Found((), tree, 0, -1)
+    stack: list[tuple[list[Any], tuple[str, ...], int, int]] = [(tree.body, (), 0, -1)]
+    while stack:
+        body, above, leading, owner = stack.pop()
+        inside = found[owner] if owner >= 0 else outside
+        shape, bound = inside.shape, inside.bound
+        for node in body:
+            kind = type(node)
+            if kind in SHAPES:
+                shape.append(SHAPES[kind])
+            if kind in BINDS:
+                bound += _bound(node, kind)
+            if kind in BLOCKS:
+                for name in BLOCKS[kind]:
+                    for block in _block(node, name):
+                        stack.append((block, above, leading, owner))
+            elif kind in DEFINITIONS:
+                own, is_class = (*above, node.name), kind is ast.ClassDef
+                found.append(Found(own, node, leading, owner))
+                inner = len(own) if is_class and leading == len(above) else leading
+                stack.append((node.body, own, inner, owner if is_class else len(found) - 1))
+    for item in reversed(found):  # what is nested in a function counts for it, too
+        if item.parent >= 0 and not isinstance(item.node, ast.ClassDef):
+            found[item.parent].shape += item.shape
+            found[item.parent].bound += item.bound
+    return sorted(found, key=lambda item: (item.node.lineno, item.node.col_offset))
+
+
+def _block(node: Any, name: str) -> list[list[Any]]:
+    """The lists of statements in one field of a compound statement."""
+    value = getattr(node, name)
+    return [part.body for part in value] if name in ("handlers", "cases") else [value]
+
+
+def _bound(node: Any, kind: type[ast.AST]) -> list[str]:
+    """Names that a statement binds, those in patterns and expressions left out."""
+    if kind is ast.Assign:
+        targets = node.targets
+    elif kind is ast.With or kind is ast.AsyncWith:
+        targets = [item.optional_vars for item in node.items]
+    else:
+        targets = [node.target]
+    names: list[str] = []
+    for target in targets:
+        if type(target) is ast.Name:
+            names.append(target.id)
+        elif type(target) is ast.Tuple or type(target) is ast.List:
+            names += [item.id for item in target.elts if type(item) is ast.Name]
+    return names

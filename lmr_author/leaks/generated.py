@@ -1,0 +1,57 @@
+"""Which files of a repository are made by running, building or editing, and can be made again."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+
+GENERATED_FOLDERS = frozenset(
+    {
+        "__pycache__",
+        ".pytest_cache",
+        ".mypy_cache",
+        ".ruff_cache",
+        ".ipynb_checkpoints",
+        ".hypothesis",
+        ".tox",
+        ".nox",
+        ".eggs",
+        ".cache",
+        "htmlcov",
+        "site-packages",
+        "dist-packages",
+        "wandb",
+        "mlruns",
+        "lightning_logs",
+        "__pypackages__",
+        ".venv",
+        "pip-wheel-metadata",
+    }
+)
+"""Folders that a run, a build or an editor makes."""
+
+BACKUP_SUFFIXES = (".orig", ".bak", ".old", ".swp", ".swo", ".rej", "~", ".save", ".backup", ".tmp")
+BUILT_ARCHIVES = (".whl", ".egg")
+_BUILD = re.compile(r"(?:^|/)(?:build/(?:lib|bdist|temp)[^/]*|dist|[^/]+\.egg-info|[^/]+\.egg|_build)(?:/|$)")
+_COMPILED = frozenset({".pyc", ".pyo"})
+
+
+def is_backup(name: str) -> bool:
+    """Whether a file's name is that of an editor's or a merge's backup: ``losses.py.orig``, ``losses.py~``."""
+    return name.endswith(BACKUP_SUFFIXES) or (name.startswith("#") and name.endswith("#"))
+
+
+def is_generated(path: str) -> bool:
+    """Whether a file was made by running, building or editing, not written.
+
+    Args:
+        path: path in the repository, with ``/``.
+    """
+    pure = PurePosixPath(path)
+    return (
+        not GENERATED_FOLDERS.isdisjoint(pure.parts[:-1])
+        or pure.suffix in _COMPILED
+        or path.endswith(BUILT_ARCHIVES)
+        or is_backup(pure.name)
+        or _BUILD.search(path) is not None
+    )

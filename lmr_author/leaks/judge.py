@@ -1,0 +1,82 @@
+"""From similarities to a judgement: is this the solution (sure), something like it (a look-alike), or neither.
+
+The numbers were chosen by reading several hundred pairs of functions of public research repositories.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from lmr_author.leaks.compare import Match
+from lmr_author.leaks.fragments import Fragment
+from lmr_author.leaks.solution import Solution
+
+LITTLE = 8.0
+"""Solutions that tell less than this are found only whole: their few statements stand in many places."""
+MUCH = 15.0
+"""From here on a copy whose names all differ is believed."""
+RENAMED = 0.94
+"""Similarity of such a copy."""
+LINES = 0.6
+"""Share of the telling lines that makes a text a copy."""
+LINES_SURE = 0.75
+
+
+class Level(IntEnum):
+    """How sure it is that a place gives the solution away."""
+
+    NO = 0
+    ALIKE = 1
+    SURE = 2
+
+
+def level(solution: Solution, fragment: Fragment, match: Match) -> Level:
+    """What a match of statements means."""
+    named = _same_name(solution, fragment)
+    if solution.weight < LITTLE:
+        return _little(solution, match, named)
+    likeness, exact = match.similarity, match.exact
+    density = match.density if fragment.kind == "code" else 1.0
+    if named and likeness >= 0.75 and exact >= 0.5:
+        return Level.SURE
+    if (likeness >= 0.85 and exact >= 0.7 and density >= 0.5) or (
+        likeness >= RENAMED and density >= 0.6 and solution.weight >= MUCH
+    ):
+        return Level.SURE
+    alike = (
+        (likeness >= 0.7 and exact >= 0.5 and density >= 0.4)
+        or (likeness >= 0.8 and exact >= 0.3 and density >= 0.6)
+        or (likeness >= 0.8 and density >= 0.8 and solution.weight >= MUCH)
+        or (likeness >= 0.95 and density >= 0.8)
+        or (named and likeness >= 0.6 and exact >= 0.35)
+    )
+    return Level.ALIKE if alike else Level.NO
+
+
+def level_of_lines(solution: Solution, share: float) -> Level:
+    """What a share of the telling lines means."""
+    if share < LINES or (len(solution.lines) < 3 and share < 1.0) or solution.weight < LITTLE / 2:
+        return Level.NO
+    return Level.SURE if share >= LINES_SURE and solution.weight >= LITTLE else Level.ALIKE
+
+
+def _little(solution: Solution, match: Match, named: bool) -> Level:
+    if match.exact < 0.95:
+        return Level.NO
+    if named and match.density >= 0.5:
+        return Level.SURE
+    telling = solution.weight >= LITTLE / 2 and solution.name != "__init__"
+    return Level.ALIKE if match.density >= 0.6 and telling else Level.NO
+
+
+def _same_name(solution: Solution, fragment: Fragment) -> bool:
+    """Whether the place is a function of the same, telling name; for two methods, of the same class, too.
+
+    A method of the same name in another class is an override: another function on purpose.
+    """
+    if fragment.definition is None:
+        return False
+    mine, theirs = solution.qualname.split("."), fragment.definition.qualname.split(".")
+    if len(mine) > 1 and len(theirs) > 1:
+        return mine[-2:] == theirs[-2:]
+    return solution.has_telling_name and mine[-1] == theirs[-1]

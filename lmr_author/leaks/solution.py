@@ -1,0 +1,140 @@
+"""A golden function in the forms it is looked for."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+
+from lmr_author.leaks import lines as text_lines
+from lmr_author.leaks.statements import Statement, of_function, token_weight
+from lmr_author.model import Implementation
+from lmr_author.source import FunctionNode, Module
+
+LEAST_WEIGHT = 2.5
+"""Functions that tell less than this (``return self.x``) are no solution that could leak."""
+
+COMMON_NAMES = frozenset(
+    ["forward", "backward", "step", "loss", "main", "run", "train", "test", "update", "call", "get",
+     "set", "init", "reset", "build", "load", "save", "create", "make", "fit", "predict", "evaluate",
+     "encode", "decode", "process", "compute", "apply", "collate", "collate_fn", "setup", "validate",
+     "sample", "generate"]
+)  # fmt: skip
+"""Names of functions that say nothing about which one it is."""
+
+_WORD = re.compile(r"[A-Za-z_]\w{2,}")
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A golden function.
+
+    Attributes:
+        source: its lines, as they stand in the golden file.
+        statements: its statements, without those that the masked function still has.
+        lines: its telling lines without blanks, comments left out.
+        outer: names that a copy needs (functions, attributes, keywords), the longest first.
+        local: names of its variables, the longest first.
+    """
+
+    implementation: Implementation
+    qualname: str
+    source: str
+    statements: tuple[Statement, ...]
+    lines: frozenset[str]
+    outer: tuple[bytes, ...]
+    local: tuple[bytes, ...]
+
+    @property
+    def name(self) -> str:
+        """Last part of the qualified name."""
+        return self.qualname.rpartition(".")[2]
+
+    @property
+    def has_telling_name(self) -> bool:
+        """Whether a function of the same name is probably the same function."""
+        return self.name not in COMMON_NAMES and not self.name.startswith("__")
+
+    @cached_property
+    def weight(self) -> float:
+        """How much its statements tell."""
+        return sum(item.weight for item in self.statements)
+
+    def may_be_in(self, data: bytes) -> bool:
+        """A quick look that rules most places out: most of the names that a copy needs, or of the variables."""
+        if len(self.outer) >= 3 and _most(self.outer, data):
+            return True
+        if len(self.local) >= 3 and _most(self.local, data):
+            return True
+        return len(self.outer) < 3 and all(word in data for word in self.outer)
+
+    def share_of_lines(self, found: set[str]) -> float:
+        """Share of the telling lines that a text has."""
+        return len(self.lines & found) / len(self.lines) if self.lines else 0.0
+
+
+def solution(
+    implementation: Implementation,
+    qualname: str,
+    golden: Module,
+    node: FunctionNode,
+    masked: FunctionNode | None,
+) -> Solution | None:
+    """The golden function in comparable forms; None when it has nothing that tells anything."""
+    kept = Counter(item.exact for item in of_function(masked)) if masked is not None else Counter()
+    statements = []
+    for item in of_function(node):
+        if kept[item.exact] > 0:
+            kept[item.exact] -= 1
+        else:
+            statements.append(item)
+    if sum(item.weight for item in statements) < LEAST_WEIGHT:
+        return None
+    outer = {token for item in statements for token in item.shape if token[0] in ".@"}
+    rare = {token for token in outer if token_weight(token) == 1.0}
+    outer = {token[1:] for token in (rare if len(rare) >= 4 else outer)}
+    local = {name for item in statements for name in item.names}
+    first = min([node.lineno, *(item.lineno for item in node.decorator_list)])
+    last = node.end_lineno or node.lineno
+    return Solution(
+        implementation,
+        qualname,
+        "\n".join(golden.line_text(number) for number in range(first, last + 1)),
+        tuple(statements),
+        frozenset(_telling_lines(golden, node)),
+        _words(outer),
+        _words(local - {"self", "cls"}),
+    )
+
+
+def _most(words: tuple[bytes, ...], data: bytes) -> bool:
+    """Whether most of some words occur, decided as early as possible."""
+    missing_allowed = len(words) * 2 // 5
+    missing = 0
+    for word in words:
+        if word not in data:
+            missing += 1
+            if missing > missing_allowed:
+                return False
+    return True
+
+
+def _words(names: set[str]) -> tuple[bytes, ...]:
+    words = {word for name in names for word in _WORD.findall(name)}
+    return tuple(word.encode() for word in sorted(words, key=lambda word: (-len(word), word))[:14])
+
+
+def _telling_lines(golden: Module, node: FunctionNode) -> set[str]:
+    """The lines of the body behind the docstring that compute something."""
+    first = node.body[0]
+    is_text = (
+        isinstance(first, ast.Expr)
+        and isinstance(first.value, ast.Constant)
+        and isinstance(first.value.value, str)
+    )
+    start = (first.end_lineno or first.lineno) + 1 if is_text else first.lineno
+    texts = (golden.line_text(number) for number in range(start, (node.end_lineno or node.lineno) + 1))
+    found = (text_lines.squeezed(text) for text in texts if not text_lines.is_comment(text))
+    return {line for line in found if text_lines.tells(line)}

@@ -1,0 +1,8 @@
+"""Stage: rank functions by how well the paper describes them and how good a task each makes."""
+
+from __future__ import annotations
+
+from lmr_author.suggesting.paper import PaperText
+from lmr_author.suggesting.rank import Suggestion, rank
+
+__all__ = ["PaperText", "Suggestion", "rank"]

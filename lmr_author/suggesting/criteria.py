@@ -1,0 +1,297 @@
+"""What makes a function a good task: each criterion a number and a sentence that the annotator reads.
+
+A function's score is the product of its values, each to the power of its weight: a function that fails one
+criterion badly is no good task, whatever the others say.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import ClassVar
+
+from lmr_author.indexing import Entry, Index
+from lmr_author.suggesting.copies import NearCopy
+from lmr_author.suggesting.described import Description
+
+WEIGHTS = {
+    "described": 1.0,
+    "size": 1.0,
+    "kind": 1.0,
+    "called": 0.7,
+    "recordable": 1.0,
+    "copies": 0.5,
+}
+"""How much each criterion counts; 0 leaves it out."""
+
+
+FOREIGN = re.compile(r"third_?party|vendor(ed)?|site-packages|extern(al)?s?", re.I)
+_PROJECTS = """
+    transformers pytorch_transformers pytorch_pretrained_bert fairseq torch torchvision tensorflow apex
+    detectron2 mmcv mmdet timm diffusers peft trl accelerate datasets allennlp opennmt onmt tensor2tensor
+    sentence_transformers lm_eval senteval taming clip
+"""
+PROJECTS = frozenset(_PROJECTS.split())
+"""Folders of projects that research code is often copied from."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a criterion says of a function.
+
+    Attributes:
+        value: 0 (no task) to 1.
+        sentence: why, for the annotator.
+        warning: the same in two or three words when it speaks against the function, else "".
+    """
+
+    criterion: str
+    value: float
+    sentence: str
+    warning: str = ""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A function, and what is known about it.
+
+    Attributes:
+        copies: near copies; empty as long as they have not been looked for.
+        repository: its name, "" when it is not known.
+    """
+
+    entry: Entry
+    index: Index
+    description: Description
+    copies: Sequence[NearCopy] = ()
+    repository: str = ""
+
+
+class Criterion(ABC):
+    """One reason for or against a function."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def judge(self, case: Case) -> Judgement:
+        """The value and the reason for a function."""
+
+    def says(self, value: float, sentence: str, warning: str = "") -> Judgement:
+        """A judgement of this criterion."""
+        return Judgement(self.name, value, sentence, warning)
+
+
+class Described(Criterion):
+    """Whether the paper describes it: what a model is to implement must stand there."""
+
+    name = "described"
+
+    def judge(self, case: Case) -> Judgement:
+        """The share of the best described function's score."""
+        found = case.description
+        if not found.matches:
+            return self.says(found.share, "shares no telling term with the paper", "not in the paper")
+        terms = ", ".join(f"{match.term} ({pages(match.pages)})" for match in found.matches)
+        return self.says(found.share, f"shares with the paper: {terms}")
+
+
+class Size(Criterion):
+    """Whether it is large enough to be a task and small enough to be one."""
+
+    name = "size"
+    TOO_SMALL = 4
+    LARGE = 45
+    """Statements from which on a function does more than one thing."""
+
+    def judge(self, case: Case) -> Judgement:
+        """Grows up to five statements, falls beyond 45."""
+        entry = case.entry
+        said = f"{count(entry.statements, 'statement')}, {count(entry.branches, 'branch', 'branches')}"
+        if entry.statements < self.TOO_SMALL:
+            value = (0.02, 0.08, 0.25, 0.5)[entry.statements]
+            return self.says(value, f"{said}: next to nothing to implement", "trivial")
+        if entry.statements > self.LARGE:
+            value = max(0.1, self.LARGE / entry.statements)
+            return self.says(value, f"{said}: more than one thing to implement", "long")
+        return self.says(0.8 if entry.statements == self.TOO_SMALL else 1.0, said)
+
+
+class Kind(Criterion):
+    """Whether it is a function of the method at all, not of the machinery around it."""
+
+    name = "kind"
+
+    def judge(self, case: Case) -> Judgement:
+        """Falls for constructors, tests, printing, copies of other projects, and nested functions."""
+        entry, name = case.entry, case.entry.name
+        if is_test(entry.path) or name.startswith("test_"):
+            return self.says(0.05, "it is a test", "a test")
+        project = _other_project(case)
+        if project:
+            return self.says(0.4, f"it belongs to another project ({project})", "another project's")
+        if name in ("__init__", "__post_init__", "__new__", "setup", "build_model", "build"):
+            return self.says(0.3, "it sets things up, which the paper seldom describes", "a constructor")
+        if name.startswith("__") and name not in ("__call__", "__getitem__", "__iter__"):
+            return self.says(0.15, "it is there for the language, not for the method", "a dunder")
+        if re.match(
+            r"(add_.*arg|parse_arg|get_arg|get_pars|print|plot|log(_|$)|save|load|download|upgrade_)", name
+        ):
+            return self.says(0.3, "by its name it reads, writes, logs or parses options", "input or output")
+        if "." in entry.function_name:
+            outer = entry.function_name.rpartition(".")[0]
+            return self.says(0.5, f"it is nested in {outer}", "nested")
+        if any(
+            item.rpartition(".")[2] in ("property", "setter", "abstractmethod") for item in entry.decorators
+        ):
+            return self.says(0.3, f"it is decorated with @{entry.decorators[0]}", "a property or abstract")
+        return self.says(1.0, "a method" if entry.class_name else "a function")
+
+
+def _other_project(case: Case) -> str:
+    """The folder that says that a file was taken over from another project; "" when none does."""
+    for folder in case.entry.path.split("/")[:-1]:
+        if FOREIGN.fullmatch(folder) or (folder in PROJECTS and folder not in case.repository.lower()):
+            return folder
+    return ""
+
+
+class Called(Criterion):
+    """Whether something calls it: only a call can be recorded."""
+
+    name = "called"
+    HOOKS = frozenset(
+        {
+            *("forward", "backward", "__call__", "__getitem__", "__iter__", "step", "update", "compute_loss"),
+            *("training_step", "validation_step", "test_step", "configure_optimizers", "collate_fn"),
+        }
+    )
+    """Names that a framework calls."""
+
+    def judge(self, case: Case) -> Judgement:
+        """By name: whether ``loss(…)`` calls this ``loss`` is not known."""
+        entry, index = case.entry, case.index
+        callers = index.callers(entry.name)
+        if callers:
+            return self._by(callers)
+        if entry.name in self.HOOKS:
+            class_name = entry.class_name.rpartition(".")[2]
+            made = index.callers(class_name) if class_name else ()
+            if made:
+                return self.says(1.0, f"its framework calls it; {class_name} is made in {_places(made)}")
+            return self.says(0.9, "its framework calls it")
+        if entry.name in index.mentioned:
+            return self.says(0.9, "it is never called by name, but passed on")
+        return self.says(0.6, "nothing in the repository calls it by name", "never called")
+
+    def _by(self, callers: Sequence[tuple[str, int]]) -> Judgement:
+        times = sum(number for _, number in callers)
+        own = [item for item in callers if not is_test(item[0])]
+        if not own:
+            return self.says(0.9, f"called {count(times, 'time')}, by tests only: {_places(callers)}")
+        return self.says(1.0, f"called {count(times, 'time')} by name: {_places(own)}")
+
+
+class Recordable(Criterion):
+    """Whether its inputs can be stored and given to another implementation."""
+
+    name = "recordable"
+    ENTRY_POINTS = re.compile(r"main|cli(_main)?|run|train|evaluate|fit|launch|entry")
+    UNSTORABLE = (
+        (re.compile(r"data_?loader|(train|eval|test|val)_?(iter|loader)|\bloader\b", re.I), 0.5,
+         "a data loader"),
+        (re.compile(r"^(f|fp|fh|file|infile|outfile|stream|handle|writer|socket|session|conn)$", re.I), 0.5,
+         "an open file or connection"),
+        (re.compile(r"^(queue|lock|process|pool|rank|world_size|local_rank|gpu|gpus)$", re.I), 0.6,
+         "processes or devices"),
+        (re.compile(r"^(parser|argv)$|ArgumentParser", re.I), 0.4, "the command line"),
+        (re.compile(r"^(trainer|engine|accelerator|callback)$", re.I), 0.6, "a trainer"),
+        (re.compile(r"^(url|client|api_key)$", re.I), 0.5, "a network service"),
+    )  # fmt: skip
+    """Patterns of a parameter's name or annotation, the value, and what it takes."""
+    BODY = (
+        (frozenset({"parse_args", "ArgumentParser", "add_argument"}), 0.25, "reads the command line"),
+        (frozenset({"all_reduce", "all_gather", "init_process_group", "barrier", "spawn"}), 0.6,
+         "needs several processes"),
+        (frozenset({"DataLoader", "load_dataset"}), 0.4, "loads data"),
+        (frozenset({"open", "from_pretrained", "urlopen", "download", "savefig", "makedirs", "save"}), 0.6,
+         "reads or writes files"),
+    )  # fmt: skip
+    """Names called in the body, the value, and what it does."""
+
+    def judge(self, case: Case) -> Judgement:
+        """The worst that its parameters, its body and its name say."""
+        entry = case.entry
+        found: list[tuple[float, str]] = []
+        if self.ENTRY_POINTS.fullmatch(entry.name):
+            found.append((0.3, "is a program's entry point"))
+        for parameter in entry.parameters:
+            name, _, annotation = parameter.lstrip("*").partition(": ")
+            for pattern, value, what in self.UNSTORABLE:
+                if pattern.search(name) or (annotation and pattern.search(annotation)):
+                    found.append((value, f"takes {what} ({name})"))
+        calls = frozenset(entry.calls)
+        found += [(value, does) for names, value, does in self.BODY if names & calls]
+        if entry.kind == "async":
+            found.append((0.7, "is a coroutine"))
+        if "r" not in entry.shape and not entry.class_name and not entry.generator:
+            found.append((0.6, "returns nothing"))
+        if not found:
+            return self.says(1.0, "its inputs look like values that can be recorded")
+        value, reason = min(found)
+        every = "; ".join(dict.fromkeys(text for _, text in sorted(found)))
+        return self.says(value, f"hard to record: it {every}", reason)
+
+
+class Unique(Criterion):
+    """Whether the answer stands elsewhere, too."""
+
+    name = "copies"
+
+    def judge(self, case: Case) -> Judgement:
+        """Falls with near copies: they have to be masked as well."""
+        if not case.copies:
+            return self.says(1.0, "no other function is like it")
+        first = case.copies[0]
+        more = f" and {len(case.copies) - 1} more" if len(case.copies) > 1 else ""
+        return self.says(
+            max(0.3, 0.7 - 0.02 * len(case.copies)),
+            f"{first.share:.0%} of it stands in {first.entry.node_id}{more}: mask those too",
+            f"{count(len(case.copies), 'near copy', 'near copies')}",
+        )
+
+
+CRITERIA: tuple[Criterion, ...] = (Described(), Size(), Kind(), Called(), Recordable(), Unique())
+"""Every criterion, in the order in which an annotator reads them."""
+
+
+def score(judgements: Sequence[Judgement]) -> float:
+    """What the judgements come to, 0 to 100."""
+    product = 1.0
+    for item in judgements:
+        product *= item.value ** WEIGHTS[item.criterion]
+    return 100 * product
+
+
+@cache
+def is_test(path: str) -> bool:
+    """Whether a file belongs to tests by its path."""
+    return bool(re.search(r"(^|/)(tests?|testing)/|(^|/)(test_[^/]*|[^/]*_test|conftest)\.py$", path))
+
+
+def pages(numbers: Sequence[int], most: int = 3) -> str:
+    """``p. 4`` or ``p. 4, 5, 7 …``."""
+    listed = ", ".join(map(str, sorted(numbers[:most])))
+    return f"p. {listed}{' …' if len(numbers) > most else ''}"
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """A number with its noun."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def _places(callers: Sequence[tuple[str, int]], most: int = 3) -> str:
+    names = [path for path, _ in sorted(callers, key=lambda item: (-item[1], item[0]))]
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

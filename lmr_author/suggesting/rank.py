@@ -1,0 +1,119 @@
+"""Rank the functions of a repository."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import Any
+
+from lmr_author.indexing import Entry, Index
+from lmr_author.suggesting.copies import Copies
+from lmr_author.suggesting.criteria import CRITERIA, Case, Judgement, score
+from lmr_author.suggesting.described import Description, Descriptions
+from lmr_author.suggesting.paper import PaperText
+
+DETAILED = 100
+"""Of so many functions near copies and matching terms are gathered when all are wanted."""
+SLACK = 3
+"""Near copies are looked for among this many times the functions that are wanted: they only move one down."""
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A function, how good a task it makes, and why.
+
+    Attributes:
+        rank: from 1.
+        score: 0 to 100; comparable within one repository.
+        masked: index of the implementation that masks it; None when nothing does.
+    """
+
+    rank: int
+    entry: Entry
+    score: float
+    description: Description
+    judgements: tuple[Judgement, ...]
+    masked: int | None = None
+
+    @property
+    def target(self) -> str:
+        """Its node id, as ``mask`` takes it."""
+        return self.entry.node_id
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What speaks against it, in a few words each."""
+        return tuple(item.warning for item in self.judgements if item.warning)
+
+    def to_json(self) -> dict[str, Any]:
+        """The suggestion as a JSON object."""
+        return {
+            "rank": self.rank,
+            "target": self.target,
+            "score": round(self.score, 1),
+            "path": self.entry.path,
+            "qualname": self.entry.qualname,
+            "lines": [self.entry.line, self.entry.end_line],
+            "statements": self.entry.statements,
+            "branches": self.entry.branches,
+            "masked": self.masked,
+            "pages": list(self.description.pages),
+            "terms": [{"term": item.term, "pages": list(item.pages)} for item in self.description.matches],
+            "criteria": {
+                item.criterion: {"value": round(item.value, 3), "reason": item.sentence}
+                for item in self.judgements
+            },
+            "warnings": list(self.warnings),
+        }
+
+
+def rank(
+    index: Index,
+    paper: PaperText,
+    *,
+    top: int | None = None,
+    globs: Sequence[str] = (),
+    masked: Mapping[tuple[str, str], int] | None = None,
+    repository: str = "",
+) -> list[Suggestion]:
+    """The functions of a repository, the best tasks first.
+
+    Args:
+        index: of the repository.
+        paper: what describes them; an empty one leaves that out.
+        top: how many; None for all, of which the best have their evidence.
+        globs: only functions of files that one of these matches (``*`` crosses folders).
+        masked: (path, qualified name) → index of the implementation that masks it.
+        repository: its name, by which its own folders are told from those of other projects.
+    """
+    functions = index.functions
+    described = Descriptions(index, functions, paper)
+    nothing = Description(0.0, 1.0, (), ())
+    found = []
+    for place, entry in enumerate(functions):
+        if globs and not any(fnmatchcase(entry.path, glob) for glob in globs):
+            continue
+        own = replace(nothing, share=described.share(place)) if paper.pages else nothing
+        case = Case(entry, index, own, repository=repository)
+        found.append((score(_judge(case)), place, case))
+    found.sort(key=lambda item: (-item[0], item[1]))
+    copies = Copies(index)
+    number = masked or {}
+    limit = (DETAILED if top is None else top) * SLACK + 20
+    best: list[Suggestion] = []
+    rest: list[Suggestion] = []
+    for place, (value, own_place, case) in enumerate(found if top is None else found[:limit]):
+        judged, about, entry = _judge(case), case.description, case.entry
+        if place < limit:
+            about = described.describe(own_place) if paper.pages else about
+            judged = _judge(replace(case, description=about, copies=copies.of(entry)))
+            value = score(judged)
+        into = best if place < limit else rest
+        into.append(Suggestion(0, entry, value, about, judged, number.get((entry.path, entry.qualname))))
+    best.sort(key=lambda item: -item.score)
+    return [replace(item, rank=place) for place, item in enumerate([*best, *rest][:top], 1)]
+
+
+def _judge(case: Case) -> tuple[Judgement, ...]:
+    return tuple(criterion.judge(case) for criterion in CRITERIA)

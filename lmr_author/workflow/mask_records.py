@@ -1,0 +1,87 @@
+"""What is kept of an implementation that was unmasked, so that masking it again asks for nothing twice.
+
+``authoring/removed/implementation-N.json`` is its entry of ``info.json`` and the notes of its body.
+"""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+from lmr_author import files, source
+from lmr_author.masking.mask import notes_in
+from lmr_author.masking.notes import MaskNotes, masked_body
+from lmr_author.model import Implementation, Target
+from lmr_author.taskdir import TaskDir
+
+NOTES = "notes"
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """What is known of a target from an earlier mask; parts that are not known are empty or None."""
+
+    instruction: str = ""
+    category: str = ""
+    retrieval: tuple[str, ...] | None = None
+    notes: MaskNotes | None = None
+
+
+def keep_record(
+    task: TaskDir, implementation: Implementation, golden: source.Module, goal: source.Module | None
+) -> bool:
+    """Write the record of an implementation that is about to be unmasked.
+
+    Args:
+        golden, goal: the original and the masked file; None when it cannot be read.
+
+    Returns:
+        Whether the record holds all that stands in the masked body: False when its comment was edited by
+        hand into something that is no structured comment.
+    """
+    notes, complete = MaskNotes(), True
+    pair = source.matching(golden, goal, implementation.qualname) if goal is not None else None
+    if goal is not None and pair is not None:
+        notes, complete = _read(goal, *pair)
+    record = {**implementation.to_json(), NOTES: asdict(notes)}
+    files.write_json(task.authoring / "removed" / f"implementation-{implementation.index}.json", record)
+    return complete
+
+
+def earlier(task: TaskDir, target: Target) -> Earlier:
+    """What an implementation that was unmasked before had, if there is one with the same target."""
+    for path in sorted((task.authoring / "removed").glob("implementation-*.json")):
+        data = files.read_json(path)
+        if isinstance(data, dict) and Implementation.from_json(data).target == target:
+            entry = Implementation.from_json(data)
+            return Earlier(
+                entry.instruction, entry.category, entry.retrieval_context, _notes(data.get(NOTES))
+            )
+    return Earlier()
+
+
+def _read(
+    goal: source.Module, original: source.Definition, masked: source.Definition
+) -> tuple[MaskNotes, bool]:
+    """The notes that a masked body holds, and whether they are all that it holds."""
+    notes = notes_in(goal, masked)
+    if original.docstring is None and masked.docstring is not None:
+        notes = replace(notes, docstring=inspect.cleandoc(masked.docstring))
+    assert isinstance(masked.node, source.FunctionNode)
+    body = masked_body(masked.name, notes, generator=source.is_generator(masked.node))
+    return notes, source.splice(goal, {masked: body}) == goal.data
+
+
+def _notes(data: Any) -> MaskNotes | None:
+    """Notes as :func:`keep_record` wrote them; None when there are none, parts of other types left out."""
+    if not isinstance(data, dict):
+        return None
+    known: dict[str, Any] = {}
+    for field in fields(MaskNotes):
+        value = data.get(field.name)
+        if isinstance(value, str):
+            known[field.name] = value
+        elif isinstance(value, list):
+            known[field.name] = tuple(item for item in value if isinstance(item, str))
+    return MaskNotes(**known)

@@ -1,0 +1,96 @@
+"""``unmask``: restore what was masked, byte for byte, and keep what belonged to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lmr_author import files, source
+from lmr_author.errors import LmrError, TargetError
+from lmr_author.masking import locate
+from lmr_author.masking.mask import unmask_source
+from lmr_author.model import Implementation, TaskInfo
+from lmr_author.taskdir import TaskDir
+from lmr_author.workflow.mask_records import keep_record
+
+
+@dataclass(frozen=True)
+class UnmaskResult:
+    """What ``unmask`` did: targets restored, and what was moved to ``authoring/removed/``."""
+
+    targets: tuple[str, ...]
+    moved: tuple[str, ...]
+
+
+def unmask(task: TaskDir, target: str | None, here: Path, *, force: bool = False) -> UnmaskResult:
+    """Restore one masked function, or all of them, byte for byte.
+
+    The implementation's entry, its unit test and its recordings are moved to ``authoring/removed/``, from
+    where a later ``mask`` of the same target takes the instruction, category, context, docstring and
+    comment again.
+
+    Raises:
+        TargetError: not masked, or the goal file was edited outside the mask (``force`` overrides, with
+            a copy in ``authoring/removed/``).
+    """
+    info = task.load()
+    chosen = _chosen(task, info, target, here)
+    moved: list[str] = []
+    for implementation in chosen:
+        moved += _unmask_one(task, info, implementation, force)
+        kept = tuple(item for item in info.implementations if item.index != implementation.index)
+        info = replace(info, implementations=kept)
+        task.save(info)
+        if all(item.golden_file != implementation.golden_file for item in kept):
+            task.golden(implementation).unlink(missing_ok=True)
+    return UnmaskResult(tuple(str(item.target) for item in chosen), tuple(moved))
+
+
+def _chosen(task: TaskDir, info: TaskInfo, target: str | None, here: Path) -> list[Implementation]:
+    if not info.implementations:
+        raise TargetError(f"nothing is masked in {task.name}", "mask a function with `lmr-author mask`")
+    if target is None:
+        return list(info.implementations)
+    wanted = locate.locate(task.repository(info), target, here)
+    chosen = [
+        item
+        for item in info.implementations
+        if item.goal_file == wanted.path
+        and (item.qualname == wanted.qualname or item.qualname.rpartition(".")[0] == wanted.qualname)
+    ]
+    if not chosen:
+        masked = ", ".join(str(item.target) for item in info.implementations)
+        raise TargetError(f"{wanted} is not masked in {task.name}", f"masked: {masked}")
+    return chosen
+
+
+def _unmask_one(task: TaskDir, info: TaskInfo, implementation: Implementation, force: bool) -> list[str]:
+    repository = task.repository(info)
+    goal_path, golden_path = task.goal(info, implementation), task.golden(implementation)
+    if not golden_path.is_file():
+        raise LmrError(f"{implementation.golden_file} is missing", "restore it from version control")
+    golden = source.Module.parse(golden_path.read_bytes(), implementation.golden_file)
+    siblings = [item for item in info.implementations if item.goal_file == implementation.goal_file]
+    moved: list[str] = []
+    goal, problem = None, ""
+    try:
+        goal = locate.parse(repository, implementation.goal_file)
+        restored = unmask_source(golden, goal, implementation.qualname)
+        if len(siblings) == 1 and restored != golden.data:
+            problem = f"{implementation.goal_file} was edited outside of the mask"
+    except LmrError as error:
+        problem = error.message
+    if problem:
+        if not force or len(siblings) > 1:
+            raise TargetError(
+                problem, "--force restores the golden; the edited file is kept in authoring/removed/"
+            )
+        restored = golden.data
+    if not keep_record(task, implementation, golden, goal) or problem:
+        # The body holds words of the annotator that are no notes, or the file holds edits.
+        moved.append(task.put_aside(goal_path, copy=True))
+    for path in (task.unit_test(info, implementation), task.recording(info, implementation.index)):
+        if path.exists():
+            moved.append(task.put_aside(path))
+    files.write_bytes(goal_path, restored)
+    return moved

@@ -1,0 +1,219 @@
+"""Which requirements contain the solution: names as real repositories spell them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lmr_author.checks import example_task
+from lmr_author.checks.registry import by_code
+from lmr_author.model import Severity
+from lmr_author.taskdir import TaskDir
+from lmr_author.validation.run import validate
+
+ERROR, WARNING, NOTHING = Severity.ERROR, Severity.WARNING, None
+
+
+def _task(folder: Path, goal: str, build: dict[str, str], requirement: str, url: str) -> TaskDir:
+    """The good task with its goal file elsewhere, build files, and one more requirement."""
+    task = example_task.write(folder)
+    repository = task.root / example_task.REPOSITORY
+    target = repository / goal
+    target.parent.mkdir(parents=True, exist_ok=True)
+    (repository / "ranking" / "losses.py").rename(target)
+    for path, text in build.items():
+        (repository / path).parent.mkdir(parents=True, exist_ok=True)
+        (repository / path).write_text(text)
+    info = task.load_raw()
+    info["repo_url"] = url
+    info["implementations"][0]["goal_file"] = goal
+    (task.root / "info.json").write_text(json.dumps(info))
+    (task.root / "requirements.lock").write_text(f"numpy==1.26.4\n{requirement}\n")
+    return task
+
+
+def _severity(task: TaskDir) -> Severity | None:
+    found = validate([task], [by_code()["LMR406"]]).findings
+    return found[0].severity if found else None
+
+
+SETUP = "from setuptools import find_packages, setup\n\nsetup(\n    name={name},\n    packages=find_packages(),\n)\n"
+HUB = "https://github.com/"
+
+CASES = {
+    # name of the case: goal file, build files, requirement, address, what is expected
+    "the name in setup.py": (
+        "peft/lora.py",
+        {"setup.py": SETUP.format(name='"own"')},
+        "own==0.3",
+        HUB + "h/p",
+        ERROR,
+    ),
+    "below src": (
+        "src/peft/lora.py",
+        {"setup.py": SETUP.format(name='"own"')},
+        "own==0.3",
+        HUB + "h/p",
+        ERROR,
+    ),
+    "another name than the package": (
+        "colbert/model.py",
+        {"setup.py": SETUP.format(name='"colbert-ai"'), "colbert/__init__.py": ""},
+        "ColBERT_AI[torch]>=0.2",
+        HUB + "s/ColBERT",
+        ERROR,
+    ),
+    "the name in a constant": (
+        "clip/model.py",
+        {"setup.py": "NAME = 'clip'\n" + SETUP.format(name="NAME")},
+        "clip==1.0",
+        HUB + "o/CLIP",
+        ERROR,
+    ),
+    "extensions have names, too": (
+        "fair/loss.py",
+        {
+            "setup.py": "from setuptools import Extension, setup\nx = Extension(name='fast')\nsetup(name='fair')\n"
+        },
+        "fair==0.12",
+        HUB + "f/fair",
+        ERROR,
+    ),
+    "an extension's name": (
+        "fair/loss.py",
+        {
+            "setup.py": "from setuptools import Extension, setup\nx = Extension(name='fast')\nsetup(name='fair')\n"
+        },
+        "fast==0.12",
+        HUB + "f/fair",
+        NOTHING,
+    ),
+    "pyproject.toml": (
+        "open_instruct/losses.py",
+        {"pyproject.toml": '[build-system]\nrequires = ["x"]\n\n[project]\nname = "open-instruct"\n'},
+        "open_instruct==1",
+        HUB + "a/open-instruct",
+        ERROR,
+    ),
+    "another section's name": (
+        "open_instruct/losses.py",
+        {"pyproject.toml": '[project]\nname = "open-instruct"\n\n[[tool.uv.index]]\nname = "torch-wheels"\n'},
+        "torch-wheels==1",
+        HUB + "a/b",
+        NOTHING,
+    ),
+    "poetry": (
+        "dsp/x.py",
+        {"pyproject.toml": '[tool.poetry]\nname = "dsp-ml"\n'},
+        "dsp-ml==1",
+        HUB + "s/dsp",
+        ERROR,
+    ),
+    "setup.cfg": (
+        "dsp/x.py",
+        {"setup.cfg": "[metadata]\nname = dsp-ml\n"},
+        "dsp-ml==1",
+        HUB + "s/dsp",
+        ERROR,
+    ),
+    "a fork of a library inside": (
+        "transformers/src/transformers/models/gpt2.py",
+        {"transformers/setup.py": SETUP.format(name='"transformers"')},
+        "transformers==4.1",
+        HUB + "x/PrefixTuning",
+        ERROR,
+    ),
+    "a library that is only used": (
+        "gpt2/train_control.py",
+        {"transformers/setup.py": SETUP.format(name='"transformers"')},
+        "transformers==4.1",
+        HUB + "x/PrefixTuning",
+        NOTHING,
+    ),
+    "a script beside the package needs it": (
+        "examples/nlu/losses.py",
+        {"setup.py": SETUP.format(name='"loralib"'), "loralib/__init__.py": ""},
+        "loralib==0.1",
+        HUB + "m/LoRA",
+        NOTHING,
+    ),
+    "a file at the top": (
+        "trainers.py",
+        {"setup.py": SETUP.format(name='"x"')},
+        "x==1",
+        HUB + "e/dpo",
+        NOTHING,
+    ),
+    "the package's name without build files": (
+        "simcse/models.py",
+        {"simcse/__init__.py": ""},
+        "simcse==0.4",
+        HUB + "p/SimCSE",
+        WARNING,
+    ),
+    "owner and package": (
+        "clip/model.py",
+        {"clip/__init__.py": ""},
+        "openai-clip==1.0",
+        HUB + "openai/CLIP",
+        WARNING,
+    ),
+    "a folder that says nothing": (
+        "utils/x.py",
+        {"utils/__init__.py": ""},
+        "utils==1",
+        HUB + "a/utils",
+        NOTHING,
+    ),
+    "its address": (
+        "train.py",
+        {},
+        "git+https://github.com/Openai/clip.git@abc1234",
+        HUB + "openai/CLIP",
+        ERROR,
+    ),
+    "its address, editable": (
+        "train.py",
+        {},
+        "-e git+https://github.com/o/CLIP#egg=clip",
+        HUB + "o/CLIP.git",
+        ERROR,
+    ),
+    "by ssh": ("train.py", {}, "git+ssh://git@github.com/o/CLIP", "git@github.com:o/CLIP.git", ERROR),
+    "an archive": ("train.py", {}, "https://github.com/o/CLIP/archive/main.zip", HUB + "o/CLIP", ERROR),
+    "a page in it": (
+        "train.py",
+        {},
+        "git+https://github.com/m/LoRA",
+        HUB + "m/LoRA/tree/main/examples",
+        ERROR,
+    ),
+    "a fork of it": ("train.py", {}, "git+https://github.com/me/CLIP", HUB + "openai/CLIP", WARNING),
+    "a longer name": ("train.py", {}, "git+https://github.com/o/CLIP-extra", HUB + "o/CLIP", NOTHING),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_requirement_is_told_from_the_repositorys_own(name: str, tmp_path: Path) -> None:
+    goal, build, requirement, url, expected = CASES[name]
+
+    assert _severity(_task(tmp_path, goal, build, requirement, url)) is expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("RUN git clone https://github.com/o/CLIP.git /opt/clip", ERROR),
+        ("RUN wget https://github.com/o/clip/archive/main.zip", ERROR),
+        ("RUN git clone https://github.com/o/apex.git", NOTHING),
+        ("RUN echo see https://github.com/o/CLIP", NOTHING),
+    ],
+)
+def test_fetching_the_original_is_found(line: str, expected: Severity | None, tmp_path: Path) -> None:
+    task = _task(tmp_path, "train.py", {}, "scipy==1.11", HUB + "o/CLIP")
+    text = task.dockerfile.read_text().replace("USER agent\n", f"{line}\nUSER agent\n")
+    task.dockerfile.write_text(text)
+
+    assert _severity(task) is expected

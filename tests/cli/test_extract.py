@@ -1,0 +1,147 @@
+"""``lmr-author extract`` as it is typed: what it prints, where, and what it leaves."""
+
+from __future__ import annotations
+
+import pytest
+
+from lmr_author.taskdir import TaskDir
+from tests.cli.conftest import HINGE
+from tests.cli.program import refuse, snapshot, succeed
+
+SCRIPT = """\
+import sys
+
+if __name__ == "__main__":
+    words = sys.argv[1:] or ["a", "bb"]
+    # count them
+    total = 0
+    for word in words:
+        total += len(word)
+    print(total)
+"""
+PLACE = "count.py:5-8"
+
+
+@pytest.fixture
+def scripted(fresh: TaskDir) -> TaskDir:
+    """A task whose repository has a script."""
+    (fresh.root / "small-repo" / "count.py").write_text(SCRIPT)
+    return fresh
+
+
+def test_extract_then_mask(scripted: TaskDir) -> None:
+    done = succeed("extract", PLACE, "--name", "count_letters", cwd=scripted.root)
+    assert "\n+def count_letters(words):\n" in done.out
+    assert "\n+    total = count_letters(words)\n" in done.out
+    assert "inputs   words\noutputs  total\n" in done.err
+    assert "no longer module variables, so other files cannot import them: word\n" in done.err
+    last = done.err.splitlines()[-1]
+    assert last == "next: lmr-author mask count.py::count_letters"
+    assert "extracted count.py::count_letters\n" in done.err
+    masked = [*last.split()[2:], "--category", "Evaluation Metrics", "--no-input"]
+    succeed(*masked, cwd=scripted.root)
+    assert scripted.load().implementations[0].qualname == "count_letters"
+
+
+def test_dry_run_writes_nothing(scripted: TaskDir) -> None:
+    before = snapshot(scripted.root)
+    done = succeed("extract", PLACE, "--name", "count_letters", "--dry-run", cwd=scripted.root)
+    assert done.out.startswith("--- a/count.py\n+++ b/count.py\n@@")
+    assert "next:" not in done.err
+    assert "nothing was written" in done.err
+    assert snapshot(scripted.root) == before
+
+
+def test_the_diff_can_be_applied(scripted: TaskDir) -> None:
+    import subprocess
+
+    repository = scripted.root / "small-repo"
+    shown = succeed("extract", PLACE, "--name", "count_letters", "--dry-run", cwd=scripted.root).out
+    subprocess.run(["git", "apply", "-"], input=shown, text=True, cwd=repository, check=True)
+    applied = (repository / "count.py").read_text()
+    (repository / "count.py").write_text(SCRIPT)
+    succeed("extract", PLACE, "--name", "count_letters", "--yes", cwd=scripted.root)
+    assert (repository / "count.py").read_text() == applied
+
+
+def test_json(scripted: TaskDir) -> None:
+    done = succeed("extract", PLACE, "--name", "count_letters", "--format", "json", cwd=scripted.root)
+    report = done.json()
+    diff = report.pop("diff")
+    assert diff.startswith("--- a/count.py\n")
+    assert report == {
+        "file": "count.py",
+        "start": 5,
+        "end": 8,
+        "target": "count.py::count_letters",
+        "name": "count_letters",
+        "inputs": ["words"],
+        "outputs": ["total"],
+        "mutated": [],
+        "globals": [],
+        "no_longer_global": ["word"],
+        "remarks": [
+            "no longer module variables, so other files cannot import them: word",
+            "the task has no authoring/provenance.json: nothing records this extraction",
+        ],
+        "written": True,
+    }
+    assert done.err == ""
+
+
+def test_a_method_or_a_function(fresh: TaskDir) -> None:
+    place = "pkg/losses.py:25-26"
+    as_method = succeed("extract", place, "--name", "keep", "--dry-run", "-f", "json", cwd=fresh.root).json()
+    assert (as_method["name"], as_method["inputs"], as_method["mutated"]) == (
+        "Meter.keep",
+        ["self", "value"],
+        ["self"],
+    )
+    choice = ["--as", "function", "--name", "keep", "--dry-run", "-f", "json"]
+    as_function = succeed("extract", place, *choice, cwd=fresh.root).json()
+    assert (as_function["target"], as_function["inputs"]) == ("pkg/losses.py::keep", ["self", "value"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "error", "hint"),
+    [
+        ("extract count.py --name f", 2, "not a file with lines: 'count.py'", "FILE:START-END"),
+        ("extract count.py:9-2 --name f", 2, "lines 9-2 are not a range", "START is the smaller"),
+        ("extract count.py:5-8", 2, "missing option '--name'", "extract --help"),
+        (
+            "extract count.py:5-8 --name f --as class",
+            2,
+            "'class' is not one of 'function', 'method'",
+            "--help",
+        ),
+        (
+            "extract count.py:5-8 --name total",
+            3,
+            "total is used already in count.py, line 6",
+            "another --name",
+        ),
+        ("extract count.py:7-7 --name f", 3, "do not cover whole statements", "nearest range that does is"),
+        ("extract count.py:5-99 --name f", 3, "has 9 lines, not 99", "at most 9"),
+        ("extract cuont.py:5-8 --name f", 3, "no file 'cuont.py'", "did you mean count.py"),
+        ("extract README.md:1-1 --name f", 3, "not a Python file", ".py"),
+    ],
+)
+def test_wrong_input(scripted: TaskDir, arguments: str, code: int, error: str, hint: str) -> None:
+    said, todo = refuse(code, *arguments.split(), cwd=scripted.root)
+    assert error in said
+    assert hint in todo
+
+
+def test_a_masked_file(masked: TaskDir) -> None:
+    said, todo = refuse(3, "extract", "pkg/losses.py:25-26", "--name", "keep", cwd=masked.root)
+    assert "has masked functions (hinge)" in said
+    assert f"unmask {HINGE}" in todo
+
+
+def test_outside_of_a_task(scripted: TaskDir) -> None:
+    folder = scripted.root.parent / "elsewhere"
+    folder.mkdir()
+    said, _ = refuse(3, "extract", PLACE, "--name", "f", cwd=folder)
+    assert "is not a task folder" in said
+    done = succeed("extract", PLACE, "--name", "f", "--task", str(scripted.root), "--dry-run", cwd=folder)
+    assert "+def f(words):" in done.out

@@ -1,0 +1,278 @@
+"""`lmr-author mask` as a person uses it: flags, a notes file, and questions at a terminal."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pexpect
+import pytest
+
+from lmr_author.masking.notes_file import read_notes_file
+from lmr_author.taskdir import TaskDir
+from tests.cli.conftest import HINGE
+from tests.cli.program import ENVIRONMENT, PROGRAM, refuse, snapshot, succeed
+
+USAGE, EXPECTED = 2, 3
+ADD, INIT = "pkg/losses.py::Meter.add", "pkg/losses.py::Meter.__init__"
+DOWN, CTRL_C = "\x1b[B", "\x03"
+CATEGORY = ("--category", "Evaluation Metrics")
+
+
+def goal(task: TaskDir) -> str:
+    return (task.root / "small-repo" / "pkg" / "losses.py").read_text()
+
+
+# flags
+
+
+def test_every_part_has_a_flag(fresh: TaskDir) -> None:
+    (fresh.root / "doc.txt").write_text("Make a meter.\n\nOf a size.\n")
+    parts = {
+        "--docstring": "@doc.txt",
+        "--objective": "Keep it.",
+        "--input": "size: how many",
+        "--output": "nothing",
+        "--dependency": "Meter",
+        "--outside-dependency": "math",
+        "--step": "store it",
+    }
+    succeed("mask", INIT, *sum(parts.items(), ()), *CATEGORY, "--no-input", cwd=fresh.root)
+    assert '''
+        """Make a meter.
+
+        Of a size.
+        """
+        # TODO: implement __init__.
+        # Objective: Keep it.
+        # Inputs:
+        #   - size: how many
+        # Outputs:
+        #   - nothing
+        # Dependencies in this file: Meter
+        # Dependencies outside this file: math
+        # Steps:
+        #   1. store it
+        raise NotImplementedError
+''' in goal(fresh)
+
+
+def test_a_bare_todo(fresh: TaskDir) -> None:
+    succeed("mask", INIT, "--style", "todo", *CATEGORY, "--no-input", cwd=fresh.root)
+    assert "size):\n        # TODO: implement __init__.\n        raise NotImplementedError\n" in goal(fresh)
+    assert "--style todo" in refuse(
+        USAGE, "mask", HINGE, "--style", "todo", "--objective", "x", "--no-input", cwd=fresh.root
+    )[0]  # fmt: skip
+
+
+def test_without_a_terminal_nothing_is_drafted_or_proposed_silently(fresh: TaskDir) -> None:
+    (fresh.root / "small-repo" / "more.py").write_text(
+        "from pkg.losses import hinge\ndef f(x):\n    return hinge(x)\n"
+    )
+    said = succeed("mask", "more.py::f", *CATEGORY, cwd=fresh.root).err
+    assert "f has no docstring" in said and "--docstring" in said
+    assert "--retrieval auto" in said and "pkg/losses.py" in said
+    assert fresh.load().implementations[0].retrieval_context == ()
+    succeed("unmask", cwd=fresh.root)
+    said = succeed(
+        "mask", "more.py::f", *CATEGORY, "--retrieval", "auto", "--retrieval", "run.py", cwd=fresh.root
+    ).err
+    assert fresh.load().implementations[0].retrieval_context == ("run.py", "pkg/losses.py")
+    assert "context      run.py, pkg/losses.py" in said
+    succeed("unmask", cwd=fresh.root)
+    said = succeed("mask", "more.py::f", *CATEGORY, "--retrieval", "none", cwd=fresh.root).err
+    assert "--retrieval" not in said and fresh.load().implementations[0].retrieval_context == ()
+
+
+# a notes file
+
+
+def test_drafts_are_written_edited_and_used(fresh: TaskDir) -> None:
+    before = snapshot(fresh.root)
+    drafted = succeed("mask", HINGE, INIT, "--draft-notes", "notes.yaml", "--no-input", cwd=fresh.root)
+    assert "mask --notes notes.yaml" in drafted.err and drafted.out == ""
+    path = fresh.root / "notes.yaml"
+    text = path.read_text()
+    assert succeed("mask", HINGE, INIT, "--draft-notes", "-", cwd=fresh.root).out == text
+    assert {**before, "notes.yaml": ""} == {**snapshot(fresh.root), "notes.yaml": ""}
+    assert [entry.target for entry in read_notes_file(text, "")] == [HINGE, INIT]
+    path.write_text(text.replace("objective: Initialise a Meter", "objective: Begin"))
+    succeed("mask", "--notes", "notes.yaml", *CATEGORY, "--no-input", cwd=fresh.root)
+    assert "# Objective: Begin\n" in goal(fresh) and "# Objective: Hinge loss of a margin." in goal(fresh)
+    assert len(fresh.load().implementations) == 2
+
+
+def test_a_notes_file_that_is_wrong(fresh: TaskDir) -> None:
+    def said(text: str, code: int = EXPECTED) -> str:
+        (fresh.root / "notes.yaml").write_bytes(text.encode("latin-1"))
+        return refuse(code, "mask", "--notes", "notes.yaml", "--no-input", cwd=fresh.root)[0]
+
+    assert "notes.yaml:3: targets.objetive: there is no such part, did you mean objective" in said(
+        f"targets:\n- target: {HINGE}\n  objetive: x\n"
+    )
+    assert "notes.yaml:2: no function 'hing'" in said("targets:\n- target: pkg/losses.py::hing\n")
+    assert "never changed" in said(f"targets:\n- target: {HINGE}\n  docstring: x\n")
+    assert "UTF-8" in said("targets:\n- target: Größe\n", USAGE)
+    assert "no such file" in refuse(USAGE, "mask", "--notes", "none.yaml", "--no-input", cwd=fresh.root)[0]
+    assert "exists" in refuse(USAGE, "mask", HINGE, "--draft-notes", "notes.yaml", cwd=fresh.root)[0]
+
+
+# at a terminal
+
+
+class Terminal:
+    """`lmr-author mask` in a pseudo-terminal."""
+
+    def __init__(self, task: TaskDir, *arguments: str, editor: str = "") -> None:
+        environment = {**ENVIRONMENT, "TERM": "xterm", "EDITOR": editor, "VISUAL": "", "NO_COLOR": "1"}
+        self._process = pexpect.spawn(
+            PROGRAM[0],
+            [*PROGRAM[1:], "mask", *arguments],
+            cwd=str(task.root),
+            env=environment,
+            dimensions=(50, 120),
+            encoding="utf-8",
+            timeout=60,
+        )
+
+    def sees(self, text: str) -> None:
+        """Wait for a text."""
+        self._process.expect_exact(text)
+
+    def types(self, keys: str) -> None:
+        """Press keys, once the question is ready for them."""
+        self._process.send(keys)
+
+    def ends(self) -> int:
+        """Wait for the end; the exit code."""
+        self._process.expect(pexpect.EOF)
+        self._process.close()
+        return int(self._process.exitstatus)
+
+
+def editor(folder: Path, code: str) -> str:
+    """A program that edits the file it is given."""
+    path = folder / "editor.py"
+    path.write_text(
+        f"import sys, pathlib\npath = pathlib.Path(sys.argv[1])\ntext = path.read_text()\n{code}\n"
+    )
+    return f"{sys.executable} {path}"
+
+
+def test_a_draft_is_shown_and_taken(fresh: TaskDir) -> None:
+    terminal = Terminal(fresh, INIT)
+    terminal.sees('"""Initialise a Meter.')
+    terminal.sees("# TODO: implement __init__.")
+    terminal.sees("What shall stand there?")
+    terminal.types("\r")
+    terminal.sees("Category of the masked function")
+    terminal.types(DOWN + "\r")
+    terminal.sees("masked pkg/losses.py::Meter.__init__ as implementation 1")
+    assert terminal.ends() == 0
+    assert '"""Initialise a Meter.' in goal(fresh) and "# Objective: Initialise a Meter" in goal(fresh)
+    assert fresh.load().implementations[0].category == "Neural Network Architectures"
+
+
+@pytest.mark.parametrize(
+    ("downs", "docstring", "comment"), [(2, True, False), (3, False, True), (4, False, False)]
+)
+def test_parts_of_a_draft_can_be_left_out(downs: int, docstring: bool, comment: bool, fresh: TaskDir) -> None:
+    terminal = Terminal(fresh, INIT, *CATEGORY)
+    terminal.sees("What shall stand there?")
+    terminal.types(DOWN * downs + "\r")
+    assert terminal.ends() == 0
+    assert ('"""Initialise a Meter.' in goal(fresh), "# Objective:" in goal(fresh)) == (docstring, comment)
+    assert "# TODO: implement __init__." in goal(fresh)
+
+
+def test_a_draft_is_edited_until_it_can_be_read(fresh: TaskDir, tmp_path: Path) -> None:
+    code = (
+        "good = text.replace('Initialise a Meter', 'Begin')\n"
+        "path.write_text(good if 'WRONG' in text else text + '  WRONG: 1\\n')"
+    )
+    terminal = Terminal(fresh, INIT, *CATEGORY, editor=editor(tmp_path, code + "\n"))
+    terminal.sees("What shall stand there?")
+    terminal.types(DOWN + "\r")
+    terminal.sees("targets.WRONG: there is no such part")
+    terminal.sees("Edit again?")
+    terminal.types("n")
+    assert terminal.ends() == 0
+    assert "size):\n        # TODO: implement __init__.\n        raise" in goal(fresh)
+
+
+def test_an_edited_draft_stands_in_the_file(fresh: TaskDir, tmp_path: Path) -> None:
+    code = "path.write_text(text.replace('Initialise a Meter', 'Begin'))"
+    terminal = Terminal(fresh, INIT, *CATEGORY, editor=editor(tmp_path, code))
+    terminal.sees("What shall stand there?")
+    terminal.types(DOWN + "\r")
+    assert terminal.ends() == 0
+    assert '"""Begin.' in goal(fresh) and "# Objective: Begin" in goal(fresh)
+
+
+def test_without_an_editor_the_text_is_edited_right_there(fresh: TaskDir) -> None:
+    terminal = Terminal(fresh, INIT, *CATEGORY)
+    terminal.sees("What shall stand there?")
+    terminal.types(DOWN + "\r")
+    terminal.sees("retrieval_context")
+    terminal.types("  instruction: typed here\x1b\r")
+    assert terminal.ends() == 0
+    assert "# Objective: Initialise a Meter" in goal(fresh)
+
+
+def test_context_is_a_list_with_reasons(fresh: TaskDir) -> None:
+    text = "from pkg.losses import hinge\nimport run\ndef f(x):\n    '''F.'''\n    return hinge(run.meter)\n"
+    (fresh.root / "small-repo" / "more.py").write_text(text)
+    terminal = Terminal(fresh, "more.py::f", "--style", "todo", *CATEGORY)
+    terminal.sees("Retrieval context")
+    terminal.sees("pkg/losses.py")
+    terminal.sees("defines `hinge`, called at line 5")
+    terminal.sees("run.py")
+    terminal.types(DOWN + " \r")
+    assert terminal.ends() == 0
+    assert fresh.load().implementations[0].retrieval_context == ("pkg/losses.py",)
+
+
+def test_several_functions_are_one_question(fresh: TaskDir) -> None:
+    terminal = Terminal(fresh, "pkg/losses.py::Meter", *CATEGORY)
+    terminal.sees("What shall stand in the 4 bodies?")
+    terminal.types(DOWN * 2 + "\r")
+    assert terminal.ends() == 0
+    assert goal(fresh).count("# Objective:") == 4 and '"""Initialise a Meter.' in goal(fresh)
+
+
+def test_nothing_is_asked_that_was_said(fresh: TaskDir) -> None:
+    """By flags, and by an earlier mask of the same function."""
+    for arguments in ((INIT, "--objective", "Begin.", "--retrieval", "run.py", *CATEGORY), (INIT,)):
+        terminal = Terminal(fresh, *arguments)
+        terminal.sees("masked pkg/losses.py::Meter.__init__")
+        assert terminal.ends() == 0
+        assert "# Objective: Begin." in goal(fresh)
+        assert fresh.load().implementations[0].category == "Evaluation Metrics"
+        succeed("unmask", cwd=fresh.root)
+
+
+def test_ctrl_c_changes_nothing(fresh: TaskDir) -> None:
+    before = snapshot(fresh.root)
+    terminal = Terminal(fresh, INIT)
+    terminal.sees("What shall stand there?")
+    terminal.types(CTRL_C)
+    assert terminal.ends() == 130
+    assert snapshot(fresh.root) == before
+
+
+def test_a_wrong_target_is_said_before_the_first_question(fresh: TaskDir) -> None:
+    terminal = Terminal(fresh, HINGE, HINGE)
+    terminal.sees("error:")
+    terminal.sees("given twice")
+    assert terminal.ends() == EXPECTED
+
+
+def test_an_editor_that_fails_is_said(fresh: TaskDir) -> None:
+    before = snapshot(fresh.root)
+    terminal = Terminal(fresh, INIT, *CATEGORY, editor=os.devnull)
+    terminal.sees("What shall stand there?")
+    terminal.types(DOWN + "\r")
+    terminal.sees("error: the editor")
+    assert terminal.ends() == EXPECTED
+    assert snapshot(fresh.root) == before

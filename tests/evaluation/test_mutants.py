@@ -1,0 +1,132 @@
+"""Mutants: each operator makes what its examples show, and what comes out is Python, new, and stays named."""
+
+from __future__ import annotations
+
+import ast
+import random
+import textwrap
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lmr_author import source
+from lmr_author.evaluation.mutants import Mutant, mutants
+from lmr_author.evaluation.mutants.enumerate import OPERATORS
+from lmr_author.model import Target
+from tests.masking.roundtrip import library_files
+
+HEAD = "import torch\nimport torch.nn.functional as F\n\n\ndef f(x, y=2):\n"
+
+
+def of_body(body: str, most: int | None = None) -> tuple[Mutant, ...]:
+    return of(HEAD + textwrap.indent(body, "    ") + "\n", most)
+
+
+def of(text: str, most: int | None = None) -> tuple[Mutant, ...]:
+    module = source.Module.parse(text.encode(), "file.py")
+    return mutants(module, source.find(module, Target("file.py", "f")), most)
+
+
+def as_tree(text: str) -> str:
+    return ast.dump(ast.parse(text))
+
+
+@pytest.mark.parametrize(
+    ("operator", "before", "after"),
+    [(kind.name, *example) for kind in OPERATORS for example in kind.examples],
+)
+def test_an_operator_does_what_its_example_shows(operator: str, before: str, after: str) -> None:
+    wanted = as_tree(HEAD + textwrap.indent(after, "    "))
+
+    made = [item for item in of_body(before) if as_tree(item.data.decode()) == wanted]
+
+    assert [item.operator for item in made] == [operator]
+
+
+def test_every_operator_has_a_name_of_its_own_and_examples() -> None:
+    assert len({kind.name for kind in OPERATORS}) == len(OPERATORS)
+    assert all(kind.examples for kind in OPERATORS)
+
+
+def test_nothing_that_does_not_compute_is_changed() -> None:
+    body = (
+        '"""Doc with 1 + 2."""\nassert x > 1, "too small"\nprint(x + 1)\nlogger.info("%s", x * 2)\n'
+        'if x is None:\n    raise ValueError("no" + "thing")\nz: int = x\nreturn z'
+    )
+    changed = {item.before.strip() for item in of_body(body)}
+
+    assert changed == {"if x is None:", 'if x is None:\n        raise ValueError("no" + "thing")'} - {
+        'if x is None:\n        raise ValueError("no" + "thing")'
+    }
+
+
+def test_a_mutant_says_what_it_changes_and_which_parameter_it_ignores() -> None:
+    found = of_body("z = x - 1\nreturn z * y")
+
+    ignored = next(item for item in found if item.operator == "ignored parameter")
+    assert (ignored.parameter, ignored.line) == ("y", 6)
+    assert ignored.diff == "+    y = 2"
+    swapped = next(item for item in found if item.operator == "swapped operands")
+    assert swapped.diff == "-    z = x - 1\n+    z = 1 - x"
+
+
+def test_names_stay_when_something_above_changes() -> None:
+    text = HEAD + "    return x - y\n"
+    before = {item.id for item in of(text)}
+    after = {item.id for item in of("# a line more\n" + text)}
+
+    assert before == after and len(before) == len(of(text))
+    assert before.isdisjoint(item.id for item in of(HEAD + "    return x - y - 1\n"))
+
+
+def test_of_many_some_of_every_line_and_kind_are_chosen() -> None:
+    lines = [f"x{n} = x * {n}.5 + y - abs(x)[1:].mean(dim=-1)" for n in range(20)]
+    body = "\n".join([*lines, "return x0"])
+    everything, chosen = of_body(body), of_body(body, 40)
+
+    assert len(chosen) == 40 < len(everything)
+    assert {item.line for item in chosen} == {item.line for item in everything}
+    assert len({item.operator for item in chosen}) > 6
+
+
+def test_formatting_encoding_and_newlines_around_a_mutant_stay() -> None:
+    data = "# coding: latin-1\r\né = 1\r\ndef f(x):\r\n\tz = 'é'; w = x + 1\r\n\treturn w\r\n".encode(
+        "latin-1"
+    )
+    module = source.Module.parse(data, "file.py")
+    found = mutants(module, module.definitions[0])
+
+    changed = next(item for item in found if item.operator == "arithmetic")
+    assert changed.data == data.replace(b"x + 1", b"x - 1")
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_property_every_mutant_is_python_and_differs_in_the_target_only(rnd: random.Random) -> None:
+    path = rnd.choice(SAMPLE)
+    module = source.Module.parse(path.read_bytes(), path.name)
+    functions = [item for item in module.definitions if item.kind == "function"]
+    if not functions:
+        return
+    target = rnd.choice(functions)
+    seen = {ast.dump(module.tree)}
+    for mutant in mutants(module, target, 15):
+        changed = source.Module.parse(mutant.data, path.name)
+        form = ast.dump(changed.tree)
+        assert form not in seen
+        seen.add(form)
+        same = [
+            item
+            for item in changed.definitions
+            if (item.qualname, item.line) == (target.qualname, target.line)
+        ]
+        assert len(same) == 1
+        assert source.outside(changed, same) == source.outside(module, [target])
+
+
+SAMPLE = [
+    path
+    for path in library_files()[0]
+    if path.stat().st_size < 25_000 and {"test", "lib2to3"}.isdisjoint(path.parts)  # Python 2, and worse
+]

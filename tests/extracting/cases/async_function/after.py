@@ -1,0 +1,20 @@
+import asyncio
+
+
+async def one(n):
+    await asyncio.sleep(0)
+    return n
+
+
+async def gather(n):
+    a = await one(n)
+    b = a + await one(2)
+    return b
+
+
+async def main(n):
+    b = await gather(n)
+    return b
+
+
+print(asyncio.run(main(1)))

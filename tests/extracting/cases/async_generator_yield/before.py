@@ -1,0 +1,5 @@
+import asyncio
+
+async def numbers(n):
+    for i in range(n):
+        yield i

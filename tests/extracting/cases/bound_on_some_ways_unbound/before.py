@@ -1,0 +1,5 @@
+def f(x):
+    if x:
+        name = "y"
+    if x:
+        print(name)

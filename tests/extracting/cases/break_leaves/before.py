@@ -1,0 +1,5 @@
+def f(items):
+    for x in items:
+        print(x)
+        if x:
+            break

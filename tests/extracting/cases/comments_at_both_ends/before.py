@@ -1,0 +1,16 @@
+def f(x):
+    # stays above
+
+    # moves along
+
+    y = x
+        # deep
+    z = y
+# at the margin
+    # the last one
+
+    # stays below
+    return z
+
+
+print(f(1))

@@ -1,0 +1,4 @@
+def f(x):
+    """Doc."""
+    y = x
+    return y

@@ -1,0 +1,3 @@
+code = "x = 1"
+exec(code)
+print(x)

@@ -1,0 +1,9 @@
+level = 0
+
+def show():
+    print("level", level)
+
+level = 3
+show()
+level += 1
+show()

@@ -1,0 +1,18 @@
+def emit(x, total):
+    got = yield x
+    total += got or x
+    return total
+
+
+def f(items):
+    total = 0
+    for x in items:
+        total = yield from emit(x, total)
+    return total
+
+
+def main():
+    print((yield from f([1, 2])))
+
+
+print(list(main()))

@@ -1,0 +1,18 @@
+def add(total, x):
+    total += x
+    return total
+
+
+def f(items):
+    total = 0
+    for x in items:
+        total = add(total, x)
+        yield total
+    return total
+
+
+def main():
+    print((yield from f([1, 2])))
+
+
+print(list(main()))

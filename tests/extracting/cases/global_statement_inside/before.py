@@ -1,0 +1,11 @@
+count = 0
+
+
+def step():
+    global count
+    count = 5
+    print("stepped")
+
+
+step()
+print(count)

@@ -1,0 +1,4 @@
+n = 4
+import math
+root = math.sqrt(n)
+print(root, math.pi)

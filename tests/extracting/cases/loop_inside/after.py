@@ -1,0 +1,12 @@
+def finish(items):
+    for x in items:
+        if x > 1:
+            break
+    else:
+        x = 0
+    return x
+
+
+def f(items):
+    x = finish(items)
+    return x

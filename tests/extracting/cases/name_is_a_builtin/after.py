@@ -1,0 +1,8 @@
+def hash(x):
+    y = x
+    return y
+
+
+def f(x):
+    y = hash(x)
+    return y

@@ -1,0 +1,5 @@
+previous = 0
+current = 1
+for _ in range(5):
+    print(previous + current)
+    previous, current = current, previous + current

@@ -1,0 +1,5 @@
+n = 1
+def helper():
+    return n
+x = helper()
+print(x)

@@ -1,0 +1,326 @@
+"""Plant a function where annotators forget it: edited, renamed, moved, and in files of every kind.
+
+Every way takes a function's source (dedented, starting with ``def``) and gives (path, bytes) of a file.
+"""
+
+from __future__ import annotations
+
+import ast
+import bz2
+import copy
+import gzip
+import html
+import io
+import json
+import tarfile
+import textwrap
+import zipfile
+from collections.abc import Callable
+
+Planted = tuple[str, bytes]
+
+
+# Edits of the code: source -> source.
+
+
+def same(source: str) -> str:
+    """Unchanged, but under another name."""
+    tree = ast.parse(source)
+    node = tree.body[0]
+    assert isinstance(node, ast.FunctionDef)
+    node.name = "helper_of_old_version"
+    return ast.unparse(tree) + "\n"
+
+
+def renamed(source: str) -> str:
+    """Every local variable and parameter has another name."""
+    tree = ast.parse(source)
+    node = tree.body[0]
+    assert isinstance(node, ast.FunctionDef)
+    node.name = "other"
+    names = {item.arg for item in ast.walk(node) if isinstance(item, ast.arg)} - {"self", "cls"}
+    names |= {
+        item.id for item in ast.walk(node) if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store)
+    }
+    new = {name: f"v{number}" for number, name in enumerate(sorted(names))}
+    for item in ast.walk(node):
+        if isinstance(item, ast.Name) and item.id in new:
+            item.id = new[item.id]
+        elif isinstance(item, ast.arg) and item.arg in new:
+            item.arg = new[item.arg]
+    return ast.unparse(tree) + "\n"
+
+
+def reordered(source: str) -> str:
+    """The statements of the longest block stand in reverse order."""
+    tree = ast.parse(source)
+    blocks = [
+        getattr(node, "body", [])
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.For | ast.If | ast.With | ast.While)
+    ]
+    max(blocks, key=len).reverse()
+    return same(ast.unparse(tree))
+
+
+def annotated(source: str) -> str:
+    """With annotations, log lines, a docstring and an import."""
+    tree = ast.parse(source)
+    node = tree.body[0]
+    assert isinstance(node, ast.FunctionDef)
+    node.name = "typed"
+    for argument in node.args.args:
+        argument.annotation = ast.parse("Tensor | None", mode="eval").body
+    for block in [
+        item.body for item in ast.walk(node) if isinstance(item, ast.For | ast.If | ast.FunctionDef)
+    ]:
+        for place, item in enumerate(block):
+            if (
+                isinstance(item, ast.Assign)
+                and len(item.targets) == 1
+                and isinstance(item.targets[0], ast.Name)
+            ):
+                annotation = ast.parse("Any", mode="eval").body
+                block[place] = ast.AnnAssign(item.targets[0], annotation, item.value, simple=1)
+        block.insert(0, ast.parse("logger.debug('here %s', 1)").body[0])
+    node.body.insert(0, ast.parse("'''A new docstring.'''").body[0])
+    node.body.insert(1, ast.parse("import os").body[0])
+    return ast.unparse(ast.fix_missing_locations(tree)) + "\n"
+
+
+def without_self(source: str) -> str:
+    """``self.x`` became a variable ``x``: a method copied as a function."""
+
+    class Bare(ast.NodeTransformer):
+        def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+            self.generic_visit(node)
+            if isinstance(node.value, ast.Name) and node.value.id == "self":
+                return ast.copy_location(ast.Name(node.attr, node.ctx), node)
+            return node
+
+    return same(ast.unparse(Bare().visit(ast.parse(source))))
+
+
+def one_line_changed(source: str) -> str:
+    """One statement in the middle computes something else."""
+    tree = ast.parse(source)
+    places = [
+        (block, place)
+        for block in (getattr(node, "body", None) for node in ast.walk(tree))
+        if isinstance(block, list)
+        for place, item in enumerate(block)
+        if isinstance(item, ast.Assign | ast.Expr | ast.AugAssign)
+        and not isinstance(item.value, ast.Constant)
+    ]
+    if places:
+        block, place = places[len(places) // 2]
+        block[place] = ast.parse("something_else = compute_it(1, 2)").body[0]
+    return same(ast.unparse(tree))
+
+
+EDITS: dict[str, Callable[[str], str]] = {
+    "same": same,
+    "renamed": renamed,
+    "reordered": reordered,
+    "annotated": annotated,
+    "without self": without_self,
+    "one line changed": one_line_changed,
+}
+
+
+# Kinds of files: source -> (path, bytes).
+
+
+def _text(path: str, text: str) -> Planted:
+    return path, text.encode()
+
+
+def as_module(source: str) -> Planted:
+    """A function of another module."""
+    return _text("upstream/ops.py", f"import math\n\n\n{source}\n\ndef other(x):\n    return x\n")
+
+
+def as_method(source: str) -> Planted:
+    """A method of a class inside an ``if``."""
+    body = textwrap.indent(source, "        ")
+    return _text("vendor/lib.py", f"import sys\n\nif sys.platform:\n    class Copy(object):\n{body}\n")
+
+
+def inlined(source: str) -> Planted:
+    """Its body at the top level of a script."""
+    node = copy.deepcopy(ast.parse(source).body[0])
+    assert isinstance(node, ast.FunctionDef)
+    lines = "\n".join(ast.unparse(item) for item in node.body).replace("return ", "result = ")
+    return _text("scripts/run.py", f"import math\n\ndata = list(range(10))\n{lines}\nprint(data)\n")
+
+
+def commented_out(source: str) -> Planted:
+    """Commented out in another module."""
+    lines = "".join(f"# {line}\n" for line in source.splitlines())
+    return _text("pkg/old.py", f"import math\n\n{lines}\nx = 1\n")
+
+
+def in_docstring(source: str) -> Planted:
+    """An example in a docstring."""
+    text = textwrap.indent(f"Example::\n\n{textwrap.indent(source, '    ')}", "    ")
+    return _text("pkg/doc.py", f"def f():\n    r'''Something.\n\n{text}\n    '''\n    return 1\n")
+
+
+def in_notebook(source: str) -> Planted:
+    """A cell of a notebook, magics around it."""
+    text = f"%matplotlib inline\n!pip install torch\n{source}\n%timeit f()\n"
+    markdown = {"cell_type": "markdown", "source": ["# Analysis\n"]}
+    cell = {"cell_type": "code", "source": text.splitlines(keepends=True), "outputs": []}
+    return _text("notebooks/analysis.ipynb", json.dumps({"cells": [markdown, cell], "nbformat": 4}, indent=1))
+
+
+def in_notebook_output(source: str) -> Planted:
+    """Printed by ``function??``."""
+    output = {"output_type": "stream", "text": f"Signature: f(x)\nSource:\n{source}"}
+    cell = {"cell_type": "code", "source": "f??", "outputs": [output]}
+    return _text("show.ipynb", json.dumps({"cells": [cell]}))
+
+
+def in_markdown(source: str) -> Planted:
+    """A fence of a README."""
+    return _text(
+        "README.md", f"# A project\n\nUse it (as in the paper):\n\n```python\n{source}```\n\nThat is all.\n"
+    )
+
+
+def in_rst(source: str) -> Planted:
+    """A code block of a manual, with prompts."""
+    lines = source.splitlines()
+    shown = "\n".join(f"    {'>>>' if not number else '...'} {line}" for number, line in enumerate(lines))
+    return _text("docs/usage.rst", f"Usage\n=====\n\nHere::\n\n{shown}\n")
+
+
+def as_patch(source: str) -> Planted:
+    """Lines that a patch adds."""
+    lines = "".join(f"+{line}\n" for line in source.splitlines())
+    return _text("fix.patch", f"--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,30 @@\n import math\n-old = 1\n{lines}")
+
+
+def as_removed_lines(source: str) -> Planted:
+    """Lines that a patch takes away."""
+    lines = "".join(f"-{line}\n" for line in source.splitlines())
+    return _text(
+        "mask.diff", f"--- a/x.py\n+++ b/x.py\n@@ -1,30 +1,2 @@\n import math\n{lines}+    raise ValueError\n"
+    )
+
+
+def as_html(source: str) -> Planted:
+    """A page as Sphinx makes it for the sources."""
+    spans = "\n".join(f'<span class="k">{html.escape(line)}</span>' for line in source.splitlines())
+    return _text("docs/_modules/pkg.html", f"<html><body><pre>\n{spans}\n</pre></body></html>")
+
+
+def in_json(source: str) -> Planted:
+    """A text in a JSON file."""
+    return _text("data/functions.json", json.dumps([{"name": "f", "code": source}]))
+
+
+def as_python_2(source: str) -> Planted:
+    """A file of Python 2."""
+    return _text("legacy/old.py", f"import math\nprint 'loading'\n\n{source}\nprint 'done'\n")
+
+
+def as_cython(source: str) -> Planted:
+    """A Cython file."""
+    return _text("fast/ops.pyx", f"cimport numpy as np\ncdef int N = 10\n\n{source}")
+
+
+def as_backup(source: str) -> Planted:
+    """What an editor kept."""
+    return _text("pkg/losses.py.orig", f"import math\n\n{source}")
+
+
+def as_swap_file(source: str) -> Planted:
+    """A swap file of Vim: lines in reverse, zero bytes between."""
+    lines = source.splitlines()
+    return ".losses.py.swp", b"b0VIM 8.2\0\0\0\x10" + b"\0" * 60 + b"\0".join(
+        x.encode() for x in reversed(lines)
+    )
+
+
+def in_zip(source: str) -> Planted:
+    """A zip archive."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("src/readme.txt", "hello")
+        archive.writestr("src/ops.py", source)
+    return "backup.zip", buffer.getvalue()
+
+
+def in_wheel(source: str) -> Planted:
+    """A wheel in dist/."""
+    return "dist/pkg-1.0-py3-none-any.whl", in_zip(source)[1]
+
+
+def _tar(source: str, mode: str) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode=mode) as archive:  # type: ignore[call-overload]
+        data = source.encode()
+        info = tarfile.TarInfo("pkg-1.0/pkg/ops.py")
+        info.size = len(data)
+        archive.addfile(info, io.BytesIO(data))
+    return buffer.getvalue()
+
+
+def in_tar_gz(source: str) -> Planted:
+    """A source distribution."""
+    return "dist/pkg-1.0.tar.gz", _tar(source, "w:gz")
+
+
+def in_tar_xz(source: str) -> Planted:
+    """A compressed tar archive."""
+    return "old.tar.xz", _tar(source, "w:xz")
+
+
+def in_zip_in_tar(source: str) -> Planted:
+    """An archive in an archive."""
+    inner = in_zip(source)[1]
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:bz2") as archive:
+        info = tarfile.TarInfo("inner.zip")
+        info.size = len(inner)
+        archive.addfile(info, io.BytesIO(inner))
+    return "all.tar.bz2", buffer.getvalue()
+
+
+def as_gz(source: str) -> Planted:
+    """One compressed file."""
+    return "ops.py.gz", gzip.compress(source.encode())
+
+
+def as_bz2(source: str) -> Planted:
+    """One compressed file."""
+    return "ops.py.bz2", bz2.compress(source.encode())
+
+
+PLACES: dict[str, Callable[[str], Planted]] = {
+    "module": as_module,
+    "method": as_method,
+    "inlined": inlined,
+    "comments": commented_out,
+    "docstring": in_docstring,
+    "notebook": in_notebook,
+    "notebook output": in_notebook_output,
+    "markdown": in_markdown,
+    "rst": in_rst,
+    "patch, added": as_patch,
+    "patch, removed": as_removed_lines,
+    "html": as_html,
+    "json": in_json,
+    "Python 2": as_python_2,
+    "Cython": as_cython,
+    "backup": as_backup,
+    "swap file": as_swap_file,
+    "zip": in_zip,
+    "wheel": in_wheel,
+    "tar.gz": in_tar_gz,
+    "tar.xz": in_tar_xz,
+    "zip in tar.bz2": in_zip_in_tar,
+    "gz": as_gz,
+    "bz2": as_bz2,
+}

@@ -1,0 +1,3 @@
+def h(x):
+    # type: (int) -> int
+    return x

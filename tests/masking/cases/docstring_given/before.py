@@ -1,0 +1,2 @@
+def f(x, y):  # noqa
+    return x @ y

@@ -1,0 +1,4 @@
+# -*- coding: latin-1 -*-
+class A:
+	def g(self):
+		return 1

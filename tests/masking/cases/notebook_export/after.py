@@ -1,0 +1,19 @@
+#!/usr/bin/env python
+# coding: utf-8
+
+# In[1]:
+
+
+get_ipython().run_line_magic('matplotlib', 'inline')
+
+# In[2]:
+
+
+def train(steps):
+    # TODO: implement train.
+    raise NotImplementedError
+
+# In[3]:
+
+
+train(3)

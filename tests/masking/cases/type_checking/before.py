@@ -1,0 +1,7 @@
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    def helper(x: int) -> int:
+        return x
+else:
+    value = 1

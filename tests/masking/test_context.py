@@ -1,0 +1,202 @@
+"""Retrieval context: which files are proposed, why, and that nothing of the repository is run for it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from lmr_author.masking import locate, objects
+from lmr_author.masking.context import propose
+from lmr_author.masking.imports import Imports
+from lmr_author.model import Target
+
+FILES = {
+    "train.py": """\
+import json
+import os.path
+import torch
+import numpy as np
+import utils
+import pkg.deep.more as more
+from pkg import Exported, Trainer
+from pkg.config import Config, EPS
+from pkg.layers import *
+from missing import nothing
+
+open('ran', 'w')
+
+
+class Mine(Trainer):
+    scale = 2
+
+    def __init__(self):
+        self.encoder = Encoder(3)
+        self.helper = utils.make_helper()
+
+    def step(self, batch, config: Config):
+        x = self.encoder.encode(batch) + EPS
+        y = self.own(x) + self.inherited(x)
+        self.helper.help()
+        return torch.relu(y) + np.abs(y) + json.dumps(os.path.join("a")) + nothing()
+
+    def own(self, x): return x
+
+    def modules(self):
+        more.deep_function()
+        return utils.pad, Exported.build()
+
+    def objects(self, config: Config):
+        made = utils.Box()
+        return made.open(config.width)
+
+
+def star(x): return Linear(x)
+
+
+def alone(x): return len(x) + alone(x)
+""",
+    "utils.py": """\
+def pad(x): return x
+def make_helper(): return 1
+class Box:
+    def open(self, width): return width
+""",
+    "pkg/__init__.py": "from .base import Base as Trainer\nfrom .exported import Exported\n",
+    "pkg/base.py": """\
+from pkg.root import Root
+class Base(Root):
+    def step(self, batch, config): raise NotImplementedError
+""",
+    "pkg/root.py": "class Root:\n    def inherited(self, x): return x\n",
+    "pkg/exported.py": "class Exported:\n    @classmethod\n    def build(cls): return cls()\n",
+    "pkg/config.py": "EPS = 1\nclass Config:\n    width: int = 3\n",
+    "pkg/layers.py": "from .coder import Encoder\ndef Linear(x): return x\n",
+    "pkg/coder.py": "class Encoder:\n    def encode(self, x): return x\n",
+    "pkg/deep/more.py": "def deep_function(): return 1\n",
+    "pkg/logging.py": "import logging\nfrom json import dumps\ndef log(): logging.info(dumps(1))\n",
+    "unit_test/helpers.py": "def pad(x): return x\n",
+    "broken.py": "def (:\n",
+}
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def proposed(repository: Path, target: str, **how: object) -> dict[str, str]:
+    found = propose(repository, *locate.find(repository, Target.parse(target)), **how)  # type: ignore[arg-type]
+    return {proposal.path: "; ".join(proposal.reasons) for proposal in found}
+
+
+def test_what_is_called_inherited_read_and_named(repository: Path) -> None:
+    found = proposed(repository, "train.py::Mine.step", use_jedi=False)
+    assert found == {
+        "pkg/base.py": "defines `Base.step`, which it overrides",
+        "pkg/config.py": "defines `EPS`, read at line 23; defines `Config`, named in the signature",
+        "pkg/coder.py": "defines `Encoder`, the class of `self.encoder` (line 23)",
+        "pkg/root.py": "defines `inherited`, called at line 24",
+        "utils.py": "defines `make_helper`, which makes `self.helper`",
+    }
+    assert next(iter(found)) == "pkg/base.py"
+
+
+def test_modules_and_classes(repository: Path) -> None:
+    found = proposed(repository, "train.py::Mine.modules", use_jedi=False)
+    assert found["pkg/deep/more.py"] == "defines `deep_function`, called at line 31"
+    assert found["utils.py"] == "defines `pad`, read at line 32"
+    assert found["pkg/exported.py"] == "defines `Exported`, whose `build` is used (line 32)"
+
+
+def test_star_imports_are_followed(repository: Path) -> None:
+    assert proposed(repository, "train.py::star", use_jedi=False) == {
+        "pkg/layers.py": "defines `Linear`, called at line 39"
+    }
+
+
+def test_what_only_the_type_of_an_object_tells(repository: Path) -> None:
+    read = proposed(repository, "train.py::Mine.objects", use_jedi=False)
+    asked = proposed(repository, "train.py::Mine.objects")
+    assert "`open`" not in read["utils.py"] and "`width`" not in read["pkg/config.py"]
+    assert "defines `open`, called at line 36" in asked["utils.py"]
+    assert "defines `width`, read at line 36" in asked["pkg/config.py"]
+
+
+def test_nothing_is_proposed_for_a_function_that_uses_nothing_else(repository: Path) -> None:
+    assert proposed(repository, "train.py::alone") == {}
+    assert proposed(repository, "pkg/logging.py::log") == {}  # the standard library's, not itself
+
+
+def test_some_files_are_never_proposed(repository: Path) -> None:
+    found = proposed(repository, "train.py::Mine.modules", exclude=["utils.py"])
+    assert "utils.py" not in found and "train.py" not in found
+    assert not [path for path in found if path.startswith("unit_test/")]
+
+
+def test_many_names_of_one_file_are_cut_short(repository: Path) -> None:
+    names = [f"name{number}" for number in range(9)]
+    (repository / "many.py").write_text("".join(f"{name} = 1\n" for name in names))
+    (repository / "user.py").write_text(f"from many import *\ndef f(): return [{', '.join(names)}]\n")
+    assert proposed(repository, "user.py::f", use_jedi=False)["many.py"].endswith("; 5 more names")
+
+
+def test_the_repository_is_never_run(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither its files nor a module that calls itself jedi, wherever the command is started."""
+    for name in ("jedi.py", "parso.py", "sitecustomize.py", "pkg/coder.pyi", "conftest.py", "setup.py"):
+        (repository / name).write_text("open('ran', 'w')\n")
+    monkeypatch.chdir(repository)
+    assert "defines `open`" in proposed(repository, "train.py::Mine.objects")["utils.py"]
+    assert list(repository.rglob("ran")) == []
+
+
+def test_jedi_that_fails_or_takes_too_long_leaves_the_other_proposals(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = proposed(repository, "train.py::Mine.objects", use_jedi=False)
+    monkeypatch.setattr(objects, "SECONDS", 0.001)
+    assert proposed(repository, "train.py::Mine.objects") == read
+    monkeypatch.setattr(objects, "SECONDS", 10)
+    monkeypatch.setattr(objects, "WORKER", repository / "broken.py")
+    assert proposed(repository, "train.py::Mine.objects") == read
+
+
+def test_links_and_circles_end(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    outside = tmp_path_factory.mktemp("outside") / "secret.py"
+    outside.write_text("def key(): return 1\n")
+    os.symlink(outside, repository / "linked.py")
+    (repository / "one.py").write_text("from two import *\nfrom two import a\nclass X(Y): pass\n")
+    (repository / "two.py").write_text("from one import *\nfrom one import a\nfrom one import X as Y\n")
+    (repository / "user.py").write_text(
+        "from linked import key\nfrom one import a, X\n"
+        "class Z(X, Z):\n    def f(self): return key() + a() + self.b()\n"
+    )
+    assert proposed(repository, "user.py::Z.f", use_jedi=False) == {"one.py": "defines the base class `X`"}
+
+
+@pytest.mark.parametrize(
+    ("dotted", "level", "path", "found"),
+    [
+        ("utils", 0, "train.py", "utils.py"),
+        ("pkg", 0, "train.py", "pkg/__init__.py"),
+        ("pkg.deep", 0, "train.py", "pkg/deep/"),
+        ("coder", 1, "pkg/layers.py", "pkg/coder.py"),
+        ("base", 2, "pkg/deep/more.py", "pkg/base.py"),
+        ("", 1, "pkg/base.py", "pkg/__init__.py"),
+        ("logging", 0, "pkg/base.py", None),
+        ("coder", 0, "pkg/layers.py", "pkg/coder.py"),
+        ("inner", 0, "app/run.py", "src/inner.py"),
+        ("torch", 0, "train.py", None),
+    ],
+)
+def test_modules_are_found_as_python_finds_them(
+    dotted: str, level: int, path: str, found: str | None, repository: Path
+) -> None:
+    for name in ("app/run.py", "src/inner.py"):
+        (repository / name).parent.mkdir(exist_ok=True)
+        (repository / name).write_text("")
+    assert Imports(repository).module(dotted, level, path) == found

@@ -1,0 +1,184 @@
+"""Drafts: what they take over from signature, docstrings, comments and callers, and what they never do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lmr_author import source
+from lmr_author.masking import locate
+from lmr_author.masking.callers import calls_of
+from lmr_author.masking.describe import draft
+from lmr_author.masking.mask import mask_source
+from lmr_author.masking.notes import MaskNotes
+from lmr_author.model import Target
+
+LOSS = '''\
+import math
+import numpy as np
+import torch.nn.functional as F
+from utils import flatten, gather as collect
+
+EPS = 1e-6
+
+
+class Loss(Base):
+    """The margin loss.
+
+    Args:
+        margin: how far apart
+    """
+
+    def __init__(self, margin: float, weight: "float" = 0.5, *, mode="sum"):
+        self.margin = margin
+
+    # Pull together what belongs together.
+    @decorated
+    def forward(self, x, y):
+        n, d = x.shape
+        secret = F.relu(self.margin - collect(x) @ y + EPS)
+        return self._reduce(np.abs(secret)) + math.pi
+
+    def _reduce(self, x): return x.sum()
+
+    @staticmethod
+    def scale(x, by=2): return x * by
+
+
+def outer(n):
+    local = 3
+
+    def inner(x: "Float[Tensor, 'b d']", *args, **kwargs) -> None:
+        from json import dumps
+        return dumps(x + local + n)
+
+    return inner
+
+
+def documented(x: int = 1):
+    """Compute it.
+
+    Args:
+        x: the one, of shape (b,)
+
+    Returns:
+        the other
+    """
+    return x
+
+
+def stream(items):
+    yield from items
+'''
+
+USER = """\
+from loss import stream, documented, outer
+
+
+def train(batch):
+    losses, rewards = stream(batch["items"][:, -1])
+    return documented(x=1)
+
+
+class Loss:
+    def forward(self, x): return other.forward(1, 2)
+"""
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    (tmp_path / "loss.py").write_text(LOSS)
+    (tmp_path / "use.py").write_text(USER)
+    (tmp_path / "broken.py").write_text("def stream(:\n")
+    (tmp_path / "unit_test").mkdir()
+    (tmp_path / "unit_test" / "t.py").write_text("stream('hidden')\n")
+    return tmp_path
+
+
+def drafted(repository: Path, name: str) -> MaskNotes:
+    return draft(repository, *locate.find(repository, Target("loss.py", name)))
+
+
+def test_a_method_without_a_docstring(repository: Path) -> None:
+    found = drafted(repository, "Loss.forward")
+    assert found.objective == "Pull together what belongs together."
+    assert found.inputs == ("x: shape (n, d)", "y")
+    assert found.outputs == ()
+    assert found.dependencies == ("self.margin", "EPS", "self._reduce")
+    assert set(found.outside) == {
+        "torch.nn.functional as F",
+        "utils.gather as collect",
+        "numpy as np",
+        "math",
+    }
+    assert found.steps == ()
+    assert found.docstring == "Pull together what belongs together.\n\nArgs:\n    x: shape (n, d)\n    y"
+
+
+def test_the_class_describes_what_init_takes(repository: Path) -> None:
+    found = drafted(repository, "Loss.__init__")
+    assert found.objective == "Initialise a Loss: the margin loss."
+    assert found.inputs == (
+        "margin (float): how far apart", "weight (float, default 0.5)", "mode (default sum)",
+    )  # fmt: skip
+    assert found.outputs == ()
+
+
+def test_a_nested_function(repository: Path) -> None:
+    found = drafted(repository, "outer.inner")
+    assert found.objective == "Inner"
+    assert found.inputs[0].startswith("x (") and "Float[Tensor, 'b d']" in found.inputs[0]
+    assert found.inputs[1:] == ("args", "kwargs")
+    assert found.dependencies == ("local", "n")
+    assert found.outside == ("json.dumps",)
+    assert found.outputs == ()  # it is annotated to return None
+
+
+def test_a_documented_function_keeps_its_words_and_gets_no_docstring(repository: Path) -> None:
+    found = drafted(repository, "documented")
+    assert found == MaskNotes(
+        objective="Compute it.",
+        inputs=("x (int, default 1): the one, of shape (b,)",),
+        outputs=("the other",),
+    )
+
+
+def test_callers_say_what_is_given_and_what_is_made_of_it(repository: Path) -> None:
+    found = drafted(repository, "stream")
+    assert found.inputs == ("items: for example `batch['items'][:, -1]` in `train`",)
+    assert found.outputs == ("2 values, unpacked as losses, rewards in `train`",)
+    assert "\n\nYields:\n    2 values" in found.docstring
+
+
+def test_a_static_method_has_no_self(repository: Path) -> None:
+    assert drafted(repository, "Loss.scale").inputs == ("x", "by (default 2)")
+
+
+def test_calls_of_another_method_of_that_name_are_not_taken(repository: Path) -> None:
+    module, definition = locate.find(repository, Target("loss.py", "Loss.forward"))
+    assert calls_of(repository, module, definition) == ()
+    module, definition = locate.find(repository, Target("loss.py", "stream"))
+    assert [(call.path, call.line, call.caller) for call in calls_of(repository, module, definition)] == [
+        ("use.py", 5, "train")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "secrets"),
+    [
+        ("Loss.forward", ["secret", "F.relu", "self.margin -", "np.abs", "return"]),
+        ("Loss.__init__", ["self.margin", "="]),
+        ("outer.inner", ["dumps(", "local +", "return"]),
+        ("stream", ["yield from"]),
+    ],
+)
+def test_nothing_that_is_computed_is_in_a_draft(name: str, secrets: list[str], repository: Path) -> None:
+    """A draft says names and shapes, never what is done with them."""
+    module, definition = locate.find(repository, Target("loss.py", name))
+    drafts = {definition.qualname: drafted(repository, name)}
+    goal = source.Module.parse(mask_source(module, [definition], drafts).data, "loss.py")
+    masked = next(item for item in goal.definitions if item.qualname == name)
+    was, now = source.region_bytes(module, definition).decode(), source.region_bytes(goal, masked).decode()
+    assert [secret for secret in secrets if secret not in was] == []
+    assert [secret for secret in secrets if secret in now] == []

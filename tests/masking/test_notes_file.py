@@ -1,0 +1,111 @@
+"""`--notes FILE`: drafts written and read, and what is said about a file that is wrong."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from lmr_author import resources
+from lmr_author.errors import LmrError
+from lmr_author.masking.context import Proposal
+from lmr_author.masking.literal import clean_docstring
+from lmr_author.masking.notes import MaskNotes
+from lmr_author.masking.notes_file import read_notes_file, write_notes_file
+
+TARGET = "pkg/a b.py::A.f"
+
+words = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), min_size=1, max_size=30).map(
+    str.strip
+)
+line = words.filter(bool) | st.sampled_from(
+    ["yes", "1.0", "null", "x: y: z", "- a", "# no", "'q'", "a: b", "{x}", "~"]
+)
+entries = st.lists(line, max_size=4).map(tuple)
+notes = st.builds(
+    MaskNotes,
+    objective=line,
+    inputs=entries,
+    outputs=entries,
+    dependencies=entries,
+    outside=entries,
+    steps=entries,
+    docstring=st.lists(line | st.just(""), max_size=5).map("\n    ".join).map(clean_docstring),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(notes)
+def test_drafts_are_read_back_as_they_were(said: MaskNotes) -> None:
+    text = write_notes_file({TARGET: (said, (Proposal("utils.py", ("defines `x: y`",)),))})
+    (entry,) = read_notes_file(text, "notes.yaml")
+    assert entry.target == TARGET
+    assert entry.described.notes == said
+    assert entry.described.retrieval == ("utils.py",)
+
+
+def test_a_written_file_is_as_the_schema_says_and_explains_itself() -> None:
+    text = write_notes_file({TARGET: (MaskNotes("o", ("x: y",)), ())}, [TARGET])
+    assert not list(Draft202012Validator(resources.schema("notes")).iter_errors(yaml.safe_load(text)))
+    assert "It has a docstring, which stays as it is." in text and "docstring:" not in text
+    assert "- x: y\n" in text
+
+
+def test_what_a_person_writes() -> None:
+    text = """
+targets:
+- target: a.py::f
+  objective: yes
+  inputs:
+  - logits: (batch, classes)
+  - "labels: int"
+  - temperature
+  steps:
+  category: Evaluation Metrics
+  instruction: |
+    Two
+    lines.
+  retrieval_context: []
+- target: b.py::g
+"""
+    first, second = read_notes_file(text, "n")
+    assert first.described.notes == MaskNotes(
+        "yes", ("logits: (batch, classes)", "labels: int", "temperature")
+    )
+    assert (first.described.category, first.described.instruction) == ("Evaluation Metrics", "Two\nlines.")
+    assert first.described.retrieval == () and second.described.retrieval is None
+    assert (first.line, second.line) == (3, 15)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "n:1: the file: its `targets` is missing"),
+        ("- a", "n:1: the file: has to be a block"),
+        ("targets: []", "n:1: targets: must not be empty"),
+        ("targets:\n- objective: x", "n:2: targets: its `target` is missing"),
+        ("targets:\n- target: a\n  inputs: 5\n", "n:3: targets.inputs: has to be a list of texts"),
+        (
+            "targets:\n- target: a\n\n  input: []\n",
+            "n:4: targets.input: there is no such part, did you mean inputs?",
+        ),
+        ("targets:\n- target: a\n  inputs:\n  - [1]\n", "n:3: targets.inputs: has to be a list of texts"),
+        (
+            "targets:\n- target: a\n  dependencies: [b]\n",
+            "n:3: targets.dependencies: has to hold inside and outside",
+        ),
+        ("targets:\n- target: a\n  objective: [b]\n", "n:3: targets.objective: has to be text"),
+        ("targets: [a\n", "n:2: not valid YAML"),
+        ("targets:\n- target: a\n  objective: x: y\n", "n:3: not valid YAML: mapping values"),
+        ("targets:\n- &a target: x\n- *a\n", "aliases"),
+        ("a: 1\na: 2\n", "n:2: a is given twice"),
+        ("\x00", "not valid YAML"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_its_line(text: str, message: str) -> None:
+    with pytest.raises(LmrError) as error:
+        read_notes_file(text, "n")
+    assert message in error.value.message
+    assert error.value.hint
