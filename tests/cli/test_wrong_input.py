@@ -275,25 +275,6 @@ def test_names_with_blanks_and_other_letters(fresh: TaskDir) -> None:
     assert path.read_bytes() == before
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_that_may_not_be_read(fresh: TaskDir) -> None:
-    path = fresh.root / "small-repo" / "file.py"
-    path.write_text("def f(): return 1\n")
-    path.chmod(0)
-    try:
-        done = subprocess.run(
-            [*PROGRAM, "mask", "file.py::f", "--no-input"],
-            cwd=fresh.root,
-            env=ENVIRONMENT,
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == EXPECTED and "file.py: Permission denied" in done.stderr
-        assert "check the permissions" in done.stderr
-    finally:
-        path.chmod(0o600)
-
-
 def test_a_missing_file_of_instructions(fresh: TaskDir) -> None:
     error, _ = mask(fresh, HINGE, "--instruction", "@nowhere.txt", code=USAGE)
     assert "there is no file nowhere.txt" in error
