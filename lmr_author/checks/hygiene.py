@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lmr_author.checks.base import Check, Example
 from lmr_author.checks.example_task import MASKED, REPOSITORY
-from lmr_author.checks.leaks import compiled
+from lmr_author.checks.leak_files import compiled
 from lmr_author.checks.scan import VERSION_CONTROL, scan
 from lmr_author.checks.view import Entry, TaskView
 from lmr_author.model import Finding, Severity

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import shlex
 from collections.abc import Iterator
@@ -11,6 +12,12 @@ from lmr_author.checks.dockerfile import Dockerfile, Instruction
 from lmr_author.checks.view import TaskView
 
 _PIP = re.compile(r"\b(?:pip3?|uv pip|python3? -m pip)\s+(?:[\w-]+=?\S*\s+)*?install\s+(.*)", re.DOTALL)
+
+_ADDRESS = re.compile(r"[\w.]+\+\w+://")
+_WITH_VALUE = frozenset(
+    ("-c", "-i", "--index-url", "--extra-index-url", "-f", "--find-links", "--target", "-t", "--timeout")
+)
+_INSTALLERS = frozenset(("pip", "setuptools", "wheel", "uv"))
 
 
 def requirements(view: TaskView, parsed: Dockerfile) -> Iterator[tuple[Instruction, str]]:
@@ -23,45 +30,28 @@ def requirements(view: TaskView, parsed: Dockerfile) -> Iterator[tuple[Instructi
             words = shlex.split(match[1], comments=True)
         except ValueError:
             words = match[1].split()
-        skip = False
-        for number, word in enumerate(words):
-            if skip:
-                skip = False
-            elif (
-                word in ("-e", "--editable")
-                and "+" in "".join(words[number + 1 : number + 2]).partition(":")[0]
-            ):
-                continue  # an address: the next word is what is installed
-            elif word in ("-r", "--requirement"):
-                skip = True
-                if number + 1 < len(words):
-                    yield from ((item, line) for line in _file_requirements(view, parsed, words[number + 1]))
-            elif word.startswith(("-r", "--requirement=")) and len(word) > 2:
-                yield from (
-                    (item, line)
-                    for line in _file_requirements(view, parsed, re.sub(r"^(-r|--requirement=)", "", word))
-                )
-            elif word in (
-                "-e",
-                "--editable",
-                "-c",
-                "-i",
-                "--index-url",
-                "--extra-index-url",
-                "-f",
-                "--find-links",
-                "--target",
-                "-t",
-                "--timeout",
-            ):
-                skip = True
-            elif not word.startswith(("-", ".", "/", ">", "2>", "$", "\\")) and word not in (
-                "pip",
-                "setuptools",
-                "wheel",
-                "uv",
-            ):
+        for kind, word in _arguments(words):
+            if kind == "file":
+                yield from ((item, line) for line in _file_requirements(view, parsed, word))
+            else:
                 yield item, word
+
+
+def _arguments(words: list[str]) -> Iterator[tuple[str, str]]:
+    """("file", name) of each requirements file and ("package", requirement) of pip's arguments."""
+    rest = iter(words)
+    for word in rest:
+        if word in ("-r", "--requirement"):
+            yield from (("file", name) for name in itertools.islice(rest, 1))
+        elif word.startswith(("-r", "--requirement=")):
+            yield "file", re.sub(r"^(-r|--requirement=)", "", word)
+        elif word in ("-e", "--editable"):
+            # A folder is the repository itself, which is masked; an address is what is installed.
+            yield from (("package", name) for name in itertools.islice(rest, 1) if _ADDRESS.match(name))
+        elif word in _WITH_VALUE:
+            next(rest, None)
+        elif not word.startswith(("-", ".", "/", ">", "2>", "$", "\\")) and word not in _INSTALLERS:
+            yield "package", word
 
 
 def _file_requirements(view: TaskView, parsed: Dockerfile, name: str) -> list[str]:

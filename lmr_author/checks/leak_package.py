@@ -82,7 +82,7 @@ class OwnPackageInstalled(DockerCheck):
 
 
 def _is_own(names: Published, requirement: str) -> bool | None:
-    """Whether a requirement surely (True) or probably (False) contains the goal file; None when it does not."""
+    """Whether a requirement surely (True) or probably (False) contains the goal file; None when neither."""
     name = normalised(re.split(r"[\s=<>!~\[;@#]", requirement, maxsplit=1)[0])
     text = requirement.lower()
     if name in names.sure or (names.address and _names_address(names.address, text)):

@@ -1,20 +1,22 @@
-"""LMR401–405: the solution is readable in the agent's tree."""
+"""LMR403 and LMR404: the solution stands a second time, in code or in words."""
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from lmr_author.checks.base import Check, Example, ImplementationCheck
 from lmr_author.checks.example_task import BODY, GOLDEN, HEAD, MASKED, MASKED_BODY, REPOSITORY, TAIL
+from lmr_author.checks.leak_files import place
 from lmr_author.checks.lookup import pair
-from lmr_author.checks.scan import histories, scan, solutions
+from lmr_author.checks.scan import scan, solutions
 from lmr_author.checks.view import TaskView
-from lmr_author.leaks import Leak, is_generated
+from lmr_author.leaks import Leak, Solution, is_generated
 from lmr_author.leaks import lines as text_lines
 from lmr_author.model import Finding, Implementation, Severity
+from lmr_author.source import Module
 
 WORRYING = 0.85
 """Similarity from which a look-alike is a warning; below it is a note."""
@@ -30,103 +32,6 @@ RENAMED_COPY = "def old_loss(s, y, m=1.0):\n" + (
 )
 
 
-def compiled(source: str) -> Callable[[], bytes]:
-    """Makes what Python writes into ``__pycache__`` for a source file. For examples."""
-
-    def make() -> bytes:
-        import importlib.util
-        import marshal
-
-        # The header of PEP 552: magic number, flags, and a time and size that nobody compares here.
-        return importlib.util.MAGIC_NUMBER + bytes(12) + marshal.dumps(compile(source, "losses.py", "exec"))
-
-    return make
-
-
-class CompiledGolden(Check):
-    """LMR401."""
-
-    code = "LMR401"
-    title = "no compiled file holds the golden's code"
-    rationale = (
-        "`__pycache__` is written whenever the golden is run where the task lies, and a `.pyc` decompiles in"
-        " seconds. 13 of 29 published tasks ship one. A `.pyc` of the masked file is not a leak; the target's"
-        " code object is compared."
-    )
-    failing = (
-        Example(
-            "the golden was run in the repository",
-            files={f"{REPOSITORY}/ranking/__pycache__/losses.cpython-311.pyc": compiled(GOLDEN)},
-        ),
-        Example(
-            "under unit_test/",
-            files={f"{REPOSITORY}/unit_test/__pycache__/losses_golden.cpython-311.pyc": compiled(GOLDEN)},
-        ),
-    )
-    passing = (Example("no compiled files"),)
-
-    def run(self, view: TaskView) -> Iterator[Finding]:
-        """One finding for each file and implementation."""
-        for leak in scan(view).leaks:
-            if leak.kind == "compiled" and leak.solution is not None:
-                inside = f" ({leak.member})" if leak.member else ""
-                yield self.finding(
-                    view,
-                    f"holds the compiled solution of {leak.solution.qualname}{inside}",
-                    "delete it"
-                    if leak.member
-                    else "delete it, and every other __pycache__ of the repository",
-                    implementation=leak.solution.implementation,
-                    path=place(view, leak),
-                    fixable=not leak.member,
-                )
-
-
-class GitHistory(Check):
-    """LMR402."""
-
-    code = "LMR402"
-    title = "the repository has no version history"
-    rationale = (
-        "`git show HEAD:trainers.py` is the solution. Agents restore originals from the history when there is"
-        " one."
-    )
-    failing = (
-        Example("a .git folder", files={f"{REPOSITORY}/.git/HEAD": "ref: refs/heads/main\n"}),
-        Example("in a folder below", files={f"{REPOSITORY}/third_party/.git/config": "[core]\n"}),
-        Example(
-            "a link to a history elsewhere",
-            files={f"{REPOSITORY}/.git": "gitdir: ../.git/modules/margin-ranking\n"},
-        ),
-    )
-    passing = (Example(".gitignore is no history", files={f"{REPOSITORY}/.gitignore": "*.pyc\n"}),)
-
-    def run(self, view: TaskView) -> Iterator[Finding]:
-        """One finding for each history."""
-        for leak in histories(view):
-            name = leak.path.rpartition("/")[2]
-            link = not leak.sure
-            what = {
-                "folder": f"{name}/ holds the version history",
-                "bare repository": f"{name}/ is a repository with its version history",
-                "bundle": f"{name} is a git bundle: it holds the version history",
-            }
-            yield self.finding(
-                view,
-                what.get(leak.where, f"{name} is a link to a version history"),
-                "delete it; info.json's repo_commit says where the code is from",
-                path=place(view, leak),
-                severity=Severity.WARNING if link else Severity.ERROR,
-                fixable=True,
-            )
-
-
-def place(view: TaskView, leak: Leak) -> Path:
-    """Where a leak is."""
-    assert view.repository is not None
-    return view.repository / leak.path
-
-
 class CopyElsewhere(Check):
     """LMR403."""
 
@@ -135,7 +40,8 @@ class CopyElsewhere(Check):
     rationale = (
         "An upstream module, a notebook, a fork of a library, a nested copy, a backup, a patch: an agent that"
         " searches for the function's name finds the answer. Compared are statements (also with renamed"
-        " variables) in Python files, and lines in comments, notebooks and texts."
+        " variables) in Python files, comments, notebooks, documents, patches and archives. What only looks"
+        " like the solution is a warning, or a note when less than 85 % is the same."
     )
     failing = (
         Example("a copy in another module", files={f"{REPOSITORY}/legacy/old_losses.py": GOLDEN}),
@@ -268,61 +174,47 @@ class SolutionInComments(ImplementationCheck):
     def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
         """One finding for each target."""
         one = pair(view, implementation)
-        if one.goal is None or one.golden is None:
+        if one.goal is None or one.golden is None or one.goal_path is None:
             return
-        lines = text_lines.comment_lines(one.goal) - text_lines.comment_lines(one.golden)
+        added = text_lines.comment_lines(one.goal) - text_lines.comment_lines(one.golden)
         for item in solutions(view):
             if item.implementation is not implementation:
                 continue
-            found = item.lines & lines
-            if found and (len(found) >= 2 or len(item.lines) <= 3):
-                first = min(
-                    number
-                    for number in range(1, one.goal.line_count + 1)
-                    if text_lines.squeezed(one.goal.line_text(number)) in found
-                )
+            told = _in_comments(view, item, one.goal_path) or _in_added_lines(item, one.goal, added)
+            if told is not None:
+                message, line, severity = told
                 yield self.finding(
                     view,
-                    f"{len(found)} lines of the solution of {item.qualname} stand in comments or texts",
+                    message,
                     "delete them",
                     implementation=implementation,
-                    path=one.goal_path or "",
-                    pointer=f"L{first}",
+                    path=one.goal_path,
+                    pointer=f"L{line}" if line else "",
+                    severity=severity,
                 )
 
 
-class AuthoringInside(Check):
-    """LMR405."""
+def _in_comments(view: TaskView, item: Solution, goal: Path) -> tuple[str, int, Severity] | None:
+    """(message, line, severity) for a copy in the goal file's comments and texts, old ones included."""
+    for leak in scan(view).leaks:
+        if (
+            leak.kind == "comments"
+            and leak.solution is item
+            and place(view, leak) == goal
+            and not leak.member
+        ):
+            what = "comments or texts hold" if leak.sure else "comments or texts hold a look-alike of"
+            message = f"{what} the solution of {item.qualname} ({round(leak.similarity * 100)} % of it)"
+            return message, leak.line, _severity(leak)
+    return None
 
-    code = "LMR405"
-    title = "goldens and authoring records lie outside of the repository"
-    rationale = (
-        "The agent gets the repository. Agents opened the golden in 10 of 74 published runs in which it was"
-        " within reach."
-    )
-    failing = (
-        Example(
-            "golden_files/ in the repository", files={f"{REPOSITORY}/golden_files/losses_golden.py": GOLDEN}
-        ),
-        Example("authoring/ in the repository", files={f"{REPOSITORY}/authoring/vetting.json": "{}\n"}),
-    )
-    passing = (Example("golden_files/ in the task's folder"),)
 
-    def run(self, view: TaskView) -> Iterator[Finding]:
-        """One finding for each such folder."""
-        for entry in view.repository_entries:
-            if entry.kind != "folder" or entry.name not in (
-                "golden_files",
-                "golden_file",
-                "goldens",
-                "authoring",
-            ):
-                continue
-            if entry.name == "authoring" and "/" in view.in_repository(entry):
-                continue  # a package of the repository may well be called so
-            yield self.finding(
-                view,
-                f"{entry.name}/ lies inside the repository",
-                "move it into the task's folder, beside the repository",
-                path=view.path(entry),
-            )
+def _in_added_lines(item: Solution, goal: Module, added: set[str]) -> tuple[str, int, Severity] | None:
+    """The same for a few lines of the solution in comments that the golden does not have."""
+    found = item.lines & added
+    if not found or (len(found) < 2 and len(item.lines) > 3):
+        return None
+    numbers = range(1, goal.line_count + 1)
+    first = next(n for n in numbers if text_lines.squeezed(goal.line_text(n)) in found)
+    count = f"{len(found)} line{'s' * (len(found) > 1)}"
+    return f"{count} of the solution of {item.qualname} stand in comments or texts", first, Severity.ERROR

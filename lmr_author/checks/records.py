@@ -116,7 +116,7 @@ class RecordsValid(Check):
                 )
 
 
-WITH_SCHEMA = ("also-masked", "equivalent-mutants", "evaluation", "provenance", "vetting")
+WITH_SCHEMA = ("accepted", "also-masked", "equivalent-mutants", "evaluation", "provenance", "vetting")
 
 
 def _schema_name(relative: str) -> str | None:

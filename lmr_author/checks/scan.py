@@ -14,13 +14,13 @@ from lmr_author.files import LFS_HEADER
 from lmr_author.leaks import Leak, Solution, archives, compiled
 
 BINARY_SUFFIXES = frozenset(
-    [".pdf", ".png", ".jpg", ".jpeg", ".gif", ".bmp", ".ico", ".tif", ".tiff", ".webp", ".mp3", ".mp4",
-     ".wav", ".flac", ".ogg", ".avi", ".mov", ".ttf", ".otf", ".woff", ".woff2", ".eot", ".npy", ".npz",
-     ".pt", ".pth", ".ckpt", ".bin", ".safetensors", ".h5", ".hdf5", ".pkl", ".pickle", ".joblib",
-     ".onnx", ".pb", ".tflite", ".msgpack", ".model", ".so", ".dll", ".dylib", ".o", ".a", ".exe",
-     ".class", ".parquet", ".arrow", ".feather", ".db", ".sqlite", ".lmdb", ".mdb", ".csv", ".tsv",
-     ".7z", ".rar", ".zst", ".lz4", ".dat"]
-)  # fmt: skip
+    """
+    .pdf .png .jpg .jpeg .gif .bmp .ico .tif .tiff .webp .mp3 .mp4 .wav .flac .ogg .avi .mov .ttf .otf
+    .woff .woff2 .eot .npy .npz .pt .pth .ckpt .bin .safetensors .h5 .hdf5 .pkl .pickle .joblib .onnx
+    .pb .tflite .msgpack .model .so .dll .dylib .o .a .exe .class .parquet .arrow .feather .db .sqlite
+    .lmdb .mdb .csv .tsv .7z .rar .zst .lz4 .dat
+    """.split()  # noqa: SIM905
+)
 """Files that hold no source as text; tables are left out, too."""
 VERSION_CONTROL = frozenset({".git", ".hg", ".svn"})
 MAX_PYC = 8 * 1024 * 1024
@@ -69,7 +69,7 @@ def _solutions(view: TaskView) -> Iterator[Solution]:
 
 
 def histories(view: TaskView) -> Iterator[Leak]:
-    """Version histories: folders of Git, Mercurial and Subversion, links to one, bare repositories, bundles."""
+    """Version histories: of Git, Mercurial and Subversion, links to one, bare repositories, bundles."""
     for entry in view.repository_entries:
         path = view.in_repository(entry)
         inside = not VERSION_CONTROL.isdisjoint(path.split("/")[:-1])
@@ -86,7 +86,7 @@ def histories(view: TaskView) -> Iterator[Leak]:
 
 
 def _is_bare(view: TaskView, entry: Entry) -> bool:
-    """Whether a folder is a repository without a work tree (``losses.git/`` with HEAD, objects/ and refs/)."""
+    """Whether a folder is a repository without a work tree: HEAD, objects/ and refs/."""
     if not (entry.name.endswith(".git") or entry.name == "git"):
         return False
     names = {

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import difflib
-import importlib
 import signal
 import sys
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
-from typer.main import get_command
 
 from lmr_author import __version__
 from lmr_author.cli.boundary import guarded
+from lmr_author.cli.lazy import SETTINGS, LazyGroup, load
 from lmr_author.errors import EXIT_INTERRUPTED, UsageError
 
 VERBS = {
     "demo": "Author a complete task from a bundled paper and repository, offline.",
     "new-task": "Make a task folder from a paper and its repository, pinned at a commit.",
+    "env": "Detect what the repository needs, pin it, write the Dockerfile, build the image.",
     "suggest": "Rank the repository's functions by how good a task each makes.",
     "extract": "Turn a block of a script or a long function into a function.",
     "mask": "Mask a function, save the golden, clean the tree.",
@@ -33,41 +31,28 @@ VERBS = {
 }
 """Every verb, in the order an annotator meets them. Its function is ``lmr_author.cli.<verb>.<verb>``."""
 
-SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 TAKES_A_COMMAND = frozenset({"record"})
 
 
 def command(verb: str) -> Any:
-    """The click command of a verb, with all its options."""
-    name = verb.replace("-", "_")
-    module = importlib.import_module(f"lmr_author.cli.{name}")
-    single = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-    settings = {**SETTINGS, "allow_extra_args": True} if verb in TAKES_A_COMMAND else SETTINGS
-    single.command(verb, context_settings=settings)(getattr(module, name))
-    return get_command(single)
+    """The click command of a verb, with all its options; the group, for a verb that has commands of its own."""
+    if verb == "env":
+        from lmr_author.cli.env import env
+
+        return env()
+    settings = {"allow_extra_args": True} if verb in TAKES_A_COMMAND else {}
+    return load(verb, verb.replace("-", "_"), **settings)
 
 
-class Verbs(TyperGroup):
-    """The verbs, each imported only when it is run: start-up pays for none of the others."""
+class Verbs(LazyGroup):
+    """The verbs."""
 
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Names of the verbs."""
-        return list(VERBS)
+    table = VERBS
+    called = "lmr-author"
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+    def load(self, name: str) -> Any:
         """A verb by its name."""
-        if cmd_name in VERBS:
-            return command(cmd_name)
-        close = difflib.get_close_matches(cmd_name, VERBS, 2, 0.5)
-        raise UsageError(
-            f"there is no command {cmd_name!r}",
-            f"did you mean {' or '.join(close)}?" if close else "see lmr-author --help",
-        )
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """The table of verbs in ``--help``, without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(VERBS.items()))
+        return command(name)
 
 
 app = typer.Typer(

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from lmr_author.cli.common import Format, FormatOption, TaskOption, can_ask, current_task, print_json
-
-
-class Kind(StrEnum):
-    """What a block of a method becomes."""
-
-    function = "function"
-    method = "method"
+from lmr_author.extracting.extract import As
 
 
 def extract(
@@ -24,7 +17,7 @@ def extract(
     ],
     name: Annotated[str, typer.Option("--name", help="Name of the new function.")],
     kind: Annotated[
-        Kind | None,
+        As | None,
         typer.Option("--as", help="For a block of a method; by default a method where the block uses self."),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the diff and write nothing.")] = False,
@@ -34,11 +27,10 @@ def extract(
 ) -> int:
     """Turn a block of a script or of a long function into a function, and call it there."""
     from lmr_author.cli import ask, render_extract
-    from lmr_author.extracting.extract import As
     from lmr_author.workflow import extract as workflow
 
     folder = current_task(task)
-    options = workflow.ExtractOptions(place, name, As(kind.value) if kind else None)
+    options = workflow.ExtractOptions(place, name, kind)
     planned = workflow.plan(folder, options, Path.cwd())
     as_text = output is Format.text
     if as_text:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from lmr_author.cli.render import console
@@ -15,10 +16,13 @@ _STYLES = (("+++", "bold"), ("---", "bold"), ("@@", "cyan"), ("+", "green"), ("-
 def preview(planned: Planned) -> None:
     """The diff on stdout; inputs, outputs and remarks on stderr."""
     report, screen = console(stderr=False), console()
-    for line in planned.extraction.diff.splitlines():
-        style = next((style for start, style in _STYLES if line.startswith(start)), "")
-        report.print(line, style=style, markup=False)
     done = planned.extraction
+    if report.is_terminal:
+        for line in done.diff.rstrip("\n").split("\n"):
+            style = next((style for start, style in _STYLES if line.startswith(start)), "")
+            report.print(line.rstrip("\r"), style=style, markup=False)
+    else:  # as it is, so that it can be applied: the console would turn tabs into spaces
+        sys.stdout.write(done.diff)
     screen.print(f"inputs   {', '.join(done.inputs) or 'none'}", markup=False)
     screen.print(f"outputs  {', '.join(done.outputs) or 'none'}", markup=False)
     if done.mutated:

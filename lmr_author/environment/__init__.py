@@ -7,15 +7,18 @@ from lmr_author.environment.detect import detect
 from lmr_author.environment.dockerfile import render, render_dockerignore
 from lmr_author.environment.lock import Lock, lock
 from lmr_author.environment.recipe import Declared, Recipe
+from lmr_author.environment.report import base_json, to_json
 
 __all__ = [
     "BaseImage",
     "Declared",
     "Lock",
     "Recipe",
+    "base_json",
     "choose_base",
     "detect",
     "lock",
     "render",
     "render_dockerignore",
+    "to_json",
 ]

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from functools import cache
 
 from packaging.requirements import Requirement
@@ -17,13 +17,17 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from lmr_author import resources
-from lmr_author.environment.recipe import Declared, Recipe, applies
+from lmr_author.environment.recipe import Declared, Recipe, applies, is_exact
 from lmr_author.errors import LmrError
 
 REPOSITORY = "pytorch/pytorch"
 _REFERENCE = re.compile(
     r"^[A-Za-z0-9][\w.-]*(?::\d+)?(?:/[\w.-]+)*(?::[\w.-]{1,128})?(?:@sha256:[0-9a-f]{64})?$"
 )
+COMPANIONS = ("torchvision", "torchaudio", "torchtext", "triton")
+OUT_OF_DATE = timedelta(days=540)
+"""How much older than the commit an image may be for the sake of an exact Python version."""
+
 FALLBACK_PYTHON = "3.11"
 """Python that is assumed in an image of which nothing is known."""
 
@@ -60,6 +64,7 @@ class _Release:
     python: str
     python_certain: bool
     builds: tuple[tuple[str, str], ...]
+    companions: tuple[tuple[str, str], ...] = ()
 
 
 @cache
@@ -72,6 +77,7 @@ def _releases() -> tuple[_Release, ...]:
             item["python"],
             item["python_certain"],
             tuple((build["cuda"], build["cudnn"]) for build in item["builds"]),
+            tuple(item.get("companions", {}).items()),
         )
         for item in sorted(data["releases"], key=lambda item: Version(item["torch"]))
     )
@@ -113,7 +119,7 @@ def _named(image: str) -> BaseImage:
 
 
 def _choose(recipe: Recipe) -> BaseImage:
-    wanted = [item for item in recipe.torch if item.name == "torch" and applies(item)]
+    wanted = _wanted(recipe)
     specifier, local = _specifier(wanted)
     release, reason = _release(recipe, wanted, specifier)
     cuda, cudnn = _build(release, local)
@@ -123,6 +129,44 @@ def _choose(recipe: Recipe) -> BaseImage:
     return BaseImage(
         reference, str(release.torch), cuda, cudnn, kind, release.python, release.python_certain, reason
     )
+
+
+def _wanted(recipe: Recipe) -> list[Declared]:
+    """Requirements on torch: as declared, else by its companions, else by the repository's lock file."""
+    wanted = [item for item in recipe.torch if item.name == "torch" and applies(item)]
+    if any(Requirement(item.text).specifier for item in wanted):
+        return wanted
+    return _by_companions(recipe) or [item for item in recipe.constraints if item.name == "torch"] or wanted
+
+
+def _by_companions(recipe: Recipe) -> list[Declared]:
+    """The torch that belongs to pinned torchvision, torchaudio, torchtext or triton: ``torchvision==0.8.1``."""
+    pinned = [
+        (item, Requirement(item.text).specifier)
+        for item in (*recipe.torch, *recipe.requirements)
+        if is_exact(item) and applies(item)
+    ]
+    for item, specifier in pinned:
+        exact = re.sub(r"\+[\w.]+", "", str(specifier))
+        fitting = (
+            [
+                release
+                for release in _releases()
+                if dict(release.companions).get(item.name, "") in SpecifierSet(exact)
+            ]
+            if item.name in COMPANIONS
+            else []
+        )
+        if fitting:
+            text = f"torch=={fitting[-1].torch}"
+            return [Declared("torch", text, f"the one for {item.text}, {item.origin}")]
+    return []
+
+
+def companion(base: BaseImage, name: str) -> str:
+    """The version of a companion that belongs to an image's torch; "" when it is not known."""
+    release = next((item for item in _releases() if str(item.torch) == base.torch), None)
+    return dict(release.companions).get(name, "") if release else ""
 
 
 def _specifier(wanted: Sequence[Declared]) -> tuple[SpecifierSet, str]:
@@ -147,7 +191,7 @@ def _release(recipe: Recipe, wanted: Sequence[Declared], specifier: SpecifierSet
         near = _nearest(exact)
         return near, f"the repository asks for {said}; there is no image of it, {near.torch} is the nearest"
     allowed = [item for item in _releases() if item.torch in specifier]
-    suited = _for_python(allowed or list(_releases()), recipe.python)
+    suited = _for_python(allowed or list(_releases()), recipe)
     before = [item for item in suited if recipe.date is None or item.released <= recipe.date.date()]
     chosen = before[-1] if before else suited[0]
     if wanted and allowed:
@@ -174,14 +218,28 @@ def _nearest(exact: Version) -> _Release:
     return older[-1] if older else _releases()[0]
 
 
-def _for_python(releases: list[_Release], python: str) -> list[_Release]:
-    """Those whose Python the repository accepts; all when that leaves none."""
-    if not python:
+def _for_python(releases: list[_Release], recipe: Recipe) -> list[_Release]:
+    """Those whose Python the repository accepts; all when that leaves none.
+
+    One exact version (conda's ``python=3.9``) gives way to a newer one when the images that have it were
+    long out of date at the commit: code of 2025 does not run with the PyTorch of 2022.
+    """
+    if not recipe.python:
         return releases
-    accepted = SpecifierSet(python, prereleases=True)
-    # "3.11" stands for some 3.11.x, so that ">=3.11.4" and "==3.11.9" accept it.
-    suited = [item for item in releases if any(f"{item.python}.{patch}" in accepted for patch in range(30))]
-    return suited or releases
+    suited = [item for item in releases if _has_python(item, recipe.python)]
+    exact = re.fullmatch(r"==(3\.\d+)(\..*)?", recipe.python)
+    if exact is None or recipe.date is None:
+        return suited or releases
+    newest = max((item.released for item in suited if item.released <= recipe.date.date()), default=date.min)
+    if newest < recipe.date.date() - OUT_OF_DATE:
+        return [item for item in releases if _has_python(item, f">={exact[1]}")] or suited or releases
+    return suited
+
+
+def _has_python(release: _Release, specifier: str) -> bool:
+    """Whether an image's Python fits: "3.11" stands for some 3.11.x, so that ">=3.11.4" accepts it."""
+    accepted = SpecifierSet(specifier, prereleases=True)
+    return any(f"{release.python}.{patch}" in accepted for patch in range(30))
 
 
 def _build(release: _Release, label: str) -> tuple[str, str]:

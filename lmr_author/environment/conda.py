@@ -34,7 +34,11 @@ _NOT_PYTHON = re.compile(
     r"openjpeg|libpng|krb5|c-ares|curl|yaml|zeromq|hdf5|boost.*|gcc.*|gxx.*|gfortran.*|binutils.*|sysroot.*|"
     r"kernel-headers.*|make|cmake|git|git-lfs|ffmpeg|perl|ruby|r-.*|nodejs|openjdk|pip|setuptools|wheel|python_abi|"
     r"python-abi|xorg-.*|pthread-stubs|ninja-base|tzcode|ucx|gflags|glog|aws-.*|arrow-cpp|re2|orc|bottleneck-base|"
-    r"nspr|nss|alsa-lib|attr|dataclasses|typing)$"
+    r"nspr|nss|alsa-lib|attr|dataclasses|typing|rhash|ninja-base|(c|cxx|fortran)-compiler|compilers|clang.*|lld|llvm.*|"
+    r"keyutils|gawk|bison|flex|m4|sed|tar|unzip|wget|tmux|vim|htop|screen|parallel|rust|go|maven|ant|swig|cuda|cub|"
+    r"magma.*|faiss-proc|openmpi|mpich|mpi|fftw|gsl|suitesparse|metis|glpk|libblas|eigen|pybind11-abi|cpuonly|nomkl|"
+    r"typing_extensions-base|certifi-base|jupyter-base|pandoc|tbb4py|icc_rt|vs2015_runtime|vc|wincertstore|console_shortcut|"
+    r"menuinst|pywin32-base|winpty|m2w64-.*|msys2-.*)$"
 )
 """Conda packages that are no Python packages, or part of Python, or bring pip itself."""
 
@@ -67,7 +71,8 @@ def _version(rest: str) -> str:
         version = version.strip()
         if build or "*" in version:
             return f"=={version}"
-        return f"=={version}.*" if re.fullmatch(r"\d+(\.\d+)*", version) else f"=={version}"
+        # Three numbers name one release; `=1.19` is a prefix.
+        return f"=={version}.*" if re.fullmatch(r"\d+(\.\d+)?", version) else f"=={version}"
     if rest[0].isdigit():
         return f"=={rest.split()[0].split('=')[0]}"
     # Alternatives ("1.2|1.3") and build strings after a blank have no counterpart.

@@ -3,32 +3,93 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lmr_author import resources
 from lmr_author.environment.base_images import BaseImage
-from lmr_author.environment.recipe import Recipe
+from lmr_author.environment.recipe import TORCH_FAMILY, Recipe, SystemPackage
+from lmr_author.environment.stamp import stamped
+from lmr_author.environment.system import known_name
 from lmr_author.errors import LmrError
+from lmr_author.processes import printable
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
+LISTED = 10
+"""How many downloads and missing packages a Dockerfile's comments name."""
+
 _FOLDER = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
 
 
-def render(recipe: Recipe, base: BaseImage, repo_folder: str, *, pinned: bool = True) -> str:
-    """The Dockerfile. Nothing a repository says goes into it: its requirements are in the lock file only.
+def render(
+    recipe: Recipe, base: BaseImage, repo_folder: str, *, pinned: bool = True, compiled: Sequence[str] = ()
+) -> str:
+    """The Dockerfile. What a repository says goes into its comments only, and its requirements into the lock.
+
+    Packages of the system come from our own table. Nothing is downloaded but packages.
 
     Args:
         repo_folder: the repository's folder; default of the build argument ``DIR``.
         pinned: whether the lock names every package, so that pip need not resolve (and cannot replace torch).
+        compiled: packages of the lock that have no wheel, so that a compiler is needed.
 
     Raises LmrError for a folder name that is none.
     """
     _require_folder(repo_folder)
-    return _template("Dockerfile.j2").render(
-        image=base.reference, folder=repo_folder, source_folder=recipe.source_folder, pinned=pinned
+    text = _template("Dockerfile.j2").render(
+        image=base.reference,
+        folder=repo_folder,
+        source_folder=recipe.source_folder,
+        pinned=pinned,
+        system=_system(recipe, base, compiled),
+        missing=_missing(recipe),
+        downloads=_downloads(recipe),
     )
+    return stamped(text)
+
+
+def _system(recipe: Recipe, base: BaseImage, compiled: Sequence[str]) -> list[SystemPackage]:
+    """What is installed of the system; a compiler only where something is compiled and the image has none."""
+    found = {item.name: item for item in recipe.system if known_name(item.name) == item.name}
+    if compiled:
+        reason = f"compiled when they are installed: {', '.join(compiled)}"
+        found["build-essential"] = SystemPackage("build-essential", _plain(reason), "requirements.lock")
+    if base.kind == "devel":
+        found.pop("build-essential", None)
+    return [replace(item, reason=_plain(item.reason)) for _, item in sorted(found.items())]
+
+
+def _missing(recipe: Recipe) -> list[str]:
+    """Packages that the repository takes from elsewhere than the index, one line each."""
+    there = TORCH_FAMILY | {item.name for item in recipe.requirements} | {""}
+    kinds = ("git", "url", "path", "unavailable")
+    items = [item for item in recipe.unused if item.kind in kinds and item.name not in there]
+    lines = (f"{item.name} ({item.origin})" for item in items)
+    return _some(lines)
+
+
+def _downloads(recipe: Recipe) -> list[str]:
+    """Models and data, each once, those fetched at import first."""
+    ordered = sorted(recipe.downloads, key=lambda item: not item.at_import)
+    unique = {(item.kind, item.what): item for item in reversed(ordered)}
+    lines = [
+        f"{item.kind} {item.what} ({item.origin})" for item in ordered if unique[item.kind, item.what] is item
+    ]
+    return _some(lines)
+
+
+def _some(lines: Iterable[str]) -> list[str]:
+    listed = list(dict.fromkeys(map(_plain, lines)))
+    more = [f"and {len(listed) - LISTED} more (lmr-author env detect)"] if len(listed) > LISTED else []
+    return [*listed[:LISTED], *more]
+
+
+def _plain(text: str) -> str:
+    """Text that can stand in a comment whatever a repository wrote: no control, quote, dollar, backslash."""
+    return re.sub(r"[^A-Za-z0-9 .,:;/_()\[\]<>=!~+@#%-]", "_", printable(text, 160))
 
 
 def render_dockerignore(repo_folder: str) -> str:

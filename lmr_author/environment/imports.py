@@ -1,4 +1,4 @@
-"""What a repository imports, where nothing is declared.
+"""Imports, and the packages that they need.
 
 Imports are read with ``ast``: unlike fawltydeps' own extraction this tells optional imports
 (``try: … except ImportError``, ``if TYPE_CHECKING``) from needed ones, and says nothing on stderr.
@@ -10,22 +10,23 @@ import ast
 import json
 import re
 import sys
-import warnings
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 
-from lmr_author import files
-from lmr_author.environment.recipe import Declared
-from lmr_author.environment.requirements import read_text
-from lmr_author.errors import LmrError
+from lmr_author.environment.recipe import Declared, Unused
 from lmr_author.processes import printable
 
-MAX_FILES = 5000
-_SKIPPED = re.compile(r"(^|/)(tests?|docs?|\.[^/]*)/|(^|/)(setup|conftest|test_[^/]*|[^/]*_test)\.py$", re.I)
+if TYPE_CHECKING:
+    from lmr_author.environment.code import Code, SourceFile
+
+_EXAMPLES = re.compile(
+    r"(^|/)(examples?|bench[^/]*|demos?|notebooks?|experiments?/notebooks?)/|\.ipynb$", re.I
+)
 _ASIDE = re.compile(
     r"(^|/)(examples?|bench[^/]*|demos?|scripts?|notebooks?|tools?|util(s|ity|ities)?|[^/]*comparison)/", re.I
 )
@@ -42,6 +43,29 @@ _OLD_STANDARD = {
 }
 
 
+SAME_MODULE = {
+    "opencv-python-headless": ("opencv-python", "opencv-contrib-python", "opencv-contrib-python-headless"),
+    "faiss-cpu": ("faiss-gpu", "faiss"),
+    "tensorflow": ("tensorflow-gpu", "tensorflow-cpu", "tf-nightly"),
+    "pytorch-lightning": ("lightning",),
+    "pillow": ("pillow-simd",),
+    "onnxruntime": ("onnxruntime-gpu",),
+    "python-levenshtein": ("levenshtein",),
+    "psycopg2": ("psycopg2-binary",),
+    "cupy-cuda12x": ("cupy", "cupy-cuda11x", "cupy-cuda102", "cupy-cuda110", "cupy-cuda111", "cupy-cuda113"),
+    "triton": ("pytorch-triton",),
+    "pycryptodome": ("pycrypto",),
+    "mecab-python3": ("mecab-python", "mecab"),
+    "umap-learn": ("umap",),
+    "fschat": ("fastchat",),
+}
+"""Package → others that bring a module of the same name: one of them is enough."""
+
+
+_ELSEWHERE = frozenset({"google", "smdistributed", "torch_xla", "xla_bridge"})
+"""Modules of other platforms: they are there where they can be used."""
+
+
 @cache
 def package_names() -> dict[str, str]:
     """Import name → package, where they differ; "" for a package that the index does not have."""
@@ -50,7 +74,7 @@ def package_names() -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class _Import:
+class Import:
     """An import: dotted name, line (notebook: cell), and whether it runs when the module is imported."""
 
     name: str
@@ -58,44 +82,83 @@ class _Import:
     at_once: bool
 
 
-def imported_packages(root: Path, *, at_once: bool = False) -> list[Declared]:
+def imported_packages(code: Code, *, at_once: bool = False, parts: Sequence[str] = ()) -> list[Declared]:
     """The packages that a repository's code needs, by their names on the package index, sorted.
+
+    What only examples and notebooks import counts when there is nothing else.
 
     Args:
         at_once: only what the main code (no examples, scripts, notebooks) needs to be importable at all,
             and only packages whose name is sure.
+        parts: folders with requirements of their own, which count as examples do.
     """
-    sources = [path for path in files.walk(root) if path.suffix in (".py", ".ipynb")][:MAX_FILES]
-    local = local_names(root, sources)
+    chosen = _main(code, parts)
+    if at_once:
+        chosen = [item for item in chosen if not _EXAMPLES.search(item.path) and not _ASIDE.search(item.path)]
     found: dict[str, Declared] = {}
-    for path in sources:
-        relative = path.relative_to(root).as_posix()
-        if _SKIPPED.search(relative) or (at_once and (path.suffix != ".py" or _ASIDE.search(relative))):
-            continue
-        for item in _imports(path):
+    for item in chosen:
+        for declared in _packages(item, code.local, at_once=at_once):
+            known = found.get(declared.name)
+            if known is None or (known.guessed and not declared.guessed):
+                found[declared.name] = declared
+    return sorted(found.values(), key=lambda item: item.name)
+
+
+def _main(code: Code, parts: Sequence[str]) -> list[SourceFile]:
+    """The code without examples, notebooks and parts with an environment of their own; all when nothing is left."""
+    main = [item for item in code.files if not _is_aside(item.path, parts)]
+    return main if any(item.imports for item in main) else list(code.files)
+
+
+def _is_aside(path: str, parts: Sequence[str]) -> bool:
+    return bool(_EXAMPLES.search(path)) or any(path.startswith(f"{part}/") for part in parts)
+
+
+def is_example(path: str) -> bool:
+    """Whether a path (or an origin, ``path:line``) lies among examples and notebooks."""
+    return bool(_EXAMPLES.search(path.partition(":")[0]))
+
+
+def unavailable(code: Code, parts: Sequence[str] = ()) -> list[Unused]:
+    """Imports of the main code that no package on the index brings: installed from a repository, or compiled."""
+    found: dict[str, Unused] = {}
+    for source in _main(code, parts):
+        for item in source.imports:
             top = item.name.partition(".")[0]
-            if top in found or top in local or _standard(top) or (at_once and not item.at_once):
-                continue
-            package = _package(item.name)
-            sure = top in package_names()
-            if package and (sure or not at_once):
-                origin = f"import {top} in {printable(relative)}:{item.line}"
-                found[top] = Declared(
-                    canonicalize_name(package), package, origin, guessed=at_once or not sure
+            known = top in package_names() and not _package(item.name) and top not in _ELSEWHERE
+            if item.at_once and known and top not in code.local:
+                origin = f"{printable(source.path)}:{item.line}"
+                found.setdefault(
+                    top,
+                    Unused(
+                        f"import {top}",
+                        origin,
+                        "unavailable",
+                        "it is not on the package index",
+                        canonicalize_name(top),
+                    ),
                 )
-    unique = {item.name: item for item in sorted(found.values(), key=lambda item: item.guessed, reverse=True)}
-    return sorted(unique.values(), key=lambda item: item.name)
+    return list(found.values())
 
 
-def local_names(root: Path, sources: list[Path]) -> set[str]:
-    """Names that the repository itself can mean: every module and every folder of one, wherever it lies.
+def example_packages(code: Code, parts: Sequence[str] = ()) -> list[Declared]:
+    """The packages that only examples, notebooks and parts of their own import, sorted: not installed."""
+    main = {item.name for item in imported_packages(code, parts=parts)}
+    aside = [item for item in code.files if _is_aside(item.path, parts)]
+    found = {one.name: one for item in aside for one in _packages(item, code.local, at_once=False)}
+    return sorted((one for name, one in found.items() if name not in main), key=lambda one: one.name)
 
-    Research code extends ``sys.path`` freely, so the place says little.
-    """
-    names = {path.stem for path in sources}
-    for path in sources:
-        names.update(path.relative_to(root).parts[:-1])
-    return names
+
+def _packages(source: SourceFile, local: frozenset[str], *, at_once: bool) -> Iterator[Declared]:
+    for item in source.imports:
+        top = item.name.partition(".")[0]
+        if top in local or _standard(top) or (at_once and not item.at_once):
+            continue
+        package = _package(item.name)
+        sure = top in package_names()
+        if package and (sure or not at_once):
+            origin = f"import {top} in {printable(source.path)}:{item.line}"
+            yield Declared(canonicalize_name(package), package, origin, guessed=at_once or not sure)
 
 
 def _standard(name: str) -> bool:
@@ -112,54 +175,43 @@ def _package(name: str) -> str:
     return parts[0] if re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", parts[0]) else ""
 
 
-def _imports(path: Path) -> Iterator[_Import]:
-    try:
-        text = read_text(path)
-        yield from _notebook(text) if path.suffix == ".ipynb" else _code(text)
-    except (LmrError, SyntaxError, ValueError, RecursionError, MemoryError):
-        return
-
-
-def _notebook(text: str) -> Iterator[_Import]:
-    data = json.loads(text)
-    cells = data.get("cells", []) if isinstance(data, dict) else []
-    for number, cell in enumerate(cells if isinstance(cells, list) else [], 1):
-        if not isinstance(cell, dict) or cell.get("cell_type") != "code":
-            continue
-        source = cell.get("source", "")
-        lines = ("".join(map(str, source)) if isinstance(source, list) else str(source)).splitlines()
-        code = "\n".join("" if line.lstrip().startswith(("!", "%", "?")) else line for line in lines)
-        try:
-            yield from (replace(item, line=number) for item in _code(code))
-        except (SyntaxError, ValueError):
-            continue
-
-
-def _code(text: str) -> Iterator[_Import]:
+def imports_in(tree: ast.Module) -> Iterator[Import]:
     """The imports of some code that must succeed: none under ``except ImportError`` or ``TYPE_CHECKING``."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # foreign code's invalid escapes are not our reader's business
-        tree = ast.parse(text)
     stack: list[tuple[ast.AST, bool]] = [(tree, True)]
     while stack:
         node, at_once = stack.pop()
         below: Iterable[ast.AST] = ()
         if isinstance(node, ast.Import):
-            yield from (_Import(alias.name, node.lineno, at_once) for alias in node.names)
+            yield from (Import(alias.name, node.lineno, at_once) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             if node.level == 0 and node.module:
                 # `from google.cloud import storage`: only the whole name tells the package.
                 yield from (
-                    _Import(f"{node.module}.{alias.name}", node.lineno, at_once) for alias in node.names
+                    Import(f"{node.module}.{alias.name}", node.lineno, at_once) for alias in node.names
                 )
         elif isinstance(node, ast.Try) and _handles_import_error(node):
             below = [*node.orelse, *node.finalbody]
-        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+        elif isinstance(node, ast.If) and _never_at_run_time(node.test):
             below = node.orelse
+        elif isinstance(node, ast.If) and _is_main(node.test):
+            below, at_once = [*node.body, *node.orelse], False
         else:
             below = ast.iter_child_nodes(node)
             at_once = at_once and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
         stack.extend((child, at_once) for child in below)
+
+
+def _never_at_run_time(test: ast.expr) -> bool:
+    """``if TYPE_CHECKING:`` and ``if is_x_available():``, which guards an optional package."""
+    for node in ast.walk(test):
+        name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+        if name == "TYPE_CHECKING" or re.fullmatch(r"_?(is|has|have)_\w+_(available|installed)", name):
+            return True
+    return False
+
+
+def _is_main(test: ast.expr) -> bool:
+    return "__name__" in ast.dump(test) and "__main__" in ast.dump(test)
 
 
 def _handles_import_error(node: ast.Try) -> bool:

@@ -1,12 +1,12 @@
-"""Read what a repository declares in pyproject.toml, setup.cfg, setup.py and conda's environment.yml."""
+"""Read what a repository declares in pyproject.toml, setup.cfg, conda's environment.yml and Pipfile."""
 
 from __future__ import annotations
 
-import ast
 import configparser
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,78 +15,126 @@ from packaging.utils import canonicalize_name
 
 from lmr_author import files
 from lmr_author.environment import conda
-from lmr_author.environment.recipe import Declared, Manifest, parse_requirement
-from lmr_author.environment.requirements import read_text
+from lmr_author.environment.recipe import Declared, Manifest, Unused, parse_requirement
+from lmr_author.environment.requirements import own_or_unused, read_text
 from lmr_author.errors import LmrError
 from lmr_author.processes import printable
 
+Line = tuple[str, str]
+"""A requirement as written, and its origin."""
+
+
+class Places:
+    """Where in a file something stands, for formats whose parsers do not say."""
+
+    def __init__(self, path: str, text: str) -> None:
+        self._path = path
+        self._lines = text.splitlines()
+        self._at = 0
+
+    def of(self, *needles: str) -> str:
+        """``path:line`` of the next line that holds all needles (from the top again when there is none)."""
+        for start, stop in ((self._at, len(self._lines)), (0, self._at)):
+            for number in range(start, stop):
+                if all(needle in self._lines[number] for needle in needles):
+                    self._at = number
+                    return f"{self._path}:{number + 1}"
+        return self._path
+
 
 def read_pyproject(root: Path, path: str) -> Manifest:
-    """``[project]`` (PEP 621), else ``[tool.poetry]``."""
+    """``[project]`` (PEP 621: also of PDM, flit and hatch), else ``[tool.poetry]``, else flit's older form.
+
+    What is optional (extras, groups) is suggested only.
+    """
     try:
-        data = tomllib.loads(read_text(files.inside(root, path)))
+        text = read_text(files.inside(root, path))
+        data = tomllib.loads(text)
     except (LmrError, tomllib.TOMLDecodeError, RecursionError) as error:
         return Manifest(path, problems=(f"{path}: cannot be read ({printable(str(error), 100)})",))
-    project, poetry = _table(data, "project"), _table(_table(data, "tool"), "poetry")
-    lines = [str(item) for item in _list(project.get("dependencies"))]
-    python = _text(project.get("requires-python"))
-    if not project and poetry:
-        dependencies = _table(poetry, "dependencies")
-        python = _poetry_version(dependencies.get("python"))
-        lines = [_poetry(name, value) for name, value in dependencies.items() if name.lower() != "python"]
-    problems = (
-        [f"{path}: dependencies are dynamic"] if "dependencies" in _list(project.get("dynamic")) else []
+    places = Places(path, text)
+    project, tool = _table(data, "project"), _table(data, "tool")
+    poetry, flit = _table(tool, "poetry"), _table(_table(tool, "flit"), "metadata")
+    if project:
+        lines = [(line, places.of(line)) for line in _strings(project.get("dependencies"))]
+        python, name = _text(project.get("requires-python")), _text(project.get("name"))
+    elif poetry:
+        lines, python, name = _poetry_lines(poetry, places)
+    else:
+        lines = [(line, places.of(line)) for line in _strings(flit.get("requires"))]
+        python, name = _text(flit.get("requires-python")), _text(flit.get("module"))
+    dynamic = "dependencies" in _strings(project.get("dynamic"))
+    origin = places.of("python", python.split(",")[0].lstrip("><=!~ ")) if python else ""
+    return make(
+        path,
+        lines,
+        python=python,
+        python_origin=origin,
+        project=name,
+        suggested=_optional(data, places),
+        problems=[f"{path}: dependencies are dynamic"] if dynamic else [],
     )
-    name = _text(project.get("name")) or _text(poetry.get("name"))
-    return _manifest(path, [(line, path) for line in lines if line], python, name, problems)
+
+
+def _poetry_lines(poetry: Mapping[str, Any], places: Places) -> tuple[list[Line], str, str]:
+    dependencies = _table(poetry, "dependencies")
+    lines = [
+        (line, places.of(name, "="))
+        for name, value in dependencies.items()
+        if name.lower() != "python"
+        for line in _poetry(name, value)
+    ]
+    return lines, _poetry_version(dependencies.get("python")), _text(poetry.get("name"))
+
+
+def _optional(data: Mapping[str, Any], places: Places) -> list[Line]:
+    """Extras and groups: of PEP 621, PEP 735, poetry, PDM, hatch and uv."""
+    project, tool = _table(data, "project"), _table(data, "tool")
+    poetry, pdm = _table(tool, "poetry"), _table(tool, "pdm")
+    tables = [_table(project, "optional-dependencies"), _table(data, "dependency-groups")]
+    tables += [_table(pdm, "dev-dependencies"), {"uv": _table(tool, "uv").get("dev-dependencies")}]
+    tables += [_table(_table(tool, "hatch"), "envs")]
+    lines: list[Line] = []
+    for table in tables:
+        for value in table.values():
+            listed = value.get("dependencies") if isinstance(value, dict) else value
+            lines += [(line, places.of(line)) for line in _strings(listed)]
+    optional = {name: value for name, value in _table(poetry, "dependencies").items() if _is_optional(value)}
+    groups = [
+        _table(group, "dependencies") for group in _table(poetry, "group").values() if isinstance(group, dict)
+    ]
+    for table in (optional, _table(poetry, "dev-dependencies"), *groups):
+        for name, value in table.items():
+            lines += [(line, places.of(name, "=")) for line in _poetry(name, value, optional=True)]
+    return lines
 
 
 def read_setup_cfg(root: Path, path: str) -> Manifest:
-    """``install_requires``, ``python_requires`` and ``name``."""
+    """``install_requires``, ``python_requires`` and ``name``; extras are suggested."""
     parser = configparser.ConfigParser(interpolation=None, strict=False)
     try:
-        parser.read_string(read_text(files.inside(root, path)))
+        text = read_text(files.inside(root, path))
+        parser.read_string(text)
     except (LmrError, configparser.Error) as error:
         return Manifest(path, problems=(f"{path}: cannot be read ({printable(str(error), 100)})",))
-    listed = parser.get("options", "install_requires", fallback="")
-    # One requirement per line; within one line, ';' belongs to a marker.
-    lines = [
-        (line.strip(), path)
-        for line in listed.splitlines()
-        if line.strip() and not line.strip().startswith("#")
-    ]
+    places = Places(path, text)
+    listed = _listed(parser.get("options", "install_requires", fallback=""))
+    extras = parser.items("options.extras_require") if parser.has_section("options.extras_require") else []
     python = parser.get("options", "python_requires", fallback="")
-    return _manifest(path, lines, python, parser.get("metadata", "name", fallback=""))
-
-
-def read_setup_py(root: Path, path: str) -> Manifest:
-    """Literal ``install_requires``, ``python_requires`` and ``name`` of the ``setup`` call; not executed."""
-    try:
-        tree = ast.parse(read_text(files.inside(root, path)))
-    except (LmrError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return Manifest(path, problems=(f"{path}: cannot be read ({printable(str(error), 100)})",))
-    names = {
-        target.id: node.value
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Assign)
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
-    call = next(
-        (node for node in ast.walk(tree) if isinstance(node, ast.Call) and _called(node) == "setup"), None
+    return make(
+        path,
+        [(line, places.of(line)) for line in listed],
+        python=python,
+        python_origin=places.of("python_requires") if python else "",
+        project=parser.get("metadata", "name", fallback=""),
+        suggested=[(line, places.of(line)) for _, value in extras for line in _listed(value)],
     )
-    if call is None:
-        return Manifest(path)
-    keywords = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
-    problems, lines = [], []
-    if "install_requires" in keywords:
-        items, complete = _strings(keywords["install_requires"], names)
-        lines = [(text, f"{path}:{line}") for text, line in items]
-        if not complete:
-            problems.append(f"{path}: part of install_requires is computed and was not read")
-    python, _ = _strings(keywords.get("python_requires"), names)
-    name, _ = _strings(keywords.get("name"), names)
-    return _manifest(path, lines, python[0][0] if python else "", name[0][0] if name else "", problems)
+
+
+def _listed(text: str) -> list[str]:
+    """One requirement per line; within one line, ';' belongs to a marker."""
+    lines = (line.strip() for line in text.splitlines())
+    return [line for line in lines if line and not line.startswith("#")]
 
 
 def read_environment(root: Path, path: str) -> Manifest:
@@ -94,102 +142,173 @@ def read_environment(root: Path, path: str) -> Manifest:
     import yaml
 
     try:
-        data = yaml.safe_load(read_text(files.inside(root, path)))
+        text = read_text(files.inside(root, path))
+        data = yaml.safe_load(text)
     except (LmrError, yaml.YAMLError, RecursionError, ValueError) as error:
         return Manifest(path, problems=(f"{path}: cannot be read ({printable(str(error), 100)})",))
-    lines: list[tuple[str, str]] = []
-    problems: list[str] = []
-    python = ""
+    places = Places(path, text)
+    lines: list[Line] = []
+    ours: list[Line] = []
+    unused: list[Unused] = []
+    python = python_origin = ""
     for item in _list(data.get("dependencies")) if isinstance(data, dict) else []:
         if isinstance(item, dict):
-            for line in _list(item.get("pip")):
-                text = str(line).strip()
-                if text.startswith("-"):
-                    problems.append(f"{path}: not used, an option: {printable(text, 120)}")
+            for line in _strings(item.get("pip")):
+                read = pip_line(line.strip(), places.of(line.strip()[:200]))
+                if isinstance(read, Unused):
+                    unused.append(read)
                 else:
-                    lines.append((text, f"{path}, pip"))
+                    lines.append(read)
         elif isinstance(item, str):
-            name, text = conda.requirement(item)
+            name, requirement = conda.requirement(item)
             if name == "python":
-                python = text
-            elif text:
-                lines.append((text, f"{path}, conda"))
-    return _manifest(path, lines, python, "", problems)
+                python, python_origin = requirement, places.of(item)
+            elif requirement:
+                ours.append((requirement, places.of(item)))
+    manifest = make(path, [*ours, *lines], python=python, python_origin=python_origin, unused=unused)
+    origins = {origin for _, origin in ours}
+    declared = tuple(replace(item, conda=item.origin in origins) for item in manifest.declared)
+    return replace(manifest, declared=declared)
 
 
-def _manifest(
-    path: str, lines: Iterable[tuple[str, str]], python: str, name: str, problems: Iterable[str] = ()
+def pip_line(line: str, origin: str) -> Line | Unused:
+    """A line of conda's pip part, or an argument of pip: ``-e`` and other options are not used."""
+    editable = re.match(r"^(?:-e|--editable)[\s=]+(\S.*)$", line)
+    if editable:
+        return own_or_unused(editable[1], origin, printable(line, 120))
+    if line.startswith("-"):
+        return Unused(printable(line, 120), origin, "option", "an option")
+    return line, origin
+
+
+def read_pipfile(root: Path, path: str) -> Manifest:
+    """``[packages]`` and ``[requires]`` of a Pipfile; its development packages are suggested."""
+    try:
+        text = read_text(files.inside(root, path))
+        data = tomllib.loads(text)
+    except (LmrError, tomllib.TOMLDecodeError, RecursionError) as error:
+        return Manifest(path, problems=(f"{path}: cannot be read ({printable(str(error), 100)})",))
+    places = Places(path, text)
+    lines = [
+        (_pipfile(name, value), places.of(name, "=")) for name, value in _table(data, "packages").items()
+    ]
+    extra = [
+        (_pipfile(name, value), places.of(name, "=")) for name, value in _table(data, "dev-packages").items()
+    ]
+    requires = _table(data, "requires")
+    version = _text(requires.get("python_full_version")) or _text(requires.get("python_version"))
+    python = f"=={version}.*" if re.fullmatch(r"3\.\d+", version) else f"=={version}" if version else ""
+    return make(
+        path,
+        lines,
+        python=python,
+        python_origin=places.of("python", version) if version else "",
+        suggested=extra,
+    )
+
+
+def make(
+    path: str,
+    lines: Iterable[Line],
+    *,
+    python: str = "",
+    python_origin: str = "",
+    project: str = "",
+    suggested: Iterable[Line] = (),
+    constraints: Iterable[Line] = (),
+    problems: Iterable[str] = (),
+    unused: Iterable[Unused] = (),
+    includes: Iterable[str] = (),
 ) -> Manifest:
-    declared: list[Declared] = []
+    """A manifest of lines as they were read; what is no requirement is told."""
+    read = [parse_requirement(text, origin) for text, origin in lines]
     found = list(problems)
-    for text, origin in lines:
-        parsed = parse_requirement(text, origin)
-        if isinstance(parsed, str):
-            found.append(parsed)
-        else:
-            declared.append(parsed)
     try:
         SpecifierSet(python)
     except InvalidSpecifier:
         found.append(f"{path}: the Python version {printable(python, 60)} cannot be read")
         python = ""
-    own = canonicalize_name(name) if re.fullmatch(r"[A-Za-z0-9][\w.-]*", name) else ""
-    return Manifest(path, tuple(declared), python, own, tuple(found))
+    return Manifest(
+        path,
+        tuple(item for item in read if isinstance(item, Declared)),
+        python,
+        canonicalize_name(project) if re.fullmatch(r"[A-Za-z0-9][\w.-]*", project) else "",
+        tuple(found),
+        (*unused, *(item for item in read if isinstance(item, Unused))),
+        tuple(_only_declared(suggested)),
+        tuple(_only_declared(constraints)),
+        python_origin or (path if python else ""),
+        tuple(includes),
+    )
 
 
-def _called(call: ast.Call) -> str:
-    function = call.func
-    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+def _only_declared(lines: Iterable[Line]) -> list[Declared]:
+    read = (parse_requirement(text, origin) for text, origin in lines)
+    return [item for item in read if isinstance(item, Declared)]
 
 
-def _strings(
-    node: ast.expr | None, names: Mapping[str, ast.expr], depth: int = 0
-) -> tuple[list[tuple[str, int]], bool]:
-    """The literal strings of an expression with their lines, and whether there is nothing else in it."""
-    if node is None or depth > 20:
-        return [], node is None
-    if isinstance(node, ast.Constant):
-        return (
-            ([(node.value, node.lineno)], True) if isinstance(node.value, str) else ([], node.value is None)
-        )
-    if isinstance(node, ast.Name) and node.id in names:
-        return _strings(names[node.id], names, depth + 1)
-    if isinstance(node, ast.List | ast.Tuple | ast.Set):
-        parts = [_strings(item, names, depth + 1) for item in node.elts]
-    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        parts = [_strings(side, names, depth + 1) for side in (node.left, node.right)]
-    else:
-        return [], False
-    return [item for found, _ in parts for item in found], all(complete for _, complete in parts)
+def _is_optional(value: object) -> bool:
+    return isinstance(value, dict) and bool(value.get("optional"))
 
 
-def _poetry(name: str, value: object) -> str:
-    """A dependency of poetry in PEP 508 form; "" when it is optional; an address stays one."""
-    if isinstance(value, dict):
-        if value.get("optional"):
-            return ""
-        for kind in ("git", "url", "path"):
-            if kind in value:
-                return f"{name} @ {value[kind]}"
-        extras = ",".join(str(extra) for extra in _list(value.get("extras")))
-        return f"{name}{f'[{extras}]' if extras else ''}{_poetry_version(value.get('version'))}"
-    return f"{name}{_poetry_version(value)}"
+def _poetry(name: str, value: object, *, optional: bool = False) -> list[str]:
+    """A dependency of poetry in PEP 508 form: none when it is optional, several for several Pythons."""
+    if isinstance(value, list):
+        return [line for one in value for line in _poetry(name, one, optional=optional)]
+    if not isinstance(value, dict):
+        return [f"{name}{_poetry_version(value)}"]
+    if value.get("optional") and not optional:
+        return []
+    for kind in ("git", "url", "path"):
+        if kind in value:
+            prefix = "git+" if kind == "git" and not str(value[kind]).startswith("git+") else ""
+            return [f"{name} @ {prefix}{value[kind]}"]
+    return [f"{name}{_extras(value)}{_poetry_version(value.get('version'))}{_poetry_marker(value)}"]
+
+
+def _poetry_marker(value: Mapping[str, Any]) -> str:
+    """``markers = …`` and ``python = …`` of a dependency as a marker of PEP 508."""
+    parts = [_text(value.get("markers"))]
+    for part in filter(None, _poetry_version(value.get("python")).split(",")):
+        match = re.fullmatch(r"([<>=!]+)(\d+\.\d+)(?:\.\d+)*", part)
+        if match:
+            parts.append(f"python_version {match[1]} '{match[2]}'")
+    text = " and ".join(part for part in parts if part)
+    return f"; {text}" if text else ""
+
+
+def _extras(value: Mapping[str, Any]) -> str:
+    extras = ",".join(_strings(value.get("extras")))
+    return f"[{extras}]" if extras else ""
+
+
+def _pipfile(name: str, value: object) -> str:
+    """A package of a Pipfile in PEP 508 form; an address or path stays one."""
+    if not isinstance(value, dict):
+        version = _text(value)
+        return f"{name}{'' if version == '*' else version}"
+    for kind in ("git", "file", "path"):
+        if kind in value:
+            return f"{name} @ {'git+' if kind == 'git' else ''}{value[kind]}"
+    version = _text(value.get("version"))
+    marker = _text(value.get("markers"))
+    return f"{name}{_extras(value)}{'' if version == '*' else version}{f'; {marker}' if marker else ''}"
 
 
 def _poetry_version(value: object) -> str:
     """``^1.2`` and ``~1.2`` (python-poetry.org/docs/dependency-specification) as PEP 440 specifiers."""
     parts = []
-    for part in str(value or "*").split(","):
+    for part in str(value or "*").partition("||")[0].split(","):
         part = part.strip()
-        match = re.fullmatch(r"([\^~]?)\s*(\d+(?:\.\d+)*)", part)
+        match = re.fullmatch(r"([\^~]?)\s*(\d+(?:\.\d+)*)([a-z]+\d*)?", part)
         if part in ("", "*"):
             continue
         if match is None:
-            parts.append(part)
+            parts.append(re.sub(r"^=(?==)?", "==", part) if part.startswith("=") else part)
         elif match[1] == "":
-            parts.append(f"=={match[2]}")
+            parts.append(f"=={match[2]}{match[3] or ''}")
         else:
-            parts.append(f">={match[2]},<{_next(match[2], caret=match[1] == '^')}")
+            parts.append(f">={match[2]}{match[3] or ''},<{_next(match[2], caret=match[1] == '^')}")
     return ",".join(parts)
 
 
@@ -211,6 +330,11 @@ def _table(data: Mapping[str, Any], key: str) -> dict[str, Any]:
 
 def _list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
+
+
+def _strings(value: object) -> list[str]:
+    """The strings of a list; nothing else is turned into text (an alias bomb in YAML would explode)."""
+    return [item for item in _list(value) if isinstance(item, str)]
 
 
 def _text(value: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -30,15 +31,95 @@ class Declared:
         text: the requirement in PEP 508 form, made from parsed parts: no option, no URL, one line.
         origin: file and line, as in ``requirements.txt:4``.
         guessed: nobody declares it; it is taken from an import, and goes when it does not fit.
+        conda: it is one of conda's packages, whose names and versions the package index need not have.
     """
 
     name: str
     text: str
     origin: str
     guessed: bool = False
+    conda: bool = False
 
     def __str__(self) -> str:
         return f"{self.text} ({self.origin})"
+
+
+@dataclass(frozen=True)
+class Unused:
+    """A requirement that cannot be used as it stands.
+
+    Attributes:
+        text: as written, made printable.
+        origin: file and line.
+        kind: ``git`` (or another version control), ``url``, ``path``, ``own`` (this repository), ``option``,
+            ``unavailable`` (imported, and not on the package index), ``unreadable``.
+        reason: why, for a person.
+        name: the package's name, normalised, where it is known.
+    """
+
+    text: str
+    origin: str
+    kind: str
+    reason: str
+    name: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.origin}: not used, {self.reason}: {self.text}"
+
+
+@dataclass(frozen=True)
+class Fact:
+    """Something that a place of the repository says or shows."""
+
+    text: str
+    origin: str
+
+    def __str__(self) -> str:
+        return f"{self.text} ({self.origin})"
+
+
+@dataclass(frozen=True)
+class Download:
+    """A model or data set that the code fetches.
+
+    Attributes:
+        kind: ``model``, ``dataset``, ``nltk``, ``spacy`` or ``file``.
+        what: its name or address.
+        origin: file and line.
+        at_import: whether importing the module fetches it; otherwise calling something does.
+    """
+
+    kind: str
+    what: str
+    origin: str
+    at_import: bool
+
+    def __str__(self) -> str:
+        when = "when imported" if self.at_import else "when run"
+        return f"{self.kind} {self.what}, {when} ({self.origin})"
+
+
+@dataclass(frozen=True)
+class SystemPackage:
+    """A package of the image's operating system: Debian's and Ubuntu's name, and why it is needed."""
+
+    name: str
+    reason: str
+    origin: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.reason} ({self.origin})"
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """Requirements on one package, in one or several places, that no version satisfies together."""
+
+    name: str
+    declared: tuple[Declared, ...]
+
+    def __str__(self) -> str:
+        return f"contradictory: {' against '.join(map(str, self.declared))}"
 
 
 @dataclass(frozen=True)
@@ -55,6 +136,14 @@ class Recipe:
         date: when the pinned commit was made; packages newer than this are not used.
         sources: files that the facts were read from.
         problems: lines that were not used, and why.
+        constraints: versions that the repository's own lock files name; they give way when they do not fit.
+        pythons: every place that names a Python version.
+        suggested: requirements that are only mentioned (README, Dockerfile, CI, extras) and not used.
+        unused: requirements that cannot be used: addresses, paths, options.
+        contradictions: requirements that exclude one another.
+        cuda: where the code cannot do without a GPU, or compiles for one.
+        system: packages of the operating system.
+        downloads: models and data that the code fetches.
     """
 
     requirements: tuple[Declared, ...] = ()
@@ -67,28 +156,101 @@ class Recipe:
     date: datetime | None = None
     sources: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    constraints: tuple[Declared, ...] = ()
+    pythons: tuple[Fact, ...] = ()
+    suggested: tuple[Declared, ...] = ()
+    unused: tuple[Unused, ...] = ()
+    contradictions: tuple[Contradiction, ...] = ()
+    cuda: tuple[Fact, ...] = ()
+    system: tuple[SystemPackage, ...] = ()
+    downloads: tuple[Download, ...] = ()
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """What one file declares."""
+    """What one file says.
+
+    Attributes:
+        declared: requirements of the repository.
+        python: specifier of the Python version it asks for, with the line in ``python_origin``.
+        project: normalised name of the repository's package.
+        problems: what could not be read, for a person.
+        unused: requirements that cannot be used.
+        suggested: requirements that are optional (extras, groups) or only mentioned.
+        constraints: versions that apply if the package is installed at all (lock files, ``-c``).
+        includes: requirement files that a README, a Dockerfile or CI tells to install.
+        apt: packages of the operating system that it installs.
+    """
 
     path: str
     declared: tuple[Declared, ...] = ()
     python: str = ""
     project: str = ""
     problems: tuple[str, ...] = ()
+    unused: tuple[Unused, ...] = ()
+    suggested: tuple[Declared, ...] = ()
+    constraints: tuple[Declared, ...] = ()
+    python_origin: str = ""
+    includes: tuple[str, ...] = ()
+    apt: tuple[Fact, ...] = ()
+
+    @property
+    def remarks(self) -> list[str]:
+        """Everything that was not used or not understood, as lines for a person."""
+        return [*self.problems, *map(str, self.unused)]
 
 
-def parse_requirement(text: str, origin: str, *, guessed: bool = False) -> Declared | str:
+def parse_requirement(text: str, origin: str, *, guessed: bool = False) -> Declared | Unused:
     """A requirement, or why it is not used: an address or path in place of a version, or no requirement."""
     try:
         requirement = Requirement(text)
     except (InvalidRequirement, ValueError, RecursionError):
-        return f"{origin}: not used, no requirement by name and version: {_short(text)}"
+        return _no_requirement(text, origin)
+    name = canonicalize_name(requirement.name)
     if requirement.url:
-        return f"{origin}: not used, {requirement.name} comes from an address: {_short(text)}"
-    return Declared(canonicalize_name(requirement.name), str(requirement), origin, guessed)
+        kind = _address_kind(requirement.url)
+        return Unused(_short(text), origin, kind, f"{name} comes from {_PLACES[kind]}", name)
+    return Declared(name, str(requirement), origin, guessed)
+
+
+_PLACES = {"git": "a repository", "url": "an address", "path": "a path"}
+
+
+def _no_requirement(text: str, origin: str) -> Unused:
+    """Pip also takes a bare address or path, and its package's name may follow as ``#egg=name``."""
+    word = text.strip().split(" ")[0]
+    kind = _address_kind(word)
+    egg = word.partition("#egg=")[2].partition("&")[0].partition("[")[0]
+    name = canonicalize_name(egg or (_wheel_name(word) if kind != "path" else ""))
+    if kind == "path" and "/" not in word and not word.startswith(".") and not word.endswith((".whl", ".gz")):
+        return Unused(_short(text), origin, "unreadable", "no requirement by name and version")
+    what = f"{name} comes" if name else "it comes"
+    return Unused(_short(text), origin, kind, f"{what} from {_PLACES[kind]}", name)
+
+
+def _address_kind(address: str) -> str:
+    if address.startswith(("git+", "hg+", "svn+", "bzr+", "git:", "git@")):
+        return "git"
+    if address.startswith("file:"):
+        return "path"
+    return "url" if "://" in address else "path"
+
+
+def _wheel_name(address: str) -> str:
+    """``https://…/torch-0.4.0-cp36-….whl`` → ``torch``; ``git+https://…/CLIP.git@main`` → ``clip``."""
+    last = address.partition("#")[0].rstrip("/").rpartition("/")[2].partition("@")[0]
+    if last.endswith((".whl", ".tar.gz", ".zip")):
+        return last.partition("-")[0]
+    return last.removesuffix(".git") if _address_kind(address) == "git" else ""
+
+
+def wheel_version(unused: Unused) -> Declared | None:
+    """The version in the name of a wheel that is given by its address: ``…/torch-0.4.0-cp36-….whl``."""
+    match = re.search(r"/([A-Za-z0-9_.]+)-(\d[A-Za-z0-9_.]*)(?:(?:\+|%2B)[\w.]+)?-(?:cp|py)\d", unused.text)
+    if unused.kind != "url" or match is None:
+        return None
+    made = parse_requirement(f"{match[1].replace('_', '-')}=={match[2]}", unused.origin)
+    return made if isinstance(made, Declared) else None
 
 
 def applies(declared: Declared) -> bool:
@@ -111,7 +273,8 @@ def applies(declared: Declared) -> bool:
 def is_exact(declared: Declared) -> bool:
     """Whether a requirement names one version."""
     return any(
-        part.operator == "==" and "*" not in part.version for part in Requirement(declared.text).specifier
+        part.operator in ("==", "===") and "*" not in part.version
+        for part in Requirement(declared.text).specifier
     )
 
 

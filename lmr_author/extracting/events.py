@@ -201,7 +201,7 @@ def _expressions(nodes: Iterable[ast.expr | None], sure: bool) -> Iterator[Event
 
 
 def _expression(node: ast.expr, sure: bool, consumed: bool = False) -> Iterator[Event]:
-    """Events of an expression; ``sure`` when it is evaluated for certain, ``consumed`` when used up at once."""
+    """Events of an expression: ``sure`` when it is surely evaluated, ``consumed`` when used up at once."""
     match node:
         case ast.Name(ctx=ast.Load()):
             yield _event(Kind.READ, node.id, node)

@@ -6,17 +6,23 @@ import ast
 import builtins
 import difflib
 import keyword
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
 from lmr_author import source
 from lmr_author.errors import TargetError, UsageError
-from lmr_author.extracting import events, mutated, names, rules, write
+from lmr_author.extracting import events, mutated, rules, write
+from lmr_author.extracting.names import names
+from lmr_author.extracting.scope import Names, bound_in_module
 from lmr_author.extracting.selection import Block, select
 
 COMPILING = frozenset({"compile", "jit", "njit", "script", "vectorize"})
 """Last names of decorators that translate a function, and may not know how to call another one."""
+
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_LONE_RETURN = re.compile(r"\r(?!\n)")
 
 
 class As(StrEnum):
@@ -77,9 +83,9 @@ def extract(
     Raises TargetError with the reason and what to do, when the program would behave differently.
     """
     block = select(module, start, end)
-    bound = names.bound_in_module(module.tree)
+    bound = bound_in_module(module.tree)
     control = rules.check(block, bound)
-    found = names.names(block, exported)
+    found = names(block, exported)
     rules.check_returns(block, reaches_end=found.reaches_end)
     receiver = _receiver(block, found, control, kind)
     _check_name(module, name, receiver)
@@ -107,7 +113,7 @@ def extract(
     )  # fmt: skip
 
 
-def _receiver(block: Block, found: names.Names, control: rules.Control, kind: As | None) -> str:
+def _receiver(block: Block, found: Names, control: rules.Control, kind: As | None) -> str:
     """The name of ``self`` when the function becomes a method, else ""."""
     name = _self_name(block)
     if kind is As.method and not name:
@@ -176,7 +182,7 @@ def _class_path(block: Block) -> list[str]:
     return [item.name for item in block.scopes[1:-1] if not isinstance(item, ast.Module)]
 
 
-def _remarks(block: Block, found: names.Names, name: str) -> Iterable[str]:
+def _remarks(block: Block, found: Names, name: str) -> Iterable[str]:
     if hasattr(builtins, name):
         yield f"{name} is also a builtin of Python, which this file now hides"
     if found.as_globals:
@@ -196,9 +202,10 @@ def _remarks(block: Block, found: names.Names, name: str) -> Iterable[str]:
 
 
 def _diff(module: source.Module, data: bytes) -> str:
+    """A unified diff; a line ends with its own line ending, only a lone carriage return is shown as a newline."""
     new = source.Module.parse(data, module.name)
-    before, after = (item.text.replace("\r\n", "\n").splitlines(keepends=True) for item in (module, new))
+    before, after = (_LINE.findall(_LONE_RETURN.sub("\n", item.text)) for item in (module, new))
     lines = difflib.unified_diff(before, after, f"a/{module.name}", f"b/{module.name}")
     return "".join(
-        line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
     )

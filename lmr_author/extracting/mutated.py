@@ -7,21 +7,20 @@ from collections.abc import Iterable, Sequence
 
 METHODS = frozenset(
     {
-        "add", "add_", "append", "appendleft", "clear", "discard", "extend", "extendleft", "insert",
-        "intersection_update", "pop", "popitem", "popleft", "remove", "reverse", "rotate", "setdefault",
-        "sort", "subtract", "update", "difference_update", "symmetric_difference_update",
-        "backward", "close", "eval", "load_state_dict", "requires_grad_", "step", "train", "write", "writelines",
-        "zero_grad",
+        "add", "append", "appendleft", "clear", "difference_update", "discard", "extend", "extendleft",
+        "insert", "intersection_update", "pop", "popitem", "popleft", "remove", "reverse", "rotate",
+        "setdefault", "sort", "subtract", "symmetric_difference_update", "update",
+        "backward", "close", "eval", "load_state_dict", "step", "train", "write", "writelines", "zero_grad",
     }
 )  # fmt: skip
-"""Methods that change their object: of containers, files, modules and optimizers; PyTorch's others end in ``_``."""
+"""Methods that change their object: of containers, files, modules, optimizers; PyTorch's others end in _."""
 
 
 def mutated(statements: Sequence[ast.stmt], names: Iterable[str]) -> tuple[str, ...]:
     """Those of some names whose objects the statements visibly change, in order of appearance.
 
-    An assignment or deletion of an attribute or item, or a call of a method known to change its object.
-    What a called function does to its arguments is not seen.
+    An assignment or deletion of an attribute or item, or a call of a method known to change its object. What
+    a called function does to its arguments is not seen.
     """
     found: dict[str, None] = {}
     for node in (node for item in statements for node in ast.walk(item)):

@@ -25,7 +25,7 @@ class Control:
         returns: it holds a ``return``, and leaving it always leaves the function around it.
         yields: it holds a ``yield``: the function becomes a generator.
         awaits: it holds an ``await``: the function becomes a coroutine.
-        needs_class: it means something only inside the class (``super()``, ``__class__``, ``__private`` names).
+        needs_class: what in it means something only inside the class: ``super()``, ``__private``; or "".
     """
 
     returns: bool
@@ -119,7 +119,7 @@ def _refuse_statements(block: Block, inside: list[ast.AST]) -> None:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() if at_top:
                 raise _at(
                     node,
-                    f"the block defines {node.name}, which would become local and could not be pickled or imported",
+                    f"the block defines {node.name}, which could not be imported or pickled any more",
                     "leave definitions out of the range",
                 )
 
@@ -212,7 +212,7 @@ def _needs_class(block: Block) -> str:
     if not any(isinstance(item, ast.ClassDef) for item in block.scopes):
         return ""
     for node in (node for item in block.statements for node in ast.walk(item)):
-        if isinstance(node, ast.Call) and ast.unparse(node) == "super()":
+        if isinstance(node, ast.Call) and not node.args and ast.unparse(node.func) == "super":
             return "super()"
         if isinstance(node, ast.Name) and node.id == "__class__":
             return "__class__"

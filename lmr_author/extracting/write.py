@@ -51,8 +51,8 @@ class Plan:
 def rewrite(module: source.Module, block: Block, plan: Plan) -> bytes:
     """The file with the block moved into a new function.
 
-    Raises TargetError when tabs and spaces are mixed in a way that cannot be moved, SourceError when the result
-    would not be what was meant (a bug).
+    Raises TargetError when tabs and spaces are mixed in a way that cannot be moved, SourceError when the
+    result would not be what was meant (a bug).
     """
     place = _place(module, block, plan)
     base = _indent_of(module.line_text(place)) if plan.receiver else ""
@@ -139,7 +139,7 @@ def _moved(module: source.Module, block: Block, indent: str) -> list[bytes]:
                 cut, new = len(_indent_of(text)), indent
             elif number in starts:
                 raise TargetError(
-                    f"line {number} of {module.name} is not indented with the same tabs and spaces as the block",
+                    f"line {number} of {module.name} is not indented with the block's tabs and spaces",
                     "make the indentation of the block uniform first",
                 )
         begin, end = module.byte_offset(start + cut), module.byte_offset(start + len(text))

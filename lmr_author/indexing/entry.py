@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import NamedTuple
 
 
@@ -22,8 +23,7 @@ class Entry(NamedTuple):
         statements: how many, nested ones included, a docstring not.
         branches: how many of them fork (if, for, while, try, match).
         shape: one letter per statement (see ``SHAPES``), sorted.
-        fingerprint: equal for copies with other local names, comments, docstrings or order of
-            statements; "" for fewer than three statements.
+        bound: names that its statements bind, each once.
         docstring: not cleaned; "" when there is none.
         words: identifiers of its code, each once, in order, a called one with ``(`` behind it.
         comments: text of its comments.
@@ -45,7 +45,7 @@ class Entry(NamedTuple):
     statements: int
     branches: int
     shape: str
-    fingerprint: str
+    bound: str
     docstring: str
     words: str
     comments: str
@@ -69,6 +69,20 @@ class Entry(NamedTuple):
     def node_id(self) -> str:
         """``path::qualname``, with ``#2`` where the name alone means another definition."""
         return f"{self.path}::{self.qualname}" + (f"#{self.nth}" if self.siblings > 1 else "")
+
+    @property
+    def fingerprint(self) -> str:
+        """Equal for copies with other local names, comments, docstrings, constants or order of statements.
+
+        A hash of the kinds of its statements and of the names that are not local, both sorted; names that only
+        a comprehension or a lambda binds count as not local. "" for fewer than three statements.
+        """
+        if self.statements < 3:
+            return ""
+        local = {*self.bound.split(), *self.arguments}
+        outer = sorted(word for word in self.words.split() if word.rstrip("(") not in local)
+        form = f"{self.shape} {' '.join(outer)}"
+        return hashlib.sha256(form.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     @property
     def calls(self) -> tuple[str, ...]:

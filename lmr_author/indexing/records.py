@@ -19,7 +19,7 @@ from collections import Counter
 from typing import Any
 
 from lmr_author.indexing.statements import BRANCHES, Found, definitions
-from lmr_author.indexing.words import KEYWORDS, Text
+from lmr_author.indexing.words import Text
 from lmr_author.source.targets import is_generator
 
 FORMAT = 1
@@ -105,10 +105,10 @@ def _row(item: Found, text: Text, nth: int, siblings: int) -> list[Any]:
     shape = "".join(sorted(item.shape))
     if docstring is not None:
         shape = shape.replace("e", "", 1)
-    words, header = (
-        [] if is_class else text.words(node.lineno, end, outermost=item.parent < 0),
-        f"{node.name}(",
-    )
+    words: list[str] = []
+    comments, header = "", f"{node.name}("
+    if not is_class:
+        words, comments = text.words(node.lineno, end, outermost=item.parent < 0)
     return [
         item.qualname,
         "class" if is_class else "async" if isinstance(node, ast.AsyncFunctionDef) else "function",
@@ -119,25 +119,17 @@ def _row(item: Found, text: Text, nth: int, siblings: int) -> list[Any]:
         first,
         nth,
         siblings,
-        ("yield" in words or "yield(" in words) and is_generator(node),
+        not is_class and text.has("yield", node.lineno, end) and is_generator(node),
         [_dotted(decorator) for decorator in node.decorator_list],
         parameters,
         len(shape),
         sum(map(shape.count, BRANCHES)),
         shape,
-        _fingerprint(item, shape, words, parameters) if len(shape) >= 3 else "",
+        " ".join(dict.fromkeys(item.bound)),
         docstring or "",
-        " ".join([word for word in words if word not in KEYWORDS and word != header]),
-        "" if is_class else text.comments(first, end),
+        " ".join([word for word in words if word != header]),
+        comments,
     ]
-
-
-def _fingerprint(item: Found, shape: str, words: list[str], parameters: list[str]) -> str:
-    """Hash of the kinds of the statements and of the names that are not local, both sorted."""
-    local = {*item.bound, *[one.partition(":")[0].lstrip("*") for one in parameters]}
-    local |= {f"{name}(" for name in (*local, item.parts[-1])}
-    form = f"{shape} {' '.join(sorted({*words} - local))}"
-    return hashlib.sha256(form.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _docstring(node: Any) -> str | None:

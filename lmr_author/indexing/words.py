@@ -1,72 +1,60 @@
-"""Names and comments of a Python file, read off its text: strings are cut out, lines stay where they are."""
+"""Names and comments of a Python file, read off its text: strings are passed over."""
 
 from __future__ import annotations
 
 import keyword
 import re
-from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable
+from itertools import accumulate
 
 KEYWORDS = frozenset([*keyword.kwlist, *(f"{word}(" for word in keyword.kwlist), "self", "cls"])
 
-_QUOTED = re.compile(
-    r'"""(?:[^"\\]|\\.|"(?!""))*+"""'
-    r"|'''(?:[^'\\]|\\.|'(?!''))*+'''"
-    r'|"(?:[^"\\\n]|\\.)*+"'
-    r"|'(?:[^'\\\n]|\\.)*+'"
-    r"|\#[^\n]*",
-    re.DOTALL | re.VERBOSE,
+_QUOTED = (
+    r'''"""[^"\\]*+(?:(?:\\.|"(?!""))[^"\\]*+)*+"""|'''
+    r"""'''[^'\\]*+(?:(?:\\.|'(?!''))[^'\\]*+)*+'''|"""
+    r""""[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|"""
+    r"""'[^'\\\n]*+(?:\\.[^'\\\n]*+)*+'|#[^\n]*|"""
 )
-_NAME = re.compile(r"[^\W\d]\w*\(?")
-_ASCII_NAME = re.compile(r"[A-Za-z_]\w*\(?", re.ASCII)  # twice as fast
+_TOKEN = re.compile(_QUOTED + r"[^\W\d]\w*\(?", re.DOTALL)
+_ASCII_TOKEN = re.compile(_QUOTED + r"[A-Za-z_]\w*\(?", re.DOTALL | re.ASCII)  # twice as fast
+"""A string of any kind (its prefix counts as a name), a comment, or a name with the ``(`` behind it."""
 
 
 class Text:
-    """The text of a file, in lines without strings and comments."""
+    """The text of a file. Its functions are asked for in the order of the file."""
 
     def __init__(self, text: str) -> None:
         if "\r" in text:
             text = text.replace("\r\n", "\n").replace("\r", "\n")
-        self._names = (_ASCII_NAME if text.isascii() else _NAME).findall
+        self._text = text
+        self._tokens = (_ASCII_TOKEN if text.isascii() else _TOKEN).findall
+        self._starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
         self._counted = 0
         self._all: list[str] = []
-        self._rest: list[str] = []
-        self._line = 1
-        self._at = 0
-        self._source = text
-        self._comments: list[str] = []
-        self._comment_lines: list[int] = []
-        self._lines = _QUOTED.sub(self._cut, text).split("\n")
 
-    def _cut(self, match: re.Match[str]) -> str:
-        quoted = match[0]
-        if quoted[0] != "#":
-            return "\n" * quoted.count("\n") if "\n" in quoted else '""'
-        start = match.start()
-        self._line += self._source.count("\n", self._at, start)
-        self._at = start
-        self._comment_lines.append(self._line)
-        self._comments.append(quoted.lstrip("#!: ").rstrip())
-        return ""
+    def words(self, first: int, last: int, *, outermost: bool) -> tuple[list[str], str]:
+        """What stands in some lines, counted from 1: names, each once, in order; and text of the comments.
 
-    def words(self, first: int, last: int, *, outermost: bool) -> list[str]:
-        """Names in some lines, counted from 1, each once, in order; a called one with ``(`` behind it.
+        A name that is called has ``(`` behind it; keywords are left out.
 
         Args:
-            outermost: whether the lines are counted for :meth:`calls`; asked for in the order of the file.
+            outermost: whether no function is around, so that the lines are counted for :meth:`calls`.
         """
-        found = self._names("\n".join(self._lines[first - 1 : last]))
+        start, end = self._starts[first - 1], self._starts[last]
+        tokens = self._tokens(self._text, start, end)
         if outermost:
-            self._rest += self._lines[self._counted : first - 1]
-            self._counted = max(self._counted, last)
-            self._all += found
-        return list(dict.fromkeys(found))
+            self._all += self._tokens(self._text, self._counted, start)
+            self._all += tokens
+            self._counted = end
+        once = dict.fromkeys(tokens)
+        words = [word for word in once if word[0] not in "\"'#" and word not in KEYWORDS]
+        comments = [word.lstrip("#!: ").rstrip() for word in once if word[0] == "#"]
+        return words, "\n".join(filter(None, comments))
 
-    def comments(self, first: int, last: int) -> str:
-        """Text of the comments in some lines, a line each."""
-        start, stop = bisect_left(self._comment_lines, first), bisect_right(self._comment_lines, last)
-        return "\n".join(filter(None, self._comments[start:stop]))
+    def has(self, piece: str, first: int, last: int) -> bool:
+        """Whether something stands in some lines, be it in a string or a comment."""
+        return self._text.find(piece, self._starts[first - 1], self._starts[last]) >= 0
 
     def calls(self, defined: Iterable[str]) -> dict[str, int]:
         """How often each name is called in the file.
@@ -74,11 +62,10 @@ class Text:
         Args:
             defined: names of the file's functions, once for each definition, whose headers look like calls.
         """
-        rest = [*self._rest, *self._lines[self._counted :]]
-        found = Counter(self._all + self._names("\n".join(rest)))
+        found = Counter(self._all + self._tokens(self._text, self._counted))
         found.subtract(f"{name}(" for name in defined)
         return {
             word[:-1]: count
             for word, count in found.items()
-            if count > 0 and word[-1] == "(" and word not in KEYWORDS
+            if count > 0 and word[-1] == "(" and word[0] not in "\"'#" and word not in KEYWORDS
         }

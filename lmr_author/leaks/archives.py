@@ -79,8 +79,9 @@ def _members(name: str, data: bytes, budget: _Budget, depth: int) -> Iterator[tu
             budget.members -= 1
             if budget.members < 0:
                 return
-            yield inner, content
-            if is_archive(inner) and depth < MAX_DEPTH:
+            if not is_archive(inner):
+                yield inner, content
+            elif depth < MAX_DEPTH:
                 below = _members(inner.lower(), content, budget, depth + 1)
                 yield from ((f"{inner}!/{path}", found) for path, found in below)
     except _BROKEN:

@@ -135,7 +135,7 @@ def _modules(name: str, data: bytes, worth: Callable[[bytes], bool]) -> list[Mod
 
 
 def _cuts(data: bytes) -> Iterator[tuple[int, int, bytes, bytes]]:
-    """(start, end, class, what completes it) of definitions at the left margin, and of methods of classes there."""
+    """(start, end, class, what completes it) of definitions at the left margin, and of their methods."""
     heads = _heads(data, 0, len(data), b"")
     for start, end in itertools.pairwise([0, *heads, len(data)]):
         owner = _CLASS.search(data, start, end)

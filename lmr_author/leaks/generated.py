@@ -37,7 +37,7 @@ _COMPILED = frozenset({".pyc", ".pyo"})
 
 
 def is_backup(name: str) -> bool:
-    """Whether a file's name is that of an editor's or a merge's backup: ``losses.py.orig``, ``losses.py~``."""
+    """Whether a file's name is that of an editor's or a merge's backup: ``x.py.orig``, ``x.py~``."""
     return name.endswith(BACKUP_SUFFIXES) or (name.startswith("#") and name.endswith("#"))
 
 

@@ -1,4 +1,4 @@
-"""From similarities to a judgement: is this the solution (sure), something like it (a look-alike), or neither.
+"""From similarities to a judgement: the solution (sure), something like it (a look-alike), or neither.
 
 The numbers were chosen by reading several hundred pairs of functions of public research repositories.
 """
@@ -61,12 +61,11 @@ def level_of_lines(solution: Solution, share: float) -> Level:
 
 
 def _little(solution: Solution, match: Match, named: bool) -> Level:
-    if match.exact < 0.95:
-        return Level.NO
-    if named and match.density >= 0.5:
+    if named and match.similarity >= 0.9 and match.exact >= 0.5 and match.density >= 0.5:
         return Level.SURE
+    whole = match.exact >= 0.95 and match.density >= 0.6
     telling = solution.weight >= LITTLE / 2 and solution.name != "__init__"
-    return Level.ALIKE if match.density >= 0.6 and telling else Level.NO
+    return Level.ALIKE if whole and telling else Level.NO
 
 
 def _same_name(solution: Solution, fragment: Fragment) -> bool:

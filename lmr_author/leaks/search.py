@@ -16,8 +16,6 @@ from lmr_author.leaks.judge import Level, level, level_of_lines
 from lmr_author.leaks.lines import squeezed
 from lmr_author.leaks.solution import Solution
 
-CODE_KINDS = ("code",)
-
 
 @dataclass(frozen=True)
 class Leak:
@@ -189,14 +187,15 @@ def _judged(path: str, solution: Solution, piece: Fragment) -> Leak | None:
 
 def _excerpt(solution: Solution, piece: Fragment, match: Match, by_lines: bool) -> tuple[int, str]:
     """(line of the file or 0, text) of the part of a fragment in which the solution was found."""
-    if piece.definition is not None:
-        return (piece.line if piece.kind == "code" else 0), piece.text
     start = piece.line or 1
     lines = piece.text.splitlines()
+    if piece.definition is not None and len(lines) <= 2 * solution.source.count("\n") + 10:
+        return (start if piece.kind == "code" else 0), piece.text
     if by_lines:
         hits = [number for number, line in enumerate(lines) if squeezed(line) in solution.lines]
         first, last = hits[0], hits[-1]
     else:
         first, last = match.first - start, match.last - start
     first, last = max(0, first), min(len(lines) - 1, last)
-    return (start + first if piece.line else 0), "\n".join(lines[first : last + 1])
+    known = piece.line and piece.kind != "notebook"
+    return (start + first if known else 0), "\n".join(lines[first : last + 1])

@@ -17,11 +17,12 @@ LEAST_WEIGHT = 2.5
 """Functions that tell less than this (``return self.x``) are no solution that could leak."""
 
 COMMON_NAMES = frozenset(
-    ["forward", "backward", "step", "loss", "main", "run", "train", "test", "update", "call", "get",
-     "set", "init", "reset", "build", "load", "save", "create", "make", "fit", "predict", "evaluate",
-     "encode", "decode", "process", "compute", "apply", "collate", "collate_fn", "setup", "validate",
-     "sample", "generate"]
-)  # fmt: skip
+    """
+    forward backward step loss main run train test update call get set init reset build load save create
+    make fit predict evaluate encode decode process compute apply collate collate_fn setup validate
+    sample generate
+    """.split()  # noqa: SIM905
+)
 """Names of functions that say nothing about which one it is."""
 
 _WORD = re.compile(r"[A-Za-z_]\w{2,}")
@@ -63,7 +64,7 @@ class Solution:
         return sum(item.weight for item in self.statements)
 
     def may_be_in(self, data: bytes) -> bool:
-        """A quick look that rules most places out: most of the names that a copy needs, or of the variables."""
+        """A quick look that rules most places out: most of the names a copy needs, or of the variables."""
         if len(self.outer) >= 3 and _most(self.outer, data):
             return True
         if len(self.local) >= 3 and _most(self.local, data):

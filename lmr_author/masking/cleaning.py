@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+
+from lmr_author.leaks import Leak
+from lmr_author.leaks.generated import BACKUP_SUFFIXES
 
 GENERATED_FOLDERS = frozenset(
     {
@@ -26,7 +30,6 @@ HISTORY_FOLDERS = frozenset({".git", ".hg", ".svn"})
 
 GENERATED_SUFFIXES = frozenset({".pyc", ".pyo"})
 GENERATED_NAMES = frozenset({".DS_Store", "Thumbs.db"})
-BACKUP_SUFFIXES = (".orig", ".bak", ".old", ".swp", ".rej", "~")
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,26 @@ def clean(repository: Path, keep: Path, goal_files: tuple[str, ...]) -> Cleaned:
             elif name in backups or name == ".git":
                 moved.append(_move(path, repository, keep))
     return Cleaned(tuple(sorted(deleted)), tuple(sorted(moved)))
+
+
+def removable(leaks: Iterable[Leak]) -> tuple[str, ...]:
+    """Paths of what can be taken out of the tree without asking: generated files, archives, histories.
+
+    Only where the solution surely stands in it; a file that somebody wrote is the annotator's to decide.
+    """
+    return tuple(sorted({leak.path for leak in leaks if leak.sure and (leak.generated or leak.member)}))
+
+
+def take_out(repository: Path, keep: Path, paths: Iterable[str]) -> Cleaned:
+    """Move files and folders of a repository to ``keep``, as far as they are there.
+
+    Args:
+        repository: the agent's tree.
+        keep: folder outside of it.
+        paths: relative to the repository, as :func:`removable` gives them.
+    """
+    found = [repository / path for path in paths]
+    return Cleaned(moved=tuple(_move(path, repository, keep) for path in found if os.path.lexists(path)))
 
 
 def _is_kept_apart(path: Path) -> bool:

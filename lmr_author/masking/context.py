@@ -120,11 +120,15 @@ class _Reader:
         self._reasons = reasons
         self._top = bindings(module.tree)
         self._bound = dict(self._top)
+        self._local: set[str] = set()
         self._own_class: ast.ClassDef | None = None
         for item in module.definitions:
             if not f"{definition.qualname}.".startswith(f"{item.qualname}."):
                 continue
-            self._bound.update({name: node for name, node in bindings(item.node).items() if _is_import(node)})
+            imported = {name: node for name, node in bindings(item.node).items() if _is_import(node)}
+            self._bound.update(imported)
+            if item == definition and not isinstance(item.node, ast.ClassDef):
+                self._local = bound_names(item.node) - imported.keys()
             if item.qualname == definition.class_name and isinstance(item.node, ast.ClassDef):
                 self._own_class = item.node
 
@@ -147,23 +151,21 @@ class _Reader:
     def note_names(self) -> list[Use]:
         """Note what imports and classes tell about each name; returns those that they do not resolve."""
         unresolved = []
-        node = self._definition.node
-        assert not isinstance(node, ast.ClassDef)
-        local = bound_names(node)
         for use in uses(self._definition):
-            if self._imports.is_foreign(use.root, self._path, self._bound):
+            hidden = use.root in self._local
+            if not hidden and self._imports.is_foreign(use.root, self._path, self._bound):
                 continue
-            found = self._resolve(use, local)
+            found = self._resolve(use)
             if found is None:
                 unresolved.append(use)
             elif len(use.parts) > 1 or found.kind != "module":
                 self._reasons.add_use(use, found)
         return unresolved
 
-    def _resolve(self, use: Use, local: set[str]) -> Found | None:
+    def _resolve(self, use: Use) -> Found | None:
         if use.root in ("self", "cls") and self._own_class is not None:
             return self._attribute(use.parts[1], len(use.parts) > 2) if len(use.parts) > 1 else None
-        if use.root in local and not _is_import(self._bound.get(use.root)):
+        if use.root in self._local:
             return None
         return self._imports.chain(use.parts, self._path, self._bound)
 

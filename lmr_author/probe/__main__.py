@@ -1,4 +1,7 @@
-"""``python FOLDER record CONFIG -- COMMAND…`` | ``replay REQUEST`` | ``facts``; also as ``python -m``."""
+"""``python FOLDER record CONFIG -- COMMAND…`` | ``replay REQUEST`` | ``import TREE FILE SECONDS`` | ``facts``.
+
+Also as ``python -m``.
+"""
 
 from __future__ import annotations
 
@@ -51,6 +54,8 @@ def main(arguments: List[str]) -> int:
     if len(arguments) == 2 and arguments[0] == "replay":
         request = _read(arguments[1])
         return int(load("replayer").replay(request))
+    if len(arguments) == 4 and arguments[0] == "import":
+        return int(load("importing").try_import(arguments[1], arguments[2], float(arguments[3])))
     if arguments == ["facts"]:
         facts = load("facts")
         print(json.dumps(dict(facts.versions(load=True), packages=facts.packages())))

@@ -14,8 +14,8 @@ from lmr_author.recording.drive import Drive, Recorded
 from lmr_author.recording.prove import Proven
 
 ONLY_FOR_RUNNING = frozenset(
-    {"__main__.py", "child.py", "driver.py", "facts.py", "frames.py", "pool.py", "recorder.py", "replayer.py",
-     "summary.py", "wrapping.py"}
+    {"__main__.py", "child.py", "driver.py", "facts.py", "frames.py", "importing.py", "pool.py", "recorder.py",
+     "replayer.py", "summary.py", "wrapping.py"}
 )  # fmt: skip
 """Parts of the probe that record or serve a replay; a test needs the others."""
 

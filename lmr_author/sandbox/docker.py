@@ -50,18 +50,26 @@ class DockerSandbox(Sandbox):
         tag: name of the image.
         build_args: values of the Dockerfile's ARGs.
         log: file for the build's log.
+        no_cache: whether every layer is made anew, whatever was built before.
     """
 
     name = "docker"
     isolating = True
 
     def __init__(
-        self, context: Path, *, tag: str, build_args: Mapping[str, str], log: Path | None = None
+        self,
+        context: Path,
+        *,
+        tag: str,
+        build_args: Mapping[str, str],
+        log: Path | None = None,
+        no_cache: bool = False,
     ) -> None:
         self._context = context
         self._tag = tag
         self._build_args = build_args
         self._log = log
+        self._no_cache = no_cache
         self._client: DockerClient | None = None
         self._session = uuid.uuid4().hex
         self._image = ""
@@ -74,7 +82,10 @@ class DockerSandbox(Sandbox):
         client = self._connected()
         with engine_errors():
             remove_stale(client)
-            self._image = build(client, self._context, self._tag, self._build_args, on_line, self._log)
+            self._image = build(
+                client, self._context, self._tag, self._build_args, on_line, self._log,
+                no_cache=self._no_cache,
+            )  # fmt: skip
             info = client.info()
         self._cpus = float(info["NCPU"])
         return {

@@ -1,77 +1,30 @@
-"""Building a task's image: its log while it is made, and why it failed."""
+"""Building a task's image: its log while it is made, and where it failed.
+
+Why it failed is told by :mod:`lmr_author.environment.failures`, from what the error carries.
+"""
 
 from __future__ import annotations
 
 import re
+import tempfile
 from collections.abc import Generator, Iterator, Mapping
-from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass, field
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from lmr_author.errors import SandboxBuildError
+from lmr_author.errors import SandboxBuildError, SandboxError
 from lmr_author.sandbox.base import OnLine
+from lmr_author.sandbox.build_log import BuildLog, Labelled, labelled
 from lmr_author.sandbox.docker_engine import IMAGE_LABEL, TASK_LABEL
 
 if TYPE_CHECKING:
     from docker import DockerClient
 
-_STEP = re.compile(r"Step \d+/\d+ : (.*)")
-_LAYER = re.compile(r" ---> ([0-9a-f]{12,64})")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _TELLING = re.compile(r"\berror\b|no matching|not found|cannot|failed|denied|no such", re.IGNORECASE)
 _NOISE = re.compile(
-    r"\[notice\]|^WARNING: Running pip as|^The command .* returned a non-zero|^---> |^Removing "
+    r"\[notice\]|^WARNING: Running pip as|^The command .* returned a non-zero|^ ?---> |^Removing "
 )
-
-_CAUSES = (
-    (
-        r"externally-managed-environment",
-        "the base image's Python refuses pip: put ENV PIP_BREAK_SYSTEM_PACKAGES=1 before it",
-    ),
-    (
-        r"No matching distribution|Could not find a version|requires a different Python|ResolutionImpossible",
-        "a pin does not exist for the image's Python, or pins contradict: correct them or change the base",
-    ),
-    (
-        r"name resolution|Max retries|CERTIFICATE_VERIFY|Connection (refused|reset)|timed out|not resolve",
-        "the build could not reach the network: check the connection, the proxy and the certificates",
-    ),
-    (r"no space left", "the disk is full: 'docker system df' shows what uses it"),
-    (
-        r"pull access denied|manifest (unknown|for)|repository does not exist|registry|invalid reference",
-        "the base image is not available: check its name, or give another with --base-image",
-    ),
-    (
-        r"COPY failed|ADD failed|failed to compute cache|no such file or directory|forbidden path",
-        "a file is missing from the task folder, or .dockerignore excludes it",
-    ),
-    (r"unknown instruction|parse error|Cannot locate|cannot be empty", "correct the Dockerfile at this line"),
-    (
-        r"gcc|cc1plus|Python\.h|command not found",
-        "a package is compiled, and the base image lacks a tool for that",
-    ),
-)
-
-
-@dataclass
-class _Progress:
-    """Where a build is, from its log."""
-
-    step: str = "Dockerfile"
-    layer: str = ""
-    lines: list[str] = field(default_factory=list)
-
-    def see(self, line: str) -> bool:
-        """Take a line in. True when it names a new layer."""
-        if match := _STEP.match(line):
-            self.step, self.lines = match[1], []
-        elif match := _LAYER.fullmatch(line.rstrip()):
-            self.layer = match[1]
-            return True
-        if line.strip():
-            self.lines = [*self.lines[-49:], line.strip()]
-        return False
 
 
 def build(
@@ -81,65 +34,130 @@ def build(
     args: Mapping[str, str],
     on_line: OnLine | None,
     log: Path | None,
+    *,
+    no_cache: bool = False,
 ) -> str:
     """Build the Dockerfile of a folder as the image ``tag``. Returns the image's id.
 
-    What was built before is used again. Each finished layer is kept under the tag ``partial`` until
-    the image is complete, so that a build that stops half-way goes on there and leaves no nameless
-    image. Raises SandboxBuildError that names the failing instruction and the cause.
+    What was built before is used again, unless ``no_cache``. Each finished layer is kept under the tag
+    ``partial`` until the image is complete, so that a build that stops half-way goes on there and leaves
+    no nameless image. Every layer bears :data:`IMAGE_LABEL`.
+
+    Raises SandboxBuildError that carries the failing instruction and what it said.
     """
-    progress = _Progress()
+    seen = BuildLog()
     partial = tag.rpartition(":")[0]
+    sent = _dockerfile(context)
+    stream = _Stream(client, context, sent.text, tag, args, no_cache)
     try:
         with ExitStack() as stack:
             file = stack.enter_context(_opened(log)) if log else None
-            stream = stack.enter_context(closing(_stream(client, context, tag, args)))
-            for line in stream:
+            for line in stack.enter_context(closing(stream.lines())):
                 if on_line is not None:
                     on_line(line)
                 if file is not None:
                     print(line, file=file, flush=True)
-                if progress.see(line):
-                    client.api.tag(progress.layer, partial, "partial", force=True)
+                if seen.see(line):
+                    client.api.tag(seen.layer, partial, "partial", force=True)
     except _Failed as error:
-        raise _explained(tag, progress, str(error), log) from error
-    image = client.images.get(tag)
+        reason = sent.in_the_file(str(error))
+        if log is not None:
+            with log.open("a", encoding="utf-8") as file:
+                print(reason, file=file)
+        raise _explained(tag, seen, sent, reason, log) from error
+    if not stream.image:
+        # Whatever has the tag now is an earlier build's.
+        raise SandboxError(
+            "the Docker engine went away during the build", "start it and run the command again: it goes on"
+        )
     _remove_superseded(client, partial, tag)
-    return str(image.id)
+    return stream.image
+
+
+def _dockerfile(context: Path) -> Labelled:
+    try:
+        text = (context / "Dockerfile").read_text("utf-8")
+    except FileNotFoundError as error:
+        raise SandboxBuildError(
+            f"there is no Dockerfile in {context}", "write one: lmr-author env dockerfile"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise SandboxBuildError(f"{context / 'Dockerfile'} is not UTF-8 text", "save it as UTF-8") from error
+    return labelled(text, f"{IMAGE_LABEL}=1")
 
 
 class _Failed(Exception):
     """The engine's own message about a build."""
 
 
-def _stream(
-    client: DockerClient, context: Path, tag: str, args: Mapping[str, str]
-) -> Generator[str, None, None]:
-    from docker.errors import APIError
+class _Stream:
+    """A build's log as it comes, and at its end the image's id; "" when there is none."""
 
-    chunks: Iterator[dict[str, Any]] = iter(())
-    rest = ""
-    try:
-        # The build needs the package index, which may be reachable only the way the host reaches it.
-        chunks = client.api.build(
-            path=str(context), tag=tag, buildargs=dict(args), rm=True, forcerm=True, decode=True,
-            network_mode="host", labels={IMAGE_LABEL: "1", TASK_LABEL: tag},
-        )  # fmt: skip
-        for chunk in chunks:
-            if "error" in chunk:
-                raise _Failed(_COLOUR.sub("", str(chunk["error"])).strip())
-            text = chunk.get("stream") or _status(chunk)
-            *lines, rest = (rest + _COLOUR.sub("", text)).replace("\r", "\n").split("\n")
-            yield from lines
-        if rest:
-            yield rest
-    except APIError as error:
-        raise _Failed(str(error.explanation or error)) from error
-    finally:
-        # Closing the connection is what makes the engine stop.
-        close = getattr(chunks, "close", None)
-        if close is not None:
-            close()
+    def __init__(
+        self,
+        client: DockerClient,
+        context: Path,
+        dockerfile: str,
+        tag: str,
+        args: Mapping[str, str],
+        no_cache: bool,
+    ) -> None:
+        self._client = client
+        self._dockerfile = dockerfile
+        self._settings: dict[str, Any] = {
+            "path": str(context),
+            "tag": tag,
+            "buildargs": dict(args),
+            "nocache": no_cache,
+            "labels": {TASK_LABEL: tag},
+            "rm": True,
+            "forcerm": True,
+            # The build needs the package index, which may be reachable only the way the host reaches it.
+            "network_mode": "host",
+            "decode": True,
+        }
+        self.image = ""
+
+    def lines(self) -> Generator[str, None, None]:
+        """The log. Raises _Failed with the engine's message."""
+        from docker.errors import APIError
+
+        chunks: Iterator[dict[str, Any]] = iter(())
+        rest = ""
+        try:
+            with _beside(self._dockerfile) as path:
+                chunks = self._client.api.build(dockerfile=path, **self._settings)
+            for chunk in chunks:
+                if "error" in chunk:
+                    raise _Failed(_COLOUR.sub("", str(chunk["error"])).strip())
+                self.image = _image(chunk) or self.image
+                text = chunk.get("stream") or _status(chunk)
+                *lines, rest = (rest + _COLOUR.sub("", text)).replace("\r", "\n").split("\n")
+                yield from lines
+            if rest:
+                yield rest
+        except APIError as error:
+            raise _Failed(str(error.explanation or error)) from error
+        finally:
+            # Closing the connection is what makes the engine stop.
+            close = getattr(chunks, "close", None)
+            if close is not None:
+                close()
+
+
+def _image(chunk: Mapping[str, Any]) -> str:
+    """The finished image's id, which the engine sends beside the log."""
+    aux = chunk.get("aux")
+    return str(aux.get("ID", "")) if isinstance(aux, dict) else ""
+
+
+@contextmanager
+def _beside(text: str) -> Iterator[str]:
+    """The path of a file with this text, outside of the context: the SDK sends it in the Dockerfile's place."""
+    with tempfile.TemporaryDirectory(prefix="lmr-author-build-") as folder:
+        path = Path(folder) / "Dockerfile"
+        path.write_text(text, "utf-8")
+        yield str(path)
 
 
 def _status(chunk: Mapping[str, Any]) -> str:
@@ -154,16 +172,22 @@ def _opened(log: Path) -> TextIO:
     return log.open("w", encoding="utf-8")
 
 
-def _explained(tag: str, progress: _Progress, reason: str, log: Path | None) -> SandboxBuildError:
-    lines = [line for line in progress.lines if not _NOISE.search(line) and not _STEP.match(line)]
-    telling = [line for line in lines if _TELLING.search(line)]
+def _explained(tag: str, seen: BuildLog, sent: Labelled, reason: str, log: Path | None) -> SandboxBuildError:
+    step, line = seen.step, sent.line_of(seen.step)
+    lines = [text.strip() for text in seen.said if not _NOISE.search(text)]
+    telling = [text for text in lines if _TELLING.search(text)]
     last = (telling or lines or [reason])[-1]
-    everything = "\n".join([*lines, reason])
-    causes = [hint for pattern, hint in _CAUSES if re.search(pattern, everything, re.IGNORECASE)]
-    hint = causes[0] if causes else "correct the Dockerfile or what it installs"
+    where = f"at '{step.text}' (line {line})" if step else "at its Dockerfile"
+    hint = "`lmr-author env build` says why"
     if log is not None:
         hint += f"; the whole log is {log}"
-    return SandboxBuildError(f"the image {tag} could not be built, at '{progress.step}': {last}", hint)
+    return SandboxBuildError(
+        f"the image {tag} could not be built, {where}: {last}",
+        hint,
+        step=step.text if step else "",
+        line=line,
+        said=(*seen.said, *reason.splitlines()),
+    )
 
 
 def _remove_superseded(client: DockerClient, partial: str, tag: str) -> None:

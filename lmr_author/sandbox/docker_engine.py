@@ -109,6 +109,7 @@ def engine_errors() -> Iterator[None]:
     """Errors of the engine as SandboxErrors: never the program's own failure."""
     from docker.errors import APIError, DockerException, ImageNotFound
     from requests.exceptions import RequestException
+    from urllib3.exceptions import HTTPError
 
     try:
         yield
@@ -121,5 +122,6 @@ def engine_errors() -> Iterator[None]:
             f"the Docker engine refused: {error.explanation or error}",
             "see the engine's message; 'docker info' shows its state",
         ) from error
-    except (DockerException, RequestException) as error:
+    except (DockerException, RequestException, HTTPError, ConnectionError) as error:
+        # A log that is being read breaks off with an error of the library below requests.
         raise SandboxError(f"the Docker engine stopped answering: {error}", _NO_ENGINE_HINT) from error

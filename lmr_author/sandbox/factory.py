@@ -24,6 +24,7 @@ def open_sandbox(
     base_image: str | None = None,
     repo_folder: str = "",
     log: Path | None = None,
+    no_cache: bool = False,
 ) -> Sandbox:
     """A sandbox for a task, not prepared yet.
 
@@ -35,6 +36,7 @@ def open_sandbox(
         base_image: replaces the Dockerfile's ``BASE_IMAGE`` (docker).
         repo_folder: the Dockerfile's ``DIR``: the repository's folder (docker).
         log: file for the build's log (docker).
+        no_cache: whether the image is made anew (docker).
     """
     if kind not in KINDS:
         raise UsageError(f"there is no sandbox {kind!r}", f"use one of: {', '.join(KINDS)}")
@@ -45,7 +47,7 @@ def open_sandbox(
     from lmr_author.sandbox.docker import DockerSandbox
 
     build_args = _build_args(base_image, repo_folder)
-    return DockerSandbox(context, tag=image_tag(name), build_args=build_args, log=log)
+    return DockerSandbox(context, tag=image_tag(name), build_args=build_args, log=log, no_cache=no_cache)
 
 
 def image_tag(name: str) -> str:

@@ -24,7 +24,7 @@ def accept_findings(
         reason: why they are no problem.
 
     Raises:
-        UsageError: several tasks, no reason, nothing named, or something that was not found (or in several files).
+        UsageError: several tasks, no reason, nothing named, or something not found, or in several files.
     """
     names = list(wanted)
     if len(tasks) != 1:
@@ -32,7 +32,7 @@ def accept_findings(
     if not names or not reason.strip():
         raise UsageError(
             "--accept and --reason belong together",
-            "lmr-author validate --accept LMR403:PATH --reason 'a different loss; only the masking is shared'",
+            "lmr-author validate --accept LMR403:PATH --reason 'another loss, which only shares the masking'",
         )
     findings = report.tasks[0].findings
     chosen = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,16 +9,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from lmr_author import __version__, files, resources
+from lmr_author import __version__, files
+from lmr_author.environment import inventory
 from lmr_author.errors import LmrError, SandboxBuildError
 from lmr_author.evaluation import equivalents
 from lmr_author.evaluation.bench import MUTANTS, Bench
 from lmr_author.evaluation.gates import GATES, run_gates
 from lmr_author.model import GateResult, GateStatus
-from lmr_author.sandbox.base import Command, Limits, Sandbox
+from lmr_author.sandbox.base import Sandbox
 from lmr_author.sandbox.factory import open_sandbox
-from lmr_author.staging import PROBE_ROOT, probe_mount
 from lmr_author.taskdir import TaskDir
+from lmr_author.workflow.env_local import interpreter_for
+from lmr_author.workflow.preparing import build_hint
 
 FORMAT = "lmr-evaluation/1"
 Progress = Callable[[str], None]
@@ -95,6 +96,7 @@ def evaluate(task: TaskDir, options: EvaluateOptions, progress: Progress, on_gat
         raise LmrError(
             f"nothing is masked in {task.name}", "mask a function first: lmr-author mask FILE::FUNCTION"
         )
+    python, about = interpreter_for(task, options.sandbox, options.python)
     started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.monotonic()
     digest = task.content_digest()
     gates: list[GateResult] = []
@@ -107,13 +109,13 @@ def evaluate(task: TaskDir, options: EvaluateOptions, progress: Progress, on_gat
         options.sandbox,
         context=task.root,
         name=task.name,
-        python=options.python,
+        python=python,
         base_image=options.base_image,
         repo_folder=info.repo_folder_name,
         log=task.logs_folder / "build.log",
     ) as sandbox:
         progress("preparing the environment")
-        build, facts = _build(sandbox, progress)
+        build, facts = _build(sandbox, progress, about)
         keep(build)
         for implementation in info.implementations:
             if build.status is not GateStatus.PASSED:
@@ -144,31 +146,22 @@ def load_evaluation(task: TaskDir) -> dict[str, Any] | None:
     return data if isinstance(data, dict) and data.get("format") == FORMAT else None
 
 
-def _build(sandbox: Sandbox, progress: Progress) -> tuple[GateResult, dict[str, Any]]:
-    """The gate ``build``: the environment comes up, and says what it holds."""
+def _build(sandbox: Sandbox, progress: Progress, about: str) -> tuple[GateResult, dict[str, Any]]:
+    """The gate ``build``: the environment comes up, and says what it holds. ``about``: where it is from, or ""."""
     clock = time.monotonic()
     try:
         facts: dict[str, Any] = dict(sandbox.prepare(progress))
         facts.pop("interpreter", None)  # a path of this machine says nothing to anybody else
     except SandboxBuildError as error:
         seconds = time.monotonic() - clock
-        return GateResult("build", GateStatus.FAILED, error.message, error.hint, seconds=seconds), {}
-    held = sandbox.run(
-        Command(
-            argv=("python", "-m", "lmr_probe", "facts"),
-            mounts=(probe_mount(resources.probe_folder()),),
-            env={"PYTHONPATH": PROBE_ROOT},
-            limits=Limits(seconds=120),
-        )
-    )
+        return GateResult("build", GateStatus.FAILED, error.message, build_hint(error), seconds=seconds), {}
     try:
-        facts |= json.loads(held.stdout)
-    except ValueError:
-        message = (
-            f"the environment's Python cannot run the probe: {held.stderr.decode('utf-8', 'replace')[-300:]}"
-        )
-        return GateResult("build", GateStatus.FAILED, message, "it needs Python 3.7 or newer"), facts
+        facts |= inventory.ask(sandbox)
+    except SandboxBuildError as error:
+        return GateResult("build", GateStatus.FAILED, error.message, error.hint), facts
     versions = ", ".join(f"{name} {facts[name]}" for name in ("python", "torch", "numpy") if facts.get(name))
+    if about:
+        versions += f"; {about}"
     if not sandbox.isolating:
         versions += "; nothing is isolated here: the task's code runs as you, with your files"
     seconds = time.monotonic() - clock

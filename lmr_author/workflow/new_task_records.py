@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lmr_author import __version__, files
-from lmr_author.environment import Declared
+from lmr_author.environment import BaseImage, Declared, Lock, Recipe, base_json
 from lmr_author.model import TaskInfo
 from lmr_author.processes import printable
 
@@ -43,7 +43,7 @@ def provenance(info: TaskInfo, stages: Stages, created: datetime) -> dict[str, A
         },
         "paper": _paper(info, stages),
         "repository": _repository(info, stages),
-        "environment": _environment(stages),
+        "environment": environment(stages.recipe, stages.base, stages.lock),
     }
 
 
@@ -90,18 +90,12 @@ def _repository(info: TaskInfo, stages: Stages) -> dict[str, Any]:
     }
 
 
-def _environment(stages: Stages) -> dict[str, Any]:
-    recipe, base, lock = stages.recipe, stages.base, stages.lock
+def environment(recipe: Recipe, base: BaseImage, lock: Lock) -> dict[str, Any]:
+    """How Dockerfile and lock came about, as the provenance has it; ``env lock`` brings it up to date."""
+    note = "; ".join([*(f"CHANGED: {change}" for change in lock.changes), lock.note])
     return {
-        "base_image": {
-            "reference": base.reference,
-            "torch": base.torch,
-            "cuda": base.cuda,
-            "python": base.python,
-            "python_certain": base.python_certain,
-            "reason": base.reason,
-        },
-        "lock": {"pinned": lock.pinned, "note": printable(lock.note, 4000), "left_out": list(lock.left_out)},
+        "base_image": base_json(base),
+        "lock": {"pinned": lock.pinned, "note": printable(note, 4000), "left_out": list(lock.left_out)},
         "requirements": _declared(recipe.requirements),
         "torch": _declared(recipe.torch),
         "python": recipe.python,

@@ -22,6 +22,8 @@ from lmr_author.sandbox.base import Sandbox
 from lmr_author.sandbox.factory import open_sandbox
 from lmr_author.taskdir import TaskDir
 from lmr_author.testgen.generate import generate
+from lmr_author.workflow.env_local import interpreter_for
+from lmr_author.workflow.preparing import prepare
 
 Progress = Callable[[str], None]
 
@@ -81,13 +83,14 @@ def record(task: TaskDir, options: RecordOptions, here: Path, progress: Progress
             "add --force to make it anew; the old one is kept in authoring/removed/",
         )
     command = read_command(options.command, task.repository(info), here)
+    python, about = interpreter_for(task, options.sandbox, options.python)
     with (
         tempfile.TemporaryDirectory(prefix="lmr-author-record-") as name,
         open_sandbox(
             options.sandbox,
             context=task.root,
             name=task.name,
-            python=options.python,
+            python=python,
             base_image=options.base_image,
             repo_folder=info.repo_folder_name,
             log=task.logs_folder / "build.log",
@@ -95,8 +98,8 @@ def record(task: TaskDir, options: RecordOptions, here: Path, progress: Progress
     ):
         work = Path(name)
         work.chmod(0o755)
-        progress("preparing the environment")
-        sandbox.prepare(progress)
+        progress(about or "preparing the environment")
+        prepare(sandbox, progress)
         plan = _plan(task, info, implementation, command, options, work)
         progress("running the command")
         recorded = drive(sandbox, plan)

@@ -39,8 +39,11 @@ def _severity(task: TaskDir) -> Severity | None:
     return found[0].severity if found else None
 
 
-SETUP = "from setuptools import find_packages, setup\n\nsetup(\n    name={name},\n    packages=find_packages(),\n)\n"
+SETUP = (
+    "from setuptools import find_packages, setup\n\nsetup(\n    name={name}, packages=find_packages()\n)\n"
+)
 HUB = "https://github.com/"
+EXTENSION = "from setuptools import Extension, setup\nx = Extension(name='fast')\nsetup(name='fair')\n"
 
 CASES = {
     # name of the case: goal file, build files, requirement, address, what is expected
@@ -74,18 +77,14 @@ CASES = {
     ),
     "extensions have names, too": (
         "fair/loss.py",
-        {
-            "setup.py": "from setuptools import Extension, setup\nx = Extension(name='fast')\nsetup(name='fair')\n"
-        },
+        {"setup.py": EXTENSION},
         "fair==0.12",
         HUB + "f/fair",
         ERROR,
     ),
     "an extension's name": (
         "fair/loss.py",
-        {
-            "setup.py": "from setuptools import Extension, setup\nx = Extension(name='fast')\nsetup(name='fair')\n"
-        },
+        {"setup.py": EXTENSION},
         "fast==0.12",
         HUB + "f/fair",
         NOTHING,

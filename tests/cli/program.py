@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,10 +22,16 @@ from lmr_author import resources
 ROOT = Path(resources.__file__).resolve().parent.parent
 """The folder that holds the package: on PYTHONPATH of every process, whether it is installed or not."""
 
+TEMPORARY = Path(tempfile.mkdtemp(prefix="lmr-tests-"))
+"""Where the processes put temporary files: nothing else writes there, so what they leave can be seen."""
+TEMPORARY.chmod(0o755)
+atexit.register(shutil.rmtree, TEMPORARY, ignore_errors=True)
+
 PROGRAM = (sys.executable, "-m", "lmr_author")
 ENVIRONMENT = {
     **{key: value for key, value in os.environ.items() if not key.startswith(("GIT_", "LMR_", "COVERAGE"))},
     "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH")))),
+    "TMPDIR": str(TEMPORARY),
     "UV_OFFLINE": "1",
     "GIT_CONFIG_GLOBAL": os.devnull,
 }

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import pytest
 
 from lmr_author.taskdir import TaskDir
 from tests.cli.conftest import HINGE
-from tests.cli.program import refuse, snapshot, succeed
+from tests.cli.program import ENVIRONMENT, PROGRAM, refuse, snapshot, succeed
 
 SCRIPT = """\
 import sys
@@ -52,16 +54,20 @@ def test_dry_run_writes_nothing(scripted: TaskDir) -> None:
     assert snapshot(scripted.root) == before
 
 
-def test_the_diff_can_be_applied(scripted: TaskDir) -> None:
-    import subprocess
-
-    repository = scripted.root / "small-repo"
-    shown = succeed("extract", PLACE, "--name", "count_letters", "--dry-run", cwd=scripted.root).out
-    subprocess.run(["git", "apply", "-"], input=shown, text=True, cwd=repository, check=True)
-    applied = (repository / "count.py").read_text()
-    (repository / "count.py").write_text(SCRIPT)
+@pytest.mark.parametrize("old_new", [("", ""), ("    ", "\t"), ("\n", "\r\n"), ("# count", "\x0c# count")])
+def test_the_diff_can_be_applied(scripted: TaskDir, old_new: tuple[str, str]) -> None:
+    file = scripted.root / "small-repo" / "count.py"
+    before = SCRIPT.replace(*old_new).encode() if old_new[0] else SCRIPT.encode()
+    file.write_bytes(before)
+    command = [*PROGRAM, "extract", PLACE, "--name", "count_letters", "--dry-run"]
+    shown = subprocess.run(
+        command, cwd=scripted.root, env=ENVIRONMENT, capture_output=True, check=True
+    ).stdout
+    subprocess.run(["git", "apply", "-"], input=shown, cwd=file.parent, check=True, capture_output=True)
+    applied = file.read_bytes()
+    file.write_bytes(before)
     succeed("extract", PLACE, "--name", "count_letters", "--yes", cwd=scripted.root)
-    assert (repository / "count.py").read_text() == applied
+    assert file.read_bytes() == applied != before
 
 
 def test_json(scripted: TaskDir) -> None:

@@ -233,6 +233,17 @@ def test_context_is_a_list_with_reasons(fresh: TaskDir) -> None:
     assert fresh.load().implementations[0].retrieval_context == ("pkg/losses.py",)
 
 
+def test_context_that_was_edited_is_not_asked_for_again(fresh: TaskDir, tmp_path: Path) -> None:
+    text = "from pkg.losses import hinge\nimport run\ndef f(x):\n    return hinge(run.meter)\n"
+    (fresh.root / "small-repo" / "more.py").write_text(text)
+    code = "path.write_text(text.replace('  - run.py', '  - README.md'))"
+    terminal = Terminal(fresh, "more.py::f", *CATEGORY, editor=editor(tmp_path, code))
+    terminal.sees("What shall stand there?")
+    terminal.types(DOWN + "\r")
+    assert terminal.ends() == 0
+    assert fresh.load().implementations[0].retrieval_context == ("pkg/losses.py", "README.md")
+
+
 def test_several_functions_are_one_question(fresh: TaskDir) -> None:
     terminal = Terminal(fresh, "pkg/losses.py::Meter", *CATEGORY)
     terminal.sees("What shall stand in the 4 bodies?")

@@ -19,6 +19,7 @@ from tests.cli.conftest import HINGE
 from tests.cli.program import (
     ENVIRONMENT,
     PROGRAM,
+    TEMPORARY,
     finish,
     processes_with,
     refuse,
@@ -566,6 +567,4 @@ def test_new_task_interrupted(tmp_path: Path) -> None:
 
 def temporaries() -> set[str]:
     """Temporary files and folders of ours."""
-    import tempfile
-
-    return {name for name in os.listdir(tempfile.gettempdir()) if name.startswith("lmr-author-")}
+    return {name for name in os.listdir(TEMPORARY) if name.startswith("lmr-author-")}

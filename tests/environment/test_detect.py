@@ -79,13 +79,14 @@ def late():
         )
     )
     assert names(recipe) == [
-        "numpy", "opencv-python-headless", "pillow", "protobuf", "pyyaml", "scikit-learn", "seaborn",
+        "numpy", "opencv-python-headless", "pillow", "protobuf", "pyyaml", "scikit-learn",
         "unknown-thing", "wandb",
     ]  # fmt: skip
     assert [item.name for item in recipe.requirements if item.guessed] == ["unknown-thing"]
     assert str(recipe.torch[0]) == "torch (import torch in model/layers.py:1)"
     assert recipe.source_folder == "src"
     assert "no requirements are declared" in recipe.problems[0]
+    assert "not installed, only examples import it: seaborn" in recipe.problems
 
 
 def test_what_the_main_code_needs_at_once_is_added(tmp_path: Path) -> None:

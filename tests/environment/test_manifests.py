@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from lmr_author.environment import conda
-from lmr_author.environment.manifests import read_environment, read_pyproject, read_setup_cfg, read_setup_py
+from lmr_author.environment.manifests import read_environment, read_pyproject, read_setup_cfg
 from lmr_author.environment.recipe import Manifest
+from lmr_author.environment.setup_py import read_setup_py
 
 
 def texts(manifest: Manifest) -> list[str]:
@@ -29,7 +30,7 @@ dependencies = ["torch>=2", "a @ https://x.example/a.whl", "b; extra == 'c'"]
 dynamic = ["version"]"""
     found = read_pyproject(write(tmp_path, "pyproject.toml", text), "pyproject.toml")
     assert (texts(found), found.python, found.project) == (["torch>=2", 'b; extra == "c"'], ">=3.9", "my-pkg")
-    assert len(found.problems) == 1
+    assert len(found.remarks) == 1
 
 
 def test_pyproject_poetry(tmp_path: Path) -> None:
@@ -52,7 +53,7 @@ vcs = {git = "https://x.example/r.git"}"""
         "extra[p,q]<2,>=1.0",
     ]  # fmt: skip
     assert found.python == ">=3.8,<4"
-    assert "vcs comes from an address" in found.problems[0]
+    assert "vcs comes from a repository" in found.remarks[0]
 
 
 def test_setup_cfg(tmp_path: Path) -> None:
@@ -112,8 +113,8 @@ dependencies:
         "pandas==1.1.*",
         "transformers==4.3.1",
     ]
-    assert found.python == "==3.8.5.*"
-    assert len(found.problems) == 2
+    assert found.python == "==3.8.5"
+    assert len(found.remarks) == 2
 
 
 @pytest.mark.parametrize(

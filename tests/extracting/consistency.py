@@ -1,4 +1,4 @@
-"""Do the names of a file still mean what they meant? Asked of symtable, which knows nothing of the extraction."""
+"""Do the names of a file mean what they meant? Asked of symtable, which knows nothing of the extraction."""
 
 from __future__ import annotations
 

@@ -114,9 +114,10 @@ class Programs:
         one, other, many = self.name(), self.name(), self.random.choice(LISTS)
         return self.random.choice(
             [
-                "1", "2", one, one, f"{one} + {other}", f"len({many})", f"{one} if {other} else 0", f"early({one})",
-                f"sum(i * {one} for i in {many})", f"len([{one} for {one} in {many} if {one}])", "show()", "LIMIT",
-                f"({one} := {other})", f"int({one} and ({other} := 3))", f"(lambda x={one}: x + {other})()",
+                "1", "2", one, one, f"{one} + {other}", f"len({many})", f"{one} if {other} else 0",
+                f"early({one})", f"sum(i * {one} for i in {many})",
+                f"len([{one} for {one} in {many} if {one}])", "show()", "LIMIT", f"({one} := {other})",
+                f"int({one} and ({other} := 3))", f"(lambda x={one}: x + {other})()",
                 f"max({many}, key=lambda i: i * {one}, default=0)", f"len(f'{{{one}!r:>4}}')",
             ]
         )  # fmt: skip
@@ -128,7 +129,8 @@ class Programs:
             f"{name} = {value}", f"{name} = {value}", f"{name} = {value}", f"{name} += {value}",
             f"print({value}, {name})",
             f"{many} = [{value}]", f"{many}.append({value})", f"{many}[0] = {value}", f"{many} += [{value}]",
-            f"{name}, {self.name()} = {value}, 1", f"log.append({name})", f"del {name}", f"{name}: int = {value}",
+            f"{name}, {self.name()} = {value}, 1", f"log.append({name})", f"del {name}",
+            f"{name}: int = {value}",
             f"g = (i + {name} for i in {many})", f"h = lambda: {name}", "print(list(g))", "print(h())",
             f"{name} = 0; {self.name()} = 1",
         ]  # fmt: skip

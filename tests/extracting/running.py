@@ -62,8 +62,8 @@ def run_all(programs: list[str]) -> list[Ran]:
 def assert_same(before: Ran, after: Ran, name: str, local: tuple[str, ...], context: str = "") -> None:
     """Two programs did the same.
 
-    Names that became local to the new function do not count, nor do the variables of a program that an exception
-    has ended.
+    Names that became local to the new function do not count, nor do the variables of a program that an
+    exception has ended.
     """
     assert (after.out, after.end) == (before.out, before.end), context
     if before.end:

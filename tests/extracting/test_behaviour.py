@@ -51,7 +51,7 @@ def test_random_programs_do_the_same(choices: Random) -> None:
 
 
 def test_random_programs_are_worth_running() -> None:
-    """Most of them run to their end, and most blocks of them can be extracted: else the test above says little."""
+    """Many run to their end, and many blocks of them can be extracted: else the test above says little."""
     programs, tried, extracted = [], 0, 0
     for seed in range(60):
         choices = Random(seed)

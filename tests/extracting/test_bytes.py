@@ -38,7 +38,8 @@ def test_line_ends_are_kept(newline: str) -> None:
 def test_the_block_brings_its_line_ends_where_they_are_mixed() -> None:
     new = of(b"x = 1\ny = x\r\nz = y\r\nprint(z)\n", 2, 3).data
     assert new == (
-        b"x = 1\n\r\n\r\ndef fresh(x):\r\n    y = x\r\n    z = y\r\n    return z\r\n\r\n\r\nz = fresh(x)\r\nprint(z)\n"
+        b"x = 1\n\r\n\r\ndef fresh(x):\r\n    y = x\r\n    z = y\r\n    return z\r\n\r\n\r\n"
+        b"z = fresh(x)\r\nprint(z)\n"
     )
 
 
@@ -110,10 +111,12 @@ def test_the_indentation_of_the_file_is_used() -> None:
 
 
 def test_indentation_that_cannot_be_moved_is_refused() -> None:
-    # The inner line is deeper for Python (a tab reaches the next multiple of 8), but does not begin as the others.
-    data = b"def f(x):\n    if x:\n        if x:\n\tpass\n"
-    with pytest.raises(Exception, match=r"not valid Python 3|tabs"):
-        of(data, 3, 4)
+    # Deeper than eight spaces, whatever a tab is worth; but it does not begin with eight spaces.
+    data = b"if 1:\n        if 1:\n\t        x = 1\n        print(1)\n"
+    with pytest.raises(
+        TargetError, match=r"line 3 of file\.py is not indented with the block's tabs and spaces"
+    ):
+        of(data, 2, 4)
 
 
 @pytest.mark.parametrize(
@@ -140,6 +143,10 @@ def test_line_numbers_beyond_the_file() -> None:
 
 def test_the_diff_is_the_difference() -> None:
     assert of(b"x = 1\r\nprint(x)", 2, 2).diff == (
-        "--- a/file.py\n+++ b/file.py\n@@ -1,2 +1,8 @@\n x = 1\n-print(x)\n\\ No newline at end of file\n"
-        "+\n+\n+def fresh(x):\n+    print(x)\n+\n+\n+fresh(x)\n\\ No newline at end of file\n"
+        "--- a/file.py\n+++ b/file.py\n@@ -1,2 +1,8 @@\n x = 1\r\n-print(x)\n\\ No newline at end of file\n"
+        "+\r\n+\r\n+def fresh(x):\r\n+    print(x)\r\n+\r\n+\r\n+fresh(x)\n\\ No newline at end of file\n"
     )
+
+
+def test_a_diff_of_lone_carriage_returns_has_lines() -> None:
+    assert of(b"x = 1\rprint(x)\r", 2, 2).diff.splitlines()[3:6] == [" x = 1", "-print(x)", "+"]

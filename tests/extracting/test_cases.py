@@ -1,7 +1,7 @@
 """Case folders: what a block becomes, or why it is refused. Drop a folder in and it is a test.
 
-``before.py`` and ``command`` (``START-END NAME [--as KIND]``) with ``after.py``, and ``remarks`` where there are any;
-or with ``error``: the message, then the hint.
+``before.py`` and ``command`` (``START-END NAME [--as KIND]``) with ``after.py``, and ``remarks`` where there
+are any; or with ``error``: the message, then the hint.
 """
 
 from __future__ import annotations

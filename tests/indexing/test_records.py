@@ -113,10 +113,11 @@ def test_every_shape_of_definition() -> None:
         "# -*- coding: latin-1 -*-\ndef f(größe):\n    'é'\n    return größe\n".encode("latin-1"),
         b"x = 1\x0c\ndef f():\n\x0c    return 1\n",
         b"def f():\\\n  return 1\n\n\ndef g(): return '''\ndef no(): pass\n'''",
+        b"def f():\n    return f'{(yield)}'\n\n\ndef g():\n    return 'yield'\n",
         "def f(σ):\n    return λ(σ)\n".encode(),
         b"",
     ],
-    ids=["crlf", "bom", "latin-1", "form-feed", "backslash-and-string", "greek", "empty"],
+    ids=["crlf", "bom", "latin-1", "form-feed", "backslash-and-string", "f-string", "greek", "empty"],
 )
 def test_every_form_of_file(data: bytes) -> None:
     assert_as_source_says(data, "form.py")

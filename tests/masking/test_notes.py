@@ -76,6 +76,11 @@ def test_lines_are_wrapped_and_empty_parts_left_out() -> None:
     assert not [line for line in lines if "Inputs" in line or "Dependencies" in line]
 
 
+def test_words_are_not_broken() -> None:
+    said = MaskNotes(objective="margin-based " * 20, inputs=("(batch,seq)-shaped " * 10,))
+    assert read_notes(said.lines("f")) == tidy(said)
+
+
 def test_a_bare_todo() -> None:
     assert masked_body("f", MaskNotes(docstring="D."), generator=False) == [
         "# TODO: implement f.", "raise NotImplementedError",

@@ -102,7 +102,7 @@ def test_a_second_extraction_is_added(task: TaskDir) -> None:
 def test_a_killed_extraction_is_completed_by_running_it_again(
     task: TaskDir, monkeypatch: pytest.MonkeyPatch, step: int
 ) -> None:
-    """Killed before the record or before the file is in its place: the file is as it was, the rest not doubled."""
+    """Killed before the record or the file is in its place: the file is as it was, nothing is doubled."""
     replace, calls = os.replace, []
 
     def killed(*arguments: Any) -> None:

@@ -316,6 +316,12 @@ def test_what_cannot_be_masked_is_said_before_anything_is_written(
     assert tree(task.root) == before
 
 
+def test_one_target_given_twice_is_no_matter_of_lines(task: TaskDir) -> None:
+    with pytest.raises(TargetError) as error:
+        masked(task, HINGE, f"small-repo/{HINGE}")
+    assert error.value.message == f"{HINGE} is given twice"
+
+
 def test_a_function_around_a_masked_one_is_refused(task: TaskDir) -> None:
     write(task, "more.py", "def outer():\n    def inner(): return 1\n    return inner\n")
     masked(task, "more.py::outer.inner")

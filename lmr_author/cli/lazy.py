@@ -1,0 +1,59 @@
+"""Commands that are imported only when they are run: start-up pays for none of the others."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import typer
+from typer.core import TyperGroup
+from typer.main import get_command
+
+from lmr_author.errors import UsageError
+
+SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
+
+
+def load(name: str, function: str, **settings: Any) -> Any:
+    """The click command ``name`` of the function of that name in the module ``lmr_author.cli.<function>``."""
+    module = importlib.import_module(f"lmr_author.cli.{function}")
+    single = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    single.command(name, context_settings={**SETTINGS, **settings})(getattr(module, function))
+    return get_command(single)
+
+
+class LazyGroup(TyperGroup):
+    """A group of commands that knows their names and one line about each.
+
+    Attributes:
+        table: name → what it does, in the order of ``--help``.
+        called: how the group itself is called, for messages.
+    """
+
+    table: ClassVar[Mapping[str, str]]
+    called: ClassVar[str]
+
+    def load(self, name: str) -> Any:
+        """The command ``name``, with all its options."""
+        raise NotImplementedError
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Names of the commands."""
+        return list(self.table)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """A command by its name."""
+        if cmd_name in self.table:
+            return self.load(cmd_name)
+        close = difflib.get_close_matches(cmd_name, self.table, 2, 0.5)
+        raise UsageError(
+            f"there is no command {cmd_name!r}",
+            f"did you mean {' or '.join(close)}?" if close else f"see {self.called} --help",
+        )
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """The table of commands in ``--help``, without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(self.table.items()))

@@ -1,0 +1,187 @@
+"""How ``env build`` looks: its steps while it builds, then what the image holds and what can be imported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from lmr_author.cli.render import console
+from lmr_author.sandbox.build_log import Step, read_step
+
+if TYPE_CHECKING:
+    from rich.status import Status
+
+    from lmr_author.environment.failures import Explanation
+    from lmr_author.environment.smoke import Imported
+    from lmr_author.workflow.env_build import Broken, BuildResult, Hooks
+    from lmr_author.workflow.env_repair import Repair
+
+_LAST_LINES = 8
+
+
+class BuildScreen:
+    """On a terminal one changing line: the step and the last thing it said. Else a line for each step."""
+
+    def __init__(self, status: Status | None) -> None:
+        self._status = status
+        self._step: Step | None = None
+
+    def hooks(self) -> Hooks:
+        """What the workflow tells it through."""
+        from lmr_author.workflow.env_build import Hooks
+
+        return Hooks(self.say, self.line, self.repair)
+
+    def say(self, message: str) -> None:
+        """What is being done."""
+        self._step = None
+        if self._status is not None and not message.startswith("needs:"):
+            self._status.update(_escape(message[:160]))
+        else:
+            console().print(_escape(message))
+
+    def line(self, line: str) -> None:
+        """A line of the build's log."""
+        step = read_step(line)
+        if step is not None:
+            self._step = step
+        where = f"step {self._step.number}/{self._step.total}" if self._step else "building"
+        if self._status is not None:
+            self._status.update(f"[bold]{where}[/] {_escape(_one_line(step.text if step else line))}")
+        elif step is not None:
+            console().print(f"{where}: {_escape(_one_line(step.text))}")
+
+    def repair(self, made: Repair) -> None:
+        """A repair, as soon as it is made."""
+        screen = console()
+        if made.undone:
+            screen.print(f"[yellow]undone[/] {_escape(str(made.change))}: it did not help")
+            return
+        screen.print(f"[yellow]repaired[/] {_escape(made.cause)}: {_escape(str(made.change))}")
+        for line in made.diff.splitlines():
+            style = {"+": "green", "-": "red"}.get(line[:1], "dim")
+            screen.print(f"  [{style}]{_escape(line)}[/]")
+
+
+@contextmanager
+def build_screen() -> Iterator[BuildScreen]:
+    """The screen while the block runs."""
+    screen = console()
+    if not screen.is_terminal:
+        yield BuildScreen(None)
+        return
+    with screen.status("preparing") as status:
+        yield BuildScreen(status)
+
+
+def result(found: BuildResult) -> None:
+    """What came of it, on stdout."""
+    screen = console(stderr=False)
+    if found.broken is not None:
+        _broken(found.broken)
+    else:
+        _held(found.facts)
+    for item in found.imported:
+        _imported(item)
+    made = [item for item in found.repairs if not item.undone]
+    if made:
+        screen.print(
+            f"changed {len(made)} thing{'s' * (len(made) > 1)}; the files as they were are in"
+            " authoring/removed/:"
+        )
+        for each in made:
+            screen.print(f"  {_escape(str(each.change))}")
+    explanation = found.explanation
+    repairable = explanation is not None and explanation.change is not None
+    if not found.passed and repairable and not found.repairs:
+        screen.print("[cyan]hint:[/] `lmr-author env build --fix` tries this and builds again")
+
+
+def document(found: BuildResult) -> dict[str, Any]:
+    """The same for programs."""
+    broken = found.broken
+    return {
+        "task": found.task.name,
+        "passed": found.passed,
+        "environment": found.facts or None,
+        "failure": (
+            None
+            if broken is None
+            else {
+                "step": broken.step,
+                "line": broken.line,
+                "message": broken.message,
+                "said": list(broken.said[-50:]),
+                **_explained(broken.explanation),
+            }
+        ),
+        "repairs": [
+            {"cause": item.cause, "change": str(item.change), "diff": item.diff, "undone": item.undone}
+            for item in found.repairs
+        ],
+    }
+
+
+def _explained(found: Explanation | None) -> dict[str, Any]:
+    if found is None:
+        return {"explainer": "", "cause": "", "advice": "", "fixable": False}
+    return {
+        "explainer": found.name,
+        "cause": found.cause,
+        "advice": found.advice,
+        "fixable": found.change is not None,
+    }
+
+
+def _held(facts: dict[str, Any]) -> None:
+    screen = console(stderr=False)
+    versions = [f"{name} {facts[name]}" for name in ("python", "torch", "numpy") if facts.get(name)]
+    if facts.get("torch"):
+        versions.append(f"CUDA {facts['cuda']}" if facts.get("cuda") else "no CUDA")
+    screen.print(f"[green]built[/] {facts['tag']} in {facts['seconds']:.0f} s: {', '.join(versions)}, "
+                 f"{len(facts['packages'])} packages (authoring/environment.json)")  # fmt: skip
+
+
+def _imported(item: Imported) -> None:
+    screen = console(stderr=False)
+    if item.ok:
+        screen.print(
+            f"[green]imports[/] {_escape(item.file)} as {_escape(item.module)} ({item.seconds:.1f} s)"
+        )
+        return
+    screen.print(f"[bold red]cannot import[/] {_escape(item.file)}")
+    for line in item.said[-_LAST_LINES:]:
+        screen.print(f"  [dim]{_escape(line)}[/]")
+    _advice(item.explanation)
+
+
+def _broken(broken: Broken) -> None:
+    screen = console(stderr=False)
+    where = (
+        f"line {broken.line} of the Dockerfile: {_one_line(broken.step)}" if broken.line else "the Dockerfile"
+    )
+    screen.print(f"[bold red]not built[/] at {_escape(where)}")
+    for line in broken.said[-_LAST_LINES:]:
+        screen.print(f"  [dim]{_escape(_one_line(line, 200))}[/]")
+    _advice(broken.explanation)
+
+
+def _advice(found: Explanation | None) -> None:
+    screen = console(stderr=False)
+    if found is None:
+        screen.print("  cause: not known; the whole log is authoring/logs/build.log")
+        return
+    screen.print(f"  [bold]cause:[/] {_escape(found.cause)}")
+    screen.print(f"  [cyan]try:[/] {_escape(found.advice)}")
+
+
+def _one_line(text: str, width: int = 110) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def _escape(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)

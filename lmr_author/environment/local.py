@@ -1,0 +1,380 @@
+"""Environments on this machine, without Docker: what a task's lock pins, in a virtual environment made by uv.
+
+They lie in the user's cache folder, one for each lock, Python and set of extra packages, so that the next task with
+the same lock finds it made. One is built beside its place and renamed: a name that is there is complete.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import re
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lmr_author import files, processes
+from lmr_author.environment import repair
+from lmr_author.environment.failures import Failure, explain
+from lmr_author.errors import LmrError
+
+Say = Callable[[str], None]
+
+MANIFEST = "lmr-environment.json"
+_SECONDS = 3600.0
+_DIGITS = 16
+PARTIAL = ".partial"
+
+
+@dataclass(frozen=True)
+class Local:
+    """An environment that is made.
+
+    Attributes:
+        path: its folder.
+        python: version of its interpreter, as ``3.11.7``.
+        extra: requirements beside the lock's.
+        made: whether it was made just now rather than found.
+    """
+
+    path: Path
+    python: str
+    extra: tuple[str, ...] = ()
+    made: bool = False
+
+    @property
+    def interpreter(self) -> Path:
+        """Its Python."""
+        return self.path / "bin" / "python"
+
+
+@dataclass(frozen=True)
+class Interpreter:
+    """A Python of this machine."""
+
+    path: Path
+    version: str
+
+    @property
+    def minor(self) -> str:
+        """As in ``3.11``."""
+        return ".".join(self.version.split(".")[:2])
+
+
+def folder() -> Path:
+    """Where the environments are: ``environments/`` in the cache folder (``LMR_AUTHOR_CACHE`` names another)."""
+    chosen = os.environ.get("LMR_AUTHOR_CACHE")
+    if chosen:
+        return Path(chosen).absolute() / "environments"
+    from platformdirs import user_cache_path
+
+    return user_cache_path("lmr-author") / "environments"
+
+
+def lock_digest(lock: str) -> str:
+    """What a lock asks for, whatever its comments and order."""
+    return hashlib.sha256("\n".join(repair.requirements(lock)).encode()).hexdigest()[:_DIGITS]
+
+
+def find(lock: str) -> Local | None:
+    """The environment made last for a lock; None when there is none."""
+    found = [
+        (manifest.stat().st_mtime_ns, item)
+        for manifest in folder().glob(f"{lock_digest(lock)}-*/{MANIFEST}")
+        if (item := load(manifest.parent)) is not None and item.interpreter.exists()
+    ]
+    return max(found, key=lambda pair: pair[0])[1] if found else None
+
+
+def load(path: Path) -> Local | None:
+    """The environment in a folder; None when that is none."""
+    try:
+        data = json.loads((path / MANIFEST).read_bytes())
+        return Local(path, str(data["python"]), tuple(map(str, data["extra"])))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def touch(local: Local) -> None:
+    """Note that an environment was used: `env prune` counts from here."""
+    with contextlib.suppress(OSError):
+        os.utime(local.path)
+
+
+def make(
+    lock: str, python: Interpreter, extra: Sequence[str], *, pinned: bool, cuda: bool, say: Say
+) -> Local:
+    """The environment for a lock, a Python and extra packages: found, or made.
+
+    Of several processes that want the same one, one makes it and the others wait.
+
+    Args:
+        extra: requirements installed first, with what they need (PyTorch, which a base image brings in Docker).
+        pinned: whether the lock names every package, so that nothing has to be resolved.
+        cuda: whether CUDA libraries may be installed, gigabytes of them.
+
+    Raises LmrError when something cannot be installed; then there is no environment.
+    """
+    extra = tuple(sorted(extra))
+    rest = hashlib.sha256("\n".join(extra).encode()).hexdigest()[:8]
+    path = folder() / f"{lock_digest(lock)}-{python.version}-{rest}"
+    with _alone(path, say):
+        found = load(path)
+        if found is not None and found.interpreter.exists():
+            touch(found)
+            return found
+        shutil.rmtree(path, ignore_errors=True)  # its interpreter was removed from this machine
+        for stale in path.parent.glob(f".{path.name}.*{PARTIAL}"):
+            shutil.rmtree(stale, ignore_errors=True)  # nobody else is making it: we hold its lock
+        with files.staged_folder(path) as staging:
+            _venv(staging, python, say)
+            if not cuda:
+                _refuse_cuda(staging, extra)
+            _fill(staging, lock, python, extra, pinned, say)
+    return Local(path, python.version, extra, made=True)
+
+
+@contextlib.contextmanager
+def _alone(path: Path, say: Say) -> Iterator[None]:
+    """While no other process makes, or removes, the same environment. The kernel frees the lock of a killed one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with (path.parent / f".{path.name}.lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("waiting for another process that makes the same environment")
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def is_free(path: Path) -> bool:
+    """Whether nobody is making this environment now."""
+    with (path.parent / f".{path.name}.lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
+
+
+def _venv(staging: Path, python: Interpreter, say: Say) -> None:
+    say(f"making a virtual environment with Python {python.version}")
+    # It is moved when it is complete: nothing in it may name the folder in which it is made.
+    _uv(
+        ["venv", "--relocatable", "--allow-existing", "--python", str(python.path), str(staging)],
+        "uv venv",
+        say,
+    )
+
+
+def _refuse_cuda(staging: Path, extra: tuple[str, ...]) -> None:
+    """Raise LmrError when the extra packages bring CUDA libraries, before anything is fetched."""
+    if not extra:
+        return
+    python = str(staging / "bin" / "python")
+    planned = _uv(
+        ["pip", "install", "--dry-run", "--python", python, *extra], f"uv pip install {' '.join(extra)}"
+    )
+    if re.search(r"^\s*\+\s+nvidia-", planned, re.M):
+        torch = next((text for text in extra if text.startswith("torch")), " ".join(extra))
+        raise LmrError(
+            f"{torch} comes with CUDA libraries here, several gigabytes, and this machine has no GPU",
+            "take a CPU build: UV_TORCH_BACKEND=cpu lmr-author env local (from PyTorch's own index), or a"
+            " folder of wheels in UV_FIND_LINKS; --cuda takes it all the same",
+        )
+
+
+def has_gpu() -> bool:
+    """Whether this machine has an NVIDIA driver."""
+    return Path("/dev/nvidiactl").exists() or shutil.which("nvidia-smi") is not None
+
+
+def _fill(
+    staging: Path, lock: str, python: Interpreter, extra: tuple[str, ...], pinned: bool, say: Say
+) -> None:
+    target = ["--python", str(staging / "bin" / "python")]
+    wanted = staging / "requirements.txt"
+    wanted.write_text("".join(f"{line}\n" for line in repair.requirements(lock)), "utf-8")
+    if extra and pinned:
+        say(f"installing {', '.join(extra)}")
+        _uv(["pip", "install", *target, *extra], f"uv pip install {' '.join(extra)}", say)
+        extra_arguments: tuple[str, ...] = ("--no-deps",)
+    else:
+        extra_arguments = ("--no-deps",) if pinned else extra
+    if wanted.stat().st_size:
+        say(f"installing {len(repair.requirements(lock))} packages of requirements.lock")
+        _uv(
+            ["pip", "install", *target, *extra_arguments, "-r", str(wanted)],
+            "uv pip install -r requirements.lock",
+            say,
+        )
+    data: dict[str, Any] = {
+        "format": "lmr-local-environment/1",
+        "python": python.version,
+        "interpreter": str(python.path),
+        "extra": list(extra),
+        "lock": repair.requirements(lock),
+        "made": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+    files.write_json(staging / MANIFEST, data)
+
+
+def _uv(arguments: list[str], shown: str, say: Say | None = None) -> str:
+    """Run uv, which must succeed; returns what it wrote to stderr. It never fetches a Python."""
+    import uv
+
+    env = {
+        key: value
+        for key, value in os.environ.items()
+        if key not in ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME")
+    }
+    env |= {"UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"}
+    # uv does not read pip's settings; where wheels lie on this machine, PyTorch's among them, is told to pip.
+    for ours, pips in (("UV_FIND_LINKS", "PIP_FIND_LINKS"), ("UV_DEFAULT_INDEX", "PIP_INDEX_URL")):
+        if os.environ.get(pips) and "UV_INDEX_URL" not in env:
+            env.setdefault(
+                ours, ",".join(os.environ[pips].split()) if ours == "UV_FIND_LINKS" else os.environ[pips]
+            )
+    done = processes.run([uv.find_uv_bin(), *arguments], cwd=folder(), env=env, seconds=_SECONDS, on_line=say)
+    if done.exit_code == 0:
+        return done.stderr
+    said = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+    found = explain(Failure("install", shown, done.stderr))
+    if done.timed_out:
+        raise LmrError(
+            f"{shown} took longer than {_SECONDS / 60:.0f} minutes", "check the connection, and try again"
+        )
+    if found is None:
+        last = processes.printable(" ".join(said[-3:]) or "it says nothing", 400)
+        raise LmrError(f"{shown} failed: {last}", "try another Python with --python, or use --sandbox docker")
+    raise LmrError(
+        f"{shown} failed: {found.cause}",
+        f"{found.advice}; or another Python with --python, or --sandbox docker",
+    )
+
+
+def interpreters() -> list[Interpreter]:
+    """The CPythons 3.7 and newer of this machine, newest first, each version once."""
+    import uv
+
+    env = {**os.environ, "UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"}
+    argv = [uv.find_uv_bin(), "python", "list", "--only-installed", "--output-format", "json", "--quiet"]
+    done = processes.run(argv, cwd=Path("/"), env=env, seconds=60)
+    try:
+        listed = json.loads(done.stdout or b"[]")
+    except ValueError:
+        listed = []
+    found = [
+        Interpreter(Path(item["path"]), item["version"])
+        for item in listed
+        if item.get("path") and item.get("implementation") == "cpython"
+    ]
+    found += _of_pyenv()
+    own = Interpreter(
+        Path(getattr(sys, "_base_executable", sys.executable)), ".".join(map(str, sys.version_info[:3]))
+    )
+    best: dict[str, Interpreter] = {}
+    # pyenv's shims are scripts that work only where a version is selected: its real ones come first.
+    for item in sorted([*found, own], key=lambda item: "/shims/" in str(item.path)):
+        if _numbers(item.version) >= (3, 7) and re.fullmatch(r"3\.\d+\.\d+", item.version):
+            best.setdefault(item.version, item)
+    return sorted(best.values(), key=lambda item: _numbers(item.version), reverse=True)
+
+
+def _of_pyenv() -> list[Interpreter]:
+    """uv does not look into pyenv's folders."""
+    root = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
+    return [
+        Interpreter(path, path.parent.parent.name)
+        for path in sorted(root.glob("versions/3.*/bin/python"))
+        if re.fullmatch(r"3\.\d+\.\d+", path.parent.parent.name)
+    ]
+
+
+def choose(wanted: str, asked: str | None, found: Sequence[Interpreter]) -> tuple[Interpreter, str]:
+    """The interpreter for an environment, and a remark ("" when it is what was wanted).
+
+    Args:
+        wanted: minor version that the lock was made for.
+        asked: version that the annotator asks for (``3.10`` or ``3.10.13``); it must be there.
+        found: the machine's.
+
+    Raises LmrError when what was asked for is not there, or nothing is.
+    """
+    have = ", ".join(dict.fromkeys(item.minor for item in found)) or "none"
+    if asked is not None:
+        same = [item for item in found if item.version == asked or item.minor == asked]
+        if not same:
+            raise LmrError(
+                f"there is no Python {asked} on this machine (there is: {have})",
+                "install it (uv python install, pyenv, your distribution), or ask for one that is there",
+            )
+        return same[0], ""
+    if not found:
+        raise LmrError("there is no Python on this machine", "install one, or use --sandbox docker")
+    near = min(found, key=lambda item: (_distance(item.minor, wanted), -_numbers(item.version)[2]))
+    if near.minor == wanted:
+        return near, ""
+    return (
+        near,
+        (
+            f"requirements.lock is for Python {wanted}, which is not on this machine; {near.version} is the"
+            " nearest"
+        ),
+    )
+
+
+def _distance(one: str, other: str) -> tuple[int, int]:
+    """How far apart two minor versions are; of two as near, the newer one first."""
+    difference = _numbers(one)[1] - _numbers(other)[1]
+    return abs(difference), -difference
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".") if part.isdecimal())
+
+
+def torch_requirement(extra: Sequence[str], torch: str) -> tuple[str, ...]:
+    """The extra packages with PyTorch, as the base image has it, unless the annotator names one.
+
+    Raises LmrError for a PyTorch without a version: the newest one pulls gigabytes of CUDA libraries.
+    """
+    from packaging.requirements import InvalidRequirement, Requirement
+
+    named = False
+    for text in extra:
+        try:
+            requirement = Requirement(text)
+        except InvalidRequirement as error:
+            raise LmrError(
+                f"--with {text}: no requirement ({error})", "give one such as torch==2.6.0"
+            ) from error
+        if requirement.name.lower() == "torch":
+            named = True
+            if not any(part.operator == "==" for part in requirement.specifier):
+                raise LmrError(
+                    f"--with {text} names no version of PyTorch: the newest one pulls gigabytes of CUDA"
+                    " libraries",
+                    f"pin it, as in --with torch=={torch or '2.6.0'}",
+                )
+    return tuple(extra) if named or not torch else (*extra, f"torch=={torch}")
+
+
+def all_of_them() -> list[Path]:
+    """The folders of all environments, complete or abandoned."""
+    root = folder()
+    if not root.is_dir():
+        return []
+    return sorted(
+        path
+        for path in root.iterdir()
+        if path.is_dir()
+        and ((path / MANIFEST).is_file() or (path.name.startswith(".") and path.name.endswith(PARTIAL)))
+    )

@@ -1,0 +1,176 @@
+"""Putting a change into a Dockerfile and a lock: pure functions of their texts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
+from lmr_author.environment.failures.changes import (
+    ArchivedMirrors,
+    Change,
+    Drop,
+    Requirements,
+    SystemPackages,
+    Variable,
+)
+
+Resolve = Callable[[tuple[str, ...]], list[str]]
+"""Requirements → pinned lines, with what they need in turn, as of the commit's date; [] when there are none."""
+
+MARK = "# Added by lmr-author env build --fix."
+_APT = re.compile(r"apt-get install(?:[ \t]+-\S+|[ \t]*\\\n[ \t]*)*[ \t]*(?=[a-z0-9])")
+_INSTALL = (
+    "RUN apt-get update && \\\n"
+    "    DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends {names} && \\\n"
+    "    rm -rf /var/lib/apt/lists/*"
+)
+_ARCHIVE = (
+    "RUN sed -i -e 's|deb.debian.org|archive.debian.org|g' -e 's|security.debian.org|archive.debian.org|g' \\\n"
+    "        -e '/-updates/d' /etc/apt/sources.list"
+)
+
+
+@dataclass(frozen=True)
+class Texts:
+    """What an image is made by: the Dockerfile and requirements.lock."""
+
+    dockerfile: str
+    lock: str
+
+
+def repaired(change: Change, texts: Texts, resolve: Resolve, guessed: Collection[str]) -> Texts | None:
+    """The texts with a change made; None when it cannot or may not be made, or is there already.
+
+    Args:
+        guessed: names of the requirements that nobody declares; only these may be dropped.
+    """
+    after = _changed(change, texts, resolve, guessed)
+    return None if after is None or after == texts else after
+
+
+def _changed(change: Change, texts: Texts, resolve: Resolve, guessed: Collection[str]) -> Texts | None:
+    if isinstance(change, SystemPackages):
+        return replace(texts, dockerfile=with_packages(texts.dockerfile, change.names))
+    if isinstance(change, Variable):
+        return replace(texts, dockerfile=_inserted(texts.dockerfile, f"ENV {change.name}={change.value}"))
+    if isinstance(change, ArchivedMirrors):
+        return replace(texts, dockerfile=_inserted(texts.dockerfile, _ARCHIVE))
+    if isinstance(change, Drop):
+        if change.name not in guessed:
+            return None
+        return replace(texts, lock=without_requirement(texts.lock, change.name, change.reason))
+    return _with_requirements(change, texts, resolve)
+
+
+def with_packages(dockerfile: str, names: tuple[str, ...]) -> str:
+    """A Dockerfile that installs Debian packages: in its apt-get line if it has one, else in one of their own."""
+    missing = [
+        name for name in names if not re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w.+-])", dockerfile)
+    ]
+    if not missing:
+        return dockerfile
+    match = _APT.search(dockerfile)
+    if match:
+        return f"{dockerfile[: match.end()]}{' '.join(missing)} {dockerfile[match.end() :]}"
+    return _inserted(dockerfile, _INSTALL.format(names=" ".join(missing)))
+
+
+def _inserted(dockerfile: str, instruction: str) -> str:
+    """Put an instruction before the first of the last stage that installs or copies."""
+    if instruction in dockerfile:
+        return dockerfile
+    lines = dockerfile.splitlines(keepends=True)
+    start = max((n for n, line in enumerate(lines) if re.match(r"\s*FROM\s", line, re.I)), default=-1) + 1
+    place = next(
+        (n for n in range(start, len(lines)) if re.match(r"\s*(RUN|COPY|ADD)\s", lines[n], re.I)), len(lines)
+    )
+    while place > start and lines[place - 1].lstrip().startswith("#"):
+        place -= 1
+    if lines and not lines[-1].endswith("\n"):
+        lines[-1] += "\n"
+    return "".join([*lines[:place], f"{MARK}\n{instruction}\n\n", *lines[place:]])
+
+
+def _with_requirements(change: Requirements, texts: Texts, resolve: Resolve) -> Texts | None:
+    if "--hash=" in texts.lock:
+        return None  # a line without hashes would make pip refuse the whole file
+    held = {name for name, _ in entries(texts.lock) if name}
+    wanted = {canonicalize_name(Requirement(text).name): Requirement(text) for text in change.texts}
+    unmet = {name: item for name, item in wanted.items() if not _met(texts.lock, name, item)}
+    lines = resolve(tuple(str(item) for item in unmet.values())) if unmet else []
+    if not lines:
+        return None
+    lock = texts.lock
+    for line in lines:
+        name = canonicalize_name(Requirement(line).name)
+        if name in unmet or name not in held:
+            lock = with_requirement(lock, line)
+    return replace(texts, lock=lock)
+
+
+def _met(lock: str, name: str, wanted: Requirement) -> bool:
+    """Whether the lock has a version of it that fits already."""
+    for held, text in entries(lock):
+        if held != name:
+            continue
+        pins = [part.version for part in Requirement(_plain(text)).specifier if part.operator == "=="]
+        return bool(pins) and pins[0] in wanted.specifier
+    return False
+
+
+def with_requirement(lock: str, line: str) -> str:
+    """A lock with a requirement, in place of what it has of the same name, else in its alphabetical place."""
+    name = canonicalize_name(Requirement(line).name)
+    made: list[str] = []
+    placed = False
+    for held, text in entries(lock):
+        if held and not placed and held >= name:
+            made.append(f"{line}\n")
+            placed = True
+        if held != name:
+            made.append(text)
+    return "".join(made if placed else [*made, f"{line}\n"])
+
+
+def without_requirement(lock: str, name: str, reason: str) -> str:
+    """A lock without a requirement; a comment says why."""
+    return "".join(
+        f"# {text.splitlines()[0].strip(chr(92) + ' ')} is left out: {reason}\n" if held == name else text
+        for held, text in entries(lock)
+    )
+
+
+def entries(lock: str) -> list[tuple[str, str]]:
+    """The lines of a lock as (normalised name, text with the line's end); "" for a comment or an option."""
+    found: list[tuple[str, str]] = []
+    pending = ""
+    for line in lock.splitlines(keepends=True):
+        pending += line if line.endswith("\n") else f"{line}\n"
+        if not line.lstrip().startswith("#") and line.rstrip().endswith("\\"):
+            continue
+        found.append((_name(pending), pending))
+        pending = ""
+    return [*found, (_name(pending), pending)] if pending else found
+
+
+def requirements(lock: str) -> list[str]:
+    """The requirements of a lock, without comments, options and hashes, sorted."""
+    return sorted(_plain(text) for name, text in entries(lock) if name)
+
+
+def _plain(text: str) -> str:
+    return re.split(r"\s+--hash|\s*\\\n|\s+#", text.strip())[0].strip()
+
+
+def _name(text: str) -> str:
+    plain = _plain(text)
+    if not plain or plain.startswith(("#", "-")):
+        return ""
+    try:
+        return canonicalize_name(Requirement(plain).name)
+    except InvalidRequirement:
+        return ""

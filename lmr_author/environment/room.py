@@ -1,0 +1,149 @@
+"""What disk space a build needs, as far as it can be told before it starts."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lmr_author import files, processes
+from lmr_author.environment.repair import requirements
+from lmr_author.errors import LmrError
+
+_GB = 1000**3
+UNPACKED = 4
+"""A wheel's room when it is installed, beside its download: about this many times its size (measured on
+numpy, scipy, pandas, transformers, pyarrow: 3.0 to 4.4)."""
+BASES = {"runtime": 8 * _GB, "devel": 18 * _GB}
+"""About what an official PyTorch image takes, unpacked and while it is unpacked."""
+UNKNOWN_BASE = 8 * _GB
+PER_PACKAGE = 15 * 1000**2
+"""Assumed of a package whose size the index does not tell."""
+_SPARE = 1 * _GB
+_LOOK_UP_SECONDS = 20.0
+
+
+@dataclass(frozen=True)
+class Room:
+    """Bytes that a build needs, and has.
+
+    Attributes:
+        base: the base image's reference; ``base_bytes`` what it takes, 0 when the engine has it.
+        packages: what the lock's packages take; ``guessed`` of them have no size on the index.
+        repository: the repository's files, sent to the engine and copied into a layer.
+        free: None when it is not known.
+    """
+
+    base: str
+    base_bytes: int
+    packages: int
+    count: int
+    guessed: int
+    repository: int
+    free: int | None
+
+    @property
+    def needed(self) -> int:
+        """Everything together."""
+        return self.base_bytes + self.packages + 2 * self.repository
+
+    def __str__(self) -> str:
+        base = (
+            f"the base image has to be fetched (about {size(self.base_bytes)})"
+            if self.base_bytes
+            else "the base image is here"
+        )
+        about = "about " if self.guessed else ""
+        free = f"{size(self.free)} free" if self.free is not None else "free space unknown"
+        return (
+            f"{base}; {self.count} packages, {about}{size(self.packages)}; repository"
+            f" {size(self.repository)}; in all about {size(self.needed)}, {free}"
+        )
+
+    def require(self) -> None:
+        """Raise LmrError when there is certainly not enough."""
+        if self.free is not None and self.needed + _SPARE > self.free:
+            raise LmrError(
+                f"not enough disk space for the image: it needs about {size(self.needed + _SPARE)}, "
+                f"{size(self.free)} are free",
+                "free some with `lmr-author env prune --all`, see what else uses it with `docker system df`,"
+                " or pass --no-disk-check if you know better",
+            )
+
+
+def room(
+    base: str, base_bytes: int | None, lock: str, python: str, repository: Path, free: int | None
+) -> Room:
+    """Estimate it.
+
+    Args:
+        base_bytes: the base image's size, None when the engine does not have it.
+        python: version inside, as far as known: it decides which wheels are used.
+    """
+    missing = next((bytes_ for kind, bytes_ in BASES.items() if base.endswith(kind)), UNKNOWN_BASE)
+    wanted = requirements(lock)
+    known = wheel_sizes(wanted, python)
+    guessed = max(0, len(wanted) - len(known))
+    packages = UNPACKED * sum(known.values()) + guessed * PER_PACKAGE
+    tree = sum(path.stat().st_size for path in files.walk(repository))
+    return Room(base, missing if base_bytes is None else 0, packages, len(wanted), guessed, tree, free)
+
+
+def wheel_sizes(wanted: list[str], python: str) -> dict[str, int]:
+    """Bytes of each requirement's largest fitting file, by name, of those whose index tells them."""
+    if not wanted:
+        return {}
+    try:
+        import uv
+
+        program = uv.find_uv_bin()
+    except (ImportError, FileNotFoundError):
+        return {}
+    with tempfile.TemporaryDirectory(prefix="lmr-author-sizes-") as name:
+        folder = Path(name)
+        (folder / "requirements.in").write_text("".join(f"{line}\n" for line in wanted), "utf-8")
+        arguments = [
+            program,
+            "pip",
+            "compile",
+            "requirements.in",
+            "--format",
+            "pylock.toml",
+            "--no-deps",
+            "--quiet",
+        ]
+        arguments += ["--python-platform", "x86_64-manylinux_2_28"]
+        arguments += ["--python-version", python] if re.fullmatch(r"3\.\d+", python) else []
+        env = {
+            **os.environ,
+            "UV_PYTHON_DOWNLOADS": "never",
+            "NO_COLOR": "1",
+            "UV_HTTP_RETRIES": "0",
+            "UV_HTTP_TIMEOUT": "5",
+        }
+        env.pop("VIRTUAL_ENV", None)
+        done = processes.run(arguments, cwd=folder, env=env, seconds=_LOOK_UP_SECONDS)
+    try:
+        data: dict[str, Any] = (
+            tomllib.loads(done.stdout.decode("utf-8", "replace")) if done.exit_code == 0 else {}
+        )
+    except tomllib.TOMLDecodeError:
+        return {}
+    found = {}
+    for package in data.get("packages", []):
+        sizes = [item.get("size") for item in [*package.get("wheels", []), package.get("sdist", {})]]
+        known = [item for item in sizes if isinstance(item, int)]
+        if known:
+            found[str(package.get("name"))] = max(known)
+    return found
+
+
+def size(count: int) -> str:
+    """Bytes for people: ``1.3 GB``, ``45 MB``."""
+    if count >= _GB:
+        return f"{count / _GB:.1f} GB"
+    return f"{count / 1000**2:.0f} MB" if count >= 1000**2 else f"{max(1, round(count / 1000))} kB"

@@ -1,0 +1,86 @@
+"""``env local``: a task's packages on this machine, and which interpreter the local sandbox uses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from lmr_author.environment import local
+from lmr_author.errors import LmrError
+from lmr_author.taskdir import TaskDir
+from lmr_author.workflow import env_facts
+
+
+@dataclass(frozen=True)
+class LocalOptions:
+    """How to make a local environment.
+
+    Attributes:
+        python: a version that must be on this machine; None is the lock's, or the nearest.
+        extra: more requirements.
+        cuda: CUDA libraries may be installed although there is no GPU.
+    """
+
+    python: str | None = None
+    extra: tuple[str, ...] = ()
+    cuda: bool = False
+
+
+@dataclass(frozen=True)
+class LocalResult:
+    """The environment, and what the annotator should know."""
+
+    local: local.Local
+    remarks: tuple[str, ...]
+
+
+def make(task: TaskDir, options: LocalOptions, say: Callable[[str], None]) -> LocalResult:
+    """Find or make the virtual environment for a task's lock.
+
+    PyTorch, which the base image brings in Docker, is added at the base image's version, unless ``extra``
+    names another.
+
+    Raises LmrError: no lock, no such Python here, something that cannot be installed.
+    """
+    task.load()
+    if not task.lock.is_file():
+        raise LmrError(f"{task.name} has no requirements.lock", "write it: `lmr-author env lock`")
+    lock = env_facts.text(task.lock)
+    known = env_facts.known(task)
+    extra = local.torch_requirement(options.extra, known.base.torch)
+    python, remark = local.choose(known.python, options.python, local.interpreters())
+    try:
+        made = local.make(
+            lock,
+            python,
+            extra,
+            pinned=env_facts.is_pinned(lock),
+            cuda=options.cuda or local.has_gpu(),
+            say=say,
+        )
+    except LmrError as error:
+        ours = f"torch=={known.base.torch}"
+        if ours in extra and ours not in options.extra and "torch" in error.message:
+            # It is our choice, so say what else there is.
+            raise LmrError(
+                f"{error.message} (PyTorch {known.base.torch} is what the base image has)",
+                f"{error.hint}; or give another version, as in --with torch==2.13.0",
+            ) from error
+        raise
+    return LocalResult(made, tuple(filter(None, (remark,))))
+
+
+def interpreter_for(task: TaskDir, sandbox: str, python: Path | None) -> tuple[Path | None, str]:
+    """The interpreter that a local sandbox runs, and a word about it ("" when there is nothing to say).
+
+    It is ``python`` when one is given; else that of the environment that `env local` made for the task's
+    lock, if there is one; else None, which is the one that runs this.
+    """
+    if python is not None or sandbox == "docker" or not task.lock.is_file():
+        return python, ""
+    found = local.find(env_facts.text(task.lock))
+    if found is None:
+        return None, ""
+    local.touch(found)
+    return found.interpreter, f"in the environment made by `lmr-author env local` (Python {found.python})"

@@ -1,0 +1,144 @@
+"""``env build --fix``: the changes that failures ask for, made in a task's Dockerfile and lock."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from lmr_author import files
+from lmr_author.environment import Recipe, choose_base, lock
+from lmr_author.environment.failures import Change, Explanation
+from lmr_author.environment.failures.changes import Requirements
+from lmr_author.environment.recipe import Declared, parse_requirement
+from lmr_author.environment.repair import Texts, repaired, requirements
+from lmr_author.taskdir import TaskDir
+from lmr_author.workflow import env_facts
+
+ROUNDS = 6
+"""So many repairs at most: each is followed by a build."""
+
+
+@dataclass(frozen=True)
+class Repair:
+    """A change that was made, or undone.
+
+    Attributes:
+        cause: what it was made for.
+        diff: the difference that it made to Dockerfile and lock.
+        undone: it did not help, and the files are as they were before it.
+    """
+
+    cause: str
+    change: Change
+    diff: str
+    undone: bool = False
+
+
+class Repairs:
+    """The repairs of one command.
+
+    Attributes:
+        made: in order.
+        kept: the files of which a copy is in ``authoring/removed/``.
+    """
+
+    def __init__(self, task: TaskDir, base_image: str | None, say: Callable[[str], None]) -> None:
+        self._task = task
+        self._base_image = base_image
+        self._say = say
+        self._before: Texts | None = None
+        self.made: list[Repair] = []
+        self.kept: list[str] = []
+
+    def repair(self, found: Explanation | None, python: str) -> Repair | None:
+        """Make the change that an explanation asks for; None when there is none to be made.
+
+        Args:
+            python: the version inside the image, "" when it was not built.
+        """
+        if found is None or found.change is None or len(self.made) >= ROUNDS:
+            return None
+        if any(item.change == found.change for item in self.made):
+            return None
+        known = env_facts.known(self._task, self._base_image)
+        minor = ".".join(python.split(".")[:2]) or known.python
+        before = self._texts()
+        self._say(f"repairing: {found.change}")
+        after = repaired(
+            found.change, before, lambda wanted: _resolved(wanted, known, minor), self._droppable(known)
+        )
+        if after is None:
+            return None
+        self._keep(before, after)
+        self._write(before, after)
+        self._before = before
+        self.made.append(Repair(found.cause, found.change, _difference(before, after)))
+        return self.made[-1]
+
+    def did_not_help(self, found: Explanation | None) -> bool:
+        """Whether what the last repair was made for is still so."""
+        return bool(self.made) and found is not None and found.cause == self.made[-1].cause
+
+    def undo(self) -> Repair:
+        """Take the last repair back."""
+        assert self._before is not None
+        self._write(self._texts(), self._before)
+        self.made[-1] = replace(self.made[-1], undone=True)
+        return self.made[-1]
+
+    def _texts(self) -> Texts:
+        return Texts(env_facts.text(self._task.dockerfile), env_facts.text(self._task.lock))
+
+    def _keep(self, before: Texts, after: Texts) -> None:
+        for path, changed in self._files(before, after):
+            if changed and path.is_file() and path.name not in self.kept:
+                self.kept.append(self._task.put_aside(path, copy=True))
+
+    def _write(self, before: Texts, after: Texts) -> None:
+        for path, changed in self._files(before, after):
+            if changed:
+                files.write_text(path, after.lock if path == self._task.lock else after.dockerfile)
+
+    def _files(self, before: Texts, after: Texts) -> tuple[tuple[Path, bool], ...]:
+        return (
+            (self._task.dockerfile, before.dockerfile != after.dockerfile),
+            (self._task.lock, before.lock != after.lock),
+        )
+
+    def _droppable(self, known: env_facts.Known) -> frozenset[str]:
+        """What nobody declares: guessed requirements, and those that an earlier repair put in."""
+        own = {
+            canonicalize_name(Requirement(text).name)
+            for item in self.made
+            if isinstance(item.change, Requirements)
+            for text in item.change.texts
+        }
+        return known.guessed | own
+
+
+def _resolved(wanted: tuple[str, ...], known: env_facts.Known, python: str) -> list[str]:
+    """Requirements and what they need, pinned as of the commit's date for the image's Python."""
+    parsed = [parse_requirement(text, "env build --fix") for text in wanted]
+    declared = tuple(item for item in parsed if isinstance(item, Declared))
+    base = choose_base(Recipe(), known.base.reference or None, python)
+    made = lock(Recipe(requirements=declared, date=known.date), base)
+    # Not pinned: the index does not answer, or nothing fits. Then nothing is better than a guess.
+    return requirements(made.text) if made.pinned else []
+
+
+def _difference(before: Texts, after: Texts) -> str:
+    pieces = []
+    for name, old, new in (
+        ("Dockerfile", before.dockerfile, after.dockerfile),
+        ("requirements.lock", before.lock, after.lock),
+    ):
+        lines = difflib.unified_diff(
+            old.splitlines(keepends=True), new.splitlines(keepends=True), f"a/{name}", f"b/{name}", n=1
+        )
+        pieces.append("".join(lines))
+    return "".join(pieces)

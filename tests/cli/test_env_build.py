@@ -1,0 +1,250 @@
+"""``lmr-author env build``, ``env local`` and ``env prune`` as a user starts them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lmr_author.taskdir import TaskDir
+from tests.cli.program import ENVIRONMENT, PROGRAM, Ended, assert_no_traceback, lmr, validate_with
+from tests.support import make_task
+
+BASE = os.environ.get("LMR_TEST_BASE_IMAGE", "lmr-author/base:bookworm")
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> Iterator[TaskDir]:
+    """A task of its own name with a small Dockerfile."""
+    made = make_task(tmp_path, f"1-eb{uuid.uuid4().hex[:8]}")
+    write(made)
+    yield made
+    for name in ("latest", "partial"):
+        subprocess.run(["docker", "rmi", "-f", f"lmr-author/{made.name}:{name}"], capture_output=True)
+
+
+def write(task: TaskDir, *more: str, base: str = BASE) -> None:
+    """Write its Dockerfile: what new-task writes, in short."""
+    lines = [
+        f"ARG BASE_IMAGE={base}",
+        "FROM ${BASE_IMAGE}",
+        "ARG DIR=small-repo",
+        *more,
+        "COPY ${DIR} /workspace/${DIR}",
+        "WORKDIR /workspace/${DIR}",
+    ]
+    task.dockerfile.write_text("\n".join(lines) + "\n")
+
+
+def build(task: TaskDir, *arguments: str, **env: str) -> Ended:
+    """``env build`` of a task, as JSON."""
+    return lmr("env", "build", "--format", "json", *arguments, cwd=task.root, env=env)
+
+
+@pytest.mark.docker
+def test_a_build_is_recorded_and_the_package_imported(task: TaskDir) -> None:
+    ended = build(task)
+    assert ended.code == 0, ended.err
+    stored = json.loads(task.environment_path.read_text())
+    validate_with("environment", stored)
+    assert ended.json()["environment"] == stored
+    assert stored["python"].startswith("3.") and stored["packages"]["numpy"] == stored["numpy"]
+    assert [(item["file"], item["ok"]) for item in stored["imports"]] == [("pkg/__init__.py", True)]
+    assert "Step 1/" in (task.logs_folder / "build.log").read_text()
+    assert "needs: the base image is here" in ended.err
+    assert "step 1/" in ended.err
+
+
+@pytest.mark.docker
+def test_an_import_that_fails_is_explained(task: TaskDir) -> None:
+    (task.root / "small-repo/pkg/losses.py").write_text("import cv2\nimport tabulate\n")
+    ended = build(task, "--file", "pkg/losses.py")
+    assert ended.code == 1
+    (item,) = ended.json()["environment"]["imports"]
+    assert item["missing"] == ["cv2", "tabulate"]
+    assert "cv2, tabulate are not installed" in item["cause"]
+    assert "opencv-python-headless" in item["advice"]
+    assert item["said"][-1] == "ModuleNotFoundError: No module named 'cv2'"
+
+
+@pytest.mark.docker
+def test_a_broken_instruction_is_named_with_its_line(task: TaskDir) -> None:
+    write(task, "RUN true", "RUN cmake --version")
+    ended = lmr("env", "build", cwd=task.root)
+    assert ended.code == 1
+    assert "line 5 of the Dockerfile: RUN cmake --version" in ended.out
+    assert "cause: the image has no cmake" in ended.out
+    assert "install the system package cmake" in ended.out
+    assert "--fix" in ended.out
+    assert not task.environment_path.exists()
+
+
+@pytest.mark.docker
+def test_a_dockerfile_with_a_syntax_error(task: TaskDir) -> None:
+    write(task, "RNU true")
+    ended = build(task)
+    assert ended.code == 1
+    failure = ended.json()["failure"]
+    assert (failure["explainer"], "RNU" in failure["cause"]) == ("syntax", True)
+    assert "line 4" in failure["advice"]
+
+
+@pytest.mark.docker
+def test_a_base_image_that_cannot_be_had_is_no_fault_of_the_task(task: TaskDir) -> None:
+    write(task, base="lmr-author/no-such-base:none")
+    ended = build(task)
+    assert ended.code == 3
+    assert "lmr-author/no-such-base:none" in ended.err
+    assert "--base-image" in ended.err and "make-base-image" in ended.err
+
+
+@pytest.mark.docker
+def test_fix_changes_the_dockerfile_and_shows_what(task: TaskDir) -> None:
+    """A refusing Python (PEP 668) is put right; what was there is kept."""
+    write(task, "RUN pip install --no-index --find-links /nowhere -r /dev/null || pip install /workspace")
+    write(
+        task,
+        'RUN test -n "$PIP_BREAK_SYSTEM_PACKAGES" || { echo error: externally-managed-environment; exit 1; }',
+    )
+    before = task.dockerfile.read_text()
+    ended = build(task, "--fix")
+    assert ended.code == 0, ended.err
+    (repair,) = ended.json()["repairs"]
+    assert "+ENV PIP_BREAK_SYSTEM_PACKAGES=1" in repair["diff"]
+    assert "ENV PIP_BREAK_SYSTEM_PACKAGES=1" in task.dockerfile.read_text()
+    assert (task.authoring / "removed" / "Dockerfile").read_text() == before
+
+
+@pytest.mark.docker
+def test_a_fix_that_does_not_help_is_undone(task: TaskDir) -> None:
+    write(task, "RUN echo error: externally-managed-environment; exit 1")
+    before = task.dockerfile.read_text()
+    ended = build(task, "--fix")
+    assert ended.code == 1
+    assert [item["undone"] for item in ended.json()["repairs"]] == [True]
+    assert task.dockerfile.read_text() == before
+
+
+@pytest.mark.docker
+def test_ctrl_c_stops_the_build(task: TaskDir) -> None:
+    word = uuid.uuid4().hex
+    write(task, f"RUN echo begun-{word} && sleep 300")
+    running = subprocess.Popen(
+        [*PROGRAM, "env", "build"], cwd=task.root, env=ENVIRONMENT, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    log = task.logs_folder / "build.log"
+    deadline = time.monotonic() + 60
+    while not (log.is_file() and f"\nbegun-{word}" in log.read_text()):
+        assert time.monotonic() < deadline and running.poll() is None
+        time.sleep(0.1)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=60)
+    assert_no_traceback(out + err)
+    assert running.returncode == 130
+    containers = subprocess.check_output(
+        ["docker", "ps", "-a", "--no-trunc", "--format", "{{.Command}}"], text=True
+    )
+    assert word not in containers
+    assert not task.environment_path.exists()
+
+
+def test_no_engine_and_a_socket_without_rights(task: TaskDir, tmp_path: Path) -> None:
+    ended = build(task, DOCKER_HOST=f"unix://{tmp_path}/no.sock")
+    assert (ended.code, ended.out) == (3, "")
+    assert "not installed or not running" in ended.err and "hint:" in ended.err
+
+
+class DyingEngine(threading.Thread):
+    """Answers as an engine does until a build begins, sends a step of its log, and hangs up."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(daemon=True)
+        self._server = socket.socket(socket.AF_UNIX)
+        self._server.bind(str(path))
+        self._server.listen()
+
+    def run(self) -> None:
+        while True:
+            connection, _ = self._server.accept()
+            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, connection: socket.socket) -> None:
+        with connection, connection.makefile("rb") as reader:
+            while line := reader.readline():
+                length = 0
+                while (header := reader.readline()) not in (b"\r\n", b""):
+                    if header.lower().startswith(b"content-length:"):
+                        length = int(header.split(b":")[1])
+                path = line.split()[1].decode()
+                if "/build" in path:
+                    reader.read(1)
+                    chunk = b'{"stream":"Step 1/3 : FROM x\\n"}\r\n'
+                    connection.sendall(
+                        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding:"
+                        b" chunked\r\n\r\n" + b"%x\r\n%s\r\n" % (len(chunk), chunk)
+                    )
+                    return
+                reader.read(length)
+                connection.sendall(_answer(path))
+
+
+def _answer(path: str) -> bytes:
+    known = {
+        "/version": {"ApiVersion": "1.41"},
+        "/info": {"NCPU": 1, "ServerVersion": "x", "DockerRootDir": "/"},
+    }
+    body: object = next((value for key, value in known.items() if path.endswith(key)), [])
+    status = "200 OK"
+    if "/images/" in path:
+        body, status = {"message": "No such image"}, "404 Not Found"
+    data = b"OK" if path.endswith("_ping") else json.dumps(body).encode()
+    head = f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\nApi-Version: 1.41\r\n"
+    return f"{head}Content-Length: {len(data)}\r\n\r\n".encode() + data
+
+
+def test_an_engine_that_dies_during_a_build(task: TaskDir, tmp_path: Path) -> None:
+    DyingEngine(tmp_path / "docker.sock").start()
+    ended = build(task, "--no-disk-check", DOCKER_HOST=f"unix://{tmp_path}/docker.sock")
+    assert (ended.code, ended.out) == (3, ""), ended.err
+    assert "engine" in ended.err and "hint:" in ended.err
+    assert not task.environment_path.exists()
+
+
+def test_nothing_to_build_with(task: TaskDir) -> None:
+    task.dockerfile.unlink()
+    ended = build(task)
+    assert ended.code == 3
+    assert "has no Dockerfile" in ended.err and "env dockerfile" in ended.err
+    write(task)
+    ended = build(task, "--file", "absent.py")
+    assert ended.code == 2 and "absent.py" in ended.err
+
+
+def test_local_refuses_what_would_pull_gigabytes(task: TaskDir) -> None:
+    ended = lmr("env", "local", "--with", "torch", cwd=task.root)
+    assert ended.code == 3
+    assert "gigabytes" in ended.err and "torch==" in ended.err
+
+
+def test_prune_never_removes_without_a_yes(tmp_path: Path) -> None:
+    old = tmp_path / "cache" / "environments" / "0123456789abcdef-3.11.2-00000000"
+    old.mkdir(parents=True)
+    (old / "lmr-environment.json").write_text('{"python": "3.11.2", "extra": []}')
+    os.utime(old, (0, 0))
+    env = {"LMR_AUTHOR_CACHE": str(tmp_path / "cache"), "DOCKER_HOST": f"unix://{tmp_path}/no.sock"}
+    assert lmr("env", "prune", cwd=tmp_path, env=env).code == 2
+    assert lmr("env", "prune", "--dry-run", cwd=tmp_path, env=env).code == 0
+    assert old.is_dir()
+    ended = lmr("env", "prune", "--yes", cwd=tmp_path, env=env)
+    assert ended.code == 0 and "freed" in ended.err
+    assert not old.exists()

@@ -1,0 +1,153 @@
+"""Local environments: which Python, what is put in, and what a killed or second process leaves."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from lmr_author.environment import local
+from lmr_author.environment.local import Interpreter
+from lmr_author.errors import LmrError
+
+OWN = Interpreter(Path(sys.executable), ".".join(map(str, sys.version_info[:3])))
+HERE = [Interpreter(Path(f"/p/{version}"), version) for version in ("3.13.0", "3.11.7", "3.10.13", "3.8.18")]
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of the test's own."""
+    monkeypatch.setenv("LMR_AUTHOR_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def silent(_: str) -> None:
+    """Nothing is shown."""
+
+
+def wheel(folder: Path, name: str = "tiny_lmr", version: str = "1.0", code: str = "VALUE = 1\n") -> None:
+    """Write a wheel with one module."""
+    import zipfile
+
+    folder.mkdir(exist_ok=True)
+    info = f"{name}-{version}.dist-info"
+    with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as archive:
+        archive.writestr(f"{name}.py", code)
+        archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(f"{info}/entry_points.txt", f"[console_scripts]\ntiny = {name}:main\n")
+        archive.writestr(f"{info}/RECORD", "")
+
+
+@pytest.fixture
+def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of wheels, and no index."""
+    monkeypatch.setenv("UV_FIND_LINKS", str(tmp_path / "wheels"))
+    monkeypatch.setenv("UV_NO_INDEX", "1")
+    wheel(tmp_path / "wheels")
+    return tmp_path / "wheels"
+
+
+def made(lock: str, *extra: str) -> local.Local:
+    """An environment for this Python."""
+    return local.make(lock, OWN, extra, pinned=True, cuda=False, say=silent)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "asked", "chosen", "remark"),
+    [
+        ("3.11", None, "3.11.7", ""),
+        ("3.10", "3.13", "3.13.0", ""),
+        ("3.10", "3.10.13", "3.10.13", ""),
+        ("3.9", None, "3.10.13", "Python 3.9"),  # as near as 3.8, and newer
+        ("3.14", None, "3.13.0", "Python 3.14"),
+    ],
+)
+def test_the_nearest_python_is_chosen_with_a_remark(
+    wanted: str, asked: str | None, chosen: str, remark: str
+) -> None:
+    found, said = local.choose(wanted, asked, HERE)
+    assert found.version == chosen
+    assert remark in said and bool(remark) == bool(said)
+
+
+def test_a_python_that_was_asked_for_must_be_there() -> None:
+    with pytest.raises(LmrError, match=r"no Python 3\.12.*3\.13, 3\.11, 3\.10, 3\.8"):
+        local.choose("3.11", "3.12", HERE)
+    with pytest.raises(LmrError, match="no Python on this machine"):
+        local.choose("3.11", None, [])
+
+
+def test_this_python_is_found() -> None:
+    assert OWN.minor in {item.minor for item in local.interpreters()}
+
+
+def test_torch_is_never_without_a_version() -> None:
+    assert local.torch_requirement((), "2.0.1") == ("torch==2.0.1",)
+    assert local.torch_requirement(("torch==2.6.0", "x"), "2.0.1") == ("torch==2.6.0", "x")
+    assert local.torch_requirement(("torchmetrics",), "") == ("torchmetrics",)
+    for text in ("torch", "Torch>=2", "torch @ nonsense ="):
+        with pytest.raises(LmrError):
+            local.torch_requirement((text,), "2.0.1")
+
+
+def test_a_lock_is_known_by_what_it_asks_for() -> None:
+    one = local.lock_digest("# note\nb==1\na==2\n")
+    assert one == local.lock_digest("a==2\n\n# another\nb==1")
+    assert one != local.lock_digest("a==2\nb==1.1\n")
+
+
+def test_an_environment_is_made_once_and_found_by_its_lock(wheels: Path, cache: Path) -> None:
+    first = made("tiny-lmr==1.0\n")
+    assert first.made
+    said = subprocess.check_output(
+        [first.interpreter, "-c", "import tiny_lmr; print(tiny_lmr.VALUE)"], text=True
+    )
+    assert said == "1\n"
+    script = (first.path / "bin" / "tiny").read_text()
+    assert "partial" not in script
+    again = made("# another comment\ntiny-lmr==1.0\n")
+    assert (again.path, again.made) == (first.path, False)
+    assert local.find("tiny-lmr==1.0").path == first.path  # type: ignore[union-attr]
+    assert local.find("tiny-lmr==1.1") is None
+    other = made("tiny-lmr==1.0\n", "tiny-lmr==1.0")
+    assert other.path != first.path
+    assert local.find("tiny-lmr==1.0") == local.load(other.path), "the one made last"
+
+
+def test_what_cannot_be_installed_leaves_nothing_and_is_explained(wheels: Path, cache: Path) -> None:
+    with pytest.raises(LmrError, match="tiny-lmr"):
+        made("tiny-lmr==9\n")
+    assert [path.name for path in (cache / "environments").iterdir() if not path.name.endswith(".lock")] == []
+
+
+def test_cuda_libraries_are_refused_before_they_are_fetched(wheels: Path, cache: Path) -> None:
+    wheel(wheels, "nvidia_cublas_cu12")
+    with pytest.raises(LmrError, match="CUDA") as caught:
+        made("tiny-lmr==1.0\n", "nvidia-cublas-cu12==1.0")
+    assert "UV_TORCH_BACKEND=cpu" in caught.value.hint
+    assert local.all_of_them() == []
+
+
+def test_what_a_killed_process_left_is_not_used_and_goes(wheels: Path, cache: Path) -> None:
+    first = made("tiny-lmr==1.0\n")
+    stale = first.path.with_name(f".{first.path.name}.abc{local.PARTIAL}")
+    os.rename(first.path, stale)
+    assert local.find("tiny-lmr==1.0") is None
+    assert made("tiny-lmr==1.0\n").made
+    assert not stale.exists()
+
+
+def test_two_at_once_make_one(wheels: Path) -> None:
+    results: list[local.Local] = []
+    threads = [threading.Thread(target=lambda: results.append(made("tiny-lmr==1.0\n"))) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(item.made for item in results) == [False, False, True]
+    assert len({item.path for item in results}) == 1

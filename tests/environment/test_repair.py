@@ -1,0 +1,124 @@
+"""Changes of a Dockerfile and a lock."""
+
+from __future__ import annotations
+
+import pytest
+
+from lmr_author.environment.failures.changes import (
+    ArchivedMirrors,
+    Change,
+    Drop,
+    Requirements,
+    SystemPackages,
+    Variable,
+)
+from lmr_author.environment.repair import (
+    MARK,
+    Texts,
+    entries,
+    repaired,
+    requirements,
+    with_packages,
+    with_requirement,
+    without_requirement,
+)
+
+DOCKERFILE = (
+    "ARG BASE=a\nFROM ${BASE}\nUSER 0\n\n# The lock.\nCOPY requirements.lock /l\nRUN pip install -r /l\n"
+)
+LOCK = "# pinned\nanyio==1\nnumpy==2.1.0\nzipp==3\n"
+INDEX = {
+    "numpy<2": ["numpy==1.26.4"],
+    "opencv-python-headless": ["numpy==1.26.4", "opencv-python-headless==4.8"],
+}
+
+
+def resolve(wanted: tuple[str, ...]) -> list[str]:
+    """A package index."""
+    return [line for text in wanted for line in INDEX.get(text, [])]
+
+
+def change(made: Change, texts: Texts | None = None, guessed: tuple[str, ...] = ()) -> Texts | None:
+    return repaired(made, texts or Texts(DOCKERFILE, LOCK), resolve, guessed)
+
+
+def test_packages_get_an_instruction_before_the_first_that_needs_them() -> None:
+    after = change(SystemPackages(("git", "libgl1")))
+    assert after is not None and after.lock == LOCK
+    lines = after.dockerfile.splitlines()
+    assert lines[4] == MARK and "install -y --no-install-recommends git libgl1" in after.dockerfile
+    assert lines.index("# The lock.") > lines.index(MARK)
+    assert (
+        after.dockerfile.replace(
+            after.dockerfile[after.dockerfile.index(MARK) : after.dockerfile.index("# The")], ""
+        )
+        == DOCKERFILE
+    )
+    assert change(SystemPackages(("git",)), after) is None, "it is there already"
+
+
+SEVERAL_LINES = "RUN apt-get update && \\\n    apt-get install -y --no-install-recommends \\\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "RUN apt-get update && apt-get install -y git\n",
+            "RUN apt-get update && apt-get install -y libgl1 git\n",
+        ),
+        (
+            f"{SEVERAL_LINES}        git \\\n        wget\n",
+            f"{SEVERAL_LINES}        libgl1 git \\\n        wget\n",
+        ),
+    ],
+)
+def test_packages_join_those_that_are_installed(before: str, after: str) -> None:
+    assert with_packages(f"FROM a\n{before}", ("libgl1", "git")) == f"FROM a\n{after}"
+
+
+def test_the_last_stage_is_changed() -> None:
+    after = with_packages("FROM a\nRUN x\nFROM b\nRUN y", ("git",))
+    assert after.index("apt-get") > after.index("FROM b") and after.index("apt-get") < after.index("RUN y")
+
+
+def test_variables_and_mirrors() -> None:
+    after = change(Variable("A", "1"))
+    assert after is not None and f"{MARK}\nENV A=1\n" in after.dockerfile
+    assert change(Variable("A", "1"), after) is None
+    mirrors = change(ArchivedMirrors())
+    assert mirrors is not None and "archive.debian.org" in mirrors.dockerfile
+
+
+def test_a_requirement_replaces_its_like_and_brings_only_what_is_not_there() -> None:
+    after = change(Requirements(("numpy<2",)))
+    assert after is not None and after.lock == "# pinned\nanyio==1\nnumpy==1.26.4\nzipp==3\n"
+    after = change(Requirements(("opencv-python-headless",)))
+    assert after is not None
+    assert after.lock == "# pinned\nanyio==1\nnumpy==2.1.0\nopencv-python-headless==4.8\nzipp==3\n"
+
+
+def test_nothing_is_changed_without_a_version_for_it() -> None:
+    assert change(Requirements(("unheard-of",))) is None
+    assert change(Requirements(("numpy<2",)), Texts(DOCKERFILE, "numpy==1.20.0\n")) is None, "it fits already"
+    hashed = "numpy==2.1.0 \\\n    --hash=sha256:ab\n"
+    assert change(Requirements(("numpy<2",)), Texts(DOCKERFILE, hashed)) is None
+
+
+def test_only_what_nobody_declares_is_dropped() -> None:
+    assert change(Drop("zipp", "no wheel")) is None
+    after = change(Drop("zipp", "no wheel"), guessed=("zipp",))
+    assert (
+        after is not None
+        and after.lock == "# pinned\nanyio==1\nnumpy==2.1.0\n# zipp==3 is left out: no wheel\n"
+    )
+
+
+def test_entries_keep_every_character() -> None:
+    text = "# a \\\nb==1 \\\n    --hash=sha256:1 \\\n    --hash=sha256:2\n"
+    text += "--index-url x\n\nC.d==2 ; python_version<'4'\n"
+    assert "".join(line for _, line in entries(text)) == text
+    assert [name for name, _ in entries(text) if name] == ["b", "c-d"]
+    assert requirements(text) == ["C.d==2 ; python_version<'4'", "b==1"]
+    assert without_requirement(text, "b", "why").splitlines()[1] == "# b==1 is left out: why"
+    assert with_requirement("", "a==1") == "a==1\n"

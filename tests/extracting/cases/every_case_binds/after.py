@@ -1,0 +1,17 @@
+def work(y, x):
+    z = y + x
+    return z
+
+
+def f(x):
+    print(x)
+    match x:
+        case 1:
+            y = 2
+        case _:
+            y = 3
+    z = work(y, x)
+    return z
+
+
+print(f(1), f(2))

@@ -1,0 +1,122 @@
+"""Archives: what is found in them, and what no archive can do to the search."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import tarfile
+import tracemalloc
+import zipfile
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lmr_author import leaks
+from lmr_author.leaks import archives
+from tests.leaks.functions import METRIC, wanted
+from tests.leaks.places import PLACES, in_tar_gz, in_zip, in_zip_in_tar
+
+
+def _zip(members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", method) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+def _found(name: str, data: bytes) -> list[str]:
+    return [leak.member for leak in leaks.in_file(name, data, [wanted(METRIC)])]
+
+
+def test_members_and_those_of_an_inner_archive_are_read() -> None:
+    inner = _zip({"a.py": b"x"})
+    data = _zip({"b.py": b"y", "deep/inner.egg": inner, "folder/": b""})
+
+    assert list(archives.members("all.zip", data)) == [("b.py", b"y"), ("deep/inner.egg!/a.py", b"x")]
+
+
+def test_an_archive_in_an_archive_in_an_archive_is_not_opened() -> None:
+    data = METRIC.encode()
+    for depth, expected in ((1, True), (2, True), (3, False), (30, False)):
+        nested = data
+        for number in range(depth):
+            nested = _zip({"x.py" if not number else "x.zip": nested})
+        assert bool(_found("x.zip", nested)) is expected, depth
+
+
+def test_what_is_unpacked_is_bounded_however_small_the_archive_is() -> None:
+    zeros = b"\0" * (archives.MAX_MEMBER - 1)
+    bomb = _zip({f"{number}.txt": zeros for number in range(100)} | {"last.py": METRIC.encode()})
+    assert len(bomb) < 1024 * 1024
+
+    total = sum(len(content) for _, content in archives.members("bomb.zip", bomb))
+    assert total <= archives.MAX_UNPACKED
+    assert _found("bomb.zip", bomb) == []
+
+
+def test_inner_archives_share_the_bound() -> None:
+    zeros = b"\0" * (archives.MAX_MEMBER - 1)
+    inner = _zip({f"{number}.txt": zeros for number in range(40)})
+    bomb = _zip({f"{number}.zip": inner for number in range(40)})
+
+    assert sum(len(content) for _, content in archives.members("bomb.zip", bomb)) <= archives.MAX_UNPACKED
+
+
+@pytest.mark.parametrize("name", ["big.gz", "big.tar.gz"])
+def test_a_stream_that_expands_without_end_is_left(name: str) -> None:
+    data = gzip.compress(b"\0" * (200 * 1024 * 1024), 1)
+    tracemalloc.start()
+    try:
+        assert list(archives.members(name, data)) == []
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 32 * 1024 * 1024
+
+
+def test_a_member_of_a_tar_that_is_too_large_hides_no_other() -> None:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        for name, data in (("big.txt", b"\0" * (archives.MAX_MEMBER + 1)), ("x.py", METRIC.encode())):
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+
+    assert _found("a.tgz", buffer.getvalue()) == ["x.py"]
+
+
+def test_links_and_names_that_lead_outside_are_only_names() -> None:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        link = tarfile.TarInfo("link.py")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        archive.addfile(link)
+        info = tarfile.TarInfo("../../outside.py")
+        info.size = len(METRIC)
+        archive.addfile(info, io.BytesIO(METRIC.encode()))
+
+    assert _found("a.tar", buffer.getvalue()) == ["../../outside.py"]
+
+
+def test_an_encrypted_member_hides_no_other() -> None:
+    data = bytearray(_zip({"secret.py": METRIC.encode(), "x.py": METRIC.encode()}))
+    for marker, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        data[data.index(marker) + flags] |= 1
+
+    assert _found("a.zip", bytes(data)) == ["x.py"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from([in_zip, in_tar_gz, in_zip_in_tar, PLACES["tar.xz"], PLACES["bz2"]]), st.data())
+def test_damaged_archives_never_do_more_than_hide_something(plant: object, data: st.DataObject) -> None:
+    assert callable(plant)
+    name, content = plant(METRIC)
+    raw = bytearray(content)
+    for _ in range(data.draw(st.integers(1, 6))):
+        raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
+    cut = data.draw(st.integers(0, len(raw)))
+
+    for leak in leaks.in_file(name, bytes(raw[:cut]), [wanted(METRIC)]):
+        assert leak.path == name

@@ -1,0 +1,118 @@
+"""Planted copies are found: every function, every edit, every kind of file."""
+
+from __future__ import annotations
+
+import pytest
+
+from lmr_author import leaks
+from tests.leaks.edits import EDITS, one_line_changed, renamed
+from tests.leaks.functions import FUNCTIONS, METRIC, wanted
+from tests.leaks.places import PLACES, as_module, in_markdown, in_notebook
+
+KINDS = {
+    "module": "code",
+    "method": "code",
+    "inlined": "code",
+    "backup": "code",
+    "comments": "comments",
+    "docstring": "comments",
+    "notebook": "notebook",
+    "notebook output": "notebook",
+    "patch, added": "patch",
+    "patch, removed": "patch",
+    "zip": "code",
+    "wheel": "code",
+    "tar.gz": "code",
+    "tar.xz": "code",
+    "zip in tar.bz2": "code",
+    "gz": "code",
+    "bz2": "code",
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_copy_is_surely_found_wherever_it_stands(name: str, place: str) -> None:
+    source = FUNCTIONS[name]
+    path, data = PLACES[place](source)
+
+    found = leaks.in_file(path, data, [wanted(source)])
+
+    assert [(leak.kind, leak.sure, leak.path) for leak in found] == [(KINDS.get(place, "text"), True, path)]
+    assert found[0].similarity > 0.9
+
+
+@pytest.mark.parametrize("edit", EDITS)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_an_edited_copy_is_found_in_code_notebooks_and_documents(name: str, edit: str) -> None:
+    edited = EDITS[edit](FUNCTIONS[name])
+    for place in (as_module, in_notebook, in_markdown):
+        found = leaks.in_file(*place(edited), [wanted(FUNCTIONS[name])])
+
+        assert found, place
+        assert found[0].sure or edit == "one line changed", place
+        assert found[0].diff
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_copy_that_is_renamed_and_edited_is_at_least_a_look_alike(name: str) -> None:
+    edited = renamed(one_line_changed(FUNCTIONS[name]))
+
+    (found,) = leaks.in_file(*as_module(edited), [wanted(FUNCTIONS[name])])
+
+    assert found.node == "upstream/ops.py::other"
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_the_quick_look_rules_no_edited_copy_out(name: str) -> None:
+    solution = wanted(FUNCTIONS[name])
+    for edit in EDITS.values():
+        assert solution.may_be_in(edit(FUNCTIONS[name]).encode())
+    assert solution.may_be_in(renamed(one_line_changed(FUNCTIONS[name])).encode())
+
+
+def test_a_place_says_where_it_is() -> None:
+    solution = wanted(METRIC)
+
+    (code,) = leaks.in_file(*as_module(METRIC), [solution])
+    (archive,) = leaks.in_file(*PLACES["zip in tar.bz2"](METRIC), [solution])
+    (cell,) = leaks.in_file(*in_notebook(METRIC), [solution])
+    (comment,) = leaks.in_file(*PLACES["comments"](METRIC), [solution])
+
+    assert (code.line, code.where, code.node) == (4, "token_f1", "upstream/ops.py::token_f1")
+    assert (archive.member, archive.node) == ("inner.zip!/src/ops.py", "")
+    assert archive.place == "in inner.zip!/src/ops.py, in token_f1"
+    assert cell.place == "in this notebook (cell 2, token_f1)"
+    assert comment.place == "in comments" and comment.line >= 3
+
+
+def test_several_copies_in_one_file_are_several_places() -> None:
+    text = (
+        f"class A:\n{_indented(METRIC)}\n\nclass B:\n{_indented(METRIC)}\n\ndef token_f1(x):\n    return x\n"
+    )
+
+    found = leaks.in_file("old.py", text.encode(), [wanted(METRIC)])
+
+    assert [leak.where for leak in found] == ["A.token_f1", "B.token_f1"]
+
+
+def test_a_function_inside_another_is_named_not_the_one_around() -> None:
+    text = f"def outer(data):\n{_indented(METRIC)}\n    return token_f1\n"
+
+    assert [leak.where for leak in leaks.in_file("a.py", text.encode(), [wanted(METRIC)])] == [
+        "outer.token_f1"
+    ]
+
+
+def test_the_masked_function_and_its_docstring_are_no_copy() -> None:
+    text = METRIC.replace(
+        '"""The best F1 over references."""', f"r'''Example::\n\n{_indented(METRIC, 8)}\n    '''"
+    )
+    targets = frozenset({"token_f1"})
+
+    assert leaks.in_file("a.py", text.encode(), [wanted(METRIC)])
+    assert leaks.in_file("a.py", text.encode(), [wanted(METRIC)], targets=targets) == []
+
+
+def _indented(source: str, width: int = 4) -> str:
+    return "".join(" " * width + line + "\n" for line in source.splitlines() if '"""' not in line)

@@ -1,0 +1,219 @@
+"""The search over a task: what is looked into, histories, compiled files, and what `mask` can take out."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from lmr_author.checks import example_task
+from lmr_author.checks.example_task import BODY, GOLDEN, MASKED
+from lmr_author.checks.leak_files import compiled
+from lmr_author.checks.scan import search
+from lmr_author.checks.view import TaskView
+from lmr_author.leaks import Leak, is_generated
+from lmr_author.masking import cleaning
+from lmr_author.model import Severity
+from lmr_author.taskdir import TaskDir
+from lmr_author.validation.run import validate
+from tests.leaks.places import in_tar_gz, in_wheel
+
+REPOSITORY = example_task.REPOSITORY
+
+
+def _task(folder: Path, files: dict[str, bytes]) -> TaskDir:
+    task = example_task.write(folder)
+    for name, data in files.items():
+        path = task.root / REPOSITORY / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    return task
+
+
+def _found(task: TaskDir) -> dict[str, Leak]:
+    return {leak.path: leak for leak in search(TaskView(task))}
+
+
+def test_the_good_task_has_none(tmp_path: Path) -> None:
+    assert _found(_task(tmp_path, {})) == {}
+
+
+def test_every_place_says_whether_it_is_sure_generated_and_maskable(tmp_path: Path) -> None:
+    task = _task(
+        tmp_path,
+        {
+            "legacy/old.py": GOLDEN.encode(),
+            "build/lib/ranking/losses.py": GOLDEN.encode(),
+            "ranking/.ipynb_checkpoints/losses-checkpoint.py": GOLDEN.encode(),
+            "dist/margin-1.0.tar.gz": in_tar_gz(GOLDEN)[1],
+            "old.zip": in_wheel(GOLDEN)[1],
+            "__pycache__/losses.cpython-311.pyc": compiled(GOLDEN)(),
+            "notes.md": f"```python\n{BODY}```\n".encode(),
+        },
+    )
+
+    found = _found(task)
+
+    assert {path: (leak.kind, leak.sure, leak.generated) for path, leak in found.items()} == {
+        "legacy/old.py": ("code", True, False),
+        "build/lib/ranking/losses.py": ("code", True, True),
+        "ranking/.ipynb_checkpoints/losses-checkpoint.py": ("code", True, True),
+        "dist/margin-1.0.tar.gz": ("code", True, True),
+        "old.zip": ("code", True, False),
+        "__pycache__/losses.cpython-311.pyc": ("compiled", True, True),
+        "notes.md": ("text", True, False),
+    }
+    assert found["legacy/old.py"].node == "legacy/old.py::pairwise_loss"
+    assert found["notes.md"].node == found["old.zip"].node == ""
+
+
+def test_what_the_agent_is_meant_to_read_and_recorded_values_are_not_searched(tmp_path: Path) -> None:
+    task = _task(
+        tmp_path,
+        {
+            "paper.json": json.dumps({"1": GOLDEN}).encode(),
+            "unit_test/recordings/1/case_1/inputs.json": json.dumps({"text": GOLDEN}).encode(),
+            "weights.bin": GOLDEN.encode(),
+        },
+    )
+
+    assert _found(task) == {}
+
+
+def test_nothing_outside_of_the_task_is_read(tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "old.py").write_text(GOLDEN)
+    task = _task(tmp_path / "tasks", {})
+    os.symlink(tmp_path / "outside", task.root / REPOSITORY / "link")
+    os.symlink(tmp_path / "outside" / "old.py", task.root / REPOSITORY / "old.py")
+    os.symlink(".", task.root / REPOSITORY / "loop")
+
+    assert _found(task) == {}
+
+
+def test_histories_of_every_form_are_found(tmp_path: Path) -> None:
+    origin = tmp_path / "origin"
+    origin.mkdir()
+    git = ["git", "-C", str(origin), "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    (origin / "losses.py").write_text(GOLDEN)
+    for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "all"], ["gc", "-q"]):
+        subprocess.run([*git, *command], check=True, capture_output=True)
+    task = _task(tmp_path / "tasks", {"third_party/lib/.git": b"gitdir: ../../.git/modules/lib\n"})
+    repository = task.root / REPOSITORY
+    subprocess.run(["git", "clone", "-q", "--bare", str(origin), str(repository / "old.git")], check=True)
+    subprocess.run(
+        [*git, "bundle", "create", str(repository / "all.bundle"), "HEAD"], check=True, capture_output=True
+    )
+    (origin / ".git").rename(repository / ".git")
+
+    found = _found(task)
+
+    assert {path: (leak.kind, leak.sure) for path, leak in found.items()} == {
+        ".git": ("history", True),
+        "old.git": ("history", True),
+        "all.bundle": ("history", True),
+        "third_party/lib/.git": ("history", False),
+    }
+    codes = {(one.code, one.severity) for one in validate([task]).findings if one.code == "LMR402"}
+    assert codes == {("LMR402", Severity.ERROR), ("LMR402", Severity.WARNING)}
+
+
+def _as_other_version(data: bytes) -> bytes:
+    """The same content under a magic number that nobody knows, its structure damaged."""
+    return b"\xff\x7f\r\n" + data[4:16] + b"?" + data[17:]
+
+
+def test_a_compiled_file_of_an_unknown_version_is_known_by_its_names(tmp_path: Path) -> None:
+    golden, masked = _as_other_version(compiled(GOLDEN)()), _as_other_version(compiled(MASKED)())
+    task = _task(tmp_path, {"a/losses.pyc": golden, "b/losses.pyc": masked, "c/x.pyc": b"\xff\x7f\r\n"})
+
+    assert list(_found(task)) == ["a/losses.pyc"]
+
+
+def test_a_compiled_copy_under_another_name_is_known(tmp_path: Path) -> None:
+    renamed = compiled(GOLDEN.replace("def pairwise_loss", "def other_name"))()
+    other = compiled(MASKED.replace("def pairwise_loss", "def other_name"))()
+    task = _task(tmp_path, {"a.pyc": renamed, "b.pyc": other})
+
+    assert {path: leak.where for path, leak in _found(task).items()} == {"a.pyc": "other_name"}
+
+
+def test_what_is_generated_or_an_archive_is_taken_out_and_kept(tmp_path: Path) -> None:
+    wheel = in_wheel(GOLDEN)[1]
+    task = _task(
+        tmp_path,
+        {
+            "legacy/old.py": GOLDEN.encode(),
+            "site-packages/ranking/losses.py": GOLDEN.encode(),
+            "data/old.zip": wheel,
+            "data/other.zip": in_wheel("def f(x):\n    return x\n")[1],
+            "ranking/losses.py.orig": GOLDEN.encode(),
+        },
+    )
+    repository, keep = task.root / REPOSITORY, task.authoring / "removed"
+    names = cleaning.removable(search(TaskView(task)))
+
+    cleaned = cleaning.take_out(repository, keep, [*names, "not/there.py"])
+
+    assert names == ("data/old.zip", "ranking/losses.py.orig", "site-packages/ranking/losses.py")
+    assert cleaned == cleaning.Cleaned(moved=names)
+    assert (keep / "data" / "old.zip").read_bytes() == wheel
+    assert (repository / "data" / "other.zip").is_file()
+    assert list(_found(task)) == ["legacy/old.py"]
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("pkg/losses.py", False),
+        ("build/lib/pkg/losses.py", True),
+        ("build/losses.py", False),
+        ("build_tools/lib/x.py", False),
+        ("dist/x-1.0.tar.gz", True),
+        ("pkg.egg-info/SOURCES.txt", True),
+        ("docs/_build/html/_modules/pkg.html", True),
+        ("docs/_modules/pkg.html", False),
+        ("venv/lib/python3.11/site-packages/pkg/x.py", True),
+        ("htmlcov/x_py.html", True),
+        ("pkg/x.py~", True),
+        (".x.py.swp", True),
+        ("x.pyc", True),
+        ("distances/l2.py", False),
+        ("checkpoints/model.py", False),
+        ("wandb/run-1/files/code/train.py", True),
+    ],
+)
+def test_what_counts_as_generated(path: str, expected: bool) -> None:
+    assert is_generated(path) is expected
+
+
+def test_a_look_alike_is_no_error_and_says_how_like_it_is(tmp_path: Path) -> None:
+    other = "".join(BODY.splitlines(keepends=True)[:11]) + "    return sorted(penalties)[: ordered + 1]\n"
+    task = _task(
+        tmp_path, {"ranking/other.py": f"def other_loss(scores, labels, margin=1.0):\n{other}".encode()}
+    )
+
+    (finding,) = validate([task]).findings
+
+    assert (finding.code, finding.pointer) == ("LMR403", "L1")
+    assert finding.severity in (Severity.NOTE, Severity.WARNING)
+    assert finding.message.startswith("a look-alike of pairwise_loss, ") and "% the same" in finding.message
+    assert "accept" in finding.hint
+
+
+def test_the_goal_files_comments_are_reported_once(tmp_path: Path) -> None:
+    text = MASKED + "\n\n" + "".join(f"# {line}\n" for line in BODY.splitlines())
+    task = _task(tmp_path, {"ranking/losses.py": text.encode()})
+
+    assert [one.code for one in validate([task]).findings if one.code.startswith("LMR4")] == ["LMR404"]
+
+
+def test_a_comment_that_the_golden_file_has_too_is_found(tmp_path: Path) -> None:
+    comment = "".join(f"# {line}\n" for line in BODY.splitlines())
+    task = _task(tmp_path, {"ranking/losses.py": (MASKED + "\n\n" + comment).encode()})
+    (task.root / "golden_files" / "losses_golden.py").write_text(GOLDEN + "\n\n" + comment)
+
+    assert [one.code for one in validate([task]).findings] == ["LMR404"]
