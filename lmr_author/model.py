@@ -237,6 +237,17 @@ class Finding:
         data["severity"] = self.severity.value
         return {key: data[key] for key in order}
 
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Finding:
+        """The finding that :meth:`to_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
+        texts = {key: data[key] for key in ("code", "task", "message", "hint", "path", "pointer")}
+        index, fixable = data["implementation"], data["fixable"]
+        if not all(isinstance(text, str) for text in texts.values()) or not isinstance(fixable, bool):
+            raise TypeError("not a finding")
+        if index is not None and not isinstance(index, int):
+            raise TypeError("not an index")
+        return cls(**texts, severity=Severity(data["severity"]), implementation=index, fixable=fixable)
+
 
 class GateStatus(StrEnum):
     """Outcome of a gate. UNPROVEN: this sandbox cannot show it; SKIPPED: an earlier gate failed."""

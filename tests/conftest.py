@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import atexit
 import importlib.util
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Generator
 from functools import cache
 from typing import Any
 
 import pytest
+
+CACHE = tempfile.mkdtemp(prefix="lmr-tests-cache-")
+"""In place of the user's cache, for this process and those that it starts."""
+atexit.register(shutil.rmtree, CACHE, ignore_errors=True)
+os.environ["LMR_AUTHOR_CACHE"] = CACHE
 
 REQUIRE_ALL = bool(os.environ.get("LMR_REQUIRE_ALL"))
 

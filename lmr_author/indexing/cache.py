@@ -40,14 +40,14 @@ class Cache:
         self._limit = limit
 
     @classmethod
-    def of_user(cls) -> Cache:
-        """The one in the user's cache folder (``LMR_AUTHOR_CACHE`` names another folder)."""
+    def of_user(cls, name: str = "index") -> Cache:
+        """The one of a name in the user's cache folder (``LMR_AUTHOR_CACHE`` names another folder)."""
         chosen = os.environ.get("LMR_AUTHOR_CACHE")
         if chosen:
-            return cls(Path(chosen).absolute() / "index.sqlite3")
+            return cls(Path(chosen).absolute() / f"{name}.sqlite3")
         from platformdirs import user_cache_path
 
-        return cls(user_cache_path("lmr-author") / "index.sqlite3")
+        return cls(user_cache_path("lmr-author") / f"{name}.sqlite3")
 
     def load(self, digests: Iterable[str]) -> dict[str, bytes]:
         """The records that are known, by digest."""

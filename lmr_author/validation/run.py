@@ -1,25 +1,32 @@
-"""Run checks over tasks: one broken task, or one broken check, never stops the others."""
+"""Validate tasks, each by itself and then beside each other; unchanged ones are taken from the cache."""
 
 from __future__ import annotations
 
+import os
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 
 from lmr_author import accepted
 from lmr_author.checks.base import Check, TreeCheck
 from lmr_author.checks.records import AcceptedUsed
-from lmr_author.checks.registry import ALL_CHECKS
-from lmr_author.checks.view import TaskView
+from lmr_author.checks.registry import ALL_CHECKS, by_code
 from lmr_author.errors import UsageError
 from lmr_author.model import Finding, Severity
 from lmr_author.taskdir import TaskDir
+from lmr_author.validation.examine import INTERNAL, validate_view
 from lmr_author.validation.report import Report, TaskReport
+from lmr_author.validation.result import Claim, TaskResult
+from lmr_author.validation.store import Store
+from lmr_author.validation.worker import look
+from lmr_author.validation.workers import validate_all
 
-INTERNAL = "LMR000"
-"""Code of a finding that says that a check itself failed."""
+__all__ = ["ALONE_BELOW", "INTERNAL", "select_checks", "validate", "validate_task", "validate_view"]
 
+ALONE_BELOW = 6
+"""So few tasks are validated in this process: starting others would take longer."""
+
+_FLUSH = 200
 _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
 _CODE = re.compile(r"^LMR\d{0,3}$")
 
@@ -56,82 +63,105 @@ def _prefixes(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def validate(
-    tasks: Sequence[TaskDir], checks: Sequence[Check] = ALL_CHECKS, on_task: OnTask | None = None
+    tasks: Sequence[TaskDir],
+    checks: Sequence[Check] = ALL_CHECKS,
+    on_task: OnTask | None = None,
+    *,
+    store: Store | None = None,
+    jobs: int = 1,
 ) -> Report:
     """Run checks over tasks, each by itself and then beside each other.
 
-    Nothing is written, nothing of a task is run. A check that fails by itself gives a finding LMR000.
-    Findings that the annotator accepted with a reason are kept apart (:mod:`lmr_author.accepted`).
+    Nothing of a task is run, and nothing is written but the cache. A check that fails by itself gives a finding
+    LMR000, and so does a task that ends its process. Findings that the annotator accepted with a reason are kept
+    apart (:mod:`lmr_author.accepted`).
+
+    Args:
+        on_task: called in this thread.
+        store: results of earlier runs; None to neither use nor keep any.
+        jobs: processes at most. With more than one, the store has to be the user's.
     """
-    found: list[list[Finding]] = []
-    names: list[str] = []
-    claims: dict[tuple[Check, str], list[tuple[int, Finding]]] = defaultdict(list)
-    for number, task in enumerate(tasks):
-        view = TaskView(task)
-        findings = validate_view(view, checks)
-        found.append(findings)
-        names.append(view.name)
-        for check, claim, finding in _claims(view, checks, findings):
-            claims[check, claim].append((number, finding))
+    results: dict[int, TaskResult] = {}
+    for number, result in _results(tasks, checks, store, jobs):
+        results[number] = result
         if on_task is not None:
-            on_task(_report(view.name, task, findings, checks))
-    for (check, _), made in claims.items():
-        assert isinstance(check, TreeCheck)
-        for number, finding in made if len(made) > 1 else ():
-            others = [other for _, other in made if other is not finding]
-            found[number].append(check.conflict(finding, others))
-    reports = [_report(*each, checks) for each in zip(names, tasks, found, strict=True)]
+            on_task(_report(tasks[number], result.task, result.findings, checks))
+    found = [list(results[number].findings) for number in range(len(tasks))]
+    for number, finding in _conflicts([results[number].claims for number in range(len(tasks))], checks):
+        found[number].append(finding)
+    reports = [
+        _report(task, results[number].task, found[number], checks) for number, task in enumerate(tasks)
+    ]
     return Report(tuple(reports))
-
-
-def _claims(
-    view: TaskView, checks: Sequence[Check], findings: list[Finding]
-) -> Iterator[tuple[Check, str, Finding]]:
-    """What a task claims for itself; a check that fails by itself is added to its findings."""
-    for check in checks:
-        if isinstance(check, TreeCheck):
-            try:
-                yield from [(check, claim, finding) for claim, finding in check.claims(view)]
-            except Exception as error:  # as in _guarded
-                findings.append(_internal(check, view.name, error))
 
 
 def validate_task(task: TaskDir, checks: Sequence[Check] = ALL_CHECKS) -> TaskReport:
     """Run checks over one task."""
-    view = TaskView(task)
-    return _report(view.name, task, validate_view(view, checks), checks)
+    return validate([task], checks).tasks[0]
 
 
-def validate_view(view: TaskView, checks: Sequence[Check] = ALL_CHECKS) -> list[Finding]:
-    """The findings of some checks about one task, in the order of the checks."""
-    return [finding for check in checks for finding in _guarded(check, view.name, partial(check.run, view))]
-
-
-def _guarded(check: Check, task: str, run: Callable[[], Iterable[Finding]]) -> list[Finding]:
-    """What a check yields; its own failure as a finding."""
+def _results(
+    tasks: Sequence[TaskDir], checks: Sequence[Check], store: Store | None, jobs: int
+) -> Iterator[tuple[int, TaskResult]]:
+    """The number and result of each task, in any order."""
+    states = [store.state_key(task.root) if store else "" for task in tasks]
+    known = store.unchanged(states) if store else {}
+    left = []
+    for number, state in enumerate(states):
+        if state in known:
+            yield number, known[state]
+        else:
+            left.append(number)
     try:
-        return list(run())
-    except Exception as error:  # any failure of one check is reported, and the others go on
-        return [_internal(check, task, error)]
+        for number, key, result in _examined(tasks, left, checks, store, jobs):
+            if store and _is_whole(result) and store.state_key(tasks[number].root) == states[number]:
+                store.keep(states[number], key, result)
+                store.flush(more_than=_FLUSH)
+            yield number, result
+    finally:
+        if store:
+            store.flush()  # also after Ctrl-C: the next run goes on from there
 
 
-def _internal(check: Check, task: str, error: Exception) -> Finding:
-    place = error.__traceback__
-    while place is not None and place.tb_next is not None:
-        place = place.tb_next
-    where = f"{place.tb_frame.f_code.co_filename.rpartition('/')[2]}:{place.tb_lineno}" if place else "?"
-    return Finding(
-        code=INTERNAL,
-        severity=Severity.ERROR,
-        task=task,
-        message=(
-            f"the check {check.code} failed by itself: {type(error).__name__} at {where}: {str(error)[:160]}"
-        ),
-        hint=f"please report this; `--ignore {check.code}` goes on without it",
-    )
+def _examined(
+    tasks: Sequence[TaskDir], left: Sequence[int], checks: Sequence[Check], store: Store | None, jobs: int
+) -> Iterator[tuple[int, str, TaskResult]]:
+    """The tasks that are left, in several processes where that is worth it."""
+    ours = all(by_code().get(check.code) is check for check in checks)
+    if jobs > 1 and len(left) >= ALONE_BELOW and ours:
+        codes = [check.code for check in checks]
+        chosen = [tasks[number] for number in left]
+        for place, key, result in validate_all(chosen, codes, jobs, cached=store is not None):
+            yield left[place], key, result
+        return
+    for number in left:
+        yield number, *look(tasks[number], checks, store)
 
 
-def _report(name: str, task: TaskDir, findings: list[Finding], checks: Sequence[Check]) -> TaskReport:
+def _is_whole(result: TaskResult) -> bool:
+    """Whether every check did its work, so that the result is worth keeping."""
+    return all(finding.code != INTERNAL for finding in result.findings)
+
+
+def _conflicts(claims: Sequence[Sequence[Claim]], checks: Sequence[Check]) -> Iterator[tuple[int, Finding]]:
+    """The number of a task, and a finding for what it and another claim."""
+    made: dict[tuple[str, str], list[tuple[int, Finding]]] = defaultdict(list)
+    for number, each in enumerate(claims):
+        for claim in each:
+            made[claim.code, claim.what].append((number, claim.finding))
+    comparing = {check.code: check for check in checks if isinstance(check, TreeCheck)}
+    for (code, _), together in made.items():
+        for place, (number, finding) in enumerate(together if len(together) > 1 else ()):
+            others = [other for at, (_, other) in enumerate(together) if at != place]
+            yield number, comparing[code].conflict(finding, others)
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _report(task: TaskDir, name: str, findings: Iterable[Finding], checks: Sequence[Check]) -> TaskReport:
     ordered = accepted.sort(task, sorted(dict.fromkeys(findings), key=_key))
     codes = {check.code for check in checks}
     unused = [entry for entry in ordered.unused if entry.code in codes]

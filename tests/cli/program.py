@@ -32,6 +32,7 @@ ENVIRONMENT = {
     **{key: value for key, value in os.environ.items() if not key.startswith(("GIT_", "LMR_", "COVERAGE"))},
     "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH")))),
     "TMPDIR": str(TEMPORARY),
+    "LMR_AUTHOR_CACHE": os.environ["LMR_AUTHOR_CACHE"],
     "UV_OFFLINE": "1",
     "GIT_CONFIG_GLOBAL": os.devnull,
 }

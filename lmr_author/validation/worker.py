@@ -1,0 +1,51 @@
+"""A process that validates tasks: a request on each line of stdin, an answer on each line of stdout.
+
+    worker.py CODE… <REQUESTS >ANSWERS
+
+A request is a JSON object: ``root``, the task's folder, and ``cached``, whether the cache may be asked. An answer
+is one, too: the ``key`` of the task's content ("" without the cache) and the ``result``. Requests come one at a
+time, so that a process that dies, or takes too long, has done so over a task that is known.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from lmr_author.checks.base import Check
+from lmr_author.checks.registry import by_code
+from lmr_author.taskdir import TaskDir
+from lmr_author.validation.examine import examine
+from lmr_author.validation.result import TaskResult
+from lmr_author.validation.store import Store
+
+
+def look(task: TaskDir, checks: Sequence[Check], store: Store | None) -> tuple[str, TaskResult]:
+    """The key of a task's content ("" without a store) and its result, known or new."""
+    key = store.content_key(task.root) if store else ""
+    known = store.results([key]).get(key) if store else None
+    return key, known or examine(task, checks)
+
+
+def main() -> None:
+    """Answer requests until there are no more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started this ends it
+    out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # nothing else may come between the answers
+    codes = sys.argv[1:]
+    checks = [by_code()[code] for code in codes]
+    store = Store.of_user(codes)
+    for line in sys.stdin.buffer:
+        request = json.loads(line)
+        task = TaskDir(Path(request["root"]))
+        key, result = look(task, checks, store if request["cached"] else None)
+        out.write(json.dumps({"key": key, "result": result.to_json()}).encode("ascii") + b"\n")
+        out.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,155 @@
+"""Validating tasks in several processes, of which one may die of a task, or never come to an end with it."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from lmr_author.checks.view import readable
+from lmr_author.taskdir import TaskDir
+from lmr_author.validation.examine import internal
+from lmr_author.validation.result import TaskResult
+
+SECONDS = 300.0
+"""How long one task may take: two hundred times what a large one does."""
+
+_ROOT = str(Path(__file__).resolve().parent.parent.parent)
+_PROGRAM = f"import sys; sys.path.append({_ROOT!r}); from lmr_author.validation.worker import main; main()"
+# Never with the current folder on the path: a task is untrusted.
+_COMMAND = (sys.executable, "-P", "-c", _PROGRAM)
+
+Answer = tuple[int, str, TaskResult]
+"""Which task, the key of its content ("" where it is not to be kept), and the result."""
+
+
+def validate_all(
+    tasks: Sequence[TaskDir], codes: Sequence[str], jobs: int, *, cached: bool, seconds: float = SECONDS
+) -> Iterator[Answer]:
+    """Results of tasks as they are ready, in any order. Ctrl-C ends all processes.
+
+    Args:
+        codes: of the checks to run.
+        jobs: processes at most.
+        cached: whether the user's cache may be asked.
+        seconds: that one task may take.
+    """
+    crew = [_Worker(codes, cached, seconds) for _ in range(min(jobs, len(tasks)))]
+    waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
+    answers: queue.SimpleQueue[Answer | BaseException] = queue.SimpleQueue()
+    for number in range(len(tasks)):
+        waiting.put(number)
+
+    def work(worker: _Worker) -> None:
+        try:
+            while True:
+                number = waiting.get_nowait()
+                answers.put((number, *worker.ask(tasks[number])))
+        except queue.Empty:
+            pass
+        except BaseException as error:
+            answers.put(error)
+
+    threads = [threading.Thread(target=work, args=(worker,), daemon=True) for worker in crew]
+    try:
+        for thread in threads:
+            thread.start()
+        for _ in tasks:
+            answer = answers.get()
+            if isinstance(answer, BaseException):
+                raise answer
+            yield answer
+    finally:
+        for worker in crew:
+            worker.end()
+
+
+class _Worker:
+    """A process that validates one task after another, and a new one whenever it has gone."""
+
+    def __init__(self, codes: Sequence[str], cached: bool, seconds: float) -> None:
+        self._codes = codes
+        self._cached = cached
+        self._seconds = seconds
+        self._process: subprocess.Popen[bytes] | None = None
+        self._ended = False
+        self._lock = threading.Lock()
+
+    def ask(self, task: TaskDir) -> tuple[str, TaskResult]:
+        """The key of a task's content and its result; what the process died of is a finding."""
+        process = self._running()
+        assert process.stdin and process.stdout
+        late = threading.Event()
+
+        def too_late() -> None:
+            late.set()
+            process.kill()
+
+        timer = threading.Timer(self._seconds, too_late)
+        timer.daemon = True
+        timer.start()
+        try:
+            request = {"root": os.fspath(task.root.absolute()), "cached": self._cached}
+            process.stdin.write(json.dumps(request).encode("ascii") + b"\n")
+            process.stdin.flush()
+            answer = json.loads(process.stdout.readline())
+            return str(answer["key"]), TaskResult.from_json(answer["result"])
+        except (OSError, ValueError):
+            why = f"took more than {self._seconds:.0f} s" if late.is_set() else "ended the process"
+            self._gone(process)
+            return "", _lost(task, why)
+        finally:
+            timer.cancel()
+
+    def end(self) -> None:
+        """End the process, and start no other."""
+        with self._lock:
+            self._ended = True
+            process = self._process
+        if process is not None:
+            self._gone(process)
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        with self._lock:
+            if self._ended:
+                raise queue.Empty
+            if self._process is None:
+                self._process = subprocess.Popen(
+                    [*_COMMAND, *self._codes],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    cwd=os.sep,
+                    env=_environment(),
+                )
+            return self._process
+
+    def _gone(self, process: subprocess.Popen[bytes]) -> None:
+        process.kill()
+        process.wait()
+        with self._lock:
+            if self._process is process:
+                self._process = None
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                try:
+                    stream.close()
+                except OSError:
+                    pass
+
+
+def _environment() -> dict[str, str]:
+    """This process's own, with the cache's folder as it is seen from here."""
+    chosen = os.environ.get("LMR_AUTHOR_CACHE")
+    return {**os.environ, **({"LMR_AUTHOR_CACHE": str(Path(chosen).absolute())} if chosen else {})}
+
+
+def _lost(task: TaskDir, why: str) -> TaskResult:
+    name = readable(task.name)
+    message = f"the task could not be validated: it {why}"
+    return TaskResult(name, (internal(name, message, "please report this with the task"),))

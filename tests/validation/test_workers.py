@@ -1,0 +1,100 @@
+"""Several processes find what one finds; a task that ends its process is a finding, and the others go on."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from lmr_author.checks import example_task
+from lmr_author.checks.registry import ALL_CHECKS, by_code
+from lmr_author.taskdir import TaskDir
+from lmr_author.validation.run import ALONE_BELOW, validate
+from lmr_author.validation.store import Store
+from lmr_author.validation.workers import validate_all
+
+CODES = [check.code for check in ALL_CHECKS]
+
+
+def _tree(folder: Path, count: int = ALONE_BELOW + 2) -> list[TaskDir]:
+    """Good tasks, of which one lacks its Dockerfile, one its info.json, and two have one number."""
+    tasks = [example_task.write(folder, number) for number in range(1, count + 1)]
+    (tasks[1].root / "Dockerfile").unlink()
+    (tasks[2].root / "info.json").write_bytes(b"\xff")
+    shutil.copytree(tasks[3].root, folder / "other" / tasks[3].name)
+    return [*tasks, TaskDir(folder / "other" / tasks[3].name)]
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("LMR_AUTHOR_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "validation.sqlite3"
+
+
+def test_two_processes_find_the_same(tmp_path: Path, cache: Path) -> None:
+    tasks = _tree(tmp_path)
+    seen: list[str] = []
+
+    report = validate(
+        tasks, ALL_CHECKS, lambda one: seen.append(one.task), store=Store.of_user(CODES), jobs=2
+    )
+
+    assert report == validate(tasks)
+    assert {"LMR201", "LMR001", "LMR008"} <= set(report.by_code)
+    assert sorted(seen) == sorted(task.name for task in tasks)
+    assert cache.is_file()
+    assert validate(tasks, store=Store.of_user(CODES), jobs=2) == report
+
+
+def test_a_relative_cache_folder_and_relative_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _tree(tmp_path / "tasks")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LMR_AUTHOR_CACHE", "kept")
+    tasks = TaskDir.find_all(Path("tasks"))
+
+    first = validate(tasks, store=Store.of_user(CODES), jobs=2)
+    again = validate(tasks, store=Store.of_user(CODES), jobs=2)
+
+    assert first == again == validate(tasks)
+    assert [path.name for path in (tmp_path / "kept").iterdir()] == ["validation.sqlite3"]
+
+
+def test_a_task_that_takes_too_long_is_a_finding_and_the_others_go_on(tmp_path: Path) -> None:
+    tasks = [example_task.write(tmp_path, number) for number in (1, 2)]
+
+    answers = list(validate_all(tasks, CODES, 1, cached=False, seconds=0.001))
+
+    assert sorted(number for number, _, _ in answers) == [0, 1]
+    for number, key, result in answers:
+        assert key == "" and result.task == tasks[number].name
+        assert [one.code for one in result.findings] == ["LMR000"]
+        assert "took more than" in result.findings[0].message
+
+
+def test_a_task_that_ends_its_process_is_a_finding(tmp_path: Path) -> None:
+    tasks = [example_task.write(tmp_path, number) for number in (1, 2)]
+
+    answers = list(validate_all(tasks, ["LMR999"], 2, cached=False))  # a code that the process does not know
+
+    assert {result.findings[0].code for _, _, result in answers} == {"LMR000"}
+    assert all("ended the process" in result.findings[0].message for _, _, result in answers)
+
+
+def test_no_process_is_left_when_nobody_wants_the_rest(tmp_path: Path) -> None:
+    tasks = [example_task.write(tmp_path, number) for number in range(1, 5)]
+    answers = validate_all(tasks, CODES, 2, cached=False)
+    next(answers)
+    answers.close()  # type: ignore[attr-defined]
+
+    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    commands = [Path(f"/proc/{child}/cmdline").read_bytes() for child in children]
+    assert not [command for command in commands if b"validation.worker" in command]
+
+
+def test_only_chosen_checks_run_in_the_processes(tmp_path: Path) -> None:
+    tasks = _tree(tmp_path)
+    chosen = [by_code()["LMR201"]]
+
+    assert validate(tasks, chosen, jobs=2).by_code == {"LMR201": 1}
