@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from lmr_author.checks.base import Check, Example, ImplementationCheck
@@ -117,7 +118,7 @@ class CopyElsewhere(Check):
         return self.finding(
             view,
             what + (f"; {others} more place{'s' * (others > 1)} in this file" if others else ""),
-            _advice(leak),
+            _advice(leak, found),
             implementation=leak.solution.implementation,
             path=place(view, leak),
             pointer=f"L{leak.line}" if leak.line and not leak.member else "",
@@ -131,14 +132,17 @@ def _severity(leak: Leak) -> Severity:
     return Severity.WARNING if leak.similarity >= WORRYING else Severity.NOTE
 
 
-def _advice(leak: Leak) -> str:
+def _advice(leak: Leak, found: Sequence[Leak]) -> str:
     if leak.path.startswith("unit_test/"):
         return "compare with stored values instead of a copy"
+    nodes = dict.fromkeys(item.node for item in found if item.node)
+    command = "".join(f" --also {shlex.quote(node)}" for node in nodes)
+    mask_it = f"mask it too (lmr-author mask{command})" if command else "mask it too"
     if not leak.sure:
-        return "read it: if it gives the solution away, mask it too; if not, accept the finding with a reason"
+        return f"read it: if it gives the solution away, {mask_it}; if not, accept the finding with a reason"
     if leak.member or is_generated(leak.path):
         return "delete the file"
-    return "mask this copy too, or delete the file"
+    return f"{mask_it}, or delete the file"
 
 
 class SolutionInComments(ImplementationCheck):

@@ -67,6 +67,14 @@ def mask(
     style: Annotated[
         Style, typer.Option("--style", help="structured: the comment with these parts. todo: a bare TODO.")
     ] = Style.structured,
+    also: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--also",
+            metavar="FILE::NAME",
+            help="A look-alike that gives the solution away: emptied along with the target; repeatable.",
+        ),
+    ] = None,
     notes: Annotated[
         Path | None,
         typer.Option("--notes", metavar="FILE", help="YAML: docstring, comment, context of each target."),
@@ -89,10 +97,11 @@ def mask(
     if notes is not None:
         named, described = _from_file(folder, notes, here)
         targets = targets or list(named)
-    if not targets:
+    if not targets and not also:
         if not asking:
             raise UsageError("no target given", "name one: lmr-author mask trainers.py::preference_loss")
         targets = pick.pick_targets(folder)
+    targets = targets or []
     if draft_notes is not None:
         return _draft(folder, tuple(targets), here, draft_notes)
     paths = retrieval or []
@@ -113,14 +122,20 @@ def mask(
         each=described,
         propose_retrieval="auto" in paths,
         style=style.value,
+        also=tuple(also or ()),
     )
-    if asking:
+    if asking and targets:
         from lmr_author.cli import mask_dialogue
 
         options = mask_dialogue.complete(folder, options, here)
     with render.progress("masking"):
         result = workflow.mask(folder, options, here)
     render.mask_result(result)
+    if asking and result.leaks:
+        from lmr_author.cli import leak_dialogue
+
+        leak_dialogue.settle(folder, result.leaks, here)
+    render.mask_next(result)
     return 0
 
 

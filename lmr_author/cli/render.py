@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.status import Status
 
     from lmr_author.workflow.mask import MaskResult
+    from lmr_author.workflow.mask_leaks import OpenLeak
     from lmr_author.workflow.unmask import UnmaskResult
 
 
@@ -62,15 +63,17 @@ def progress(message: str) -> Iterator[Progress]:
 
 
 def mask_result(result: MaskResult) -> None:
-    """What ``mask`` did, and what comes next."""
+    """What ``mask`` did, and where the answer can still be read."""
     screen = console()
     for item in result.implementations:
-        screen.print(f"[green]masked[/] {item.target} as implementation {item.index}", markup=True)
+        screen.print(f"[green]masked[/] {_escape(str(item.target))} as implementation {item.index}")
         screen.print(f"  golden       {item.golden_file}", markup=False)
         screen.print(f"  category     {item.category or 'missing: give one with --category'}", markup=False)
         screen.print(f"  instruction  {_short(item.instruction)}", markup=False)
         if item.retrieval_context:
             screen.print(f"  context      {', '.join(item.retrieval_context)}", markup=False)
+    for along in result.also:
+        screen.print(f"[green]masked too[/] {_escape(along.node_id)}, like {_escape(along.target)}")
     for name in result.cleaned.deleted:
         screen.print(f"  removed      {name}", markup=False)
     for name in result.cleaned.moved:
@@ -78,13 +81,24 @@ def mask_result(result: MaskResult) -> None:
     for remark in result.remarks:
         screen.print(f"[yellow]note:[/] {_escape(remark)}")
     for leak in result.leaks:
-        style = "bold red" if leak.severity is Severity.ERROR else "yellow"
-        place = f"{leak.path}:{leak.pointer.removeprefix('L')}" if leak.pointer else leak.path
-        screen.print(f"[{style}]leak:[/] {_escape(place)}: {_escape(leak.message)} [dim]{leak.code}[/]")
-        screen.print(f"      [cyan]hint:[/] {_escape(leak.hint)}")
-    first = result.implementations[0]
-    target = shlex.quote(str(first.target))
-    screen.print(f"next: lmr-author record {target} -- python <a script that calls it>", markup=False)
+        mask_leak(leak)
+
+
+def mask_leak(leak: OpenLeak) -> None:
+    """One place where the answer, or something like it, can be read."""
+    screen, found = console(), leak.finding
+    style = "bold red" if found.severity is Severity.ERROR else "yellow"
+    place = f"{found.path}:{found.pointer.removeprefix('L')}" if found.pointer else found.path
+    screen.print(f"[{style}]leak:[/] {_escape(place)}: {_escape(found.message)} [dim]{found.code}[/]")
+    screen.print(f"      [cyan]hint:[/] {_escape(found.hint)}")
+
+
+def mask_next(result: MaskResult) -> None:
+    """What comes after ``mask``."""
+    if result.implementations:
+        target = shlex.quote(str(result.implementations[0].target))
+        line = f"next: lmr-author record {target} -- python <a script that calls it>"
+        console().print(line, markup=False)
 
 
 def unmask_result(result: UnmaskResult) -> None:
@@ -92,6 +106,10 @@ def unmask_result(result: UnmaskResult) -> None:
     screen = console()
     for target in result.targets:
         screen.print(f"[green]restored[/] {_escape(target)}")
+    for name in result.also:
+        screen.print(f"[green]restored[/] {_escape(name)}, which was masked along")
+    for name in result.put_back:
+        screen.print(f"  put back {name}", markup=False)
     for name in result.moved:
         screen.print(f"  kept {name} in authoring/removed/", markup=False)
 

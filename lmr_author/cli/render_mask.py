@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from lmr_author.cli.render import console
 
 if TYPE_CHECKING:
+    from lmr_author.leaks import Leak
     from lmr_author.masking.notes import MaskNotes
 
 
@@ -38,3 +39,19 @@ def several(drafts: Mapping[str, MaskNotes]) -> None:
             *(str(number or "") for number in (len(notes.inputs), len(notes.outputs), used)),
         )
     console().print(table)
+
+
+def likeness(leak: Leak) -> None:
+    """How much of a solution stands in a place, and the difference from one to the other."""
+    from rich.padding import Padding
+    from rich.syntax import Syntax
+
+    screen = console()
+    line = f", line {leak.line}" if leak.line and not leak.member else ""
+    title = f"{leak.path}{line}, {leak.place}: {round(leak.similarity * 100)} % the same"
+    screen.print(title, style="bold", markup=False)
+    if leak.diff:
+        shown = Syntax(leak.diff, "diff", theme="ansi_dark", background_color="default", word_wrap=True)
+        screen.print(Padding(shown, (0, 0, 0, 2)))
+    else:
+        screen.print("  the same, word for word", markup=False)

@@ -33,6 +33,7 @@ class Leak:
         where: the function, or the cell of a notebook; "" for the top level or a text.
         member: the file in an archive; "" for a plain file.
         found: the text of the place.
+        nth: which definition of that name in the file, when it is a function of a Python file.
     """
 
     kind: str
@@ -45,11 +46,14 @@ class Leak:
     where: str = ""
     member: str = ""
     found: str = ""
+    nth: int = 1
 
     @property
     def node(self) -> str:
         """``path::qualname`` when the place is a function that could itself be masked; else ""."""
-        return f"{self.path}::{self.where}" if self.kind == "code" and self.where and not self.member else ""
+        if self.kind != "code" or not self.where or self.member or not self.path.endswith(".py"):
+            return ""
+        return f"{self.path}::{self.where}" + (f"#{self.nth}" if self.nth > 1 else "")
 
     @property
     def place(self) -> str:
@@ -182,6 +186,7 @@ def _judged(path: str, solution: Solution, piece: Fragment) -> Leak | None:
         line,
         piece.where,
         found=text,
+        nth=piece.definition.nth if piece.definition else 1,
     )
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from lmr_author import source
 from lmr_author.errors import SourceError, TargetError
 from lmr_author.masking.literal import clean_docstring, docstring_lines
-from lmr_author.masking.notes import MaskNotes, masked_body, read_notes
+from lmr_author.masking.notes import MaskNotes, left_out_body, masked_body, read_notes
 
 IMPORT_TIME_DECORATORS = frozenset(
     {"script", "jit", "njit", "vectorize", "compile", "register", "overload", "singledispatch"}
@@ -37,6 +37,7 @@ def mask_source(
     module: source.Module,
     definitions: Sequence[source.Definition],
     notes: Mapping[str, MaskNotes] | None = None,
+    along: Sequence[source.Definition] = (),
 ) -> Masked:
     """Mask functions of a file: signature, decorators and docstring stay, the body becomes a raise.
 
@@ -44,6 +45,7 @@ def mask_source(
         module: the file, unmasked at these functions.
         definitions: functions (see :func:`source.methods` for a class), none inside another.
         notes: by qualified name, what docstring and comment say.
+        along: look-alikes that are emptied too, and of which nothing is asked.
 
     Raises:
         TargetError: a function is already masked, or has a docstring where another one is given.
@@ -64,17 +66,20 @@ def mask_source(
         body = masked_body(definition.name, own, generator=source.is_generator(node))
         bodies[definition] = [*_new_docstring(module, definition, own.docstring), *body]
         remarks += _remarks(module, definition, own)
+    for definition in along:
+        assert not isinstance(definition.node, ast.ClassDef)
+        bodies[definition] = left_out_body(generator=source.is_generator(definition.node))
     data = source.splice(module, bodies)
-    _assert_faithful(module, data, definitions, notes)
+    _assert_faithful(module, data, [*definitions, *along], notes)
     return Masked(data, tuple(item.qualname for item in definitions), tuple(remarks))
 
 
-def unmask_source(golden: source.Module, goal: source.Module, qualname: str) -> bytes:
+def unmask_source(golden: source.Module, goal: source.Module, qualname: str, nth: int | None = None) -> bytes:
     """The goal file with one function's original region back; others stay as they are.
 
     Raises TargetError when the two files do not fit each other.
     """
-    pair = source.matching(golden, goal, qualname)
+    pair = source.matching(golden, goal, qualname, nth)
     if pair is None:
         raise TargetError(
             f"{qualname} is not in both the golden and {goal.name}",

@@ -67,6 +67,14 @@ def masked_body(name: str, notes: MaskNotes, *, generator: bool) -> list[str]:
     return body
 
 
+def left_out_body(*, generator: bool) -> list[str]:
+    """The lines of a body that was emptied because it is like a masked one: nobody has to write it."""
+    body = ["# Left out, and not to be implemented.", "raise NotImplementedError"]
+    if generator:
+        body.append("yield  # keeps this function a generator")
+    return body
+
+
 def read_notes(lines: Sequence[str]) -> MaskNotes:
     """The notes that a masked body's comment holds; lines that are no part of such a comment are passed over.
 

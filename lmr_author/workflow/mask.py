@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from lmr_author import files, source
-from lmr_author.checks.view import TaskView
-from lmr_author.errors import LmrError, UsageError
+from lmr_author.also_masked import AlsoMasked
+from lmr_author.errors import UsageError
 from lmr_author.masking import cleaning
 from lmr_author.masking.context import Proposal, propose
-from lmr_author.masking.mask import mask_source
 from lmr_author.masking.notes import MaskNotes, overlaid
 from lmr_author.masking.notes_file import Described
-from lmr_author.model import CATEGORIES, Finding, Implementation, TaskInfo
-from lmr_author.taskdir import TaskDir, golden_name, replace_implementation, unit_test_name
-from lmr_author.validation.run import select_checks, validate_view
+from lmr_author.model import CATEGORIES, Implementation, TaskInfo
+from lmr_author.taskdir import TaskDir, replace_implementation, unit_test_name
+from lmr_author.workflow import mask_also, mask_leaks, mask_plan
+from lmr_author.workflow.mask_leaks import OpenLeak
 from lmr_author.workflow.mask_records import Earlier, earlier
 from lmr_author.workflow.mask_select import Chosen, Selection, select
 
@@ -35,9 +35,10 @@ class MaskOptions:
         each: by node id (``path::qualname``), what is said about one function; goes before the others.
         propose_retrieval: add the files that :func:`~lmr_author.masking.context.propose` finds.
         style: one of :data:`STYLES`.
+        also: look-alikes to empty along with the targets, or with what is masked already.
     """
 
-    targets: tuple[str, ...]
+    targets: tuple[str, ...] = ()
     instruction: str | None = None
     category: str | None = None
     retrieval: tuple[str, ...] | None = None
@@ -45,6 +46,7 @@ class MaskOptions:
     each: Mapping[str, Described] = field(default_factory=dict)
     propose_retrieval: bool = False
     style: str = "structured"
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -56,31 +58,22 @@ class MaskResult:
         cleaned: files taken out of the tree.
         remarks: what the annotator should know.
         leaks: where the answer, or something like it, can still be read.
+        also: the look-alikes masked along.
     """
 
     implementations: tuple[Implementation, ...]
     cleaned: cleaning.Cleaned
     remarks: tuple[str, ...]
-    leaks: tuple[Finding, ...] = ()
-
-
-@dataclass(frozen=True)
-class _Planned:
-    """What will be written for one file."""
-
-    path: str
-    golden: str
-    original: bytes
-    masked: bytes
-    remarks: tuple[str, ...]
+    leaks: tuple[OpenLeak, ...] = ()
+    also: tuple[AlsoMasked, ...] = ()
 
 
 def mask(task: TaskDir, options: MaskOptions, here: Path) -> MaskResult:
-    """Mask one or more functions of a task's repository.
+    """Mask one or more functions of a task's repository, and look-alikes along with them.
 
-    All targets are found and masked in memory before the first file is written. Then, for each file, the
-    golden is written first, the goal file second, ``info.json`` last; running the same command again
-    completes one that was killed in between.
+    Everything is found and masked in memory before the first file is written. Then originals are written
+    first, then the record of look-alikes, then, for each file, the masked file and ``info.json``; running the
+    same command again completes one that was killed in between.
 
     Args:
         task: the task folder.
@@ -89,17 +82,17 @@ def mask(task: TaskDir, options: MaskOptions, here: Path) -> MaskResult:
 
     Raises:
         TargetError: unknown, ambiguous, already masked, overlapping, or with a docstring of its own.
-        UsageError: a category, style or retrieval path that does not exist, notes of one for several.
+        UsageError: a category, style or retrieval path that does not exist, notes of one for several, or
+            look-alikes of nothing.
     """
     selection = select(task, options.targets, here)
+    along, said_along = mask_also.select_along(task, selection, options.also, here)
     check(options, selection)
     known = {str(item.target): earlier(task, item.target) for item in selection.chosen}
     said = {str(item.target): _described(item, options, known) for item in selection.chosen}
-    planned: list[_Planned] = []
-    taken = {item.golden_file: item.goal_file for item in selection.info.implementations}
-    for path, items in selection.by_file().items():
-        planned.append(_plan(task, selection.info, golden_name(path, taken), items, said))
-        taken[planned[-1].golden] = path
+    planned = mask_plan.plan(
+        task, selection, along, {name: one.notes or MaskNotes() for name, one in said.items()}
+    )
     contexts = {
         str(item.target): _retrieval(
             selection, item, said[str(item.target)], options, known[str(item.target)]
@@ -107,23 +100,23 @@ def mask(task: TaskDir, options: MaskOptions, here: Path) -> MaskResult:
         for item in selection.chosen
     }
     hints = _context_hints(selection, options, contexts)
+    mask_plan.keep(task, planned, along)
     info, done = selection.info, []
-    for plan in planned:
-        info, added = _write(task, info, plan, selection, said, contexts)
+    for one in planned:
+        files.write_bytes(files.inside(selection.repository, one.path), one.masked)
+        info, added = _enter(task, info, one, said, contexts)
         done += added
     goal_files = tuple({item.goal_file for item in info.implementations})
     cleaned = cleaning.clean(selection.repository, task.authoring / "removed", goal_files)
-    remarks = [*selection.remarks, *(remark for plan in planned for remark in plan.remarks)]
-    remarks += hints
-    return MaskResult(tuple(done), cleaned, tuple(remarks), _leaks(task, done))
-
-
-def _leaks(task: TaskDir, masked: Sequence[Implementation]) -> tuple[Finding, ...]:
-    """What the checks of the group 4xx say about the functions just masked."""
-    view = TaskView(task)
-    indices = {item.index for item in masked}
-    found = validate_view(view, select_checks(["LMR4"]))
-    return tuple(item for item in found if item.implementation is None or item.implementation in indices)
+    left = mask_leaks.look(task, done or info.implementations)
+    remarks = [*selection.remarks, *said_along, *(remark for one in planned for remark in one.remarks)]
+    return MaskResult(
+        tuple(done),
+        cleaning.Cleaned(cleaned.deleted, tuple(sorted({*cleaned.moved, *left.moved}))),
+        (*remarks, *left.remarks, *hints),
+        left.leaks,
+        tuple(item.record for item in along),
+    )
 
 
 def check(options: MaskOptions, selection: Selection) -> None:
@@ -205,64 +198,23 @@ def _context_hints(
     return [f"retrieval_context is empty, and names that are used are defined in {named}: {hint}"]
 
 
-def _plan(
-    task: TaskDir, info: TaskInfo, golden: str, items: Sequence[Chosen], said: Mapping[str, Described]
-) -> _Planned:
-    """Mask the targets of one file in memory, and check it against its golden. Nothing is written."""
-    path, module = items[0].path, items[0].module
-    _assert_golden(files.inside(task.root, golden), golden, info, module, [item.definition for item in items])
-    pending = [item for item in items if not item.begun]
-    if not pending:
-        return _Planned(path, golden, module.data, module.data, ())
-    notes = {item.definition.qualname: said[str(item.target)].notes or MaskNotes() for item in pending}
-    masked = mask_source(module, [item.definition for item in pending], notes)
-    return _Planned(path, golden, module.data, masked.data, masked.remarks)
-
-
-def _write(
+def _enter(
     task: TaskDir,
     info: TaskInfo,
-    plan: _Planned,
-    selection: Selection,
+    plan: mask_plan.Planned,
     said: Mapping[str, Described],
     contexts: Mapping[str, tuple[str, ...]],
 ) -> tuple[TaskInfo, list[Implementation]]:
-    """Write what was planned for one file; returns the new info, and what was added to it."""
-    golden = files.inside(task.root, plan.golden)
-    if not golden.exists():
-        files.write_bytes(golden, plan.original)
-    files.write_bytes(files.inside(selection.repository, plan.path), plan.masked)
+    """Write the entries of one file into ``info.json``; returns the new info, and what was added to it."""
     added = []
-    for item in selection.by_file()[plan.path]:
+    for item in plan.items:
         name = str(item.target)
-        implementation = _entry(info, item, plan.golden, said[name], contexts[name])
+        implementation = _entry(info, item, plan.original_name, said[name], contexts[name])
         info = replace_implementation(info, implementation)
         added.append(implementation)
-    task.save(info)
+    if added:
+        task.save(info)
     return info, added
-
-
-def _assert_golden(
-    golden_path: Path,
-    name: str,
-    info: TaskInfo,
-    module: source.Module,
-    definitions: Sequence[source.Definition],
-) -> None:
-    """An existing golden must be the original of this very file, else it is somebody's work to spoil."""
-    if not golden_path.exists():
-        return
-    golden = source.Module.parse(golden_path.read_bytes(), name)
-    others = {item.qualname for item in info.implementations if item.goal_file == module.name}
-    names = others | {item.qualname for item in definitions}
-    pairs = [source.matching(golden, module, qualname) for qualname in sorted(names)]
-    if any(pair is None for pair in pairs) or source.outside(
-        golden, [p[0] for p in pairs if p]
-    ) != source.outside(module, [p[1] for p in pairs if p]):
-        raise LmrError(
-            f"{name} exists and is not the original of {module.name}",
-            "the goal file was edited after it was masked: restore it, or move the golden away",
-        )
 
 
 def _entry(

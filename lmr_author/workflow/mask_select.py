@@ -73,13 +73,13 @@ def select(task: TaskDir, targets: Sequence[str], here: Path) -> Selection:
     remarks: list[str] = []
     for text in targets:
         target = locate.locate(repository, text, here)
-        module, definition = _find(repository, target)
+        module, definition = find_target(repository, target)
         module = modules.setdefault(target.path, module)
         golden = _golden(task, info, target.path)
         begun = {item for item in module.definitions if _is_begun(module, item, golden)}
-        functions, said = _functions(module, definition, begun)
+        found, said = functions(module, definition, begun)
         remarks += said
-        chosen += [Chosen(target.path, module, item, begun=item in begun) for item in functions]
+        chosen += [Chosen(target.path, module, item, begun=item in begun) for item in found]
     selection = Selection(info, repository, tuple(chosen), tuple(remarks))
     for path, items in selection.by_file().items():
         refusing.assert_separate(path, [item.definition for item in items])
@@ -120,7 +120,8 @@ def targets_of(
     return tuple(entry.target for entry in entries), described
 
 
-def _find(repository: Path, target: Target) -> tuple[source.Module, source.Definition]:
+def find_target(repository: Path, target: Target) -> tuple[source.Module, source.Definition]:
+    """The file and definition of a target. Raises TargetError, also for what a name is instead."""
     try:
         return locate.find(repository, target)
     except TargetError as error:
@@ -154,7 +155,7 @@ def _is_begun(module: source.Module, definition: source.Definition, golden: sour
     return pair is not None and not is_masked(pair[0])
 
 
-def _functions(
+def functions(
     module: source.Module, definition: source.Definition, begun: set[source.Definition]
 ) -> tuple[list[source.Definition], list[str]]:
     """The functions that a target stands for, and what is said about those left out."""
@@ -170,29 +171,29 @@ def _functions(
                 "name a function that does something; if it was masked by hand, restore the original first",
             )
         return [definition], []
-    functions: list[source.Definition] = []
+    found: list[source.Definition] = []
     remarks: list[str] = []
     for item in source.methods(module, definition):
         if item not in begun and (body := refusing.empty_body(item)):
             remarks.append(f"{item.qualname} is left as it is: its body is {body}")
-        elif refusing.is_accessor(item) and any(other.qualname == item.qualname for other in functions):
+        elif refusing.is_accessor(item) and any(other.qualname == item.qualname for other in found):
             remarks.append(
                 f"{item.qualname} at line {item.line} is left as it is: info.json cannot tell it from the "
                 "property's getter"
             )
         else:
-            functions.append(item)
+            found.append(item)
     remarks += [
         f"the methods of the nested class {item.qualname} are left as they are: name it too"
         for item in module.definitions
         if item.kind == "class" and item.qualname.rpartition(".")[0] == definition.qualname
     ]
-    if not functions:
+    if not found:
         raise TargetError(
             f"no method of {definition.qualname} in {module.name} has a body to mask",
             "name a function instead",
         )
-    return functions, remarks
+    return found, remarks
 
 
 def _refuse_overlap(info: TaskInfo, item: Chosen) -> None:

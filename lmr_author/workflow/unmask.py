@@ -7,19 +7,29 @@ from pathlib import Path
 
 from lmr_author import files, source
 from lmr_author.errors import LmrError, TargetError
-from lmr_author.masking import locate
+from lmr_author.masking import cleaning, locate
 from lmr_author.masking.mask import unmask_source
 from lmr_author.model import Implementation, TaskInfo
 from lmr_author.taskdir import TaskDir
+from lmr_author.workflow import mask_also
 from lmr_author.workflow.mask_records import keep_record
 
 
 @dataclass(frozen=True)
 class UnmaskResult:
-    """What ``unmask`` did: targets restored, and what was moved to ``authoring/removed/``."""
+    """What ``unmask`` did.
+
+    Attributes:
+        targets: node ids of what was restored.
+        moved: what was moved to ``authoring/removed/``, relative to the task.
+        also: node ids of the look-alikes restored with them.
+        put_back: files that ``mask`` had taken out of the repository, relative to it, and that are back.
+    """
 
     targets: tuple[str, ...]
     moved: tuple[str, ...]
+    also: tuple[str, ...] = ()
+    put_back: tuple[str, ...] = ()
 
 
 def unmask(task: TaskDir, target: str | None, here: Path, *, force: bool = False) -> UnmaskResult:
@@ -36,14 +46,23 @@ def unmask(task: TaskDir, target: str | None, here: Path, *, force: bool = False
     info = task.load()
     chosen = _chosen(task, info, target, here)
     moved: list[str] = []
+    also = mask_also.restore(task, info, {str(item.target) for item in chosen}, force=force)
     for implementation in chosen:
         moved += _unmask_one(task, info, implementation, force)
         kept = tuple(item for item in info.implementations if item.index != implementation.index)
         info = replace(info, implementations=kept)
         task.save(info)
-        if all(item.golden_file != implementation.golden_file for item in kept):
-            task.golden(implementation).unlink(missing_ok=True)
-    return UnmaskResult(tuple(str(item.target) for item in chosen), tuple(moved))
+        golden = task.golden(implementation)
+        if all(item.golden_file != implementation.golden_file for item in kept) and golden.is_file():
+            mask_also.keep_originals(task, implementation.goal_file, golden.read_bytes())
+            golden.unlink()
+    put_back = () if info.implementations else _put_back(task, info)
+    return UnmaskResult(tuple(str(item.target) for item in chosen), tuple(moved), also, put_back)
+
+
+def _put_back(task: TaskDir, info: TaskInfo) -> tuple[str, ...]:
+    """Nothing is masked any more: what was taken out because it held an answer may be there again."""
+    return cleaning.put_back(task.repository(info), task.authoring / "removed")
 
 
 def _chosen(task: TaskDir, info: TaskInfo, target: str | None, here: Path) -> list[Implementation]:
@@ -72,11 +91,12 @@ def _unmask_one(task: TaskDir, info: TaskInfo, implementation: Implementation, f
     golden = source.Module.parse(golden_path.read_bytes(), implementation.golden_file)
     siblings = [item for item in info.implementations if item.goal_file == implementation.goal_file]
     moved: list[str] = []
-    goal, problem = None, ""
+    goal, problem, original = None, "", golden.data
     try:
         goal = locate.parse(repository, implementation.goal_file)
+        original = mask_also.with_look_alikes(task, golden, goal)
         restored = unmask_source(golden, goal, implementation.qualname)
-        if len(siblings) == 1 and restored != golden.data:
+        if len(siblings) == 1 and restored != original:
             problem = f"{implementation.goal_file} was edited outside of the mask"
     except LmrError as error:
         problem = error.message
@@ -85,7 +105,7 @@ def _unmask_one(task: TaskDir, info: TaskInfo, implementation: Implementation, f
             raise TargetError(
                 problem, "--force restores the golden; the edited file is kept in authoring/removed/"
             )
-        restored = golden.data
+        restored = original
     if not keep_record(task, implementation, golden, goal) or problem:
         # The body holds words of the annotator that are no notes, or the file holds edits.
         moved.append(task.put_aside(goal_path, copy=True))

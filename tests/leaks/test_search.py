@@ -154,7 +154,7 @@ def test_what_is_generated_or_an_archive_is_taken_out_and_kept(tmp_path: Path) -
         },
     )
     repository, keep = task.root / REPOSITORY, task.authoring / "removed"
-    names = cleaning.removable(search(TaskView(task)))
+    names = cleaning.removable(search(TaskView(task)), repository)
 
     cleaned = cleaning.take_out(repository, keep, [*names, "not/there.py"])
 

@@ -191,8 +191,14 @@ def test_what_gives_the_answer_away_is_taken_out(task: TaskDir) -> None:
         (root / name).write_bytes(b"x")
     (root / "build.py").write_bytes(b"")
     result = mask(task, MaskOptions((HINGE,)), task.root)
-    assert result.cleaned.deleted == (".ipynb_checkpoints", "old.pyc", "pkg/__pycache__")
-    assert result.cleaned.moved == (".git", "build", "pkg/losses.py.bak", "small.egg-info")
+    assert result.cleaned.deleted == ("old.pyc", "pkg/__pycache__")
+    assert result.cleaned.moved == (
+        ".git",
+        ".ipynb_checkpoints",
+        "build",
+        "pkg/losses.py.bak",
+        "small.egg-info",
+    )
     assert set(tree(root)) == {"README.md", "build.py", "paper.json", "paper.pdf", "pkg/__init__.py",
                                "pkg/losses.py", "run.py"}  # fmt: skip
     assert (task.authoring / "removed" / "build" / "lib" / "pkg" / "losses.py").read_bytes() == b"x"
@@ -217,5 +223,7 @@ def test_where_the_answer_can_still_be_read_is_said(task: TaskDir) -> None:
 
     result = mask(task, MaskOptions(("pkg/losses.py::Meter.add",)), task.root)
 
-    assert [(item.code, item.path) for item in result.leaks] == [("LMR403", "small-repo/legacy.py")]
-    assert "Meter.add" in result.leaks[0].message
+    findings = [item.finding for item in result.leaks]
+    assert [(item.code, item.path) for item in findings] == [("LMR403", "small-repo/legacy.py")]
+    assert "Meter.add" in findings[0].message
+    assert "lmr-author mask --also legacy.py::Meter.add)" in findings[0].hint

@@ -1,0 +1,100 @@
+"""What can still be read after masking: taken out where it is surely the answer and was made by a program."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from lmr_author import accepted
+from lmr_author.checks.scan import search
+from lmr_author.checks.view import TaskView
+from lmr_author.leaks import Leak
+from lmr_author.masking import cleaning
+from lmr_author.model import Finding, Implementation, Severity
+from lmr_author.taskdir import UNIT_TEST, TaskDir
+from lmr_author.validation.run import select_checks, validate_view
+
+SEVERITIES = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
+"""The worst first."""
+
+
+@dataclass(frozen=True)
+class OpenLeak:
+    """A place in the agent's tree where the answer, or something like it, can be read.
+
+    Attributes:
+        finding: what the checks of the group 4xx say about it.
+        places: what was found in that file, the likest first; none where the finding is about a file's kind.
+    """
+
+    finding: Finding
+    places: tuple[Leak, ...] = ()
+
+    @property
+    def also(self) -> tuple[str, ...]:
+        """Node ids of the functions that ``mask --also`` takes."""
+        nodes = [leak.node for leak in self.places if not leak.path.startswith(f"{UNIT_TEST}/")]
+        return tuple(dict.fromkeys(node for node in nodes if node))
+
+
+@dataclass(frozen=True)
+class Left:
+    """The result of a search.
+
+    Attributes:
+        moved: what was taken out, relative to the repository.
+        leaks: what is left.
+        remarks: what the annotator should know.
+    """
+
+    moved: tuple[str, ...] = ()
+    leaks: tuple[OpenLeak, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+def look(task: TaskDir, masked: Iterable[Implementation]) -> Left:
+    """Search the agent's tree for what was masked, and take out what is surely the answer and no one wrote.
+
+    Generated files and archives go to ``authoring/removed/``; everything else is the annotator's to decide.
+    Findings that were accepted are left out.
+
+    Args:
+        masked: the implementations that are asked about.
+    """
+    view = TaskView(task)
+    if view.repository is None:
+        return Left()
+    members = {leak.path: leak.member for leak in search(view) if leak.sure and leak.member}
+    removable = cleaning.removable(search(view), view.repository)
+    moved = cleaning.take_out(view.repository, task.authoring / "removed", removable).moved
+    indices = {item.index for item in masked}
+    findings = validate_view(view, select_checks(["LMR4"]))
+    about = [item for item in findings if item.implementation is None or item.implementation in indices]
+    found = accepted.sort(task, (item for item in about if _is_there(task, item))).open
+    remarks = tuple(
+        f"{path} held the solution, in {members[path]}: if the code needs the archive, put it back without that"
+        for path in moved
+        if path in members
+    )
+    ordered = sorted(found, key=lambda item: SEVERITIES.index(item.severity))
+    return Left(moved, tuple(OpenLeak(item, _places(view, item)) for item in ordered), remarks)
+
+
+def _is_there(task: TaskDir, finding: Finding) -> bool:
+    """Whether the file of a finding has not been taken out; one without a file is about the task."""
+    return not finding.path or os.path.lexists(task.root / finding.path)
+
+
+def _places(view: TaskView, finding: Finding) -> tuple[Leak, ...]:
+    assert view.repository is not None
+    found = [
+        leak
+        for leak in search(view)
+        if leak.solution is not None
+        and leak.kind != "compiled"
+        and leak.solution.implementation.index == finding.implementation
+        and view.relative(view.repository / leak.path) == finding.path
+        and finding.code in ("LMR403", "LMR404")
+    ]
+    return tuple(sorted(found, key=lambda leak: (not leak.sure, -leak.similarity)))

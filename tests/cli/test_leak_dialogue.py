@@ -1,0 +1,106 @@
+"""What `mask` asks about leaks, answered by keys; the same by flags, in a process of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.input import PipeInput, create_pipe_input
+from prompt_toolkit.output import DummyOutput
+
+from lmr_author import accepted, also_masked
+from lmr_author.cli import leak_dialogue
+from lmr_author.taskdir import TaskDir
+from lmr_author.workflow.mask import MaskOptions, mask
+from lmr_author.workflow.mask_leaks import OpenLeak
+from tests.cli.program import refuse, succeed
+from tests.support import LOSSES, make_task
+
+ADD = "pkg/losses.py::Meter.add"
+ENTER, DOWN = "\r", "\x1b[B"
+RETURN = b"        return math.fsum"
+
+
+def copy(counter: bytes) -> bytes:
+    """The target's file with a line more in the target, and another class."""
+    more = b"        self." + counter + b" += 1\n" + RETURN
+    return LOSSES.replace(b"class Meter", b"class OldMeter").replace(RETURN, more)
+
+
+@pytest.fixture
+def keys() -> Iterator[PipeInput]:
+    """A keyboard: what is sent to it is typed."""
+    with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
+        yield pipe
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> TaskDir:
+    task = make_task(tmp_path)
+    root = task.root / "small-repo"
+    (root / "one.py").write_bytes(copy(b"count"))
+    (root / "two.py").write_bytes(copy(b"seen"))
+    return task
+
+
+def masked(task: TaskDir) -> tuple[OpenLeak, ...]:
+    leaks = mask(task, MaskOptions((ADD,)), task.root).leaks
+    assert [leak.also for leak in leaks] == [("one.py::OldMeter.add",), ("two.py::OldMeter.add",)]
+    return leaks
+
+
+def test_shown_masked_and_accepted(
+    task: TaskDir, keys: PipeInput, capsys: pytest.CaptureFixture[str]
+) -> None:
+    leaks = masked(task)
+    keys.send_text(ENTER)  # show it,
+    keys.send_text(DOWN + ENTER)  # mask it too;
+    keys.send_text(DOWN * 2 + ENTER)  # the other: accept it,
+    keys.send_text(ENTER + "a test's own copy" + ENTER)  # for no reason; for one
+
+    leak_dialogue.settle(task, leaks, task.root)
+
+    assert [item.node_id for item in also_masked.load(task)] == ["one.py::OldMeter.add"]
+    assert [(item.code, item.path, item.reason) for item in accepted.load(task)] == [
+        ("LMR403", "small-repo/two.py", "a test's own copy")
+    ]
+    shown = capsys.readouterr().err
+    assert "+    self.count += 1" in shown and "self.seen" not in shown
+    assert "% the same" in shown
+
+
+def test_left_as_they_are(task: TaskDir, keys: PipeInput) -> None:
+    leaks = masked(task)
+    keys.send_text((DOWN * 3 + ENTER) * 2)
+    leak_dialogue.settle(task, leaks, task.root)
+    assert (also_masked.load(task), accepted.load(task)) == ((), ())
+
+
+def test_many_are_asked_about_at_once(task: TaskDir, keys: PipeInput) -> None:
+    leaks = masked(task)
+    keys.send_text(DOWN + ENTER)
+    leak_dialogue.settle(task, leaks * 2, task.root)
+    assert also_masked.load(task) == ()
+
+
+def test_the_hint_is_a_command_that_works(task: TaskDir) -> None:
+    first = succeed("mask", ADD, "--no-input", cwd=task.root)
+    commands = [line for line in first.err.splitlines() if "lmr-author mask --also" in line]
+    assert len(commands) == 2
+    command = commands[0].partition("(lmr-author ")[2].partition(")")[0].split()
+    assert command == ["mask", "--also", "one.py::OldMeter.add"]
+
+    second = succeed(*command, "--no-input", cwd=task.root)
+
+    assert "masked too one.py::OldMeter.add, like pkg/losses.py::Meter.add" in second.err
+    assert "small-repo/one.py" not in second.err and "small-repo/two.py" in second.err
+    assert "restored one.py::OldMeter.add" in succeed("unmask", cwd=task.root).err
+    assert (task.root / "small-repo" / "one.py").read_bytes() == copy(b"count")
+
+
+def test_an_unknown_look_alike_is_refused_with_a_suggestion(task: TaskDir) -> None:
+    error, hint = refuse(3, "mask", ADD, "--also", "one.py::OldMeter.ad", "--no-input", cwd=task.root)
+    assert "no function 'OldMeter.ad'" in error
+    assert "did you mean one.py::OldMeter.add" in hint
