@@ -182,6 +182,11 @@ def _golden(view: TaskView, test: Reading) -> tuple[int, str]:
                     part.endswith("_golden") or part in stems for part in parts
                 ):
                     return getattr(node, "lineno", 0), name
+    for use in test.uses:
+        if use.name.endswith(".py") and (
+            "golden_files" in use.path.split("/") or use.name.endswith("_golden.py")
+        ):
+            return use.line, use.name
     for _, node, name in test.calls:
         last = name.rpartition(".")[2]
         texts = [

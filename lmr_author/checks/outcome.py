@@ -9,24 +9,27 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from lmr_author.checks.reading import Reading, dotted
+from lmr_author.checks.sites import (
+    EXITS,
+    asks_machine,
+    depends,
+    is_assert_name,
+    is_broad,
+    is_exit,
+    is_interesting,
+    is_none,
+    is_site_call,
+    is_stub,
+    is_zero,
+    mentions,
+    never_main,
+)
 from lmr_author.checks.view import TaskView
 
-_EXITS = frozenset({"sys.exit", "exit", "quit", "os._exit", "SystemExit"})
-_ENVIRONMENT = (
-    "path.exists",
-    "path.isfile",
-    "path.isdir",
-    ".exists",
-    ".is_file",
-    ".is_dir",
-    ".is_available",
-    "callable",
-    "hasattr",
-)
 _RUNNERS = ("unittest.main", "TextTestRunner", "pytest.main", "HTMLTestRunner", "TestProgram")
 
 
@@ -39,6 +42,7 @@ class Outcome:
         reached: one of them is reached, not swallowed, when the file is run as a script.
         swallowed: (line, what) of each `try` that swallows failures.
         unrun: there are sites in tests, but nothing runs these tests when the file is run as a script.
+        uncalled: there are sites, none of them swallowed, in functions that are never called.
         ignored: a runner runs the tests, but its result does not reach the exit code.
     """
 
@@ -46,7 +50,31 @@ class Outcome:
     reached: bool
     swallowed: tuple[int, ...]
     unrun: bool
+    uncalled: bool
     ignored: bool
+
+
+@dataclass(frozen=True)
+class _Place:
+    """What surrounds a statement.
+
+    Attributes:
+        swallowed: it is in a `try`, or a `with suppress`, that hides its failure.
+        handler: it is in an `except`: it tells of a crash, not of a wrong result.
+        environment: it hangs on a question about the machine ("is there a GPU?"), not on a result.
+    """
+
+    swallowed: bool = False
+    handler: bool = False
+    environment: bool = False
+
+    @property
+    def tells(self) -> bool:
+        """Whether a failure here can come from a wrong result."""
+        return not (self.handler or self.environment)
+
+
+_TOP = _Place()
 
 
 @dataclass
@@ -87,11 +115,13 @@ def _outcome(test: Reading) -> Outcome:
     tested = any(unit.name in effective for unit in tests)
     direct = any(unit.name == "" and (unit.sites or unit.calls & effective) for unit in units)
     reached = direct or (tested and flow.runner_counts)
+    called = "" in hidden  # they run, and what they find is swallowed
     return Outcome(
         asserts=bool(effective or hidden),
         reached=reached,
         swallowed=tuple(sorted(set(flow.swallowing))),
-        unrun=tested and not reached and not flow.has_runner,
+        unrun=tested and not (reached or called or flow.has_runner),
+        uncalled=bool(effective) and not hidden and not reached,
         ignored=tested and not reached and flow.has_runner,
     )
 
@@ -144,12 +174,12 @@ class _Flow:
         parts = []
         for module in self.test.modules:
             for node in ast.walk(module.tree):
-                if isinstance(node, ast.If | ast.While) and any(_is_exit(item) for item in ast.walk(node)):
+                if isinstance(node, ast.If | ast.While) and any(is_exit(item) for item in ast.walk(node)):
                     parts.append(ast.unparse(node.test))
                 if isinstance(node, ast.Assert):
                     parts.append(ast.unparse(node.test))
                 if isinstance(node, ast.Call) and (
-                    dotted(node.func) in _EXITS or _is_assert_name(dotted(node.func))
+                    dotted(node.func) in EXITS or is_assert_name(dotted(node.func))
                 ):
                     parts += [ast.unparse(item) for item in node.args]
         return "\n".join(parts)
@@ -169,16 +199,16 @@ class _Flow:
                     item.arg == "exit" and isinstance(item.value, ast.Constant) and not item.value.value
                     for item in node.keywords
                 )
-                if not keeps and not _is_exit(node):
+                if not keeps and not is_exit(node):
                     return True
             if (
-                _is_exit(node)
+                is_exit(node)
                 and isinstance(node, ast.Call | ast.Raise)
                 and self._is_runner(node, self.runner_names)
             ):
                 return True
             decides = isinstance(node, ast.If | ast.IfExp) and self._is_runner(node.test, self.runner_names)
-            if decides and any(_is_exit(item) for item in ast.walk(node)):
+            if decides and any(is_exit(item) for item in ast.walk(node)):
                 return True
             if isinstance(node, ast.Assert) and self._is_runner(node.test, self.runner_names):
                 return True
@@ -193,7 +223,7 @@ class _Flow:
 
     def _units(self, tree: ast.Module, own: bool) -> Iterator[_Unit]:
         top = _Unit("" if own else "<helper>", False)
-        self._fill(top, tree.body, False, False)
+        self._fill(top, tree.body, _TOP)
         yield top
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -204,49 +234,47 @@ class _Flow:
                     "setUpClass",
                 )
                 unit = _Unit(node.name, own and named_test)
-                self._fill(unit, node.body, False, False)
+                self._fill(unit, node.body, _TOP)
                 yield unit
 
-    def _fill(self, unit: _Unit, body: list[ast.stmt], swallowed: bool, in_handler: bool) -> None:
+    def _fill(self, unit: _Unit, body: list[ast.stmt], place: _Place) -> None:
         for node in body:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                self._expressions(unit, [*node.decorator_list], swallowed)
+                self._expressions(unit, [*node.decorator_list], place)
             elif isinstance(node, ast.ClassDef):
-                self._fill(
-                    unit,
-                    [
-                        item
-                        for item in node.body
-                        if not isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)
-                    ],
-                    swallowed,
-                    in_handler,
-                )
+                methods = (ast.FunctionDef, ast.AsyncFunctionDef)
+                self._fill(unit, [item for item in node.body if not isinstance(item, methods)], place)
             elif isinstance(node, ast.Try):
-                self._try(unit, node, swallowed, in_handler)
+                self._try(unit, node, place)
             else:
-                self._statement(unit, node, swallowed, in_handler)
+                self._statement(unit, node, place)
+            if isinstance(node, ast.Return | ast.Raise | ast.Continue | ast.Break):
+                return  # what follows is never run
 
-    def _statement(self, unit: _Unit, node: ast.stmt, swallowed: bool, in_handler: bool) -> None:
-        if (isinstance(node, ast.Assert) and _depends(node.test)) or (
+    def _statement(self, unit: _Unit, node: ast.stmt, place: _Place) -> None:
+        if (isinstance(node, ast.Assert) and depends(node.test)) or (
             isinstance(node, ast.Raise)
             and node.exc is not None
-            and not in_handler
-            and not _is_stub(node)
+            and place.tells
+            and not is_stub(node)
             and not self._of_runner(node)
         ):
-            self._site(unit, swallowed)
+            self._site(unit, place.swallowed)
         blocks = [getattr(node, name, []) for name in ("body", "orelse", "finalbody")]
         cases = [case.body for case in getattr(node, "cases", [])]
-        quiet = swallowed or self._suppresses(node)
         inner = {id(item) for block in [*blocks, *cases] for item in block}
         for child in ast.iter_child_nodes(node):
             if id(child) not in inner and not isinstance(child, ast.match_case):
-                self._expressions(unit, [child], swallowed)
-        runner = isinstance(node, ast.If) and self._is_runner(node.test, self.runner_names)
+                self._expressions(unit, [child], place)
+        if isinstance(node, ast.If) and (never_main(node.test) or self._of_runner(node.test)):
+            blocks = blocks[1:] if never_main(node.test) else []  # a runner's exits are no sites of their own
+        within = replace(
+            place,
+            swallowed=place.swallowed or self._suppresses(node),
+            environment=place.environment or (isinstance(node, ast.If) and asks_machine(node.test)),
+        )
         for block in [*blocks, *cases]:
-            if not runner:  # exits that only pass a runner's result on are no sites of their own
-                self._fill(unit, [item for item in block if isinstance(item, ast.stmt)], quiet, in_handler)
+            self._fill(unit, [item for item in block if isinstance(item, ast.stmt)], within)
 
     @staticmethod
     def _suppresses(node: ast.stmt) -> bool:
@@ -257,44 +285,44 @@ class _Flow:
     def _of_runner(self, node: ast.AST) -> bool:
         return self._is_runner(node, self.runner_names)
 
-    def _try(self, unit: _Unit, node: ast.Try, swallowed: bool, in_handler: bool) -> None:
-        quiet = any(_is_broad(handler) and not self._lets_through(handler) for handler in node.handlers)
+    def _try(self, unit: _Unit, node: ast.Try, place: _Place) -> None:
+        quiet = any(is_broad(handler) and not self._lets_through(handler) for handler in node.handlers)
         if quiet and self._tests_something(node):
             self.swallowing.append(node.lineno)
-        self._fill(unit, node.body, swallowed or quiet, in_handler)
+        self._fill(unit, node.body, replace(place, swallowed=place.swallowed or quiet))
         for handler in node.handlers:
-            self._fill(unit, handler.body, swallowed, True)
-        self._fill(unit, node.orelse, swallowed, in_handler)
-        self._fill(unit, node.finalbody, swallowed, in_handler)
+            self._fill(unit, handler.body, replace(place, handler=True))
+        self._fill(unit, node.orelse, place)
+        self._fill(unit, node.finalbody, place)
 
     def _lets_through(self, handler: ast.ExceptHandler) -> bool:
         """Whether a handler makes the program fail all the same, or hands the failure on as a value."""
         for node in ast.walk(handler):
-            if isinstance(node, ast.Raise) or (isinstance(node, ast.Call) and _is_site_call(node)):
+            if isinstance(node, ast.Raise) or (isinstance(node, ast.Call) and is_site_call(node)):
                 return True
             if (
                 isinstance(node, ast.Name)
                 and isinstance(node.ctx, ast.Store)
-                and _mentions(self.exit_texts, node.id)
+                and mentions(self.exit_texts, node.id)
             ):
                 return True
             if (
                 isinstance(node, ast.Attribute)
                 and isinstance(node.ctx, ast.Store)
-                and _mentions(self.exit_texts, node.attr)
+                and mentions(self.exit_texts, node.attr)
             ):
                 return True
             if (
                 isinstance(node, ast.Call)
                 and isinstance(node.func, ast.Attribute)
                 and node.func.attr in ("append", "add")
-                and _mentions(self.exit_texts, dotted(node.func.value).rpartition(".")[2])
+                and mentions(self.exit_texts, dotted(node.func.value).rpartition(".")[2])
             ):
                 return True
             if (
                 isinstance(node, ast.Return)
                 and node.value is not None
-                and not _is_none(node.value)
+                and not is_none(node.value)
                 and self.exit_texts
             ):
                 return True
@@ -307,21 +335,22 @@ class _Flow:
                 continue
             for item in ast.walk(statement):
                 if isinstance(item, ast.Assert) or (
-                    isinstance(item, ast.Call) and _is_interesting(dotted(item.func), self.test)
+                    isinstance(item, ast.Call) and is_interesting(dotted(item.func), self.test)
                 ):
                     return True
         return False
 
-    def _expressions(self, unit: _Unit, nodes: list[ast.AST], swallowed: bool) -> None:
+    def _expressions(self, unit: _Unit, nodes: list[ast.AST], place: _Place) -> None:
         for start in nodes:
             for node in ast.walk(start):
                 if (
                     isinstance(node, ast.Call)
-                    and _is_site_call(node)
-                    and not (dotted(node.func) in _EXITS and self._of_runner(node))
+                    and is_site_call(node)
+                    and (place.tells or not is_exit(node))
+                    and not (dotted(node.func) in EXITS and self._of_runner(node))
                     and self._tells(node)
                 ):
-                    self._site(unit, swallowed)
+                    self._site(unit, place.swallowed)
                 name = (
                     node.id
                     if isinstance(node, ast.Name)
@@ -330,11 +359,11 @@ class _Flow:
                     else ""
                 )
                 if name in self.defined:
-                    (unit.calls_swallowed if swallowed else unit.calls).add(name)
+                    (unit.calls_swallowed if place.swallowed else unit.calls).add(name)
 
     def _tells(self, node: ast.Call) -> bool:
         """``sys.exit(main())`` says something only when main returns something."""
-        if dotted(node.func) not in _EXITS or not node.args:
+        if dotted(node.func) not in EXITS or not node.args:
             return True
         argument = node.args[0]
         if isinstance(argument, ast.Call) and dotted(argument.func) in self.defined:
@@ -344,7 +373,7 @@ class _Flow:
                 for item in ast.walk(function)
                 if isinstance(item, ast.Return) and item.value is not None
             ]
-            return any(not _is_zero(value) for value in values)
+            return any(not is_zero(value) for value in values)
         return True
 
     @staticmethod
@@ -353,120 +382,3 @@ class _Flow:
             unit.sites_swallowed += 1
         else:
             unit.sites += 1
-
-
-def _is_interesting(name: str, test: Reading) -> bool:
-    """Whether a call inside a `try` may be the test itself: not reading, logging or cleaning up."""
-    last = name.rpartition(".")[2]
-    return bool(last) and last not in (
-        "print",
-        "open",
-        "load",
-        "close",
-        "remove",
-        "unlink",
-        "makedirs",
-        "mkdir",
-        "rmtree",
-        "info",
-        "error",
-        "join",
-        "exists",
-        "read",
-        "import_module",
-        "insert",
-        "append",
-        "getLogger",
-        "basicConfig",
-        "set_start_method",
-        "is_available",
-        "format",
-        "str",
-        "write",
-    )
-
-
-def _is_broad(handler: ast.ExceptHandler) -> bool:
-    if handler.type is None:
-        return True
-    names = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    return any(
-        dotted(name).rpartition(".")[2] in ("Exception", "BaseException", "AssertionError", "SystemExit")
-        for name in names
-    )
-
-
-def _is_exit(node: ast.AST) -> bool:
-    """An exit with a code that is not always 0, or a raise."""
-    if isinstance(node, ast.Raise):
-        return node.exc is not None
-    return (
-        isinstance(node, ast.Call)
-        and dotted(node.func) in _EXITS
-        and bool(node.args)
-        and not _is_zero(node.args[0])
-    )
-
-
-def _is_assert_name(name: str) -> bool:
-    last = name.rpartition(".")[2]
-    return last.lower().startswith("assert") or last == "fail" or name.endswith("testing.assert_close")
-
-
-def _is_site_call(node: ast.Call) -> bool:
-    name = dotted(node.func)
-    if _is_assert_name(name):
-        return name.endswith("fail") or not node.args or any(_depends(item) for item in node.args)
-    if name.rpartition(".")[2] in ("check_call", "check_output", "check_returncode"):
-        return True
-    if any(
-        item.arg == "check" and isinstance(item.value, ast.Constant) and item.value.value is True
-        for item in node.keywords
-    ):
-        return name.startswith("subprocess")
-    return _is_exit(node)
-
-
-def _depends(node: ast.expr) -> bool:
-    """Whether a condition can be false: no constant, no tuple with a message, no question about files."""
-    if isinstance(node, ast.Constant | ast.Lambda):
-        return False
-    if isinstance(node, ast.Tuple | ast.List) and node.elts:
-        return isinstance(node, ast.List) or all(_depends(item) for item in node.elts)
-    if isinstance(node, ast.Call):
-        name = "." + dotted(node.func)
-        return not name.endswith(_ENVIRONMENT)
-    if isinstance(node, ast.UnaryOp):
-        return _depends(node.operand)
-    return True
-
-
-def _is_stub(node: ast.Raise) -> bool:
-    raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
-    return isinstance(raised, ast.Name) and raised.id in (
-        "NotImplementedError",
-        "ImportError",
-        "ModuleNotFoundError",
-        "FileNotFoundError",
-    )
-
-
-def _is_zero(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value in (0, None, False)
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
-
-
-def _mentions(text: str, name: str) -> bool:
-    return (
-        bool(name)
-        and name
-        in text.replace(".", " ")
-        .replace("(", " ")
-        .replace(")", " ")
-        .replace(",", " ")
-        .replace("[", " ")
-        .split()
-    )

@@ -172,6 +172,9 @@ class Reading:
             if node.id == "__file__":
                 return f"{HOME}/{self.relative}"
             return self._path(self.environment.get(node.id), depth + 1)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
+            values = node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]
+            return self._filled(node.left, r"%[sd]", values, depth)
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div | ast.Add):
             left, right = self._path(node.left, depth + 1), self._path(node.right, depth + 1)
             if right is None:
@@ -201,6 +204,16 @@ class Reading:
                 text += str(part.value)
         return text
 
+    def _filled(self, template: ast.expr, hole: str, values: list[ast.expr], depth: int) -> str | None:
+        """A text with its holes, ``{}`` or ``%s``, filled in order; ``*`` for what is not known."""
+        if not isinstance(template, ast.Constant) or not isinstance(template.value, str):
+            return None
+        pieces = re.split(hole, template.value)
+        if len(pieces) != len(values) + 1:
+            return None
+        known = [self._path(value, depth + 1) or "*" for value in values]
+        return pieces[0] + "".join(value + piece for value, piece in zip(known, pieces[1:], strict=True))
+
     def _parents(self, node: ast.Subscript, depth: int) -> str | None:
         assert isinstance(node.value, ast.Attribute)
         text = self._path(node.value.value, depth + 1)
@@ -213,6 +226,8 @@ class Reading:
     def _path_call(self, node: ast.Call, depth: int) -> str | None:
         name = dotted(node.func).rpartition(".")[2]
         inner = node.func.value if isinstance(node.func, ast.Attribute) else None
+        if name == "format" and inner is not None and not node.keywords:
+            return self._filled(inner, r"\{\d?\}", node.args, depth)
         if name == "getcwd" or (name == "cwd" and not node.args):
             return HOME
         if name == "dirname" and node.args:

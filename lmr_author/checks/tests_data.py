@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from lmr_author.checks.base import Example, ImplementationCheck
 from lmr_author.checks.example_task import REPOSITORY, UNIT_TEST
+from lmr_author.checks.json_keys import missing_keys
 from lmr_author.checks.lookup import did_you_mean, is_file, unit_test_path
 from lmr_author.checks.reading import HOME, FileUse, reading
 from lmr_author.checks.view import TaskView
@@ -33,6 +34,17 @@ class FixturesExist(ImplementationCheck):
     failing = (
         Example("a missing fixture", files={TEST: _loading("os.path.join(HERE, 'expected.json')")}),
         Example(
+            "a loop over a key that the file has not: nothing is compared",
+            files={
+                TEST: _loading("os.path.join(HERE, 'cases.json')", "CASES").replace(
+                    "\n\nclass",
+                    "\nfor case in CASES.get('test_cases', []):\n    assert pairwise_loss(*case)\n\n\nclass",
+                    1,
+                ),
+                f"{REPOSITORY}/unit_test/cases.json": '{"cases": [[[1.0], [3]]]}\n',
+            },
+        ),
+        Example(
             "a path of another machine",
             files={TEST: _loading("'/home/me/margin-ranking/unit_test/expected.json'")},
         ),
@@ -43,6 +55,15 @@ class FixturesExist(ImplementationCheck):
             files={
                 TEST: _loading("os.path.join(HERE, 'expected.json')"),
                 f"{REPOSITORY}/unit_test/expected.json": "[1.06]\n",
+            },
+        ),
+        Example(
+            "a key that may be missing",
+            files={
+                TEST: _loading("os.path.join(HERE, 'cases.json')", "CASES").replace(
+                    "LOGS = os", "PLACES = CASES.get('places', 6)\nLOGS = os"
+                ),
+                f"{REPOSITORY}/unit_test/cases.json": '{"cases": [[[1.0], [3]]]}\n',
             },
         ),
         Example(
@@ -77,6 +98,15 @@ class FixturesExist(ImplementationCheck):
                 implementation=implementation,
                 path=path,
                 pointer=f"L{use.line}",
+            )
+        for line, key, name in missing_keys(view, test):
+            yield self.finding(
+                view,
+                f"reads {key!r} from {name}, which has no such key",
+                "store the cases under the name that the test reads",
+                implementation=implementation,
+                path=path,
+                pointer=f"L{line}",
             )
 
     @staticmethod

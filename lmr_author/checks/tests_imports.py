@@ -17,7 +17,7 @@ from lmr_author.checks.follow import (
 )
 from lmr_author.checks.installs import normalised, requirements
 from lmr_author.checks.lookup import pair, unit_test_path
-from lmr_author.checks.reading import Reading, reading
+from lmr_author.checks.reading import Reading, dotted, reading
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
 
@@ -186,11 +186,30 @@ class CallsTheTarget(ImplementationCheck):
             },
         ),
         Example(
+            "it tests a mock",
+            files={
+                TEST: UNIT_TEST.replace(
+                    "    def test_no_pairs",
+                    "    @unittest.mock.patch('ranking.losses.pairwise_loss')\n    def test_no_pairs",
+                )
+            },
+        ),
+        Example(
             "it imports nothing",
             files={TEST: UNIT_TEST.replace(IMPORT, "from math import exp as pairwise_loss\n")},
         ),
     )
     passing = (
+        Example(
+            "counting the calls",
+            files={
+                TEST: UNIT_TEST.replace(
+                    "    def test_no_pairs",
+                    "    @unittest.mock.patch('ranking.losses.pairwise_loss', wraps=pairwise_loss)\n"
+                    "    def test_no_pairs",
+                )
+            },
+        ),
         Example(
             "through another function",
             files={
@@ -217,7 +236,12 @@ class CallsTheTarget(ImplementationCheck):
         ):
             return
         where: Where = {"implementation": implementation, "path": path}
-        if _defines(test, implementation):
+        line = _replaced(test, implementation)
+        if line:
+            message = f"replaces {implementation.qualname} by a stand-in before it is called"
+            where["pointer"] = f"L{line}"
+            yield self.finding(view, message, "call the target itself", **where)
+        elif _defines(test, implementation):
             message = f"tests a definition of {implementation.qualname} of its own, not the goal file's"
             yield self.finding(view, message, f"import it from {implementation.goal_file}", **where)
         elif not found.reaches:
@@ -253,6 +277,33 @@ def _defines(test: Reading, implementation: Implementation) -> bool:
         for node in ast.walk(test.module.tree)
     )
     return bool(name) and defined and not imported
+
+
+def _replaced(test: Reading, implementation: Implementation) -> int:
+    """The line at which the target is patched or overwritten; 0 if it is not.
+
+    A stand-in that calls the original (``wraps``, or ``side_effect`` with its name) is none.
+    """
+    name = implementation.goal_function.strip().rpartition(".")[2]
+    if not name:
+        return 0
+    for node in ast.walk(test.module.tree):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call | ast.Lambda):
+            overwritten = any(isinstance(item, ast.Attribute) and item.attr == name for item in node.targets)
+            if overwritten and name not in ast.unparse(node.value):
+                return node.lineno
+        if not isinstance(node, ast.Call):
+            continue
+        called = dotted(node.func)
+        texts = [item.value for item in node.args if isinstance(item, ast.Constant)]
+        whole = called.rpartition(".")[2] == "patch" and any(str(text).endswith(f".{name}") for text in texts)
+        part = called.endswith(("patch.object", "monkeypatch.setattr")) and name in texts
+        others = [ast.unparse(item) for item in node.args[2:]] + [
+            ast.unparse(item.value) for item in node.keywords
+        ]
+        if (whole or part) and not any(name in text for text in others):
+            return node.lineno
+    return 0
 
 
 def _mentions(view: TaskView, test: Reading, found: Imports, implementation: Implementation) -> bool:

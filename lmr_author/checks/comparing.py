@@ -1,0 +1,218 @@
+"""What a test compares with what: the two sides of each comparison, and where their values come from."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lmr_author.checks.reading import dotted
+
+EQUALITIES = frozenset(
+    """
+    allclose isclose array_equal equal assert_close assert_equal assert_allclose assert_array_equal assertEqual
+    assertAlmostEqual assertListEqual assertDictEqual assertSetEqual assertTupleEqual assertSequenceEqual
+    assertCountEqual assert_almost_equal assert_array_almost_equal assert_frame_equal assert_series_equal
+    """.split()  # noqa: SIM905
+)
+_OF_A_VALUE = frozenset({"allclose", "equal", "isclose"})  # also as methods: a.allclose(b)
+_CONVERSIONS = frozenset(
+    """
+    array asarray tensor as_tensor from_numpy float int str list tuple set dict round numpy detach cpu item
+    tolist flatten view reshape squeeze float32 float64 double to contiguous
+    """.split()  # noqa: SIM905
+)
+"""Calls that change the form of a value, not what is compared. Copies are none of them: ``before = x.clone()``."""
+_READERS = frozenset({"load", "loads", "open", "read_csv", "load_file", "read_json", "loadtxt", "read_text"})
+
+
+Scope = dict[str, tuple[ast.expr, int] | None]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A comparison for equality or closeness.
+
+    Attributes:
+        node: the whole expression, for its line.
+        left, right: its sides, without conversions around them.
+        scope: names that the surrounding function, or else the module, assigns exactly once → (value, place
+            in a tuple or -1); ``None`` for names that it assigns more often.
+        wanted: equality is wanted: it does not stand in a ``not`` or ``assertFalse``.
+    """
+
+    node: ast.expr
+    left: ast.expr
+    right: ast.expr
+    scope: Scope
+    wanted: bool
+
+    def origin(self, side: ast.expr) -> str:
+        """Where a side's value comes from, in a form that compares equal; "" when that cannot be told."""
+        node, steps = side, ""
+        for _ in range(8):
+            node = core(node)
+            inner = node.value if isinstance(node, ast.Subscript) else node
+            known = self.scope.get(inner.id) if isinstance(inner, ast.Name) else None
+            if known is None:
+                break
+            value, place = known
+            if isinstance(node, ast.Subscript):
+                steps = ast.dump(node.slice) + steps
+            if place >= 0:
+                steps = ast.dump(ast.Constant(place)) + steps
+            node = value
+        unclear = any(
+            isinstance(item, ast.Name) and self.scope.get(item.id, item) is None for item in ast.walk(node)
+        )
+        return "" if unclear else ast.dump(node) + steps
+
+    def source(self, side: ast.expr) -> ast.expr:
+        """The expression that a side's value comes from, when it is a name; else the side itself."""
+        node = core(side)
+        for _ in range(8):
+            value = node.value if isinstance(node, ast.Subscript) else node
+            known = self.scope.get(value.id) if isinstance(value, ast.Name) else None
+            if known is None:
+                break
+            node = core(known[0])
+        return node
+
+
+def comparisons(tree: ast.Module) -> list[Comparison]:
+    """Every comparison of a module, in order."""
+    return list(_within(tree, _assigned(tree, {})))
+
+
+def reads_file(node: ast.expr) -> bool:
+    """Whether an expression reads a file."""
+    return any(
+        isinstance(item, ast.Call) and dotted(item.func).rpartition(".")[2] in _READERS
+        for item in ast.walk(node)
+    )
+
+
+def core(node: ast.expr) -> ast.expr:
+    """An expression without the conversions around it: ``x`` of ``np.array(x.detach().cpu())``."""
+    while isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] in _CONVERSIONS:
+        if isinstance(node.func, ast.Attribute) and not _is_library(node.func.value):
+            node = node.func.value
+        elif node.args and not isinstance(node.args[0], ast.Starred):
+            node = node.args[0]
+        else:
+            break
+    return node
+
+
+def _is_library(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id in ("np", "numpy", "torch", "jnp", "tf")
+
+
+def _within(scope_node: ast.AST, scope: Scope) -> Iterator[Comparison]:
+    stack: list[tuple[ast.AST, bool]] = [(child, True) for child in ast.iter_child_nodes(scope_node)][::-1]
+    while stack:
+        node, wanted = stack.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from _within(node, _assigned(node, scope))
+            continue
+        sides = _sides(node)
+        if sides is not None:
+            assert isinstance(node, ast.expr)
+            yield Comparison(node, core(sides[0]), core(sides[1]), scope, wanted)
+        negates = (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)) or (
+            isinstance(node, ast.Call) and dotted(node.func).endswith("assertFalse")
+        )
+        stack += [(child, wanted and not negates) for child in ast.iter_child_nodes(node)][::-1]
+
+
+def _sides(node: ast.AST) -> tuple[ast.expr, ast.expr] | None:
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        if isinstance(node.ops[0], ast.Eq):
+            return node.left, node.comparators[0]
+        if isinstance(node.ops[0], ast.Lt | ast.LtE):
+            return _difference(node.left)
+        return _difference(node.comparators[0]) if isinstance(node.ops[0], ast.Gt | ast.GtE) else None
+    if not isinstance(node, ast.Call):
+        return None
+    last = dotted(node.func).rpartition(".")[2]
+    if last == "assertLess" and node.args:
+        return _difference(node.args[0])
+    if last not in EQUALITIES:
+        return None
+    method = last in _OF_A_VALUE and len(node.args) == 1 and isinstance(node.func, ast.Attribute)
+    own = [node.func.value] if method and isinstance(node.func, ast.Attribute) else []
+    named = [
+        item.value
+        for item in node.keywords
+        if item.arg in ("actual", "desired", "expected", "input", "other")
+    ]
+    operands = [*own, *node.args, *named][:2]
+    return (operands[0], operands[1]) if len(operands) == 2 else None
+
+
+def _difference(node: ast.expr) -> tuple[ast.expr, ast.expr] | None:
+    """The sides of ``abs(a - b)``, ``(a - b).abs().max()``, ``np.linalg.norm(a - b)``."""
+    for _ in range(6):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+            return node.left, node.right
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+            node = node.left
+        elif not isinstance(node, ast.Call):
+            return None
+        elif isinstance(node.func, ast.Attribute) and not node.args:
+            node = node.func.value
+        elif node.args:
+            node = node.args[0]
+    return None
+
+
+def _assigned(node: ast.AST, outer: Scope) -> Scope:
+    """Names with exactly one assignment in a scope (functions inside left out), with those of the outer one."""
+    values: dict[str, list[tuple[ast.expr, int] | None]] = {}
+    own = list(_own(node))
+    simple: set[int] = set()
+    for item in own:
+        if not isinstance(item, ast.Assign) or len(item.targets) != 1:
+            continue
+        target = item.targets[0]
+        parts = list(enumerate(target.elts)) if isinstance(target, ast.Tuple | ast.List) else [(-1, target)]
+        for place, name in parts:
+            if isinstance(name, ast.Name):
+                simple.add(id(name))
+                values.setdefault(name.id, []).append(_part(item.value, place))
+    opened = {
+        id(item.optional_vars): item.context_expr
+        for statement in own
+        if isinstance(statement, ast.With)
+        for item in statement.items
+        if item.optional_vars is not None
+    }
+    for item in own:
+        if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store) and id(item) not in simple:
+            context = opened.get(id(item))
+            values.setdefault(item.id, []).append((context, -1) if context is not None else None)
+        elif isinstance(item, ast.arg):
+            values.setdefault(item.arg, []).append(None)
+    return outer | {name: _same(seen) for name, seen in values.items()}
+
+
+def _same(seen: list[tuple[ast.expr, int] | None]) -> tuple[ast.expr, int] | None:
+    """The one value that a name is given, however often."""
+    forms = {(ast.dump(one[0]), one[1]) if one else None for one in seen}
+    return seen[0] if len(forms) == 1 else None
+
+
+def _part(value: ast.expr, place: int) -> tuple[ast.expr, int]:
+    if place >= 0 and isinstance(value, ast.Tuple | ast.List) and place < len(value.elts):
+        return value.elts[place], -1
+    return value, place
+
+
+def _own(node: ast.AST) -> Iterator[ast.AST]:
+    """Everything of a scope but what is in functions and classes inside of it."""
+    stack = list(ast.iter_child_nodes(node))
+    while stack:
+        item = stack.pop()
+        yield item
+        if not isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            stack.extend(ast.iter_child_nodes(item))

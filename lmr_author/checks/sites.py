@@ -1,0 +1,169 @@
+"""Where a test fails: assertions, exits and raises, and what they depend on."""
+
+from __future__ import annotations
+
+import ast
+
+from lmr_author.checks.reading import Reading, dotted
+
+EXITS = frozenset({"sys.exit", "exit", "quit", "os._exit", "SystemExit"})
+_ENVIRONMENT = (
+    "path.exists",
+    "path.isfile",
+    "path.isdir",
+    ".exists",
+    ".is_file",
+    ".is_dir",
+    ".is_available",
+    ".callable",
+    ".hasattr",
+    ".isinstance",
+)
+
+
+def is_interesting(name: str, test: Reading) -> bool:
+    """Whether a call inside a `try` may be the test itself: not reading, logging or cleaning up."""
+    last = name.rpartition(".")[2]
+    return bool(last) and last not in (
+        "print",
+        "open",
+        "load",
+        "close",
+        "remove",
+        "unlink",
+        "makedirs",
+        "mkdir",
+        "rmtree",
+        "info",
+        "error",
+        "join",
+        "exists",
+        "read",
+        "import_module",
+        "insert",
+        "append",
+        "getLogger",
+        "basicConfig",
+        "set_start_method",
+        "is_available",
+        "format",
+        "str",
+        "write",
+    )
+
+
+def is_broad(handler: ast.ExceptHandler) -> bool:
+    if handler.type is None:
+        return True
+    names = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(
+        dotted(name).rpartition(".")[2] in ("Exception", "BaseException", "AssertionError", "SystemExit")
+        for name in names
+    )
+
+
+def is_exit(node: ast.AST) -> bool:
+    """An exit with a code that is not always 0, or a raise."""
+    if isinstance(node, ast.Raise):
+        return node.exc is not None
+    return (
+        isinstance(node, ast.Call)
+        and dotted(node.func) in EXITS
+        and bool(node.args)
+        and not is_zero(node.args[0])
+    )
+
+
+def is_assert_name(name: str) -> bool:
+    last = name.rpartition(".")[2]
+    return last.lower().startswith("assert") or last == "fail" or name.endswith("testing.assert_close")
+
+
+def is_site_call(node: ast.Call) -> bool:
+    name = dotted(node.func)
+    if is_assert_name(name):
+        if name.rpartition(".")[2] in ("assertIsInstance", "assertIsNotNone"):
+            return False
+        return name.endswith("fail") or not node.args or any(depends(item) for item in node.args)
+    if name.rpartition(".")[2] in ("check_call", "check_output", "check_returncode"):
+        return True
+    if any(
+        item.arg == "check" and isinstance(item.value, ast.Constant) and item.value.value is True
+        for item in node.keywords
+    ):
+        return name.startswith("subprocess")
+    return is_exit(node)
+
+
+def depends(node: ast.expr) -> bool:
+    """Whether a condition can be false for a wrong result.
+
+    Not so: a constant, a tuple with a message, a question about files or hardware, or one that only asks
+    for the type of a result or whether there is one.
+    """
+    if isinstance(node, ast.Constant | ast.Lambda):
+        return False
+    if isinstance(node, ast.Tuple | ast.List) and node.elts:
+        return isinstance(node, ast.List) or all(depends(item) for item in node.elts)
+    if isinstance(node, ast.Call):
+        name = "." + dotted(node.func)
+        return not name.endswith(_ENVIRONMENT)
+    if isinstance(node, ast.UnaryOp):
+        return depends(node.operand)
+    if isinstance(node, ast.BoolOp):
+        return any(depends(item) for item in node.values)
+    if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Is | ast.IsNot):
+        return not is_none(node.comparators[0])
+    return True
+
+
+def is_stub(node: ast.Raise) -> bool:
+    raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+    return isinstance(raised, ast.Name) and raised.id in (
+        "NotImplementedError",
+        "ImportError",
+        "ModuleNotFoundError",
+        "FileNotFoundError",
+    )
+
+
+def is_zero(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value in (0, None, False)
+
+
+def is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def mentions(text: str, name: str) -> bool:
+    return (
+        bool(name)
+        and name
+        in text.replace(".", " ")
+        .replace("(", " ")
+        .replace(")", " ")
+        .replace(",", " ")
+        .replace("[", " ")
+        .split()
+    )
+
+
+def never_main(node: ast.expr) -> bool:
+    """Whether a condition is `__name__ == "main"` or the like: a typing error that is never true."""
+    return (
+        isinstance(node, ast.Compare)
+        and len(node.ops) == 1
+        and isinstance(node.ops[0], ast.Eq)
+        and dotted(node.left) == "__name__"
+        and isinstance(node.comparators[0], ast.Constant)
+        and node.comparators[0].value != "__main__"
+    )
+
+
+def asks_machine(node: ast.expr) -> bool:
+    """Whether a condition asks only for files, hardware or the type of something."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        return asks_machine(node.operand)
+    if isinstance(node, ast.BoolOp):
+        return all(asks_machine(item) for item in node.values)
+    return isinstance(node, ast.Call) and not depends(node)

@@ -1,0 +1,153 @@
+"""LMR504: whether a unit test compares two things."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from lmr_author.checks.base import Example, ImplementationCheck
+from lmr_author.checks.comparing import Comparison, comparisons, reads_file
+from lmr_author.checks.example_task import REPOSITORY, UNIT_TEST
+from lmr_author.checks.lookup import function_names, pair, unit_test_path
+from lmr_author.checks.reading import dotted, reading
+from lmr_author.checks.tests_outcome import START, TEST
+from lmr_author.checks.view import TaskView
+from lmr_author.model import Finding, Implementation
+
+
+class ComparesTwoThings(ImplementationCheck):
+    """LMR504."""
+
+    code = "LMR504"
+    title = "the test compares the result with something else"
+    rationale = (
+        "`allclose(loss, loss)`, or expected and actual read from one file, are equal whatever was"
+        " implemented."
+    )
+    failing = (
+        Example(
+            "a value with itself",
+            files={
+                TEST: UNIT_TEST.replace(
+                    "self.assertAlmostEqual(loss, 1.0599649, places=6)",
+                    "self.assertAlmostEqual(loss, loss, places=6)",
+                )
+            },
+        ),
+        Example(
+            "expected and actual from one file",
+            files={
+                TEST: (
+                    START.replace("import logging\n", "import json\nimport logging\n")
+                    + "pairwise_loss([1.0, 0.0], [1, 0])\nexpected = json.load(open(os.path.join(HERE,"
+                    " 'loss.json')))\nactual = json.load(open(os.path.join(HERE, 'loss.json')))\npassed ="
+                    " expected == actual\nlogging.info('Passed' if passed else 'Failed')\nassert passed\n"
+                ),
+                f"{REPOSITORY}/unit_test/loss.json": "[1.06]\n",
+            },
+        ),
+        Example(
+            "the target computes what is expected of it",
+            files={
+                TEST: START
+                + "loss, share = pairwise_loss([0.5, 2.0], [0, 1])\n"
+                + "wanted_loss, wanted_share = pairwise_loss([0.5, 2.0], [0, 1])\n"
+                + "assert abs(loss - wanted_loss) < 1e-6\nlogging.info('Passed')\n"
+            },
+        ),
+    )
+    passing = (
+        Example(
+            "that it is no dice, and what it is",
+            files={
+                TEST: UNIT_TEST.replace(
+                    "        self.assertEqual(pairwise_loss([1.0], [3])",
+                    "        self.assertEqual(pairwise_loss([1.0], [3]), pairwise_loss([1.0], [3]))\n"
+                    "        self.assertEqual(pairwise_loss([1.0], [3])",
+                )
+            },
+        ),
+        Example(
+            "a call with the same argument twice",
+            files={
+                TEST: UNIT_TEST.replace(
+                    "(0.0, 1.0))\n", "(0.0, 1.0))\n        self.assertEqual(max(1, 1), 1)\n"
+                )
+            },
+        ),
+    )
+
+    def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
+        """One finding, at the first such comparison."""
+        path = unit_test_path(view, implementation)
+        test = reading(view, path)
+        if test is None or path is None:
+            return
+        names = _names(view, implementation)
+        found = comparisons(test.module.tree)
+        for one in found:
+            message, hint = _problem(one, found, names)
+            if message:
+                pointer = f"L{one.node.lineno}"
+                yield self.finding(
+                    view, message, hint, implementation=implementation, path=path, pointer=pointer
+                )
+                return
+
+
+def _problem(one: Comparison, others: list[Comparison], names: frozenset[str]) -> tuple[str, str]:
+    """What is wrong with a comparison, and what to do; empty when nothing is."""
+    if not one.wanted:
+        return "", ""
+    shown = ast.unparse(one.left)[:60]
+    if ast.dump(one.left) == ast.dump(one.right) and not _calls(one.left):
+        if any(isinstance(item, ast.Name) and item.id != "__name__" for item in ast.walk(one.left)):
+            return f"compares `{shown}` with itself", "compare it with the expected value"
+        return "", ""
+    origin = one.origin(one.left)
+    if not origin or origin != one.origin(one.right):
+        return "", ""
+    source = one.source(one.left)
+    if reads_file(source):
+        return (
+            "expected and actual are read from the same file",
+            "take the actual value from a call of the target",
+        )
+    # Two calls that agree say only that the target is no dice, unless something else is compared, too.
+    if _runs(one, source, names) and not any(_is_real(other, names) for other in others):
+        call = ast.unparse(source).partition("(")[0][:60]
+        return f"both sides come from the same call of {call}", "compare it with stored values of the golden"
+    return "", ""
+
+
+def _names(view: TaskView, implementation: Implementation) -> frozenset[str]:
+    """Names that a call of the target can have: the function's, and the class's for its implicit methods."""
+    targets = pair(view, implementation).targets
+    found = {target.qualname.rpartition(".")[2] for target in targets} | set(function_names(implementation))
+    owners = {target.qualname.rpartition(".")[0].rpartition(".")[2] for target in targets} - {""}
+    return frozenset(found | owners)
+
+
+def _runs(one: Comparison, node: ast.expr, names: frozenset[str]) -> bool:
+    """Whether an expression calls the target, or an object of its class."""
+    for item in ast.walk(node):
+        if not isinstance(item, ast.Call):
+            continue
+        if dotted(item.func).rpartition(".")[2] in names:
+            return True
+        made = one.source(item.func) if isinstance(item.func, ast.Name) else item.func
+        if isinstance(made, ast.Call) and dotted(made.func).rpartition(".")[2] in names:
+            return True
+    return False
+
+
+def _is_real(one: Comparison, names: frozenset[str]) -> bool:
+    """Whether a comparison holds the target's result against something else."""
+    if one.origin(one.left) == one.origin(one.right) != "":
+        return False
+    return any(_runs(one, one.source(side), names) for side in (one.left, one.right))
+
+
+def _calls(node: ast.expr) -> bool:
+    """Whether an expression calls something, so that it can have two values in one line."""
+    return any(isinstance(item, ast.Call | ast.Await) for item in ast.walk(node))
