@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import threading
 from collections.abc import Iterator, Mapping
@@ -71,7 +72,13 @@ def package_index(packages: Mapping[str, list[Release]]) -> Iterator[str]:
         for release in releases:
             stem = f"{name.replace('-', '_')}-{release.version}"
             file = f"{stem}-py3-none-any.whl" if release.wheel else f"{stem}.tar.gz"
-            entry = {"filename": file, "url": f"/files/{file}", "hashes": {}, "core-metadata": release.wheel}
+            digest = hashlib.sha256(file.encode()).hexdigest()
+            entry = {
+                "filename": file,
+                "url": f"/files/{file}",
+                "hashes": {"sha256": digest},
+                "core-metadata": release.wheel,
+            }
             if release.uploaded:
                 entry["upload-time"] = f"{release.uploaded}T12:00:00Z"
             listed.append(entry)

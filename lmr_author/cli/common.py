@@ -13,6 +13,7 @@ from lmr_author.errors import UsageError
 
 if TYPE_CHECKING:
     from lmr_author.taskdir import TaskDir
+    from lmr_author.workflow.env import Place
 
 
 class Format(StrEnum):
@@ -48,6 +49,19 @@ BaseImageOption = Annotated[
     str | None,
     typer.Option("--base-image", help="Build the task's image on this base instead of its Dockerfile's."),
 ]
+RepoOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--repo", metavar="FOLDER", help="A cloned repository that is no task's yet; nothing is written."
+    ),
+]
+ImageOption = Annotated[
+    str | None, typer.Option("--base-image", help="This base image, rather than the one that fits best.")
+]
+VersionOption = Annotated[
+    str | None,
+    typer.Option("--python", metavar="X.Y", help="Python version inside the base image, where you know it."),
+]
 NoInputOption = Annotated[
     bool, typer.Option("--no-input", help="Never ask; fail where an answer is missing.")
 ]
@@ -58,6 +72,17 @@ def current_task(task: Path | None) -> TaskDir:
     from lmr_author.taskdir import TaskDir
 
     return TaskDir.find(task or Path.cwd())
+
+
+def place(task: Path | None, repo: Path | None) -> Place:
+    """The repository of ``--repo``, else that of the task."""
+    from lmr_author.workflow import env as workflow
+
+    if repo is None:
+        return workflow.place_of(current_task(task))
+    if task is not None:
+        raise UsageError("--repo and --task are two places", "give one of them")
+    return workflow.place_alone(repo)
 
 
 def default_tasks() -> Path:

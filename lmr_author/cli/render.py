@@ -50,6 +50,11 @@ class Progress:
 
             self._status.update(escape(message.strip()[:120]))
 
+    def pause(self) -> None:
+        """Stand still while a question is asked."""
+        if self._status is not None:
+            self._status.stop()
+
 
 @contextmanager
 def progress(message: str) -> Iterator[Progress]:

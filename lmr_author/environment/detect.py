@@ -303,7 +303,9 @@ def _cuda_sources(repo: Path, cuda: list[Fact]) -> list[str]:
 
 
 def _said_of_code(code: Code, parts: list[str]) -> list[str]:
-    said = []
+    said = (
+        [] if code.files or code.unreadable else ["there are no Python files beside tests and documentation"]
+    )
     if code.unreadable:
         said.append(f"not read, too large or no Python of this version: {places.some(code.unreadable)}")
     if code.left_out:

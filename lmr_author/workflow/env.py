@@ -105,7 +105,10 @@ def place_alone(folder: Path) -> Place:
     """A repository that is no task's; its date is that of git's HEAD, if the folder is its top."""
     if not folder.is_dir():
         raise UsageError(f"--repo {folder} is not a folder", "name the top folder of a cloned repository")
-    return Place(folder.resolve(), None, folder.resolve().name, _head_date(folder))
+    resolved = folder.resolve()
+    # Only a name in the image: what a Dockerfile cannot name is replaced.
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", resolved.name).lstrip("._-") or "repository"
+    return Place(resolved, None, name, _head_date(folder))
 
 
 def _head_date(folder: Path) -> datetime | None:
@@ -126,6 +129,8 @@ def detect(place: Place, *, base_image: str | None = None, python: str | None = 
 
     The image is the one of the task's Dockerfile, if there is one, and its Python the one that a build found.
     """
+    if base_image is not None:
+        environment.choose_base(Recipe(), base_image)  # a reference that is none is not passed over
     recipe = environment.detect(place.folder, place.date)
     base = _base(place, recipe, base_image, python)
     if not online:

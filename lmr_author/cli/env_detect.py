@@ -1,0 +1,44 @@
+"""``lmr-author env detect``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from lmr_author.cli.common import (
+    Format,
+    FormatOption,
+    ImageOption,
+    RepoOption,
+    TaskOption,
+    VersionOption,
+    place,
+    print_json,
+)
+
+
+def env_detect(
+    repo: RepoOption = None,
+    base_image: ImageOption = None,
+    python: VersionOption = None,
+    online: Annotated[
+        bool, typer.Option("--online", help="Ask the package index which requirements are dead or withdrawn.")
+    ] = False,
+    task: TaskOption = None,
+    output: FormatOption = Format.text,
+) -> int:
+    """Say what the repository needs, each fact with the place it was read from. Nothing is run or written."""
+    from lmr_author.cli import render_env
+    from lmr_author.cli.render import progress
+    from lmr_author.environment import to_json
+    from lmr_author.workflow import env as workflow
+
+    where = place(task, repo)
+    with progress("reading the repository") as say:
+        found = workflow.detect(where, base_image=base_image, python=python, online=online, progress=say)
+    if output is Format.json:
+        print_json(to_json(found.recipe, found.base, found.dead))
+    else:
+        render_env.detected(found)
+    return 0

@@ -1,0 +1,61 @@
+"""``lmr-author env lock``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from lmr_author.cli.common import (
+    ImageOption,
+    NoInputOption,
+    RepoOption,
+    TaskOption,
+    VersionOption,
+    can_ask,
+    place,
+)
+
+
+def env_lock(
+    date: Annotated[
+        str | None,
+        typer.Option("--date", metavar="DATE", help="Versions as of this day, rather than the commit's."),
+    ] = None,
+    repo: RepoOption = None,
+    base_image: ImageOption = None,
+    python: VersionOption = None,
+    hashes: Annotated[
+        bool, typer.Option("--hashes", help="Write the hashes of every version's files.")
+    ] = False,
+    relax: Annotated[
+        bool,
+        typer.Option("--relax", help="Where no versions fit together, take the smallest change that helps."),
+    ] = False,
+    offline: Annotated[bool, typer.Option("--offline", help="Use what uv has in its cache alone.")] = False,
+    timeout: Annotated[float, typer.Option("--timeout", min=1, help="Seconds that it may take.")] = 300.0,
+    force: Annotated[
+        bool, typer.Option("--force", help="Overwrite a lock that was edited; a copy of it is kept.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the lock, write nothing.")] = False,
+    no_input: NoInputOption = False,
+    task: TaskOption = None,
+) -> int:
+    """Pin what the repository needs as of its commit's date, for the image's Python."""
+    from lmr_author.cli import ask, render_env
+    from lmr_author.cli.render import progress
+    from lmr_author.workflow import env as workflow
+
+    where = place(task, repo)
+    options = workflow.LockOptions(
+        date, python, base_image, hashes, relax, offline, force, dry_run, seconds=timeout
+    )
+    with progress("reading the repository") as say:
+
+        def agree(question: str) -> bool:
+            say.pause()
+            return ask.confirm(question, default=False)
+
+        made = workflow.lock(where, options, say, agree if can_ask(no_input) else None)
+    render_env.locked(made)
+    return 0

@@ -1,0 +1,99 @@
+"""How ``env detect``, ``env lock`` and ``env dockerfile`` look."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from lmr_author.cli.render import console
+
+if TYPE_CHECKING:
+    from lmr_author.environment import BaseImage, Recipe
+    from lmr_author.workflow.env import Detected, Written
+
+SHOWN = 12
+"""So many lines of what can be long; JSON has all of them."""
+_WIDTH = 12
+
+
+def detected(found: Detected) -> None:
+    """Everything that was detected, on stdout: a line for each fact, with its origin."""
+    recipe, base = found.recipe, found.base
+    when = f", as of {recipe.date.date()}" if recipe.date else ", of an unknown date"
+    _row("repository", [f"{found.place.name}{f' ({recipe.project})' if recipe.project else ''}{when}"])
+    _row("read", [", ".join(recipe.sources) or "nothing is declared; the imports were read"])
+    _row("base image", [base.reference, base.reason])
+    _row("python", _python(recipe, base))
+    _row("torch", map(str, recipe.torch))
+    _row("requires", map(str, recipe.requirements))
+    _row("if needed", map(str, recipe.constraints), SHOWN)
+    _row("mentioned", map(str, recipe.suggested), SHOWN)
+    _row("system", map(str, recipe.system))
+    compiler = [f"compiler: {recipe.devel}"] if recipe.devel else []
+    _row("cuda", [*compiler, *map(str, recipe.cuda)], SHOWN)
+    _row("downloads", map(str, sorted(recipe.downloads, key=lambda item: not item.at_import)), SHOWN)
+    if found.dead is not None:
+        _row("dead", map(str, found.dead) if found.dead else ["the index has everything"])
+    _row("note", recipe.problems)
+
+
+def _python(recipe: Recipe, base: BaseImage) -> list[str]:
+    sure = "" if base.python_certain else ", as far as known: a build tells"
+    lines = [f"{base.python} (the image's{sure})"]
+    if recipe.python:
+        lines.append(f"the repository asks for {recipe.python} ({recipe.python_origin})")
+    others = [item for item in recipe.pythons if item.origin != recipe.python_origin]
+    return lines + [f"also mentioned: {item}" for item in others[:SHOWN]]
+
+
+def _row(name: str, lines: Iterable[str], limit: int | None = None) -> None:
+    """A name, and lines beside it; nothing when there are none."""
+    listed = list(lines)
+    screen = console(stderr=False)
+    for number, line in enumerate(listed[:limit]):
+        screen.print(f"{name if number == 0 else '':<{_WIDTH}}{line}", markup=False)
+    if limit is not None and len(listed) > limit:
+        screen.print(f"{'':<{_WIDTH}}and {len(listed) - limit} more (--format json)", markup=False)
+
+
+def locked(made: Written) -> None:
+    """What ``env lock`` did: the file on stdout when none is written, what was changed on stderr."""
+    _file(made)
+    screen = console()
+    lock = made.lock
+    if lock is None:
+        return
+    for change in lock.changes:
+        screen.print(f"[yellow]changed:[/] {_escape(change)}")
+    for each in (*lock.left_out, *lock.yanked):
+        screen.print(f"[yellow]note:[/] {_escape(each)}")
+    told = (lock.note, *([f"compiled when installed: {', '.join(lock.compiled)}"] if lock.compiled else ()))
+    for line in told:
+        screen.print(line, markup=False)
+    if made.path is not None:
+        screen.print("next: lmr-author env build", markup=False)
+
+
+def dockerfile(made: Written) -> None:
+    """What ``env dockerfile`` did."""
+    _file(made)
+    base = made.detected.base
+    console().print(f"base image {base.reference}: {base.reason}", markup=False)
+
+
+def _file(made: Written) -> None:
+    if made.path is None:
+        sys.stdout.write(made.text)
+        return
+    screen = console()
+    verb = "wrote" if made.changed else "unchanged:"
+    screen.print(f"{verb} {made.path}", markup=False)
+    if made.kept:
+        screen.print(f"  a copy of the {made.kept} before it is in authoring/removed/", markup=False)
+
+
+def _escape(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)

@@ -1,0 +1,182 @@
+"""``lmr-author env detect``, ``env lock`` and ``env dockerfile`` as a user starts them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lmr_author.taskdir import TaskDir
+from tests.cli.program import Ended, lmr, refuse, succeed, validate_with
+from tests.servers import Release, package_index
+from tests.support import make_task
+
+INDEX = {
+    "loss": [Release("1.0", "2022-01-01", ("maths",)), Release("2.0", "2024-01-01", ("maths",))],
+    "maths": [Release("1.0", "2022-01-01"), Release("1.5", "2022-06-01"), Release("2.0", "2024-01-01")],
+    "picky": [Release("1.0", "2022-01-01", ("maths==1.0",))],
+}
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Variables that let uv ask an index, once, and keep what it said in a folder of these tests."""
+    folder = tmp_path_factory.mktemp("uv-cache")
+    return {"UV_OFFLINE": "0", "UV_CACHE_DIR": str(folder), "UV_HTTP_RETRIES": "0"}
+
+
+@pytest.fixture(scope="module")
+def index(cache: dict[str, str]) -> Iterator[dict[str, str]]:
+    """Variables that make uv ask a small index with upload dates, and nothing else."""
+    with package_index(INDEX) as address:
+        yield {**cache, "UV_DEFAULT_INDEX": address}
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> TaskDir:
+    """A task whose repository was committed at the end of 2022."""
+    made = make_task(tmp_path)
+    (made.root / "small-repo/requirements.txt").write_text("torch==2.0.1\nloss\nmaths>=1\n")
+    made.provenance_path.parent.mkdir(exist_ok=True)
+    made.provenance_path.write_text(json.dumps({"repository": {"commit_date": "2022-12-31T00:00:00Z"}}))
+    made.lock.unlink()
+    return made
+
+
+def pins(text: str) -> list[str]:
+    """A lock's lines without its comments."""
+    return [line for line in text.splitlines() if not line.startswith("#")]
+
+
+def lock(task: TaskDir, index: dict[str, str], *arguments: str) -> Ended:
+    """``env lock`` of a task, which must succeed."""
+    return succeed("env", "lock", *arguments, cwd=task.root, env=index)
+
+
+def test_detect_names_each_fact_with_its_origin(task: TaskDir) -> None:
+    text = succeed("env", "detect", cwd=task.root).out
+    assert "torch==2.0.1 (requirements.txt:1)" in text
+    assert "maths>=1 (requirements.txt:3)" in text
+    assert "pytorch/pytorch:2.0.1" in text
+    found = succeed("env", "detect", "--format", "json", cwd=task.root).json()
+    validate_with("recipe", found)
+    assert [item["origin"] for item in found["requirements"]] == ["requirements.txt:2", "requirements.txt:3"]
+    assert found["date"] == "2022-12-31T00:00:00+0000" and found["dead"] is None
+
+
+def test_detect_asks_the_index_only_when_told(task: TaskDir, index: dict[str, str]) -> None:
+    (task.root / "small-repo/requirements.txt").write_text("loss==9\ngone\nmaths\n")
+    found = succeed("env", "detect", "--online", "--format", "json", cwd=task.root, env=index).json()
+    validate_with("recipe", found)
+    assert [(item["text"].split()[0], item["origin"]) for item in found["dead"]] == [
+        ("loss==9", "requirements.txt:1"),
+        ("gone", "requirements.txt:2"),
+    ]
+
+
+def test_a_repository_alone_is_only_read(task: TaskDir, index: dict[str, str], tmp_path: Path) -> None:
+    repository = task.root / "small-repo"
+    before = sorted(path.name for path in repository.iterdir())
+    found = succeed("env", "detect", "--repo", repository, cwd=tmp_path).out
+    assert "loss (requirements.txt:2)" in found
+    locked = succeed("env", "lock", "--repo", repository, "--date", "2022-12-31", cwd=tmp_path, env=index)
+    assert pins(locked.out) == ["loss==1.0", "maths==1.5"]
+    assert "FROM ${BASE_IMAGE}" in succeed("env", "dockerfile", "--repo", repository, cwd=tmp_path).out
+    assert sorted(path.name for path in repository.iterdir()) == before
+    assert not task.lock.exists()
+
+
+def test_a_lock_holds_the_versions_of_the_commits_day(task: TaskDir, index: dict[str, str]) -> None:
+    done = lock(task, index)
+    assert pins(task.lock.read_text()) == ["loss==1.0", "maths==1.5"]
+    assert done.out == "" and "pinned as of 2022-12-31" in done.err
+    assert f"wrote {task.lock}" in done.err
+    assert "unchanged" in lock(task, index).err
+    lock(task, index, "--date", "2024-06-01")
+    assert pins(task.lock.read_text()) == ["loss==2.0", "maths==2.0"]
+
+
+def test_a_dry_run_prints_and_writes_nothing(task: TaskDir, index: dict[str, str]) -> None:
+    assert pins(lock(task, index, "--dry-run").out) == ["loss==1.0", "maths==1.5"]
+    assert not task.lock.exists()
+
+
+def test_hashes_are_written_for_each_version(task: TaskDir, index: dict[str, str]) -> None:
+    text = lock(task, index, "--hashes", "--dry-run").out
+    assert text.count("--hash=sha256:") >= 2
+    assert text.index("loss==1.0 \\") < text.index("--hash=sha256:") < text.index("maths==1.5 \\")
+
+
+def test_a_conflict_names_what_conflicts_and_changes_nothing_by_itself(
+    task: TaskDir, index: dict[str, str]
+) -> None:
+    (task.root / "small-repo/requirements.txt").write_text("picky==1.0\nmaths==1.5\n")
+    error, hint = refuse(3, "env", "lock", cwd=task.root, env=index)
+    assert "maths==1.5 (requirements.txt:2)" in error and "picky==1.0 (requirements.txt:1)" in error
+    assert "--relax takes the smallest change that helps" in hint
+    done = lock(task, index, "--relax")
+    assert "changed:" in done.err
+    assert "# CHANGED:" in task.lock.read_text()
+    assert pins(task.lock.read_text()) == ["maths==1.0", "picky==1.0"]
+
+
+def test_an_edited_file_is_not_overwritten(task: TaskDir, index: dict[str, str]) -> None:
+    succeed("env", "dockerfile", "--force", cwd=task.root)
+    lock(task, index)
+    for path, verb in ((task.lock, "lock"), (task.dockerfile, "dockerfile")):
+        mine = path.read_text() + "# mine\n"
+        path.write_text(mine)
+        _, hint = refuse(3, "env", verb, cwd=task.root, env=index)
+        assert "--force" in hint
+        succeed("env", verb, "--force", cwd=task.root, env=index)
+        assert (task.authoring / "removed" / path.name).read_text() == mine
+        assert "# mine" not in path.read_text()
+
+
+def test_without_an_answer_there_is_no_lock(task: TaskDir, index: dict[str, str]) -> None:
+    error, hint = refuse(
+        3, "env", "lock", cwd=task.root, env={**index, "UV_DEFAULT_INDEX": "http://127.0.0.1:9/"}
+    )
+    assert "does not answer" in error and "--offline" in hint
+    nowhere = {**index, "UV_CACHE_DIR": str(task.root.parent / "empty-cache")}
+    error, hint = refuse(3, "env", "lock", "--offline", cwd=task.root, env=nowhere)
+    assert "cache" in error and "with a network" in hint
+
+
+def test_an_index_without_dates_is_said_and_handled(task: TaskDir, cache: dict[str, str]) -> None:
+    with package_index({"loss": [Release("1.0", "")], "maths": [Release("1.0", "")]}) as address:
+        variables = {**cache, "UV_DEFAULT_INDEX": address}
+        error, hint = refuse(3, "env", "lock", cwd=task.root, env=variables)
+        assert "no upload dates" in error and "versions of today" in hint
+        done = lock(task, variables, "--relax")
+    assert "does not tell their dates" in done.err
+    assert pins(task.lock.read_text()) == ["loss==1.0", "maths==1.0"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("detect", "--repo", "nowhere"), "is not a folder"),
+        (("detect", "--repo", ".", "--task", "."), "two places"),
+        (("lock", "--date", "soon"), "is not a date"),
+        (("lock", "--date", "1999-01-01"), "did not exist"),
+        (("frobnicate",), "there is no command"),
+    ],
+)
+def test_wrong_usage(task: TaskDir, arguments: tuple[str, ...], words: str) -> None:
+    error, _ = refuse(2, "env", *arguments, cwd=task.root)
+    assert words in error
+
+
+def test_wrong_values_are_refused(task: TaskDir) -> None:
+    for arguments in (("--python", "two"), ("--base-image", "no image; rm")):
+        error, _ = refuse(3, "env", "dockerfile", "--dry-run", *arguments, cwd=task.root)
+        assert "not a" in error
+
+
+def test_no_python_files_at_all(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    done = lmr("env", "detect", "--repo", "empty", cwd=tmp_path)
+    assert done.code == 0 and "there are no Python files" in done.out
