@@ -27,6 +27,7 @@ VERBS = {
     "evaluate": "Prove by running that a task is sound.",
     "review": "Go through the checklist and sign off.",
     "status": "Show where each task stands and which command comes next.",
+    "report": "Write one HTML page about a task, or about a folder of tasks.",
     "export": "Make bundles of finished tasks.",
 }
 """Every verb, in the order an annotator meets them. Its function is ``lmr_author.cli.<verb>.<verb>``."""

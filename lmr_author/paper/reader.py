@@ -22,7 +22,7 @@ def main(path: str, memory: int, cpu_seconds: int) -> dict[str, Any]:
     """Read the PDF at ``path``; expected failures are data."""
     import pymupdf
 
-    _limit(memory, cpu_seconds)
+    limit(memory, cpu_seconds)
     pymupdf.TOOLS.mupdf_display_errors(False)
     pymupdf.TOOLS.mupdf_display_warnings(False)
     try:
@@ -38,21 +38,22 @@ def main(path: str, memory: int, cpu_seconds: int) -> dict[str, Any]:
     pages, unreadable = [], []
     for number in range(document.page_count):
         try:
-            pages.append(_clean(document[number].get_text())[:MAX_PAGE_CHARACTERS])
+            pages.append(clean(document[number].get_text())[:MAX_PAGE_CHARACTERS])
         except (RuntimeError, ValueError):
             pages.append("")
             unreadable.append(number + 1)
     return {
         "pages": pages,
         "unreadable": unreadable,
-        "metadata": {key: _clean(str(value or "")) for key, value in (document.metadata or {}).items()},
+        "metadata": {key: clean(str(value or "")) for key, value in (document.metadata or {}).items()},
         "headline": _headline(document),
         "links": _links(document),
         "repaired": bool(document.is_repaired),
     }
 
 
-def _limit(memory: int, cpu_seconds: int) -> None:
+def limit(memory: int, cpu_seconds: int) -> None:
+    """Let this process use no more memory (bytes) and processor time, and write no file."""
     try:
         import resource
     except ImportError:  # not a Unix machine: the parent's time limit remains
@@ -63,7 +64,7 @@ def _limit(memory: int, cpu_seconds: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
     """Without NUL and without lone surrogates, which no UTF-8 file can hold."""
     return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
 
@@ -91,7 +92,7 @@ def _headline(document: Any) -> str:
     for wanted in [size for size in sorted(letters_of, reverse=True) if size > 1.12 * body][:4]:
         text = " ".join(text for size, text in lines if abs(size - wanted) < 0.3)
         if 8 <= len(text) <= 300 and " " in text:
-            return _clean(text)
+            return clean(text)
     return ""
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from lmr_author.errors import LmrError
-from lmr_author.model import Severity
+from lmr_author.model import Finding, Severity
 from lmr_author.review import store
 from lmr_author.taskdir import TaskDir
 from lmr_author.validation.run import select_checks, validate
@@ -42,6 +43,11 @@ class Status:
 
 def status(task: TaskDir) -> Status:
     """Look at one task. A broken one has a status too."""
+    return status_with(task, None)
+
+
+def status_with(task: TaskDir, findings: Sequence[Finding] | None) -> Status:
+    """:func:`status` of a task whose findings are known already (all but those of ``STALE_RECORDS``)."""
     try:
         info = task.load()
     except LmrError as error:
@@ -59,14 +65,15 @@ def status(task: TaskDir) -> Status:
         command = f"lmr-author record {target} {where} -- python driver.py"
         return Status(task.name, tuple(done), command, f"{target} has no test yet", ())
     done.append("recorded")
-    return _checked(task, done)
+    return _checked(task, done, findings)
 
 
-def _checked(task: TaskDir, done: list[str]) -> Status:
+def _checked(task: TaskDir, done: list[str], known: Sequence[Finding] | None) -> Status:
     """The steps that look at content: valid, evaluated, signed off."""
     digest = task.content_digest()
-    report = validate([task], select_checks(ignore=[STALE_RECORDS]))
-    findings = [item for item in report.findings if item.severity is not Severity.NOTE]
+    if known is None:
+        known = validate([task], select_checks(ignore=[STALE_RECORDS])).findings
+    findings = [item for item in known if item.severity is not Severity.NOTE]
     if findings:
         count = f"{len(findings)} findings, first {findings[0].code}: {findings[0].message}"
         return Status(task.name, tuple(done), f"lmr-author validate {task.root}", count, ())

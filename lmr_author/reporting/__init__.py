@@ -1,0 +1,1 @@
+"""Stage: a task, or a folder of tasks, as one HTML page that needs nothing else."""

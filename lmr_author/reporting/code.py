@@ -1,0 +1,67 @@
+"""Code as HTML: highlighted by pygments, with line numbers, and differences line by line. All text is escaped."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from markupsafe import Markup
+
+LONGEST = 200_000
+"""Characters of code that are highlighted; longer text is shown plain."""
+
+
+@dataclass(frozen=True)
+class Code:
+    """A piece of a file: its name, the number of its first line, its text."""
+
+    name: str
+    first_line: int
+    text: str
+
+
+def highlight(code: Code) -> Markup:
+    """Python as highlighted lines, each in a ``span class="line"`` with its number."""
+    lines = _highlighted(code.text)
+    width = len(str(code.first_line + len(lines)))
+    return Markup("").join(
+        Markup('<span class="line"><span class="number">{}</span>{}\n</span>').format(
+            str(code.first_line + place).rjust(width), line
+        )
+        for place, line in enumerate(lines)
+    )
+
+
+def difference(before: str, after: str, context: int = 3) -> Markup:
+    """A unified diff of two texts as lines of class ``added``, ``removed`` and ``same``."""
+    lines = list(difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=context))[2:]
+    return diff_lines("\n".join(lines))
+
+
+def diff_lines(text: str) -> Markup:
+    """The lines of a diff that was made elsewhere. The sign at the front stays: colour alone says nothing."""
+    kinds = {"+": "added", "-": "removed", "@": "hunk"}
+    return Markup("").join(
+        Markup('<span class="line {}">{}\n</span>').format(kinds.get(line[:1], "same"), line)
+        for line in text.splitlines()
+    )
+
+
+def _highlighted(text: str) -> list[Markup]:
+    if len(text) > LONGEST:
+        return [Markup.escape(line) for line in text.split("\n")]
+    from pygments import highlight as run
+
+    lexer, formatter = _machinery()
+    # The lexer escapes what it passes on; pygments' HTML is the only markup taken as such.
+    return [Markup(line) for line in run(text, lexer, formatter).rstrip("\n").split("\n")]
+
+
+@cache
+def _machinery() -> tuple[Any, Any]:
+    from pygments.formatters import HtmlFormatter
+    from pygments.lexers import PythonLexer
+
+    return PythonLexer(stripnl=False, ensurenl=False), HtmlFormatter(nowrap=True)

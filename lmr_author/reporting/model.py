@@ -1,0 +1,174 @@
+"""What a report shows: plain values, gathered by ``workflow.report`` and laid out by the templates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lmr_author.model import Finding
+from lmr_author.reporting.code import Code
+from lmr_author.reporting.values import Values
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A paragraph to point at: its sides as shares of the page, the words it shares, its number, its text."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+    terms: tuple[str, ...]
+    number: int
+    text: str
+
+
+@dataclass(frozen=True)
+class PaperPage:
+    """A page of the paper with what is marked on it: a PNG in base64, or "" when it could not be drawn."""
+
+    number: int
+    width: int
+    height: int
+    png: str
+    marks: tuple[Mark, ...]
+
+
+@dataclass(frozen=True)
+class CaseView:
+    """A recorded call: its name, what the manifest says of it, its values."""
+
+    name: str
+    call: int
+    bytes: int
+    outcome: str
+    inputs: Values
+    expected: Values
+    checkers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class TargetView:
+    """One masked function: golden and masked code; None where it cannot be found."""
+
+    qualname: str
+    golden: Code | None
+    masked: Code | None
+
+
+@dataclass(frozen=True)
+class ImplementationView:
+    """One implementation with everything known about it.
+
+    Attributes:
+        gates: results of ``authoring/evaluation.json`` for it.
+        mutants: the detail of its gate ``mutants-die``; empty when there is none.
+        accepted_mutants: (id, diff, reason) of those accepted as equivalent.
+        problems: why parts are missing.
+    """
+
+    index: int
+    target: str
+    category: str
+    instruction: str
+    retrieval_context: tuple[str, ...]
+    pages: tuple[PaperPage, ...]
+    targets: tuple[TargetView, ...]
+    cases: tuple[CaseView, ...]
+    recorded: Mapping[str, str]
+    gates: tuple[Mapping[str, Any], ...]
+    mutants: Mapping[str, Any]
+    accepted_mutants: tuple[tuple[str, str, str], ...]
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ReviewView:
+    """One review as a report may show it; ``items`` is empty while reviews are blind."""
+
+    reviewer: str
+    created: str
+    verdict: str
+    holds: bool
+    items: tuple[Mapping[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened to the task, and when (RFC 3339)."""
+
+    when: str
+    what: str
+
+
+@dataclass(frozen=True)
+class TaskPage:
+    """Everything on the page of one task."""
+
+    name: str
+    title: str
+    year: int
+    paper_url: str
+    repo_url: str
+    commit: str
+    licence: str
+    steps: tuple[tuple[str, bool], ...]
+    next: str
+    note: str
+    implementations: tuple[ImplementationView, ...]
+    task_gates: tuple[Mapping[str, Any], ...]
+    environment: tuple[tuple[str, str], ...]
+    dockerfile: str
+    lock: str
+    findings: tuple[Finding, ...]
+    accepted: tuple[tuple[Finding, str], ...]
+    vetting: tuple[tuple[str, str, str], ...]
+    reviews: tuple[ReviewView, ...]
+    review_note: str
+    agreement: tuple[tuple[str, str], ...]
+    history: tuple[Event, ...]
+    evaluated: str = ""
+
+
+@dataclass(frozen=True)
+class TaskRow:
+    """One task in the report of a folder of tasks.
+
+    Attributes:
+        reached: the last step that holds, ``created`` … ``signed off``, or ``broken``.
+        strength: share of mutants that fail, over all implementations, 0 to 1; None when not measured.
+        bytes: size of the task's content.
+        agreement: share of checklist items on which the reviewers agree, 0 to 1; None without two of them.
+    """
+
+    name: str
+    title: str
+    year: int
+    categories: tuple[str, ...]
+    targets: tuple[str, ...]
+    reached: str
+    note: str
+    next: str
+    errors: int
+    warnings: int
+    gates_passed: int
+    gates: int
+    strength: float | None
+    bytes: int
+    reviewers: int
+    agreement: float | None
+    instructions: tuple[str, ...] = ()
+    findings: tuple[str, ...] = ()
+    open_gates: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class DatasetPage:
+    """Everything on the page of a folder of tasks; ``facts`` are (name, value) pairs shown at the top."""
+
+    name: str
+    rows: tuple[TaskRow, ...]
+    categories: tuple[tuple[str, int], ...]
+    steps: tuple[tuple[str, int], ...]
+    facts: tuple[tuple[str, str], ...] = field(default=())

@@ -1,0 +1,92 @@
+"""One HTML file with nothing outside of it: styles, script and pictures are in the file.
+
+Every value is escaped by jinja2. A content security policy allows our own style and script by their hashes and
+pictures in the file, and nothing else: markup that should slip through could neither run nor load anything.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+from markupsafe import Markup
+
+from lmr_author import __version__, resources
+from lmr_author.reporting import code
+from lmr_author.reporting.model import DatasetPage, TaskPage
+
+_ADDRESS = re.compile(r"^https?://[^\s<>\"'`]+$", re.I)
+
+
+def task_html(page: TaskPage) -> str:
+    """The page of one task."""
+    return _render("task.html.j2", page)
+
+
+def dataset_html(page: DatasetPage) -> str:
+    """The page of a folder of tasks."""
+    return _render("dataset.html.j2", page)
+
+
+def _render(template: str, page: TaskPage | DatasetPage) -> str:
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(resources.folder("templates") / "report"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "size": size,
+        "percent": percent,
+        "address": address,
+        "highlight": code.highlight,
+        "diff": code.diff_lines,
+    }
+    environment.globals["difference"] = code.difference
+    style, script = resources.template("report/style.css"), resources.template("report/script.js")
+    return environment.get_template(template).render(
+        page=page,
+        style=Markup(style),
+        script=Markup(script),
+        policy=_policy(style, script),
+        version=__version__,
+        made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+    )
+
+
+def _policy(style: str, script: str) -> str:
+    """The content security policy: default nothing, style and script by hash, pictures as data."""
+    return (
+        f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode()
+
+
+def address(text: str) -> str:
+    """A web address that may become a link; "" for anything else (``javascript:``, a local path)."""
+    return text if _ADDRESS.match(text) else ""
+
+
+def size(count: int) -> str:
+    """Bytes for people."""
+    amount = float(count)
+    for unit in ("B", "kB", "MB"):
+        if amount < 1000:
+            return f"{amount:.0f} {unit}" if unit == "B" or amount >= 100 else f"{amount:.1f} {unit}"
+        amount /= 1000
+    return f"{amount:.1f} GB"
+
+
+def percent(share: Any) -> str:
+    """A share as a percentage; an en dash when there is none."""
+    return f"{share:.0%}" if isinstance(share, (int, float)) else "–"

@@ -1,0 +1,143 @@
+"""Recorded values for people: what each is, its shape, its range and its first numbers.
+
+Recordings are read as data: JSON and numbers. Nothing is imported, constructed or run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lmr_author.probe import leaves
+from lmr_author.probe.buffers import BadDocument
+from lmr_author.probe.document import Document
+from lmr_author.probe.storage import load
+from lmr_author.probe.wording import describe
+
+MOST_ROWS = 120
+"""Values shown of one document."""
+MOST_NUMBERS = 2_000_000
+"""Elements of an array whose range is worked out."""
+MOST_BYTES = 256 * 1024**2
+"""Size of a document (bytes) above which it is not read."""
+FIRST = 6
+LONGEST = 160
+
+_CONTAINERS = ("list", "tuple", "set", "frozenset", "dict", "OrderedDict", "defaultdict", "deque", "Counter")
+
+
+@dataclass(frozen=True)
+class ValueRow:
+    """One value of a recorded call.
+
+    Attributes:
+        path: where it is, as in ``batch['labels']``.
+        kind: ``tensor float32``, ``str``, ``list``.
+        shape: as in ``[4, 8]``; "" for what has none.
+        range: smallest to largest finite number; "" for what has none.
+        first: its first numbers, or the value itself.
+    """
+
+    path: str
+    kind: str
+    shape: str = ""
+    range: str = ""
+    first: str = ""
+
+
+@dataclass(frozen=True)
+class Values:
+    """The values of one document; ``note`` says what is not shown, and why."""
+
+    rows: tuple[ValueRow, ...]
+    note: str = ""
+
+
+def read(folder: Path, stem: str) -> Values:
+    """The values of a recorded document, or a note in their place. Never raises for a damaged one.
+
+    Args:
+        folder: of the case.
+        stem: ``inputs`` or ``expected``.
+    """
+    size = sum(path.stat().st_size for path in folder.glob(f"{stem}.*") if path.is_file())
+    if size > MOST_BYTES:
+        return Values((), f"{size / 2**20:.0f} MB: too large to be shown")
+    try:
+        document = load(str(folder), stem)
+        rows = [row for path, node in leaves.walk(document) if (row := _row(document, path, node))]
+    except BadDocument as error:
+        return Values((), f"cannot be read: {error}")
+    omitted = [f"{item.path} ({item.type}) was not stored" for item in document.omitted]
+    more = [f"and {len(rows) - MOST_ROWS} more values"] if len(rows) > MOST_ROWS else []
+    return Values(tuple(rows[:MOST_ROWS]), "; ".join([*more, *omitted[:5]]))
+
+
+def _row(document: Document, path: str, node: Any) -> ValueRow | None:
+    """A row for a value; None for a container that has parts of its own to show."""
+    if leaves.dtype_of(node):
+        return _numbers(document, path, node)
+    if not isinstance(node, dict):
+        return ValueRow(path, type(node).__name__ if node is not None else "None", first=_short(repr(node)))
+    tag = str(node["$"])
+    if tag in _CONTAINERS:
+        return ValueRow(path or "(all)", tag, first=f"{len(node['v'])} items") if not node["v"] else None
+    if tag in ("object", "namedtuple", "dataframe", "series", "partial", "reduce", "method"):
+        return ValueRow(path, describe(node).removeprefix("a "))
+    if tag == "ref":
+        return ValueRow(path, "same object", first="as one above")
+    if tag == "int":
+        return ValueRow(path, "int", first=_short(str(int(node["hex"], 16))))
+    return ValueRow(path, describe(node).removeprefix("a "))
+
+
+def _numbers(document: Document, path: str, node: Any) -> ValueRow:
+    dtype = leaves.dtype_of(node)
+    shape = list(node["shape"]) if isinstance(node, dict) and "shape" in node else []
+    array = isinstance(node, dict) and node["$"] in ("tensor", "ndarray")
+    kind = (
+        f"{node['$'].removeprefix('nd')} {dtype}" if array else "float" if isinstance(node, float) else dtype
+    )
+    total = math.prod(shape)
+    if total > MOST_NUMBERS:
+        return ValueRow(path, kind, str(shape), first=f"{total:,} elements")
+    found = leaves.numbers(document, node)
+    if found.dtype in leaves.COMPLEX:
+        pairs = zip(found.values[0::2], found.values[1::2], strict=True)
+        first = [f"{complex(*pair):.4g}" for pair, _ in zip(pairs, range(FIRST), strict=False)]
+        return ValueRow(path, kind, _shape(shape, array), first=_listed(first, total))
+    first = [_number(value) for value in list(found.values[:FIRST])]
+    return ValueRow(
+        path, kind, _shape(shape, array), _range(found.values) if array else "", _listed(first, total)
+    )
+
+
+def _shape(shape: list[int], array: bool) -> str:
+    return str(shape) if array else ""
+
+
+def _range(values: Sequence[Any]) -> str:
+    """Smallest and largest finite number, and how many are not finite."""
+    plain = [value for value in values if isinstance(value, (int, float))]
+    finite = [value for value in plain if math.isfinite(value)]
+    if not finite:
+        return "" if not plain else "no finite number"
+    odd = f", {len(plain) - len(finite)} not finite" if len(finite) < len(plain) else ""
+    return f"{_number(min(finite))} … {_number(max(finite))}{odd}"
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, bytes):
+        return _short(repr(value.rstrip(b"\0")))
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _listed(first: list[str], total: int) -> str:
+    return ", ".join(first) + (", …" if total > len(first) else "")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

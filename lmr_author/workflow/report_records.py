@@ -1,0 +1,121 @@
+"""The records of a task as its report shows them: environment, vetting, reviews, history. Read leniently."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from lmr_author import files, recorded
+from lmr_author.errors import LmrError
+from lmr_author.model import TaskInfo
+from lmr_author.reporting.model import Event, ReviewView
+from lmr_author.review import store
+from lmr_author.taskdir import TaskDir
+
+
+def environment(task: TaskDir, evaluation: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Where the gates ran and what was found there, then what the Dockerfile starts from."""
+    sandbox = evaluation.get("sandbox")
+    facts = dict(sandbox) if isinstance(sandbox, dict) else {}
+    shown = [(str(name), str(value)) for name, value in facts.items() if isinstance(value, (str, int, float))]
+    base = _inner(provenance(task), "environment", "base_image")
+    if base.get("reference"):
+        shown.append(("base image", f"{base['reference']} ({base.get('reason', '')})"))
+    if evaluation.get("started"):
+        shown.append(("evaluated", f"{evaluation['started']}, {evaluation.get('seconds', 0):.0f} s"))
+    return tuple(shown)
+
+
+def vetting(task: TaskDir) -> tuple[tuple[str, str, str], ...]:
+    """(question, answer, justification or evidence) of ``authoring/vetting.json``."""
+    questions = _inner(_read(task.vetting_path), "questions")
+    found = []
+    for entry in questions.values():
+        if isinstance(entry, dict):
+            evidence = entry.get("evidence")
+            shown = "; ".join(str(item) for item in evidence) if isinstance(evidence, list) else ""
+            why = str(entry.get("justification") or "") or f"evidence: {shown}"
+            found.append((str(entry.get("question", "")), str(entry.get("answer") or "open"), why))
+    return tuple(found)
+
+
+def reviews(task: TaskDir) -> dict[str, Any]:
+    """The reviews, a note about them and their agreement: arguments of a ``TaskPage``."""
+    digest = task.content_digest()
+    shown = []
+    for path in sorted(task.reviews_folder.glob("*.json")) if task.reviews_folder.is_dir() else []:
+        data = _read(path)
+        if data.get("format") != store.FORMAT:
+            continue
+        items = [item for item in data.get("items", []) if isinstance(item, dict)]
+        verdict = "signed off" if data.get("signed_off") is True else "did not sign off"
+        shown.append(
+            ReviewView(
+                str(data.get("reviewer", path.stem)),
+                str(data.get("created", "")),
+                verdict,
+                data.get("content_digest") == digest,
+                tuple(
+                    {key: str(item.get(key, "")) for key in ("question", "answer", "comment", "evidence")}
+                    for item in items
+                ),
+            )
+        )
+    return {"reviews": tuple(shown), "review_note": "", "agreement": ()}
+
+
+def history(task: TaskDir, info: TaskInfo, evaluation: Mapping[str, Any]) -> tuple[Event, ...]:
+    """What happened to the task, in order of time, as far as its records tell."""
+    origin = provenance(task)
+    repository = _inner(origin, "repository")
+    found = [
+        Event(
+            str(repository.get("commit_date", "")), f"the repository's pinned commit {info.repo_commit[:12]}"
+        ),
+        Event(str(origin.get("created", "")), "the task was made"),
+    ]
+    for one in info.implementations:
+        try:
+            manifest = recorded.load(task.recording(info, one.index))
+        except LmrError:
+            continue
+        if manifest is not None:
+            found.append(Event(manifest.created, f"{one.target} was recorded: {len(manifest.cases)} cases"))
+    if evaluation.get("started"):
+        outcome = "every gate held" if evaluation.get("passed") else "not every gate held"
+        found.append(Event(str(evaluation["started"]), f"evaluated: {outcome}"))
+    for path in sorted(task.reviews_folder.glob("*.json*")) if task.reviews_folder.is_dir() else []:
+        data = _read(path)
+        if data.get("format") == store.FORMAT:
+            found.append(
+                Event(str(data.get("created", "")), f"reviewed by {data.get('reviewer', path.stem)}")
+            )
+    for path, what in ((task.accepted_path, "finding"), (task.equivalent_mutants_path, "mutant")):
+        entries = _read(path).get("accepted")
+        for entry in entries if isinstance(entries, list) else []:
+            if isinstance(entry, dict):
+                name = entry.get("code") or entry.get("id")
+                found.append(
+                    Event(str(entry.get("date", "")), f"{what} {name} accepted: {entry.get('reason')}")
+                )
+    return tuple(sorted((event for event in found if event.when), key=lambda event: event.when))
+
+
+def provenance(task: TaskDir) -> dict[str, Any]:
+    """``authoring/provenance.json``; empty when it is absent or damaged."""
+    return _read(task.provenance_path)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        data = files.read_json(path) if path.is_file() else {}
+    except LmrError:
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+def _inner(data: Any, *names: str) -> dict[str, Any]:
+    for name in names:
+        data = data.get(name) if isinstance(data, dict) else None
+    return data if isinstance(data, dict) else {}

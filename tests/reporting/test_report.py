@@ -1,0 +1,226 @@
+"""The HTML page: what it shows, and that nothing in a task can change what the page does."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from lmr_author import files
+from lmr_author.checks import example_task
+from lmr_author.cli.app import main
+from lmr_author.taskdir import TaskDir
+from lmr_author.workflow.report import report
+from tests.papers import make_paper
+
+EVIL = "</script></style><script>alert(1)</script><img src=x onerror=alert(2)>{{ 7*7 }}\"'`"
+
+
+class Page(HTMLParser):
+    """A page as a browser reads it: its tags with attributes, its text, its scripts and styles."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str]]] = []
+        self.raw: dict[str, list[str]] = {"script": [], "style": []}
+        self.words: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note a tag."""
+        self.tags.append((tag, {name: value or "" for name, value in attrs}))
+
+    def handle_data(self, data: str) -> None:
+        """Note text, by the element it stands in."""
+        self.raw.get(self.cdata_elem or "", self.words).append(data)
+
+    @property
+    def text(self) -> str:
+        """All text that is shown."""
+        return " ".join(self.words)
+
+    def attributes(self, name: str) -> list[str]:
+        """The values of an attribute, in order."""
+        return [found[name] for _, found in self.tags if name in found]
+
+
+def page_of(place: Path, tmp_path: Path) -> Page:
+    """The report of a task or a folder."""
+    written = report(place, tmp_path / "out" / "page.html", lambda message: None)
+    return Page(written.path.read_text("utf-8"))
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> TaskDir:
+    """The example task with a real paper that describes its function."""
+    made = example_task.write(tmp_path / "tasks")
+    body = (
+        "Abstract\nWe rank documents.\n\n1 Introduction\nRanking is useful in many applications of search.\n\n"
+        "3 Pairwise loss\nThe pairwise loss compares the scores of two documents with different labels and "
+        "asks for a margin between them.\n"
+    )
+    make_paper(made.root / example_task.REPOSITORY / "paper.pdf", "Learning to Rank with Margins", body=body)
+    return made
+
+
+def test_a_task_is_shown_with_paper_code_and_instruction(task: TaskDir, tmp_path: Path) -> None:
+    page = page_of(task.root, tmp_path)
+
+    assert "Pairwise loss" in page.text
+    assert "NotImplementedError" in page.text
+    assert example_task.INSTRUCTION.split(".")[0] in page.text
+    assert len([tag for tag, _ in page.tags if tag == "image"]) == 1
+    assert len([tag for tag, found in page.tags if tag == "rect"]) >= 1
+    assert any("removed" in found.get("class", "") for tag, found in page.tags if tag == "span")
+
+
+def test_the_passage_that_describes_the_function_comes_first(task: TaskDir, tmp_path: Path) -> None:
+    page = page_of(task.root, tmp_path)
+
+    summaries = [words for words in page.words if words.startswith("Passage 1")]
+    assert "loss" in summaries[0]
+
+
+def hostile(task: TaskDir) -> None:
+    """Markup in everything that a task can say."""
+    raw = task.load_raw()
+    raw |= {"paper_name": EVIL, "paper_url": "javascript:alert(3)", "repo_url": f'https://x.org/"{EVIL}'}
+    raw["license"] = raw["repo_commit"] = EVIL
+    raw["implementations"][0] |= {"instruction": EVIL, "category": EVIL, "retrieval_context": [EVIL]}
+    files.write_json(task.info_path, raw)
+    golden = task.root / raw["implementations"][0]["golden_file"]
+    golden.write_text(golden.read_text().replace("def pairwise_loss", f"# {EVIL}\ndef pairwise_loss"))
+    golden.write_text(golden.read_text().replace('"""', f'"""{EVIL.replace(chr(34), "")}\n', 3))
+    task.dockerfile.write_text(f"FROM scratch\n# {EVIL}\n")
+    gate = {"gate": EVIL, "status": EVIL, "implementation": 1, "message": EVIL, "hint": EVIL, "seconds": 1,
+            "detail": {"killed": 1, "mutants": 2, "score": 0.5, "survivors": [
+                {"id": EVIL, "line": 1, "operator": EVIL, "diff": f"+{EVIL}\n-{EVIL}", "why": EVIL}]}}  # fmt: skip
+    gate["gate"] = "mutants-die"
+    document = {"format": "lmr-evaluation/1", "sandbox": {"kind": EVIL}, "gates": [gate], "started": EVIL}
+    files.write_json(task.evaluation_path, document)
+    item = {"id": EVIL, "question": EVIL, "kind": "human", "answer": EVIL, "comment": EVIL, "evidence": ""}
+    review = {"format": "lmr-review/1", "reviewer": EVIL, "created": EVIL, "items": [item]}
+    files.write_json(task.reviews_folder / "ada.json", review)
+
+
+@pytest.mark.parametrize("whole_folder", [False, True])
+def test_hostile_content_is_text_and_nothing_else(task: TaskDir, tmp_path: Path, whole_folder: bool) -> None:
+    hostile(task)
+    page = page_of(task.root.parent if whole_folder else task.root, tmp_path)
+
+    assert "<script>alert(1)</script>" in page.text
+    assert "49" not in [word.strip() for word in page.words]
+    assert [tag for tag, _ in page.tags].count("script") == 1
+    assert "alert" not in "".join(page.raw["script"])
+    assert {tag for tag, _ in page.tags}.isdisjoint({"img", "iframe", "object", "embed", "link", "base"})
+    assert not [name for _, found in page.tags for name in found if name.startswith("on") or name == "style"]
+    links = [*page.attributes("href"), *page.attributes("src"), *page.attributes("xlink:href")]
+    assert [link for link in links if not link.startswith(("#", "https://", "data:image/png;base64,"))] == []
+    assert not [link for link in links if '"' in link or "<" in link]
+
+
+def test_the_policy_allows_our_script_and_style_by_hash_and_nothing_else(
+    task: TaskDir, tmp_path: Path
+) -> None:
+    page = page_of(task.root, tmp_path)
+
+    policy = next(found["content"] for _, found in page.tags if found.get("http-equiv"))
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    assert rules["default-src"] == "'none'"
+    for kind in ("script", "style"):
+        digest = hashlib.sha256("".join(page.raw[kind]).encode()).digest()
+        assert rules[f"{kind}-src"] == f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def test_every_part_may_be_missing_or_damaged(task: TaskDir, tmp_path: Path) -> None:
+    raw = task.load_raw()
+    (task.root / raw["implementations"][0]["golden_file"]).unlink()
+    (task.root / example_task.REPOSITORY / "paper.pdf").write_bytes(b"no PDF")
+    recording = task.recording(task.load(), 1)
+    files.write_text(recording / "recording.json", "{}")
+    files.write_text(task.evaluation_path, "not JSON")
+    files.write_text(task.provenance_path, "[]")
+    files.write_text(task.equivalent_mutants_path, '{"accepted": [{}]}')
+    page = page_of(task.root, tmp_path)
+
+    assert "cannot be drawn" in page.text
+    assert "is not a recording's manifest" in page.text
+    assert "equivalent-mutants.json is not as its schema says" in page.text
+    assert "Never evaluated" in page.text
+
+
+@pytest.mark.parametrize("kind", ["encrypted", "cut off"])
+def test_a_paper_that_cannot_be_read(task: TaskDir, tmp_path: Path, kind: str) -> None:
+    pdf = task.root / example_task.REPOSITORY / "paper.pdf"
+    if kind == "encrypted":
+        make_paper(pdf, encryption=4, user_pw="a", owner_pw="b")
+    else:
+        pdf.write_bytes(pdf.read_bytes()[:300])
+    assert "pairwise_loss" in page_of(task.root, tmp_path).text
+
+
+def test_a_folder_has_a_row_for_each_task_also_for_a_broken_one(tmp_path: Path) -> None:
+    tasks = tmp_path / "tasks"
+    example_task.write(tasks)
+    example_task.write(tasks, 2)
+    (tasks / "3-Broken").mkdir()
+    page = page_of(tasks, tmp_path)
+
+    rows = [found for tag, found in page.tags if tag == "tr" and "data-state" in found]
+    assert [found["data-state"] for found in rows][-1] == "broken"
+    assert len(rows) == 3
+    assert "Training Objectives & Optimization" in rows[0]["data-categories"]
+
+
+def test_a_report_changes_nothing_in_the_task(task: TaskDir, tmp_path: Path) -> None:
+    before = task.content_digest(), sorted(task.root.rglob("*"))
+    page_of(task.root, tmp_path)
+    assert (task.content_digest(), sorted(task.root.rglob("*"))) == before
+
+
+def test_the_page_stays_out_of_the_task(task: TaskDir, capsys: pytest.CaptureFixture[str]) -> None:
+    inside = task.root / example_task.REPOSITORY / "report.html"
+    assert main(["report", str(task.root), "--html", str(inside)]) == 2
+    assert not inside.exists()
+    assert "shows its solution" in capsys.readouterr().err
+    assert main(["report", str(task.root)]) == 2
+    assert main(["report", str(task.root), "--html", str(task.authoring / "report.html")]) == 0
+
+
+def test_values_of_a_recording_are_readable(tmp_path: Path) -> None:
+    import numpy
+
+    from lmr_author.probe.codec import encode
+    from lmr_author.probe.storage import dump
+    from lmr_author.reporting import values
+
+    given = {
+        "x": numpy.array([[1.5, -2.0], [numpy.nan, 8.0]], dtype=numpy.float32),
+        "words": ["a", "b" * 500],
+        "flag": True,
+        "z": numpy.array([1 + 2j]),
+        "empty": [],
+    }
+    dump(encode(given), str(tmp_path), "inputs")
+    rows = {row.path: row for row in values.read(tmp_path, "inputs").rows}
+
+    assert (rows["x"].kind, rows["x"].shape) == ("array float32", "[2, 2]")
+    assert rows["x"].range == "-2 … 8, 1 not finite"
+    assert rows["x"].first == "1.5, -2, nan, 8"
+    assert rows["words[1]"].first.endswith("…") and len(rows["words[1]"].first) <= values.LONGEST
+    assert (rows["flag"].kind, rows["flag"].first) == ("bool", "True")
+    assert rows["z"].first == "1+2j"
+    assert rows["empty"].first == "0 items"
+
+
+def test_a_damaged_recording_is_a_note(tmp_path: Path) -> None:
+    from lmr_author.reporting import values
+
+    (tmp_path / "inputs.json").write_text(json.dumps({"format": "lmr-recording/1", "tree": {"$": "no"}}))
+    read = values.read(tmp_path, "inputs")
+    assert read.rows == () and read.note.startswith("cannot be read")
