@@ -111,7 +111,14 @@ def can_ask(no_input: bool) -> bool:
 
 
 def print_json(data: Any) -> None:
-    """Write one JSON document to stdout, alone."""
+    """Write one JSON document to stdout, alone; escaped where stdout cannot hold its characters."""
     import json
 
-    sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+    text = json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except (
+        UnicodeEncodeError
+    ):  # half of a surrogate pair in a foreign file, or a terminal of another encoding
+        text = json.dumps(data, indent=2) + "\n"
+    sys.stdout.write(text)

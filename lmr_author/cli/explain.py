@@ -17,7 +17,7 @@ def explain(
 ) -> int:
     """What a check means, why it matters, and an example."""
     from lmr_author.checks.describe import describe, describe_all
-    from lmr_author.cli.render_findings import render_check, render_checks
+    from lmr_author.cli.render_checks import render_check, render_checks
 
     if code.strip().lower() == "all":
         every = describe_all()

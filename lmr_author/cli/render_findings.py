@@ -1,155 +1,192 @@
-"""How findings and checks look on a terminal."""
+"""How findings look on a terminal: by task, then by file, with the lines that are meant."""
 
 from __future__ import annotations
 
-import os
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from lmr_author.cli.render_text import WIDE, coloured, columns, one_line, paint
+
 if TYPE_CHECKING:
-    from lmr_author.checks.describe import Description, Shown
     from lmr_author.model import Finding
+    from lmr_author.validation.places import Place, Places
     from lmr_author.validation.report import Report, TaskReport
 
-_COLOURS = {
-    "error": "1;31",
-    "warning": "33",
-    "note": "36",
-    "task": "1",
-    "path": "4",
-    "dim": "2",
-    "good": "32",
-}
-WIDTH = 100
+SHOWN_LINES = 3
+"""Of a finding that spans more lines, so many are shown."""
+
+_INDENT = " " * 12
 
 
 def render_findings(report: Report) -> None:
-    """Print a report to stdout: by task, then by file; the last line says what to do next."""
-    sys.stdout.write("\n".join(findings_text(report, colour=_coloured())) + "\n")
+    """Print a report to stdout; the last line says what to do next."""
+    sys.stdout.writelines(line + "\n" for line in findings_text(report, colour=coloured(), width=columns()))
 
 
-def findings_text(report: Report, *, colour: bool = False) -> Iterator[str]:
-    """The lines of a report."""
+def findings_text(report: Report, *, colour: bool = False, width: int = WIDE) -> Iterator[str]:
+    """The lines of a report, none of them wider than ``width`` unless a single word is."""
+    look = _Look(colour, width)
     for task in report.tasks:
         if task.findings or task.accepted:
-            yield from _task(task, colour)
-    yield from _summary(report, colour)
+            yield from look.task(task)
+    if len(report.tasks) == 1:
+        yield from look.properties(report.tasks[0])
+    yield from look.summary(report)
 
 
-def _task(task: TaskReport, colour: bool) -> Iterator[str]:
-    yield _paint("task", _one_line(task.task), colour)
-    path = None
-    for finding in task.findings:
-        if finding.path != path:
-            path = finding.path
-            yield "  " + _paint("path", _one_line(path) or "(the task folder)", colour)
-        yield from _finding(finding, colour)
-    if task.accepted:
-        yield "  " + _paint("path", "accepted by the annotator", colour)
-    for finding, entry in task.accepted:
-        place = f"{finding.path}{f', {finding.pointer}' if finding.pointer else ''}: {finding.message}"
-        reason = f"{entry.reason}{f' ({entry.by})' if entry.by else ''}"
-        yield from _entry("dim", "accepted", finding.code, place, f"because: {reason}", colour)
-    yield ""
+class _Look:
+    def __init__(self, colour: bool, width: int) -> None:
+        self._colour = colour
+        self._width = width
+
+    def task(self, task: TaskReport) -> Iterator[str]:
+        """A task with its findings."""
+        from lmr_author.validation.places import Places
+
+        places = Places(task.directory)
+        yield self._paint("task", one_line(task.task))
+        path = None
+        for finding in task.findings:
+            if finding.path != path:
+                path = finding.path
+                yield "  " + self._paint("path", one_line(path) or "(the task folder)")
+            yield from self._finding(finding, places)
+        if task.accepted:
+            yield "  " + self._paint("path", "accepted by the annotator")
+        for finding, entry in task.accepted:
+            place = f"{finding.path}{f', {finding.pointer}' if finding.pointer else ''}: {finding.message}"
+            reason = f"{entry.reason}{f' ({entry.by})' if entry.by else ''}"
+            yield from self._entry("dim", "accepted", finding.code, place)
+            yield from self._below(f"because: {reason}")
+        yield ""
+
+    def _finding(self, finding: Finding, places: Places) -> Iterator[str]:
+        severity = finding.severity.value
+        which = f" [implementation {finding.implementation}]" if finding.implementation else ""
+        place = places.of(finding)
+        where = (
+            f"{finding.pointer}: " if finding.pointer and not (place and finding.pointer[0] == "/") else ""
+        )
+        yield from self._entry(severity, severity, finding.code, f"{where}{finding.message}{which}")
+        if place is not None:
+            yield from self._excerpt(place, severity)
+        yield from self._below(finding.hint)
+
+    def _entry(self, style: str, word: str, code: str, text: str) -> Iterator[str]:
+        """The head of a finding: a word and its code, and what it says."""
+        head = f"    {word:<7} {code}  "
+        lines = self._wrap(text, len(head)) or [""]
+        yield head.replace(word, self._paint(style, word), 1) + lines[0]
+        yield from (" " * len(head) + line for line in lines[1:])
+
+    def _below(self, text: str) -> Iterator[str]:
+        """What to do, or why it was accepted."""
+        for number, line in enumerate(self._wrap(text, len(_INDENT) + 2)):
+            yield _INDENT + self._paint("dim", ("> " if number == 0 else "  ") + line)
+
+    def _excerpt(self, place: Place, severity: str) -> Iterator[str]:
+        """The lines that are meant, and a caret below what is meant of a single one."""
+        margin = max(len(_INDENT) - 1, len(str(place.last)))
+        room = self._width - margin - 3
+        for number, text in enumerate(place.lines[:SHOWN_LINES], place.first):
+            start, end = (place.start, place.end) if number == place.first else (0, 0)
+            shown, before, marked = _cut(text, start, end, room)
+            yield self._paint("dim", f"{number:>{margin}} | ") + shown
+            if marked:
+                yield (
+                    self._paint("dim", " " * margin + " | ")
+                    + " " * before
+                    + self._paint(severity, "^" * marked)
+                )
+        if len(place.lines) > SHOWN_LINES:
+            yield self._paint("dim", f"{'…':>{margin}} | to line {place.last}")
+
+    def properties(self, task: TaskReport) -> Iterator[str]:
+        """The four properties of a task, each with the evidence."""
+        if not task.properties or all(one.holds is None for one in task.properties):
+            return
+        words = {True: "yes", False: "no", None: "not checked"}
+        yield "as LMR-Bench asks of a task:"
+        for one in task.properties:
+            word = words[one.holds]
+            why = f" ({one.evidence})" if one.evidence else ""
+            first, *more = self._wrap(f"{word}{why}", 21)
+            painted = self._paint("good" if one.holds else "warning", word)
+            yield f"  {one.name:<18} {first.replace(word, painted, 1)}"
+            yield from (" " * 21 + line for line in more)
+
+    def summary(self, report: Report) -> Iterator[str]:
+        """Numbers, and what comes next."""
+        summary = report.to_json()["summary"]
+        tasks, clean = summary["tasks"], summary["clean"]
+        checked = f"{tasks} task{'s' * (tasks != 1)} checked"
+        known = f" ({summary['accepted']} accepted with a reason)" if summary["accepted"] else ""
+        if tasks > 1:
+            yield from self._held(report)
+        if not report.findings:
+            yield self._paint("good", f"{checked}: nothing found{known}")
+            yield "next: lmr-author evaluate, which runs the tests"
+            return
+        counts = [
+            f"{summary[key]} {key[:-1] if summary[key] == 1 else key}"
+            for key in ("errors", "warnings", "notes")
+            if summary[key]
+        ]
+        if tasks > 1:
+            codes = ", ".join(f"{code} {count}" for code, count in summary["by_code"].items())
+            yield from self._wrap(f"by code: {codes}", 0)
+        yield f"{checked}, {clean} clean: {', '.join(counts)}{known}"
+        yield from self._wrap(f"next: {_next_step(report)}", 0)
+
+    def _held(self, report: Report) -> Iterator[str]:
+        """How many tasks have each of the four properties."""
+        table = [task.properties for task in report.tasks if task.properties]
+        if not table or any(one.holds is None for one in table[0]):
+            return
+        held = [
+            f"{column[0].name} {sum(bool(one.holds) for one in column)}"
+            for column in zip(*table, strict=True)
+        ]
+        yield from self._wrap(f"as LMR-Bench asks, of {len(report.tasks)} tasks: {', '.join(held)}", 0)
+
+    def _wrap(self, text: str, indent: int) -> list[str]:
+        room = max(30, self._width - indent)
+        return textwrap.wrap(one_line(text), room, break_long_words=False, break_on_hyphens=False)
+
+    def _paint(self, kind: str, text: str) -> str:
+        return paint(kind, text, self._colour)
 
 
-def _finding(finding: Finding, colour: bool) -> Iterator[str]:
-    severity = finding.severity.value
-    place = f"{finding.pointer}: " if finding.pointer else ""
-    which = f" [implementation {finding.implementation}]" if finding.implementation else ""
-    text = f"{place}{finding.message}{which}"
-    yield from _entry(severity, severity, finding.code, text, finding.hint, colour)
-
-
-def _entry(style: str, word: str, code: str, text: str, below: str, colour: bool) -> Iterator[str]:
-    """A finding: a word and its code, what it says, and below it what to do or why it was accepted."""
-    head = f"    {word:<7} {code}  "
-    lines = textwrap.wrap(_one_line(text), WIDTH, break_long_words=False, break_on_hyphens=False) or [""]
-    yield head.replace(word, _paint(style, word, colour), 1) + lines[0]
-    yield from (" " * len(head) + line for line in lines[1:])
-    hint = textwrap.wrap(_one_line(below), WIDTH, break_long_words=False, break_on_hyphens=False)
-    yield from (
-        " " * (len(head) - 2) + _paint("dim", ("> " if number == 0 else "  ") + line, colour)
-        for number, line in enumerate(hint)
-    )
-
-
-def _summary(report: Report, colour: bool) -> Iterator[str]:
-    summary = report.to_json()["summary"]
-    tasks, clean = summary["tasks"], summary["clean"]
-    checked = f"{tasks} task{'s' * (tasks != 1)} checked"
-    known = f" ({summary['accepted']} accepted with a reason)" if summary["accepted"] else ""
-    if not report.findings:
-        yield _paint("good", f"{checked}: nothing found{known}", colour)
-        yield "next: lmr-author evaluate, which runs the tests"
-        return
-    counts = [
-        f"{summary[key]} {key[:-1] if summary[key] == 1 else key}"
-        for key in ("errors", "warnings", "notes")
-        if summary[key]
-    ]
-    yield f"{checked}, {clean} clean: {', '.join(counts)}{known}"
-    if tasks > 1:
-        yield "by code: " + ", ".join(f"{code} {count}" for code, count in summary["by_code"].items())
+def _next_step(report: Report) -> str:
+    """What an annotator does now."""
     if report.clean:
-        yield "next: lmr-author evaluate, which runs the tests; notes need no action"
-        return
+        return "lmr-author evaluate, which runs the tests; notes need no action"
     worst = next(
         finding
         for finding in sorted(report.findings, key=lambda one: one.severity.value)
         if finding.severity.value != "note"
     )
-    yield (
-        f"next: start with the errors, then run this again; `lmr-author explain {worst.code}` says more about"
-        f" {worst.code}"
+    say = f"`lmr-author explain {worst.code}` says more about {worst.code}"
+    fixable = sum(finding.fixable for finding in report.findings)
+    if fixable:
+        count = "1 of these" if fixable == 1 else f"{fixable} of these"
+        return f"`lmr-author validate --diff` shows how {count} can be repaired, `--fix` does it; then {say}"
+    return f"start with the errors, then run this again; {say}"
+
+
+def _cut(text: str, start: int, end: int, room: int) -> tuple[str, int, int]:
+    """A line as it is shown in so many columns, how far in the mark begins, and how wide it is."""
+    from rich.cells import cell_len, set_cell_size
+
+    before, marked, after = (
+        one_line(part.expandtabs(4)) for part in (text[:start], text[start:end], text[end:].rstrip())
     )
-
-
-def render_check(check: Description) -> None:
-    """Print what a check means."""
-    colour = _coloured()
-    print(_paint("task", f"{check.code}: {check.title}", colour))
-    print(
-        f"{check.group}; severity"
-        f" {check.severity}{'; can be repaired automatically' if check.fixable else ''}\n"
-    )
-    print("\n".join(textwrap.wrap(check.rationale, WIDTH)))
-    for title, examples in (("Found:", check.failing), ("Not found:", check.passing)):
-        if examples:
-            print("\n" + _paint("task", title, colour))
-            for example in examples:
-                _example(example)
-
-
-def render_checks(checks: Sequence[Description]) -> None:
-    """Print the codes and titles of checks, by group."""
-    group = ""
-    for check in checks:
-        if check.group != group:
-            group = check.group
-            print(_paint("task", group, _coloured()))
-        print(f"  {check.code}  {check.severity:<7}  {check.title}")
-
-
-def _example(example: Shown) -> None:
-    where = f" ({example.where})" if example.where else ""
-    print(f"  - {example.title}{where}")
-    for line in example.text.splitlines():
-        print(f"      {_one_line(line)}")
-
-
-def _one_line(text: str) -> str:
-    """Text that cannot move the cursor or start a line: control characters as Python writes them."""
-    return "".join(
-        char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text
-    )
-
-
-def _coloured() -> bool:
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-
-
-def _paint(kind: str, text: str, colour: bool) -> str:
-    return f"\033[{_COLOURS[kind]}m{text}\033[0m" if colour and text else text
+    if cell_len(before) > room // 2 and cell_len(before + marked + after) > room:
+        before = "…" + before[-(room // 4) :]
+    whole = before + marked + after
+    if cell_len(whole) > room:
+        whole = set_cell_size(whole, room - 1) + "…"
+    begin = cell_len(before)
+    return whole, begin, max(0, min(cell_len(marked), room - begin))

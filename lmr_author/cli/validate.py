@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lmr_author.cli.common import Format, FormatOption, default_tasks, print_json
+from lmr_author.cli.common import default_tasks, print_json
+from lmr_author.model import Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lmr_author.checks.base import Check
+    from lmr_author.validation.report import Report
+
+
+class ReportFormat(StrEnum):
+    """How a validation is printed."""
+
+    text = "text"
+    json = "json"
+    sarif = "sarif"
+    github = "github"
+    junit = "junit"
 
 
 def validate(
@@ -28,6 +46,9 @@ def validate(
     ignore: Annotated[
         list[str] | None, typer.Option("--ignore", metavar="CODES", help="Without these checks; repeatable.")
     ] = None,
+    severity: Annotated[
+        Severity, typer.Option("--severity", help="Only what is at least this bad; the rest does not count.")
+    ] = Severity.NOTE,
     accept: Annotated[
         list[str] | None,
         typer.Option(
@@ -37,7 +58,10 @@ def validate(
     reason: Annotated[
         str, typer.Option("--reason", help="Why what is accepted is no problem; kept in authoring/.")
     ] = "",
-    output: FormatOption = Format.text,
+    output: Annotated[
+        ReportFormat,
+        typer.Option("--format", "-f", help="text for people; json, sarif, github, junit for programs."),
+    ] = ReportFormat.text,
     no_cache: Annotated[
         bool, typer.Option("--no-cache", help="Read and check everything, also tasks that have not changed.")
     ] = False,
@@ -50,7 +74,6 @@ def validate(
 ) -> int:
     """Static checks: everything that can be seen to be wrong without running, in milliseconds."""
     from lmr_author.cli import render
-    from lmr_author.cli.render_findings import render_findings
     from lmr_author.taskdir import TaskDir
     from lmr_author.validation.accept import accept_findings
     from lmr_author.validation.run import processors, select_checks
@@ -73,8 +96,29 @@ def validate(
         if accept or reason:
             accept_findings(tasks, report, accept or (), reason)
             report = run(tasks, checks, store=store)
-    if output is Format.json:
-        print_json(report.to_json())
-    else:
-        render_findings(report)
+    report = report.at_least(severity)
+    _print(report, output, checks)
     return 0 if report.clean else 1
+
+
+def _print(report: Report, output: ReportFormat, checks: Sequence[Check]) -> None:
+    """The report on stdout, alone."""
+    if output is ReportFormat.json:
+        print_json(report.to_json())
+    elif output is ReportFormat.sarif:
+        from lmr_author.validation.formats.sarif import sarif
+
+        print_json(sarif(report, Path.cwd()))
+    elif output is ReportFormat.junit:
+        from lmr_author.validation.formats.junit import junit
+
+        print(junit(report, checks), end="")
+    elif output is ReportFormat.github:
+        from lmr_author.validation.formats.github import github
+
+        for line in github(report, Path.cwd()):
+            print(line)
+    else:
+        from lmr_author.cli.render_findings import render_findings
+
+        render_findings(report)

@@ -9,7 +9,8 @@ from lmr_author.checks.base import Check, TreeCheck
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Severity
 from lmr_author.taskdir import TaskDir
-from lmr_author.validation.result import Claim, TaskResult
+from lmr_author.validation.properties import Evidence, evidence
+from lmr_author.validation.result import NOTHING_SEEN, Claim, TaskResult
 
 INTERNAL = "LMR000"
 """Code of a finding that says that a check itself failed."""
@@ -20,7 +21,7 @@ def examine(task: TaskDir, checks: Sequence[Check]) -> TaskResult:
     view = TaskView(task)
     findings = validate_view(view, checks)
     claims = list(_claims(view, checks, findings))
-    return TaskResult(view.name, tuple(findings), tuple(claims))
+    return TaskResult(view.name, tuple(findings), tuple(claims), _evidence(view, findings))
 
 
 def validate_view(view: TaskView, checks: Sequence[Check]) -> list[Finding]:
@@ -40,7 +41,15 @@ def _claims(view: TaskView, checks: Sequence[Check], findings: list[Finding]) ->
             try:
                 yield from [Claim(check.code, what, finding) for what, finding in check.claims(view)]
             except Exception as error:  # as in _guarded
-                findings.append(_failed(check, view.name, error))
+                findings.append(_failed(check.code, view.name, error))
+
+
+def _evidence(view: TaskView, findings: list[Finding]) -> tuple[Evidence, ...]:
+    try:
+        return evidence(view)
+    except Exception as error:  # as in _guarded
+        findings.append(_failed("for the four properties", view.name, error))
+        return NOTHING_SEEN
 
 
 def _guarded(check: Check, task: str, run: Callable[[], Iterable[Finding]]) -> list[Finding]:
@@ -48,16 +57,18 @@ def _guarded(check: Check, task: str, run: Callable[[], Iterable[Finding]]) -> l
     try:
         return list(run())
     except Exception as error:  # any failure of one check is reported, and the others go on
-        return [_failed(check, task, error)]
+        return [_failed(check.code, task, error)]
 
 
-def _failed(check: Check, task: str, error: Exception) -> Finding:
+def _failed(check: str, task: str, error: Exception) -> Finding:
     place = error.__traceback__
     while place is not None and place.tb_next is not None:
         place = place.tb_next
     where = f"{place.tb_frame.f_code.co_filename.rpartition('/')[2]}:{place.tb_lineno}" if place else "?"
     return internal(
         task,
-        f"the check {check.code} failed by itself: {type(error).__name__} at {where}: {str(error)[:160]}",
-        f"please report this; `--ignore {check.code}` goes on without it",
+        f"the check {check} failed by itself: {type(error).__name__} at {where}: {str(error)[:160]}",
+        f"please report this; `--ignore {check}` goes on without it"
+        if check.startswith("LMR")
+        else "please report this",
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,12 @@ from lmr_author import __version__
 from lmr_author.accepted import Accepted
 from lmr_author.checks.view import readable
 from lmr_author.model import Finding, Severity
+from lmr_author.taskdir import TaskDir
+from lmr_author.validation.properties import Held
 
 FORMAT = "lmr-validation/1"
+LEVELS = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
+"""From bad to harmless."""
 
 
 @dataclass(frozen=True)
@@ -22,12 +26,19 @@ class TaskReport:
     Attributes:
         findings: those that count.
         accepted: those that the annotator accepted, each with the reason.
+        properties: the four properties of LMR-Bench's Table 1.
     """
 
     task: str
     path: Path
     findings: tuple[Finding, ...]
     accepted: tuple[tuple[Finding, Accepted], ...] = ()
+    properties: tuple[Held, ...] = ()
+
+    @property
+    def directory(self) -> TaskDir:
+        """The task."""
+        return TaskDir(self.path)
 
     @property
     def clean(self) -> bool:
@@ -51,6 +62,16 @@ class Report:
         """Whether no task has an error or a warning."""
         return all(task.clean for task in self.tasks)
 
+    def at_least(self, severity: Severity) -> Report:
+        """The report without what is less bad than a severity."""
+        kept = LEVELS[: LEVELS.index(severity) + 1]
+        return Report(
+            tuple(
+                replace(task, findings=tuple(one for one in task.findings if one.severity in kept))
+                for task in self.tasks
+            )
+        )
+
     def count(self, severity: Severity) -> int:
         """Number of findings of a severity."""
         return sum(finding.severity is severity for finding in self.findings)
@@ -72,6 +93,7 @@ class Report:
                     "path": readable(str(task.path)),
                     "findings": [finding.to_json() for finding in task.findings],
                     "accepted": [_accepted(finding, entry) for finding, entry in task.accepted],
+                    "properties": [one.to_json() for one in task.properties],
                 }
                 for task in self.tasks
             ],

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from lmr_author.model import Finding
+from lmr_author.validation.properties import PROPERTIES, Evidence
+
+NOTHING_SEEN = (Evidence(""),) * len(PROPERTIES)
 
 
 @dataclass(frozen=True)
@@ -32,11 +35,13 @@ class TaskResult:
         task: name of the task folder, in characters that can be printed.
         findings: in the order of the checks.
         claims: what is to be compared with other tasks.
+        evidence: of each of the four properties; in their order.
     """
 
     task: str
     findings: tuple[Finding, ...]
     claims: tuple[Claim, ...] = ()
+    evidence: tuple[Evidence, ...] = NOTHING_SEEN
 
     def to_json(self) -> dict[str, Any]:
         """As plain values."""
@@ -44,6 +49,7 @@ class TaskResult:
             "task": self.task,
             "findings": [finding.to_json() for finding in self.findings],
             "claims": [[one.code, one.what, one.finding.to_json()] for one in self.claims],
+            "evidence": [[one.shown, one.day] for one in self.evidence],
         }
 
     @classmethod
@@ -52,7 +58,10 @@ class TaskResult:
         claims = tuple(
             Claim(str(code), str(what), Finding.from_json(one)) for code, what, one in data["claims"]
         )
-        return cls(str(data["task"]), tuple(map(Finding.from_json, data["findings"])), claims)
+        evidence = tuple(Evidence(str(shown), str(day)) for shown, day in data["evidence"])
+        if len(evidence) != len(PROPERTIES):
+            raise ValueError("not the properties")
+        return cls(str(data["task"]), tuple(map(Finding.from_json, data["findings"])), claims, evidence)
 
     def to_bytes(self) -> bytes:
         """One line of JSON in ASCII, so that names that are no UTF-8 come back as they were."""

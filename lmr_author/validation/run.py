@@ -15,6 +15,7 @@ from lmr_author.errors import UsageError
 from lmr_author.model import Finding, Severity
 from lmr_author.taskdir import TaskDir
 from lmr_author.validation.examine import INTERNAL, validate_view
+from lmr_author.validation.properties import held
 from lmr_author.validation.report import Report, TaskReport
 from lmr_author.validation.result import Claim, TaskResult
 from lmr_author.validation.store import Store
@@ -85,13 +86,11 @@ def validate(
     for number, result in _results(tasks, checks, store, jobs):
         results[number] = result
         if on_task is not None:
-            on_task(_report(tasks[number], result.task, result.findings, checks))
+            on_task(_report(tasks[number], result, result.findings, checks))
     found = [list(results[number].findings) for number in range(len(tasks))]
     for number, finding in _conflicts([results[number].claims for number in range(len(tasks))], checks):
         found[number].append(finding)
-    reports = [
-        _report(task, results[number].task, found[number], checks) for number, task in enumerate(tasks)
-    ]
+    reports = [_report(task, results[number], found[number], checks) for number, task in enumerate(tasks)]
     return Report(tuple(reports))
 
 
@@ -161,14 +160,20 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _report(task: TaskDir, name: str, findings: Iterable[Finding], checks: Sequence[Check]) -> TaskReport:
+def _report(
+    task: TaskDir, result: TaskResult, findings: Iterable[Finding], checks: Sequence[Check]
+) -> TaskReport:
     ordered = accepted.sort(task, sorted(dict.fromkeys(findings), key=_key))
     codes = {check.code for check in checks}
     unused = [entry for entry in ordered.unused if entry.code in codes]
     notes = [
-        check.about(name, entry) for check in checks if isinstance(check, AcceptedUsed) for entry in unused
+        check.about(result.task, entry)
+        for check in checks
+        if isinstance(check, AcceptedUsed)
+        for entry in unused
     ]
-    return TaskReport(name, task.root, (*ordered.open, *notes), ordered.accepted)
+    properties = held(result.evidence, ordered.open, codes)
+    return TaskReport(result.task, task.root, (*ordered.open, *notes), ordered.accepted, properties)
 
 
 def _key(finding: Finding) -> tuple[str, int, str, int, int]:

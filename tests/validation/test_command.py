@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
 from lmr_author import resources
 from lmr_author.checks import example_task
@@ -15,7 +16,7 @@ from lmr_author.checks.base import Example
 from lmr_author.checks.registry import ALL_CHECKS, by_code
 from lmr_author.cli.app import main
 from lmr_author.cli.render_findings import findings_text
-from lmr_author.validation.run import validate
+from lmr_author.validation.run import select_checks, validate
 
 ROOT = Path(resources.__file__).resolve().parent.parent
 
@@ -24,7 +25,7 @@ def test_a_clean_task(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     task = example_task.write(tmp_path)
 
     assert main(["validate", str(task.root)]) == 0
-    assert capsys.readouterr().out.startswith("1 task checked: nothing found\nnext: ")
+    assert "\n1 task checked: nothing found\nnext: " in capsys.readouterr().out
 
 
 def test_findings_are_grouped_by_task_and_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -46,6 +47,74 @@ def test_findings_are_grouped_by_task_and_file(tmp_path: Path, capsys: pytest.Ca
     assert '> write "torch>=2.5" in quotes' in out
     assert "2 tasks checked, 1 clean: 1 error, 2 warnings" in lines
     assert lines[-1].startswith("next: ") and "explain LMR203" in lines[-1]
+
+
+def test_the_line_that_is_meant_is_shown_with_a_caret(tmp_path: Path) -> None:
+    task = example_task.write(tmp_path)
+    example_task.apply(task, by_code()["LMR203"].failing[0])
+    example_task.apply(task, by_code()["LMR003"].failing[0])
+    lines = list(findings_text(validate([task])))
+
+    (at,) = [place for place, line in enumerate(lines) if line.startswith("    error   LMR203")]
+    shown, caret, hint = lines[at + 1 : at + 4]
+    assert shown.split(" | ")[0].strip() == "8"
+    assert shown[caret.index("^") : caret.rindex("^") + 1] == "torch>=2.5"
+    assert hint.strip().startswith("> ")
+    (at,) = [place for place, line in enumerate(lines) if line.startswith("    warning LMR003")]
+    shown, caret = lines[at + 1 : at + 3]
+    assert shown[caret.index("^") :].startswith('"retrieval_content"')
+
+
+@pytest.mark.parametrize("width", [80, 100, 120])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "RUN pip install torch>=2.5 " + "x" * 300,
+        "RUN " + "y" * 300 + " && pip install torch>=2.5",
+        "RUN true &&\tpip install torch>=2.5",
+        "RUN echo 语言模型 && pip install torch>=2.5",
+        "RUN echo \x1b[31m && pip install torch>=2.5",
+    ],
+)
+def test_the_caret_is_below_what_is_meant(line: str, width: int, tmp_path: Path) -> None:
+    task = example_task.write(tmp_path)
+    task.dockerfile.write_text(f"FROM pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime\n{line}\n")
+    lines = list(findings_text(validate([task], select_checks(["LMR203"])), width=width))
+
+    (at,) = [place for place, text in enumerate(lines) if "^" in text]
+    shown, caret = lines[at - 1 : at + 1]
+    assert max(map(cell_len, lines)) <= width
+    before = cell_len(caret[: caret.index("^")])
+    cells = "".join(char + "\0" * (cell_len(char) - 1) for char in shown)
+    assert cells[before : before + caret.count("^")] == "torch>=2.5"
+
+
+def test_only_what_is_bad_enough_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    task = example_task.write(tmp_path)
+    for code in ("LMR207", "LMR310"):
+        example_task.apply(task, by_code()[code].failing[0])
+
+    codes = {}
+    for level in ("note", "warning", "error"):
+        code = main(["validate", str(task.root), "--severity", level, "--format", "json"])
+        codes[level] = (code, list(json.loads(capsys.readouterr().out)["summary"]["by_code"]))
+    assert codes == {"note": (1, ["LMR207", "LMR310"]), "warning": (1, ["LMR207"]), "error": (0, [])}
+
+
+@pytest.mark.parametrize("output", ["json", "sarif", "github", "junit", "text"])
+def test_each_format_is_alone_on_stdout(
+    output: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    task = example_task.write(tmp_path)
+    task.dockerfile.unlink()
+
+    assert main(["validate", str(task.root), "--format", output]) == 1
+    captured = capsys.readouterr()
+    assert captured.err == "" and "LMR201" in captured.out
+    if output in ("json", "sarif"):
+        assert json.loads(captured.out)
+    elif output == "junit":
+        assert captured.out.startswith("<?xml")
 
 
 def test_json_is_alone_on_stdout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

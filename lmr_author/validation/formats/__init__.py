@@ -1,0 +1,1 @@
+"""A report in the formats of other programs. Each is a function from a report to data or text."""

@@ -1,0 +1,151 @@
+"""The four properties of LMR-Bench's Table 1, each with the checks that prove it and the evidence seen.
+
+A task of the benchmark is made from a publication, asks for code inside a whole repository, is judged by unit
+tests, and runs in Docker. A property holds when none of its checks finds an error *and* something was there to be
+checked; a check that did not run proves nothing. Where the task's evaluation is of its present state, the
+day is named.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from lmr_author.checks import dockerfile
+from lmr_author.checks.lookup import unit_test_path
+from lmr_author.checks.view import TaskView
+from lmr_author.model import Finding, Severity
+
+STALE = "LMR803"
+"""The check that an evaluation is of the task as it is now."""
+
+
+@dataclass(frozen=True)
+class Property:
+    """One of the four.
+
+    Attributes:
+        name: as the table has it.
+        codes: the checks that prove it.
+        evidence: what of it is seen in a task, in a few words; "" when there is nothing.
+        ran_in: sandboxes in which a passed evaluation proves it by running.
+    """
+
+    name: str
+    codes: tuple[str, ...]
+    evidence: Callable[[TaskView], str]
+    ran_in: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What is seen of a property in a task.
+
+    Attributes:
+        shown: in a few words; "" when there is nothing.
+        day: on which a run proved it, for the task as it was then; "" when none did.
+    """
+
+    shown: str
+    day: str = ""
+
+
+@dataclass(frozen=True)
+class Held:
+    """Whether a property holds for a task.
+
+    Attributes:
+        name: of the property.
+        holds: None when checks that would prove it did not run.
+        evidence: what was seen.
+    """
+
+    name: str
+    holds: bool | None
+    evidence: str
+
+    def to_json(self) -> dict[str, Any]:
+        """As ``validate --format json`` prints it."""
+        return asdict(self)
+
+
+def _paper(view: TaskView) -> str:
+    paper = view.repository / "paper.json" if view.repository else None
+    try:
+        pages = json.loads(view.read_bytes(paper) or b"null")
+    except (ValueError, RecursionError):
+        return ""
+    count = len(pages) if isinstance(pages, dict | list) else 0
+    return f"{count} page{'s' * (count != 1)} of text" if count else ""
+
+
+def _repository(view: TaskView) -> str:
+    count = sum(entry.kind == "file" and entry.suffix == ".py" for entry in view.repository_entries)
+    return f"{count} Python files" if count > 1 else ""
+
+
+def _tests(view: TaskView) -> str:
+    wanted = len(view.implementations)
+    found = sum(unit_test_path(view, one) is not None for one in view.implementations)
+    return f"{found} for {wanted} implementation{'s' * (wanted != 1)}" if 0 < found == wanted else ""
+
+
+def _docker(view: TaskView) -> str:
+    parsed = dockerfile.read(view)
+    bases = [parsed.expand(item.text) for item in parsed.named("FROM")] if parsed else []
+    words = [word for word in (bases[-1].split() if bases else ()) if not word.startswith("--")]
+    return f"FROM {words[0]}"[:80] if words else ""
+
+
+def _evaluated(view: TaskView) -> tuple[str, str]:
+    """In which sandbox every gate held, and on which day; empty when that is not on record."""
+    try:
+        data = json.loads(view.read_bytes(view.task.evaluation_path) or b"null")
+    except (ValueError, RecursionError):
+        return "", ""
+    if not isinstance(data, dict) or data.get("passed") is not True:
+        return "", ""
+    sandbox = data.get("sandbox")
+    kind = sandbox.get("kind") if isinstance(sandbox, dict) else ""
+    return str(kind), str(data.get("started"))[:10]
+
+
+PROPERTIES = (
+    Property("from a publication", ("LMR001", "LMR101", "LMR102"), _paper),
+    Property("repository-level", ("LMR001", "LMR103", "LMR301"), _repository),
+    Property(
+        "unit tests",
+        ("LMR001", "LMR501", "LMR502", "LMR503", "LMR504", "LMR505", "LMR506", "LMR508", "LMR512"),
+        _tests,
+        ("docker", "local"),
+    ),
+    Property("Docker", ("LMR201", "LMR203", "LMR204", "LMR205"), _docker, ("docker",)),
+)
+
+
+def evidence(view: TaskView) -> tuple[Evidence, ...]:
+    """What is seen of each property in a task, in the order of :data:`PROPERTIES`."""
+    sandbox, day = _evaluated(view)
+    return tuple(Evidence(one.evidence(view), day if sandbox in one.ran_in else "") for one in PROPERTIES)
+
+
+def held(seen: Iterable[Evidence], findings: Iterable[Finding], ran: Collection[str]) -> tuple[Held, ...]:
+    """Which properties hold.
+
+    Args:
+        seen: the evidence.
+        findings: those that count.
+        ran: codes of the checks that ran.
+    """
+    errors = {finding.code for finding in findings if finding.severity is Severity.ERROR}
+    current = STALE in ran and all(finding.code != STALE for finding in findings)
+    result = []
+    for one, what in zip(PROPERTIES, seen, strict=True):
+        holds: bool | None = bool(what.shown) and errors.isdisjoint(one.codes)
+        if holds and not set(one.codes) <= set(ran):
+            holds = None
+        proven = f", proven by running on {what.day}" if what.day and current else ""
+        result.append(Held(one.name, holds, what.shown + proven))
+    return tuple(result)

@@ -1,0 +1,85 @@
+"""The four properties of LMR-Bench's Table 1: each is shown by its checks, and by nothing less."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lmr_author.checks import example_task
+from lmr_author.checks.registry import by_code
+from lmr_author.cli.render_findings import findings_text
+from lmr_author.taskdir import TaskDir
+from lmr_author.validation.properties import PROPERTIES
+from lmr_author.validation.run import select_checks, validate
+
+NAMES = ["from a publication", "repository-level", "unit tests", "Docker"]
+
+
+def _held(task: TaskDir, *select: str) -> dict[str, bool | None]:
+    (report,) = validate([task], select_checks(select)).tasks
+    return {one.name: one.holds for one in report.properties}
+
+
+def test_a_good_task_has_all_four_with_evidence(tmp_path: Path) -> None:
+    task = example_task.write(tmp_path)
+    (report,) = validate([task]).tasks
+
+    assert [one.name for one in report.properties] == NAMES
+    assert all(one.holds is True and one.evidence for one in report.properties)
+    assert "  Docker             yes (FROM pytorch/pytorch:" in "\n".join(findings_text(validate([task])))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_check_of_a_property_is_needed(name: str, tmp_path: Path) -> None:
+    (one,) = [one for one in PROPERTIES if one.name == name]
+    for number, code in enumerate(one.codes):
+        check = by_code()[code]
+        task = example_task.write(tmp_path / str(number))
+        example_task.apply(task, check.failing[0])
+        assert _held(task)[name] is False, code
+
+
+def test_a_check_that_did_not_run_proves_nothing(tmp_path: Path) -> None:
+    task = example_task.write(tmp_path)
+
+    assert set(_held(task, "LMR4").values()) == {None}
+    assert _held(task, "LMR2")["Docker"] is True
+    assert _held(task, "LMR201")["Docker"] is None
+
+
+def test_nothing_there_is_no_property(tmp_path: Path) -> None:
+    task = TaskDir(tmp_path / "1-Empty")
+    task.root.mkdir()
+
+    assert set(_held(task).values()) == {False}
+
+
+def test_an_evaluation_proves_by_running_until_the_task_changes(tmp_path: Path) -> None:
+    task = example_task.write(tmp_path)
+    evaluation = {
+        "format": "lmr-evaluation/1",
+        "tool": "0",
+        "sandbox": {"kind": "local"},
+        "started": "2026-01-02T03:04:05+00:00",
+        "seconds": 1,
+        "content_digest": task.content_digest(),
+        "gates": [],
+        "passed": True,
+    }
+
+    def proven() -> list[str]:
+        (report,) = validate([task]).tasks
+        return [one.name for one in report.properties if "proven by running on 2026-01-02" in one.evidence]
+
+    task.evaluation_path.write_text(json.dumps(evaluation))
+    assert proven() == ["unit tests"]
+    task.evaluation_path.write_text(json.dumps(evaluation | {"sandbox": {"kind": "docker"}}))
+    assert proven() == ["unit tests", "Docker"]
+    for wrong in ({"passed": False}, {"passed": "yes"}, {"sandbox": 3}):
+        task.evaluation_path.write_text(json.dumps(evaluation | wrong))
+        assert proven() == []
+    task.evaluation_path.write_text(json.dumps(evaluation))
+    (task.root / "margin-ranking" / "README.md").write_text("changed\n")
+    assert proven() == []
