@@ -122,7 +122,6 @@ class DirectoryArgument(DockerCheck):
         Example(
             "left over from another task",
             files=changed("ARG DIR=margin-ranking", "ARG DIR=other-paper"),
-            also=("LMR205",),
         ),
     )
     passing = (Example("no default", files=changed("ARG DIR=margin-ranking", "ARG DIR")),)

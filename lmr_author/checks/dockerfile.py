@@ -6,7 +6,7 @@ import fnmatch
 import json
 import re
 import shlex
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from lmr_author.checks.view import Entry, TaskView
@@ -113,7 +113,13 @@ def read(view: TaskView) -> Dockerfile | None:
 
 def _read(view: TaskView) -> Dockerfile | None:
     text = view.text(view.task.dockerfile)
-    return None if text is None else parse(text)
+    if text is None:
+        return None
+    parsed = parse(text)
+    if "DIR" in parsed.arguments and view.repository is not None:
+        # LMR204 reports a wrong default; what the build is meant to get is the repository's folder.
+        return replace(parsed, arguments=parsed.arguments | {"DIR": view.repository.name})
+    return parsed
 
 
 def parse(text: str) -> Dockerfile:

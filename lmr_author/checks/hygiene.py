@@ -11,7 +11,7 @@ from pathlib import Path
 from lmr_author.checks.base import Check, Example
 from lmr_author.checks.example_task import MASKED, REPOSITORY
 from lmr_author.checks.leak_files import compiled
-from lmr_author.checks.scan import VERSION_CONTROL, scan
+from lmr_author.checks.scan import VERSION_CONTROL
 from lmr_author.checks.view import Entry, TaskView
 from lmr_author.model import Finding, Severity
 
@@ -27,6 +27,10 @@ EDITOR_FILES = (
     "*.code-workspace",
     ".ropeproject",
     ".spyproject",
+    "*.bak",
+    "*.orig",
+    "nppBackup",
+    ".history",
 )
 CACHES = (
     "__pycache__",
@@ -129,6 +133,7 @@ class NoSystemFiles(_Unwanted):
             "notebook checkpoints", files={f"{REPOSITORY}/.ipynb_checkpoints/a-checkpoint.ipynb": "{}\n"}
         ),
         Example("an editor's settings", files={f"{REPOSITORY}/.idea/workspace.xml": "<project/>\n"}),
+        Example("a backup", files={f"{REPOSITORY}/README.md.bak": "# Old\n"}),
         Example("a swap file", files={f"{REPOSITORY}/ranking/.losses.py.swp": "b0VIM"}),
     )
     passing = (Example(".gitignore", files={f"{REPOSITORY}/.gitignore": ".DS_Store\n"}),)
@@ -158,20 +163,6 @@ class NoCaches(_Unwanted):
     passing = (
         Example("a package called cache", files={f"{REPOSITORY}/ranking/cache.py": '"""A cache."""\n'}),
     )
-
-    def unwanted(self, view: TaskView, entry: Entry) -> bool:
-        """As for the others; a cache in which everything is a leak is LMR401's."""
-        if not super().unwanted(view, entry):
-            return False
-        leaking = {leak.path for leak in scan(view).leaks if leak.kind == "compiled"}
-        if entry.kind != "folder":
-            return view.in_repository(entry) not in leaking
-        files = {
-            view.in_repository(item)
-            for item in view.entries
-            if item.kind == "file" and item.relative.startswith(entry.relative + "/")
-        }
-        return not files or not files <= leaking
 
 
 class NoLogs(_Unwanted):

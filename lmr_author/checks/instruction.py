@@ -25,6 +25,12 @@ _NAMED = re.compile(
     re.IGNORECASE,
 )
 
+_QUOTED = re.compile(
+    r"\b(?:implement|complete|write|finish|fill in)\w*\s+(?:out\s+)?(?:the\s+)?(?:body of\s+)?(?:the\s+)?"
+    r"[`'\"*]+([A-Za-z_][\w.]*)(?:\(\))?[`'\"*]",
+    re.IGNORECASE,
+)
+
 _BEFORE = re.compile(r"[`'\"*]+([A-Za-z_][\w.]*)(?:\(\))?[`'\"*]+\s+(?:function|method|class)\b")
 
 _CALLED = re.compile(r"(?<![\w.])([A-Za-z_]\w*_\w+)\(\)")
@@ -41,6 +47,9 @@ _WHICH = (
 
 _PASS = re.compile(
     rf"\b(?:pass|passes|passing|satisf(?:y|ies|ying)|succeeds? (?:in|on))\s+{_WHICH}{_TESTS}"
+    rf"|\b(?:{_TESTS}|logs?|script)[`'\"]*\s+(?:then |must |should |will )*"
+    rf"(?:prints?|says?|shows?|reports?|outputs?|logs?)\s+[`'\"]*pass(?:ed|es)?\b"
+    rf"|\b(?:get|make|makes|making)\s+{_WHICH}{_TESTS}\s+pass\b"
     rf"|\b{_TESTS}\s+(?:will |must |should |can |to |all |then )*(?:pass|passes|passed|succeeds?)\b",
     re.IGNORECASE,
 )
@@ -254,6 +263,12 @@ class InstructionNames(_InstructionCheck):
     failing = (
         Example("another name", implementation=told(INSTRUCTION.replace("pairwise_loss", "pair_hinge_loss"))),
         Example("a typing error", implementation=told(INSTRUCTION.replace("pairwise_loss", "pairwise_los"))),
+        Example(
+            "in quotes, without the word function",
+            implementation=told(
+                "Implement the `pairwise_objective` in `ranking/losses.py` as section 3 says."
+            ),
+        ),
     )
     passing = (
         Example(
@@ -268,7 +283,12 @@ class InstructionNames(_InstructionCheck):
         if view.repository is None or (one.goal is None and one.golden is None):
             return
         text = implementation.instruction
-        found = [*_NAMED.findall(text), *_BEFORE.findall(text), *_CALLED.findall(text)]
+        found = [
+            *_NAMED.findall(text),
+            *_QUOTED.findall(text),
+            *_BEFORE.findall(text),
+            *_CALLED.findall(text),
+        ]
         names = dict.fromkeys(name.rpartition(".")[2] for name in found)
         targets = list(function_names(implementation))
         for name in names:
@@ -314,6 +334,13 @@ class ImplementThePaper(_InstructionCheck):
         Example(
             "pass the test",
             implementation=told(INSTRUCTION + " Make sure that it passes unit_test/unit_test_1.py."),
+        ),
+        Example(
+            "the test prints Passed",
+            implementation=told(INSTRUCTION + " Make sure that unit_test/unit_test_1.py prints Passed."),
+        ),
+        Example(
+            "make them pass", implementation=told(INSTRUCTION + " Your code has to make the unit tests pass.")
         ),
         Example(
             "the test has to pass",

@@ -40,10 +40,12 @@ class CompiledGolden(Check):
         Example(
             "the golden was run in the repository",
             files={f"{REPOSITORY}/ranking/__pycache__/losses.cpython-311.pyc": compiled(GOLDEN)},
+            also=("LMR702",),
         ),
         Example(
             "under unit_test/",
             files={f"{REPOSITORY}/unit_test/__pycache__/losses_golden.cpython-311.pyc": compiled(GOLDEN)},
+            also=("LMR702",),
         ),
     )
     passing = (Example("no compiled files"),)

@@ -53,7 +53,7 @@ class CopyElsewhere(Check):
                 "golden_files/losses_golden.py": GOLDEN + "\n\n" + RENAMED_COPY,
             },
         ),
-        Example("a backup", files={f"{REPOSITORY}/ranking/losses.py.bak": GOLDEN}),
+        Example("a backup", files={f"{REPOSITORY}/ranking/losses.py.bak": GOLDEN}, also=("LMR701",)),
         Example("the golden beside the goal file", files={f"{REPOSITORY}/ranking/losses_golden.py": GOLDEN}),
         Example(
             "a notebook",

@@ -31,6 +31,32 @@ def goal_path(view: TaskView, implementation: Implementation) -> Path | None:
     return _repository_file(view, implementation.goal_file)
 
 
+def meant_goal_path(view: TaskView, implementation: Implementation) -> Path | None:
+    """The goal file; where it is missing, or is the unit test, the file that is obviously meant.
+
+    That is the only one of the golden's (or the named file's) name that defines the target.
+    """
+    named = goal_path(view, implementation)
+    test = clean_path(implementation.unit_test_file)
+    if named is not None and clean_path(implementation.goal_file) != test:
+        return named
+    golden = golden_path(view, implementation)
+    given = clean_path(implementation.goal_file).rpartition("/")[2]
+    stem = golden.stem.removesuffix("_golden").removeprefix("golden_") if golden else ""
+    wanted = {given, f"{stem}.py"} - {"", ".py", test.rpartition("/")[2]}
+    names = function_names(implementation)
+    found = [
+        path
+        for path in (view.path(entry) for entry in view.repository_entries if entry.kind == "file")
+        if path.name in wanted and _defines(view.module(path), names, implementation.class_name.strip())
+    ]
+    return found[0] if len(found) == 1 else named
+
+
+def _defines(module: Module | None, names: tuple[str, ...], class_name: str) -> bool:
+    return module is not None and any(candidates(module, name, class_name) for name in names)
+
+
 def unit_test_path(view: TaskView, implementation: Implementation) -> Path | None:
     """The unit test; where the named file is missing, the one that is obviously meant."""
     path = _repository_file(view, implementation.unit_test_file)
@@ -196,7 +222,7 @@ def pairs(view: TaskView) -> list[Pair]:
 
 
 def _pair(view: TaskView, implementation: Implementation) -> Pair:
-    goal_file, golden_file = goal_path(view, implementation), golden_path(view, implementation)
+    goal_file, golden_file = meant_goal_path(view, implementation), golden_path(view, implementation)
     goal, golden = view.module(goal_file), view.module(golden_file)
     targets: dict[str, TargetPair] = {}
     classes: list[str] = []

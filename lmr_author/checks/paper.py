@@ -10,7 +10,7 @@ from lmr_author.checks.base import Check, Example
 from lmr_author.checks.example_task import FILES, REPOSITORY
 from lmr_author.checks.lookup import did_you_mean, is_file
 from lmr_author.checks.scan import scan
-from lmr_author.checks.view import Entry, TaskView
+from lmr_author.checks.view import NO_REPOSITORY, Entry, TaskView
 from lmr_author.files import is_lfs_pointer
 from lmr_author.model import Finding
 
@@ -40,6 +40,11 @@ class PaperThere(Check):
 
     def run(self, view: TaskView) -> Iterator[Finding]:
         """One finding for each file."""
+        if view.is_empty:
+            hint = "put the paper's PDF there and make paper.json from it"
+            yield self.finding(
+                view, "paper.pdf and paper.json are missing", hint, path=view.named_repository or ""
+            )
         if view.repository is None:
             return
         for name in ("paper.pdf", "paper.json"):
@@ -145,6 +150,7 @@ class RepositoryThere(Check):
             "an empty folder",
             files={path: None for path in FILES if path.startswith(REPOSITORY)}
             | {f"{REPOSITORY}/paper.json": None},
+            also=("LMR101", "LMR301", "LMR501"),
         ),
         Example("another name", info={"repo_folder_name": "margin_ranking"}, also=("LMR204",)),
         Example("repo_folder_name is missing", info={"repo_folder_name": None}),
@@ -158,13 +164,9 @@ class RepositoryThere(Check):
         folders = [
             entry.relative for entry in view.entries if entry.kind == "folder" and "/" not in entry.relative
         ]
-        candidates = [
-            name
-            for name in folders
-            if name not in ("golden_files", "authoring", ".git", "__pycache__", "unit_test")
-        ]
+        candidates = [name for name in folders if name not in NO_REPOSITORY]
         name = view.info.repo_folder_name
-        if view.repository is None:
+        if view.repository is None or (name.strip() and view.named_repository is None):
             hint = did_you_mean(name, candidates) or (
                 f"did you mean {candidates[0]}?" if len(candidates) == 1 else "put the repository there"
             )

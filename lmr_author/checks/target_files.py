@@ -14,6 +14,7 @@ from lmr_author.checks.lookup import (
     clean_path,
     did_you_mean,
     function_names,
+    goal_path,
     golden_files,
     pair,
 )
@@ -46,23 +47,32 @@ class GoalHasTarget(ImplementationCheck):
 
     def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
         """The file's absence, or the absence of each name in it."""
-        one = pair(view, implementation)
-        if view.repository is None or leaves(view, view.repository, implementation.goal_file):
-            return
+        one, named = pair(view, implementation), goal_path(view, implementation)
         position = view.position(implementation)
         where: Where = {
             "implementation": implementation,
             "path": "info.json",
             "pointer": f"/implementations/{position}/goal_file",
         }
-        if one.goal_path is None:
+        if view.is_empty and implementation.goal_file:
+            message = (
+                f"goal_file {implementation.goal_file!r:.120} does not exist: nothing is in the repository"
+            )
+            yield self.finding(view, message, "copy the repository, and mask the target in it", **where)
+        if view.repository is None or leaves(view, view.repository, implementation.goal_file):
+            return
+        if named is None:
             message = (
                 f"goal_file {implementation.goal_file!r:.120} does not exist"
                 if implementation.goal_file
                 else "goal_file is missing"
             )
-            yield self.finding(view, message, similar_path(view, implementation.goal_file), **where)
+            meant = view.in_repository_path(one.goal_path)
+            hint = f"did you mean {meant}?" if meant else similar_path(view, implementation.goal_file)
+            yield self.finding(view, message, hint, **where)
             return
+        if one.goal_path != named or one.goal_path is None:
+            return  # the unit test, which LMR510 reports
         prefix = view.repository.name + "/"
         if clean_path(implementation.goal_file) != view.relative_raw(one.goal_path)[len(prefix) :]:
             message = (

@@ -39,6 +39,15 @@ class TestExists(ImplementationCheck):
 
     def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
         """At most one finding."""
+        if view.is_empty:
+            yield self.finding(
+                view,
+                f"unit_test_file {implementation.unit_test_file!r:.120} does not exist: nothing is in the repository",
+                "`lmr-author record` makes one when the repository is there",
+                implementation=implementation,
+                path="info.json",
+                pointer=f"/implementations/{view.position(implementation)}",
+            )
         if view.repository is None or leaves(view, view.repository, implementation.unit_test_file):
             return
         position = view.position(implementation)
@@ -86,7 +95,6 @@ class GoalIsNotTheTest(ImplementationCheck):
         Example(
             "goal_file is the unit test",
             implementation={"goal_file": "unit_test/unit_test_1.py"},
-            also=("LMR301", "LMR304"),
         ),
         Example(
             "a module of unit_test/",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -25,6 +26,9 @@ MAX_PYTHON = 2 * 1024 * 1024
 
 HOLLOW = frozenset({".git", ".gitkeep", ".gitmodules", ".DS_Store"})
 """Files that an empty folder can hold: a submodule's link, a place holder."""
+
+NO_REPOSITORY = frozenset({"golden_files", "authoring", ".git", "__pycache__", "unit_test"})
+"""Folders of a task that are never the repository."""
 
 T = TypeVar("T")
 
@@ -101,6 +105,12 @@ class TaskView:
         """An entry's path relative to the repository."""
         return entry.relative[len(self.relative_raw(self.repository)) + 1 :] if self.repository else ""
 
+    def in_repository_path(self, path: Path | None) -> str:
+        """A path relative to the repository, with ``/``; "" for none and for what is not in it."""
+        if path is None or self.repository is None or self.repository not in path.parents:
+            return ""
+        return path.relative_to(self.repository).as_posix()
+
     def module(self, path: Path | None) -> Module | None:
         """A file parsed as Python 3, cached; None when it is absent, too large or not Python 3."""
         if path is None:
@@ -118,14 +128,18 @@ class TaskView:
 
     @cached_property
     def raw(self) -> dict[str, Any] | None:
-        """``info.json`` as it stands, or None when it is absent or no JSON object."""
+        """``info.json`` as it stands, or None when it is absent or no JSON object.
+
+        A comma too many, a ``//`` comment, a line break inside of a text and another encoding are read over:
+        LMR001 reports them, and the rest of the task is looked at all the same.
+        """
         data = self.read_bytes(self.task.info_path)
         if data is None:
             return None
         try:
             value = json.loads(data)
         except (ValueError, RecursionError):
-            return None
+            value = _lenient(data)
         return value if isinstance(value, dict) else None
 
     @cached_property
@@ -149,20 +163,54 @@ class TaskView:
 
     @cached_property
     def repository(self) -> Path | None:
-        """The repository folder; None when it is absent, its name leads outside, or nothing is in it."""
+        """The repository folder; None when it is absent, its name leads outside, or nothing is in it.
+
+        Where no folder has the name, the only one that can be meant.
+        """
+        path = self.named_repository
+        if path is None:
+            path = self._meant_repository()
+        return None if path is None or self._is_hollow(path) else path
+
+    @cached_property
+    def named_repository(self) -> Path | None:
+        """The folder that ``repo_folder_name`` names, empty or not; None when there is none."""
         try:
             path = self.task.repository(self.info)
-            if not path.is_dir() or path == self.task.root:
-                return None
+            return path if path.is_dir() and path != self.task.root else None
         except (LmrError, OSError, ValueError):
             return None
+
+    def _meant_repository(self) -> Path | None:
+        named = self.info.repo_folder_name.strip("/")
+        if any(entry.relative == named for entry in self.entries):
+            return None  # a link out of the task, or a file
+        folders = [
+            entry.relative
+            for entry in self.entries
+            if entry.kind == "folder" and "/" not in entry.relative and entry.name not in NO_REPOSITORY
+        ]
+        with_code = [
+            folder
+            for folder in folders
+            if any(
+                entry.suffix == ".py" and entry.relative.startswith(folder + "/") for entry in self.entries
+            )
+        ]
+        return self.task.root / with_code[0] if len(with_code) == 1 else None
+
+    def _is_hollow(self, path: Path) -> bool:
         prefix = self.relative_raw(path) + "/"
-        hollow = all(
+        return all(
             entry.name in HOLLOW
             for entry in self.entries
             if entry.kind == "file" and entry.relative.startswith(prefix)
         )
-        return None if hollow else path
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the repository's folder is there and holds nothing: a submodule link, most often."""
+        return self.repository is None and self.named_repository is not None
 
     @cached_property
     def repository_files(self) -> tuple[Path, ...]:
@@ -230,6 +278,22 @@ class TaskView:
     def relative(self, path: Path) -> str:
         """A path as findings name it: as :meth:`relative_raw`, in characters that can be printed."""
         return readable(self.relative_raw(path))
+
+
+_JSON_PIECE = re.compile(r'"(?:\\.|[^"\\])*"|,(?=\s*[}\]])|//[^\n]*', re.DOTALL)
+
+
+def _lenient(data: bytes) -> object:
+    """JSON with the usual slips of files that were written by hand; None when it is something else."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = data.decode("cp1252", "replace")
+    text = _JSON_PIECE.sub(lambda match: match[0] if match[0].startswith('"') else "", text)
+    try:
+        return json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return None
 
 
 def readable(name: str) -> str:

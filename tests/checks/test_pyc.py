@@ -194,8 +194,8 @@ def _with_compiled(folder: Path, data: bytes) -> list[Finding]:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_the_goldens_code_is_a_leak(version: str, tmp_path: Path) -> None:
-    assert [one.code for one in _with_compiled(tmp_path, _bytes(version, "golden"))] == ["LMR401"]
+def test_the_goldens_code_is_a_leak_and_a_cache(version: str, tmp_path: Path) -> None:
+    assert [one.code for one in _with_compiled(tmp_path, _bytes(version, "golden"))] == ["LMR702", "LMR401"]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
