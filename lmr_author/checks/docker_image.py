@@ -114,6 +114,7 @@ class DirectoryArgument(DockerCheck):
 
     code = "LMR204"
     title = "ARG DIR is the repository's folder"
+    fixable = True
     rationale = (
         "LMR-Bench builds with DIR as the repository's folder. A default left over from another task builds"
         " an image of nothing."

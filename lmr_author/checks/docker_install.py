@@ -44,6 +44,7 @@ class QuotedVersions(DockerCheck):
 
     code = "LMR203"
     title = "version ranges on a command line are quoted"
+    fixable = True
     rationale = (
         "In `RUN pip install torch>=2.5` the shell redirects pip's output into a file named `=2.5` and"
         " installs any torch at all."

@@ -53,7 +53,7 @@ MANY = 8
 """More than so many are told in one finding."""
 
 
-class _Unwanted(Check):
+class Unwanted(Check):
     """Files and folders of some names, one finding for each, or for each folder with many of them."""
 
     severity = Severity.WARNING
@@ -64,20 +64,9 @@ class _Unwanted(Check):
     def run(self, view: TaskView) -> Iterator[Finding]:
         """One finding for each file or folder; what lies in a folder that was named is not named again."""
         by_folder: dict[str, list[Entry]] = defaultdict(list)
-        named: set[str] = set()
-        for entry in view.entries:
-            parents = _parents(entry.relative)
-            if (
-                entry.kind == "special"
-                or not named.isdisjoint(parents)
-                or entry.relative.startswith("authoring/")
-            ):
-                continue
-            if not VERSION_CONTROL.isdisjoint(entry.relative.split("/")):
-                continue
-            if self.unwanted(view, entry):
-                named.add(entry.relative)
-                by_folder[entry.folder].append(entry)
+        for entry in self.entries(view):
+            by_folder[entry.folder].append(entry)
+        named = [entry.relative for entries in by_folder.values() for entry in entries]
         if len(named) > MANY and len(by_folder) > 1:
             first = ", ".join(sorted(named)[:3])
             yield self.finding(
@@ -102,6 +91,22 @@ class _Unwanted(Check):
                     severity=self.weight(view, entry),
                 )
 
+    def entries(self, view: TaskView) -> Iterator[Entry]:
+        """Each file or folder of this kind, and none that lies in another of them."""
+        named: set[str] = set()
+        for entry in view.entries:
+            if (
+                entry.kind == "special"
+                or not named.isdisjoint(_parents(entry.relative))
+                or entry.relative.startswith("authoring/")
+            ):
+                continue
+            if not VERSION_CONTROL.isdisjoint(entry.relative.split("/")):
+                continue
+            if self.unwanted(view, entry):
+                named.add(entry.relative)
+                yield entry
+
     def unwanted(self, view: TaskView, entry: Entry) -> bool:
         """Whether an entry is of this kind."""
         return any(fnmatch.fnmatchcase(entry.name, pattern) for pattern in self.patterns)
@@ -116,7 +121,7 @@ def _parents(relative: str) -> set[str]:
     return {"/".join(parts[:count]) for count in range(1, len(parts))}
 
 
-class NoSystemFiles(_Unwanted):
+class NoSystemFiles(Unwanted):
     """LMR701."""
 
     code = "LMR701"
@@ -139,7 +144,7 @@ class NoSystemFiles(_Unwanted):
     passing = (Example(".gitignore", files={f"{REPOSITORY}/.gitignore": ".DS_Store\n"}),)
 
 
-class NoCaches(_Unwanted):
+class NoCaches(Unwanted):
     """LMR702."""
 
     code = "LMR702"
@@ -165,7 +170,7 @@ class NoCaches(_Unwanted):
     )
 
 
-class NoLogs(_Unwanted):
+class NoLogs(Unwanted):
     """LMR703."""
 
     code = "LMR703"
@@ -174,6 +179,7 @@ class NoLogs(_Unwanted):
         'LMR-Bench\'s scripts decide by "Passed" in unit_test/logs/: a log that was shipped passes whatever'
         " the agent did."
     )
+    fixable = False  # a test may read it
     patterns = LOGS
     what = "log of an earlier run"
     failing = (

@@ -70,6 +70,7 @@ class Category(Check):
 
     code = "LMR004"
     title = "the category is one of the nine"
+    fixable = True
     rationale = (
         "Results are reported by category. A missing one, free text, or a longer form of a canonical name"
         " makes a row of its own in every table. The nine: " + "; ".join(CATEGORIES) + "."

@@ -20,6 +20,7 @@ class InstanceId(Check):
 
     code = "LMR005"
     title = "instance_id is the number that the folder's name starts with"
+    fixable = True
     rationale = (
         "Results are stored by instance_id. As text, or as another task's number, they end up in the wrong"
         " row."

@@ -79,6 +79,7 @@ class InfoSchema(Check):
 
     code = "LMR002"
     title = "info.json has the keys and types of its schema"
+    fixable = True
     rationale = (
         "The benchmark's scripts read these keys without looking twice. A missing or misspelt one surfaces as"
         " a KeyError in the middle of an experiment."
@@ -216,6 +217,7 @@ class IndexNumbers(Check):
 
     code = "LMR009"
     title = "implementations are numbered 1, 2, 3 …"
+    fixable = True
     rationale = (
         "Tests, logs, recordings and results are named after the index; two implementations with one index"
         " overwrite each other."

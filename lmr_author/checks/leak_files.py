@@ -31,6 +31,7 @@ class CompiledGolden(Check):
 
     code = "LMR401"
     title = "no compiled file holds the golden's code"
+    fixable = True
     rationale = (
         "`__pycache__` is written whenever the golden is run where the task lies, and a `.pyc` decompiles in"
         " seconds. 13 of 29 published tasks ship one. A `.pyc` of the masked file is not a leak; the target's"
@@ -72,6 +73,7 @@ class GitHistory(Check):
 
     code = "LMR402"
     title = "the repository has no version history"
+    fixable = True
     rationale = (
         "`git show HEAD:trainers.py` is the solution. Agents restore originals from the history when there is"
         " one."

@@ -64,10 +64,16 @@ class ProvenanceThere(Check):
     )
 
     def run(self, view: TaskView) -> Iterator[Finding]:
-        """At most one finding; none for a task that keeps no records at all, being made without this tool."""
+        """At most one finding; none for a task that keeps no records, but perhaps what `validate` put there."""
         if view.raw is None or any(entry.relative == "authoring/provenance.json" for entry in view.entries):
             return
-        if any(entry.relative.startswith("authoring/") and entry.kind == "file" for entry in view.entries):
+        records = [
+            entry.relative
+            for entry in view.entries
+            if entry.relative.startswith("authoring/") and entry.kind == "file"
+        ]
+        ours = ("authoring/removed/", "authoring/accepted.json")
+        if any(not record.startswith(ours) for record in records):
             yield self.finding(
                 view,
                 "no record of where the task is from",

@@ -16,6 +16,7 @@ class RetrievalPaths(ImplementationCheck):
 
     code = "LMR605"
     title = "the paths of retrieval_context exist in the repository"
+    fixable = True
     rationale = (
         "These files are put into the prompt. One that is missing is silently left out, or stops the run."
     )

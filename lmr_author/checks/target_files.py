@@ -28,6 +28,7 @@ class GoalHasTarget(ImplementationCheck):
 
     code = "LMR301"
     title = "the goal file exists and defines the target"
+    fixable = True
     rationale = (
         "The agent is told to implement a function in a file. Without the file, or without the function's"
         " header, there is nothing to do."
@@ -111,6 +112,7 @@ class GoldenHasTarget(ImplementationCheck):
 
     code = "LMR302"
     title = "the golden file exists and defines the target"
+    fixable = True
     rationale = (
         "The golden is the reference solution: without it nothing can be verified, recorded or unmasked."
     )

@@ -34,6 +34,7 @@ class TargetNamed(ImplementationCheck):
 
     code = "LMR007"
     title = "goal_function and class_name name exactly one function"
+    fixable = True
     rationale = (
         "Candidates are spliced into this function. A class, an absent name or one that several functions of"
         " the file have (`forward`!) leaves open what was to be implemented, and what is replaced."

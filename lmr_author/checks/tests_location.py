@@ -22,6 +22,7 @@ class TestExists(ImplementationCheck):
 
     code = "LMR501"
     title = "the unit test exists and can be parsed"
+    fixable = True
     rationale = (
         "Without its test an implementation cannot be scored. `unit_test.py` for `unit_test_1.py` is the"
         " usual slip."

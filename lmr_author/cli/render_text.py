@@ -14,6 +14,7 @@ _COLOURS = {
     "path": "4",
     "dim": "2",
     "good": "32",
+    "bad": "31",
 }
 WIDE = 120
 """Columns where there is no terminal, or a wider one: longer lines are hard to read."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,12 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lmr_author.cli.common import default_tasks, print_json
+from lmr_author.errors import UsageError
 from lmr_author.model import Severity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lmr_author.checks.base import Check
+    from lmr_author.validation.fixing import Plan
     from lmr_author.validation.report import Report
 
 
@@ -58,6 +61,18 @@ def validate(
     reason: Annotated[
         str, typer.Option("--reason", help="Why what is accepted is no problem; kept in authoring/.")
     ] = "",
+    fix: Annotated[
+        bool,
+        typer.Option(
+            "--fix", help="Repair what only one repair is right for; a copy goes to authoring/removed/."
+        ),
+    ] = False,
+    diff: Annotated[
+        bool,
+        typer.Option(
+            "--diff", help="Show what --fix would change, and change nothing; with --fix, show it too."
+        ),
+    ] = False,
     output: Annotated[
         ReportFormat,
         typer.Option("--format", "-f", help="text for people; json, sarif, github, junit for programs."),
@@ -73,32 +88,81 @@ def validate(
     ] = None,
 ) -> int:
     """Static checks: everything that can be seen to be wrong without running, in milliseconds."""
-    from lmr_author.cli import render
-    from lmr_author.taskdir import TaskDir
     from lmr_author.validation.accept import accept_findings
-    from lmr_author.validation.run import processors, select_checks
-    from lmr_author.validation.run import validate as run
-    from lmr_author.validation.store import Store
+    from lmr_author.validation.fixing import plan, repair
+    from lmr_author.validation.run import select_checks
 
+    if diff and output is not ReportFormat.text:
+        raise UsageError("--diff is text", "leave --format away, or --diff")
     checks = select_checks(select or (), ignore or ())
-    found = [task for path in paths or [default_tasks()] for task in TaskDir.find_all(path)]
-    tasks = list({task.root.resolve(): task for task in found}.values())
-    store = None if no_cache else Store.of_user([check.code for check in checks])
-    with render.progress("validating") as say:
-        done = iter(range(1, len(tasks) + 1))
-        report = run(
-            tasks,
-            checks,
-            lambda task: say(f"validated {next(done)} of {len(tasks)} tasks: {task.task}"),
-            store=store,
-            jobs=jobs or processors(),
-        )
-        if accept or reason:
-            accept_findings(tasks, report, accept or (), reason)
-            report = run(tasks, checks, store=store)
+    run = _Run(paths or [default_tasks()], checks, jobs, cached=not no_cache)
+    report = run()
+    if accept or reason:
+        accept_findings(run.tasks, report, accept or (), reason)
+        report = run()
     report = report.at_least(severity)
+    if fix:
+        report, done = repair(report, lambda: run().at_least(severity))
+        _say_fixed(done, diff)
+    elif diff:
+        _print_diff(plan(report))
+        return 0 if report.clean else 1
     _print(report, output, checks)
     return 0 if report.clean else 1
+
+
+class _Run:
+    """Validates the tasks that were named, as often as it is called."""
+
+    def __init__(
+        self, paths: Sequence[Path], checks: Sequence[Check], jobs: int | None, *, cached: bool
+    ) -> None:
+        from lmr_author.taskdir import TaskDir
+        from lmr_author.validation.run import processors
+        from lmr_author.validation.store import Store
+
+        found = [task for path in paths for task in TaskDir.find_all(path)]
+        self.tasks = list({task.root.resolve(): task for task in found}.values())
+        self._checks = checks
+        self._jobs = jobs or processors()
+        self._store = Store.of_user([check.code for check in checks]) if cached else None
+
+    def __call__(self) -> Report:
+        from lmr_author.cli import render
+        from lmr_author.validation.run import validate as run
+
+        with render.progress("validating") as say:
+            done = iter(range(1, len(self.tasks) + 1))
+            return run(
+                self.tasks,
+                self._checks,
+                lambda task: say(f"validated {next(done)} of {len(self.tasks)} tasks: {task.task}"),
+                store=self._store,
+                jobs=self._jobs,
+            )
+
+
+def _print_diff(plans: Sequence[Plan]) -> None:
+    """What would be changed, on stdout, and what comes next, on stderr."""
+    from lmr_author.cli.render_diff import render_plans
+
+    render_plans(plans)
+    count = sum(len(one.changes) for one in plans)
+    if count:
+        said = f"{count} change{'s' * (count != 1)} to {len(plans)} task{'s' * (len(plans) != 1)}"
+        print(f"next: `lmr-author validate --fix` makes {said}; a copy of each is kept", file=sys.stderr)
+    else:
+        print("nothing can be repaired automatically; run it without --diff", file=sys.stderr)
+
+
+def _say_fixed(plans: Sequence[Plan], diff: bool) -> None:
+    """What was changed: as a diff on stdout, or as a list on stderr."""
+    from lmr_author.cli.render_diff import render_changes, render_plans
+
+    if diff:
+        render_plans(plans)
+    else:
+        render_changes(plans)
 
 
 def _print(report: Report, output: ReportFormat, checks: Sequence[Check]) -> None:

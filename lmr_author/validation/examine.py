@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 from lmr_author.checks.base import Check, TreeCheck
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Severity
 from lmr_author.taskdir import TaskDir
+from lmr_author.validation.edits import changes
+from lmr_author.validation.fixes import FIXES, edits_for
 from lmr_author.validation.properties import Evidence, evidence
 from lmr_author.validation.result import NOTHING_SEEN, Claim, TaskResult
 
@@ -19,7 +22,7 @@ INTERNAL = "LMR000"
 def examine(task: TaskDir, checks: Sequence[Check]) -> TaskResult:
     """Run checks over one task. Nothing is written, and nothing of the task is run."""
     view = TaskView(task)
-    findings = validate_view(view, checks)
+    findings = [_marked(view, finding) for finding in validate_view(view, checks)]
     claims = list(_claims(view, checks, findings))
     return TaskResult(view.name, tuple(findings), tuple(claims), _evidence(view, findings))
 
@@ -42,6 +45,16 @@ def _claims(view: TaskView, checks: Sequence[Check], findings: list[Finding]) ->
                 yield from [Claim(check.code, what, finding) for what, finding in check.claims(view)]
             except Exception as error:  # as in _guarded
                 findings.append(_failed(check.code, view.name, error))
+
+
+def _marked(view: TaskView, finding: Finding) -> Finding:
+    """A finding that says whether it can be repaired: whether there are edits that do it."""
+    if not finding.fixable and finding.code not in FIXES:
+        return finding
+    try:
+        return replace(finding, fixable=bool(changes(view, edits_for(view, finding))))
+    except Exception:  # as in _guarded; a fix that fails is none
+        return replace(finding, fixable=False)
 
 
 def _evidence(view: TaskView, findings: list[Finding]) -> tuple[Evidence, ...]:
