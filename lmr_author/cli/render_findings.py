@@ -168,11 +168,10 @@ def _next_step(report: Report) -> str:
         for finding in sorted(report.findings, key=lambda one: one.severity.value)
         if finding.severity.value != "note"
     )
-    say = f"`lmr-author explain {worst.code}` says more about {worst.code}"
+    say = f"`lmr-author explain {worst.code}` says more"
     fixable = sum(finding.fixable for finding in report.findings)
     if fixable:
-        count = "1 of these" if fixable == 1 else f"{fixable} of these"
-        return f"`lmr-author validate --diff` shows how {count} can be repaired, `--fix` does it; then {say}"
+        return f"`lmr-author validate --fix` repairs {fixable} of these, `--diff` shows how; {say}"
     return f"start with the errors, then run this again; {say}"
 
 
