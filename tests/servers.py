@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,6 +19,8 @@ class Answer:
     body: bytes = b""
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
+    after: float = 0.0
+    """Seconds before it says anything."""
 
 
 @contextmanager
@@ -27,12 +30,13 @@ def serve(answers: dict[str, Answer]) -> Iterator[str]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             answer = answers.get(self.path.partition("?")[0], Answer(b"nothing here", 404))
+            time.sleep(answer.after)
             self.send_response(answer.status)
             for name, value in answer.headers.items():
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(answer.body)))
-            self.end_headers()
             try:
+                self.end_headers()
                 self.wfile.write(answer.body)
             except (BrokenPipeError, ConnectionResetError):
                 pass

@@ -15,6 +15,7 @@ from lmr_author.errors import EXIT_INTERRUPTED, UsageError
 
 VERBS = {
     "demo": "Author a complete task from a bundled paper and repository, offline.",
+    "vet": "Vet a paper and its repository by the benchmark's criteria, with evidence.",
     "new-task": "Make a task folder from a paper and its repository, pinned at a commit.",
     "env": "Detect what the repository needs, pin it, write the Dockerfile, build the image.",
     "suggest": "Rank the repository's functions by how good a task each makes.",

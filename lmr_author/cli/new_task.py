@@ -66,6 +66,10 @@ def new_task(
     offline: Annotated[
         bool, typer.Option("--offline", help="Pin requirements without asking the package index.")
     ] = False,
+    vetting: Annotated[
+        Path | None,
+        typer.Option("--vetting", metavar="FILE", help="What `lmr-author vet` wrote; kept with the task."),
+    ] = None,
     no_input: NoInputOption = False,
 ) -> int:
     """Make a task folder from a paper and its repository, pinned at a commit."""
@@ -94,6 +98,7 @@ def new_task(
         skip_submodules=skip_submodules,
         skip_lfs=skip_lfs,
         offline=offline,
+        vetting=vetting,
     )
     if asking:
         # A spinner and a question would write over one another.

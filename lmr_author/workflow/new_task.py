@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from lmr_author import environment, files, paper, repo
 from lmr_author.environment import BaseImage, Lock, Recipe
@@ -38,6 +39,7 @@ class NewTaskOptions:
         name: of the task folder, after its number; ``repo_folder`` of the repository's folder in it.
         repo_url: public address to write down, when ``repo`` is a local clone of it.
         python_version: inside the base image, when it is known better than the table does.
+        vetting: file that ``vet`` wrote; it becomes the task's ``authoring/vetting.json``.
     """
 
     paper: str
@@ -56,6 +58,7 @@ class NewTaskOptions:
     skip_submodules: bool = False
     skip_lfs: bool = False
     offline: bool = False
+    vetting: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -95,6 +98,7 @@ def new_task(
         Recipe(), options.base_image, options.python_version
     )  # wrong input fails before any work
     taken = _taken(options)
+    vetted = records.read_vetting(options.vetting) if options.vetting else None
     with tempfile.TemporaryDirectory(prefix="lmr-author-paper-") as temporary:
         say(f"fetching the paper {options.paper}")
         fetched = paper.fetch(options.paper, Path(temporary) / "paper.pdf")
@@ -108,7 +112,7 @@ def new_task(
             info = replace(info, repo_commit=stages.clone.commit, license=stages.clone.licence)
             had_tests = TaskDir(staging).unit_test_folder(info).is_dir()
             say("writing the task")
-            _write(TaskDir(staging), info, stages)
+            _write(TaskDir(staging), info, stages, vetted)
             _require_free(final)
     return NewTaskResult(TaskDir(final), info, stages.base, tuple(_notes(info, stages, had_tests)))
 
@@ -271,7 +275,7 @@ def default_name(title: str) -> str:
     return safe_name(acronym[1]) if acronym else ""
 
 
-def _write(task: TaskDir, info: TaskInfo, stages: Stages) -> None:
+def _write(task: TaskDir, info: TaskInfo, stages: Stages, vetted: dict[str, Any] | None) -> None:
     """Every file of the new task; ``info.json`` last, because a folder with it counts as a task."""
     _require_room(task, info, stages)
     pdf = stages.fetched.path.read_bytes()
@@ -287,7 +291,7 @@ def _write(task: TaskDir, info: TaskInfo, stages: Stages) -> None:
     files.write_text(task.lock, stages.lock.text)
     now = datetime.now(UTC)
     files.write_json(task.provenance_path, records.provenance(info, stages, now))
-    files.write_json(task.vetting_path, records.vetting(info, stages))
+    files.write_json(task.vetting_path, vetted or records.vetting(info, stages))
     files.write_json(task.info_path, info.to_json())
 
 

@@ -1,0 +1,176 @@
+"""Evidence for the questions, gathered from the paper's text and the repository's files. It answers nothing."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from lmr_author import files
+from lmr_author.processes import printable
+from lmr_author.vetting.questions import NAMED_VENUES, YEARS, licence_stop
+
+Evidence = dict[str, list[str]]
+"""Question → lines."""
+
+LANGUAGES = {
+    ".py": "Python", ".ipynb": "notebooks", ".sh": "shell", ".c": "C", ".cc": "C++", ".cpp": "C++", ".cu": "CUDA",
+    ".java": "Java", ".js": "JavaScript", ".ts": "TypeScript", ".r": "R", ".lua": "Lua", ".pl": "Perl", ".rs": "Rust",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class PaperFacts:
+    """What was read from the PDF."""
+
+    title: str
+    pages: Sequence[str]
+    venue: str
+    year: int | None
+    year_origin: str
+    repositories: Sequence[str]
+
+
+@dataclass(frozen=True)
+class CloneFacts:
+    """What was found in the clone."""
+
+    url: str
+    folder: Path
+    commits: int
+    commit_date: datetime
+    branch: str
+    last_date: datetime | None
+    licence: str
+    licence_file: str
+    requirements: Sequence[str] | None = None
+
+
+def from_paper(paper: PaperFacts, url: str, this_year: int) -> Evidence:
+    """What the paper says for each question.
+
+    Args:
+        url: address of the repository that is vetted.
+        this_year: for the age.
+    """
+    return {
+        "methodological_focus": _method(paper),
+        "reproducibility": [_linked(paper, url)],
+        "clarity_and_complexity": [f"{len(paper.pages)} pages"],
+        "venue": _venue(paper.venue),
+        "year": _year(paper, this_year),
+    }
+
+
+def from_clone(clone: CloneFacts) -> Evidence:
+    """What the clone says for each question."""
+    folder = clone.folder
+    found = list(files.walk(folder))
+    sources = [path for path in found if path.suffix == ".py"]
+    tests = sum(path.name.startswith("test_") or path.name.endswith("_test.py") for path in sources)
+    activity = [f"{clone.commits} commits up to the pinned one ({clone.commit_date.date()})"]
+    if clone.last_date is not None:
+        activity.append(f"last commit on {clone.branch or 'its branch'}: {clone.last_date.date()}")
+    if clone.requirements is not None:
+        listed = ", ".join(clone.requirements)
+        activity.append(f"requirements declared in: {listed}" if listed else "no requirements declared")
+    readme = next((path for path in sorted(folder.iterdir()) if path.name.lower().startswith("readme")), None)
+    documented = f"{readme.name}: {_words(readme)} words" if readme and readme.is_file() else "no README"
+    counts = f"{len(sources)} Python files, {tests} of them tests"
+    return {
+        "reproducibility": activity,
+        "clarity_and_complexity": [counts, documented, _languages(found)],
+        "license": _licence(clone),
+    }
+
+
+def merged(*parts: Evidence) -> Evidence:
+    """Evidence of several sources, in order."""
+    result: Evidence = {}
+    for part in parts:
+        for name, lines in part.items():
+            result.setdefault(name, []).extend(lines)
+    return result
+
+
+def _method(paper: PaperFacts) -> list[str]:
+    found = []
+    abstract = _abstract(paper.pages[0]) if paper.pages else ""
+    if abstract:
+        found.append(f"abstract: {printable(abstract, 700)}")
+    text = "\n".join(paper.pages)
+    boxes = len(set(re.findall(r"^\s*Algorithm (\d+)\b", text, re.M)))
+    found.append(f"algorithm boxes: {boxes}; numbered equations: {_equations(text)}")
+    words = re.findall(r"\b(survey|benchmark|dataset|data set|corpus|shared task)\b", paper.title, re.I)
+    if words:
+        found.append(f"the title says: {', '.join(words)}")
+    return found
+
+
+def _linked(paper: PaperFacts, url: str) -> str:
+    short = url.rstrip("/").removesuffix(".git").lower()
+    if short in [name.lower() for name in paper.repositories]:
+        return "the paper links this repository"
+    links = ", ".join(paper.repositories)
+    return f"the paper links: {links}" if links else "the paper links no repository"
+
+
+def _venue(line: str) -> list[str]:
+    if not line:
+        return []
+    named = [name for name in NAMED_VENUES if re.search(rf"\b{name}\b", line)]
+    return [f"page 1: {line}", *(f"{name} is one of the benchmark's venues" for name in named)]
+
+
+def _year(paper: PaperFacts, this_year: int) -> list[str]:
+    if paper.year is None:
+        return ["no year found in the paper"]
+    age = this_year - paper.year
+    limit = f"within {YEARS} years" if age <= YEARS else f"more than {YEARS} years ago"
+    return [f"{paper.year} (from {paper.year_origin or 'the annotator'}), {limit}"]
+
+
+def _languages(found: Sequence[Path]) -> str:
+    sizes: Counter[str] = Counter()
+    for path in found:
+        if language := LANGUAGES.get(path.suffix.lower()):
+            sizes[language] += path.stat().st_size
+    total = sum(path.stat().st_size for path in found)
+    code = sum(sizes.values())
+    shares = (
+        ", ".join(f"{name} {size / code:.0%}" for name, size in sizes.most_common(3)) if code else "no code"
+    )
+    return f"{len(found)} files, {total / 1e6:.1f} MB; {shares}"
+
+
+def _licence(clone: CloneFacts) -> list[str]:
+    if clone.licence:
+        found = [f"{clone.licence}, recognised in {clone.licence_file}"]
+    elif clone.licence_file:
+        found = [f"{clone.licence_file} is there, but not recognised"]
+    else:
+        found = ["no licence file at the top of the repository"]
+    stop = licence_stop(clone.licence, clone.licence_file)
+    return [*found, stop] if stop else found
+
+
+def _words(path: Path) -> int:
+    with path.open("rb") as file:
+        return len(file.read(1024 * 1024).split())
+
+
+def _equations(text: str) -> int:
+    """Numbers in parentheses that end a line, counted as long as they run on from 1."""
+    numbers = {int(number) for number in re.findall(r"\((\d{1,3})\)\s*$", text, re.M)}
+    count = 0
+    while count + 1 in numbers:
+        count += 1
+    return count
+
+
+def _abstract(page: str) -> str:
+    match = re.search(r"\babstract\b[\s.:—-]*(.*?)(?:\n\s*1?\.?\s*introduction\b|\Z)", page, re.I | re.S)
+    return match[1] if match else ""

@@ -1,0 +1,180 @@
+"""What arXiv, the ACL Anthology and GitHub say. Each is optional; one that fails is a note."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from lmr_author.processes import printable
+from lmr_author.vetting.evidence import Evidence
+from lmr_author.vetting.web import SECONDS, Reply, Unavailable, get
+
+_ATOM = "{http://www.w3.org/2005/Atom}"
+_ARXIV = "{http://arxiv.org/schemas/atom}"
+_ANTHOLOGY = re.compile(
+    r"(?:aclanthology\.org/|aclweb\.org/anthology/|10\.18653/v1/)"
+    r"(?P<id>\d{4}\.[a-z0-9_]+-[a-z0-9]+\.\d+|[A-Z]\d{2}-\d{4})"
+)
+
+
+@dataclass(frozen=True)
+class Services:
+    """Addresses of the services, for mirrors and for tests; ``seconds`` is the time limit of one answer."""
+
+    arxiv: str = "https://export.arxiv.org"
+    anthology: str = "https://aclanthology.org"
+    github: str = "https://api.github.com"
+    seconds: float = SECONDS
+
+
+@dataclass(frozen=True)
+class Source:
+    """How one source fared: ``answered``, ``skipped`` or ``failed``; why; and its evidence."""
+
+    name: str
+    status: str
+    note: str
+    evidence: Evidence
+
+
+def anthology_id(*texts: str) -> str:
+    """The first Anthology id in some texts (an address or a DOI), "" when there is none."""
+    for text in texts:
+        match = _ANTHOLOGY.search(text)
+        if match:
+            return match["id"]
+    return ""
+
+
+def arxiv(services: Services, identifier: str) -> Source:
+    """What arXiv knows: dates, the authors' comment ("accepted at …"), the journal reference."""
+    if not identifier:
+        return Source("arXiv", "skipped", "the paper has no arXiv id", {})
+    address = f"{services.arxiv}/api/query?id_list={quote(identifier)}&max_results=1"
+    return _asked("arXiv", lambda: _read_arxiv(get(address, seconds=services.seconds)))
+
+
+def anthology(services: Services, identifier: str) -> Source:
+    """What the ACL Anthology knows: the venue and the year."""
+    if not identifier:
+        return Source(
+            "ACL Anthology", "skipped", "neither address nor DOI of the paper is the Anthology's", {}
+        )
+    address = f"{services.anthology}/{quote(identifier)}.bib"
+    return _asked("ACL Anthology", lambda: _read_bib(get(address, seconds=services.seconds).text))
+
+
+def github(services: Services, repository: str, title: str, arxiv_id: str) -> Source:
+    """What GitHub knows: issues, activity, archived, licence, stars, releases, a link to the paper."""
+    parts = urlsplit(repository)
+    names = [part for part in parts.path.removesuffix(".git").split("/") if part]
+    if (parts.hostname or "").lower().removeprefix("www.") != "github.com" or len(names) < 2:
+        return Source("GitHub", "skipped", "the repository is not on GitHub", {})
+    owner, name = quote(names[0]), quote(names[1])
+    return _asked("GitHub", lambda: _read_github(services, owner, name, title, arxiv_id))
+
+
+def _asked(name: str, ask: Callable[[], Evidence]) -> Source:
+    try:
+        return Source(name, "answered", "", ask())
+    except Unavailable as error:
+        return Source(name, "failed", str(error), {})
+
+
+def _read_arxiv(reply: Reply) -> Evidence:
+    from xml.etree.ElementTree import ParseError, fromstring
+
+    if b"<!DOCTYPE" in reply.body or b"<!ENTITY" in reply.body:
+        raise Unavailable("its answer is not an Atom feed")
+    try:
+        feed: Any = fromstring(reply.body)
+    except ParseError as error:
+        raise Unavailable("its answer is not an Atom feed") from error
+    entry: Any = feed.find(f"{_ATOM}entry")
+    published = entry.findtext(f"{_ATOM}published", "") if entry is not None else ""
+    if entry is None or not re.match(r"\d{4}-", published):
+        raise Unavailable("it does not know this paper")
+    comment = printable(entry.findtext(f"{_ARXIV}comment", ""), 200)
+    journal = printable(entry.findtext(f"{_ARXIV}journal_ref", ""), 200)
+    subject = entry.find(f"{_ARXIV}primary_category")
+    venue = [f"arXiv, comment: {comment}"] if comment else []
+    venue += [f"arXiv, journal: {journal}"] if journal else []
+    found: Evidence = {"venue": venue, "year": [f"arXiv: first submitted {published[:10]}"]}
+    if subject is not None:
+        found["methodological_focus"] = [f"arXiv subject: {printable(subject.get('term', ''), 40)}"]
+    return found
+
+
+def _read_bib(text: str) -> Evidence:
+    def field(name: str) -> str:
+        match = re.search(rf'^\s*{name}\s*=\s*["{{](.*?)["}}]\s*,?\s*$', text, re.M | re.I | re.S)
+        return printable(re.sub(r"[{}]", "", match[1]), 200) if match else ""
+
+    book, year = field("booktitle") or field("journal"), field("year")
+    if not book:
+        raise Unavailable("its answer is not a BibTeX entry")
+    return {"venue": [f"ACL Anthology: {book}"], "year": [f"ACL Anthology: {year}"] if year else []}
+
+
+def _read_github(services: Services, owner: str, name: str, title: str, arxiv_id: str) -> Evidence:
+    base = f"{services.github}/repos/{owner}/{name}"
+    data = get(base, accept="application/vnd.github+json", seconds=services.seconds).json()
+    if "full_name" not in data:
+        raise Unavailable("its answer is not a repository")
+    activity = [
+        f"GitHub: {_count(data.get('stargazers_count'))} stars, last push {_day(data.get('pushed_at'))}"
+    ]
+    activity += ["GitHub: archived: no longer maintained"] if data.get("archived") is True else []
+    activity += ["GitHub: it is a fork of another repository"] if data.get("fork") is True else []
+    more: tuple[Callable[[], str], ...] = (
+        lambda: _issues(services, owner, name),
+        lambda: _releases(base, services.seconds),
+        lambda: _readme(base, title, arxiv_id, services.seconds),
+    )
+    for ask in more:
+        try:
+            activity.append(ask())
+        except Unavailable as error:
+            activity.append(f"GitHub: one answer is missing: {error}")
+    licence = data.get("license")
+    spdx = licence.get("spdx_id") if isinstance(licence, dict) else None
+    return {"reproducibility": activity, "license": [f"GitHub: {printable(str(spdx or 'no licence'), 40)}"]}
+
+
+def _issues(services: Services, owner: str, name: str) -> str:
+    counts = []
+    for state in ("closed", "open"):
+        query = quote(f"repo:{owner}/{name} type:issue state:{state}")
+        data = get(f"{services.github}/search/issues?q={query}&per_page=1", seconds=services.seconds).json()
+        counts.append(_count(data.get("total_count")))
+    closed, opened = counts
+    share = f" ({closed / (closed + opened):.0%} resolved)" if closed + opened else ""
+    return f"GitHub: {closed} issues closed, {opened} open{share}"
+
+
+def _releases(base: str, seconds: float) -> str:
+    reply = get(f"{base}/releases?per_page=1", seconds=seconds)
+    pages = re.search(r'[?&]page=(\d+)[^>]*>; rel="last"', reply.headers.get("link", ""))
+    some = reply.body.strip() not in (b"[]", b"")
+    return f"GitHub: {int(pages[1]) if pages else int(some)} releases"
+
+
+def _readme(base: str, title: str, arxiv_id: str, seconds: float) -> str:
+    text = get(f"{base}/readme", accept="application/vnd.github.raw+json", seconds=seconds).text
+    plain = " ".join(re.findall(r"\w+", text.lower()))
+    named = title and " ".join(re.findall(r"\w+", title.lower())) in plain
+    linked = arxiv_id and re.sub(r"v\d+$", "", arxiv_id) in text
+    if linked or named:
+        return "GitHub: its README " + ("links the paper" if linked else "names the paper")
+    return "GitHub: its README neither names nor links the paper"
+
+
+def _count(value: Any) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
+def _day(value: Any) -> str:
+    return value[:10] if isinstance(value, str) and re.match(r"\d{4}-\d\d-\d\d", value) else "unknown"

@@ -1,0 +1,268 @@
+"""``vet``: gather evidence about a paper and its repository, keep a person's answers, give a verdict.
+
+Every source is optional. What cannot be had is a note beside the questions, and the questions stay.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from lmr_author import files, paper, repo
+from lmr_author.errors import LmrError, UsageError
+from lmr_author.paper import Paper
+from lmr_author.repo import Address, Clone, CloneOptions
+from lmr_author.taskdir import TaskDir
+from lmr_author.vetting import evidence, sources
+from lmr_author.vetting.questions import QUESTIONS, Answer, Verdict, licence_stop, read_answer, verdict
+from lmr_author.vetting.sources import Services, Source
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class VetOptions:
+    """What is vetted.
+
+    Attributes:
+        paper: PDF file, URL or arXiv id.
+        repo: address of the repository, or a local clone of it; "" for none.
+        repo_url: its public address, when ``repo`` is a local clone.
+        offline: ask no service, and clone only what lies on this machine.
+        services: where the services are.
+    """
+
+    paper: str
+    repo: str = ""
+    repo_url: str = ""
+    offline: bool = False
+    services: Services = field(default_factory=Services)
+
+
+@dataclass(frozen=True)
+class Vetting:
+    """A vetting in progress: what ``authoring/vetting.json`` holds.
+
+    Attributes:
+        stop: why the licence forbids redistribution; "" when it does not.
+        override: the person's reason to go on all the same; "" for none.
+    """
+
+    paper: str
+    repository: str
+    gathered: str
+    evidence: Mapping[str, list[str]]
+    sources: tuple[Source, ...]
+    answers: Mapping[str, Answer]
+    stop: str
+    override: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the answers come to."""
+        return verdict(self.answers, self.stop, self.override)
+
+    def to_json(self) -> dict[str, Any]:
+        """The document (``schemas/vetting.schema.json``)."""
+        result = self.verdict
+        return {
+            "status": result.status,
+            "paper": self.paper,
+            "repository": self.repository,
+            "gathered": self.gathered,
+            "sources": [{"name": one.name, "status": one.status, "note": one.note} for one in self.sources],
+            "questions": questions_json(self.evidence, self.answers),
+            "licence_stop": self.stop,
+            "licence_override": self.override,
+            "reasons": list(result.reasons),
+        }
+
+
+def questions_json(found: Mapping[str, list[str]], answers: Mapping[str, Answer]) -> dict[str, Any]:
+    """The questions with their evidence and answers, as stored."""
+    given = {name: answers.get(name, Answer()) for name in QUESTIONS}
+    return {
+        name: {
+            "question": question,
+            "evidence": list(found.get(name, [])),
+            "answer": given[name].answer or None,
+            "justification": given[name].justification,
+        }
+        for name, question in QUESTIONS.items()
+    }
+
+
+def gather(options: VetOptions, say: Progress) -> Vetting:
+    """All evidence there is. Raises LmrError only when there is neither a readable paper nor a repository."""
+    problems: list[Source] = []
+    with tempfile.TemporaryDirectory(prefix="lmr-author-vet-") as temporary:
+        read, fetched_url, identifier = _paper(options, Path(temporary), say, problems)
+        clone = _clone(options, Path(temporary), say, problems)
+        if read is None and clone is None:
+            raise LmrError(
+                f"there is nothing to vet: {'; '.join(one.note for one in problems)}",
+                "give a PDF that can be read, or a repository that can be cloned",
+            )
+        public = options.repo_url or (Address.parse(options.repo).shown if options.repo else "")
+        found = evidence.merged(
+            evidence.from_paper(paper_facts(read), public, datetime.now(UTC).year) if read else {},
+            evidence.from_clone(clone_facts(clone, public)) if clone else {},
+        )
+    asked = _services(options, read, fetched_url, identifier, public, say)
+    stop = licence_stop(clone.licence, clone.licence_file) if clone else ""
+    return Vetting(
+        paper=(read.title if read else "") or options.paper,
+        repository=public,
+        gathered=datetime.now(UTC).isoformat(timespec="seconds"),
+        evidence=evidence.merged(found, *(one.evidence for one in asked)),
+        sources=(*problems, *asked),
+        answers={},
+        stop=stop,
+    )
+
+
+def paper_facts(read: Paper, year: int | None = None) -> evidence.PaperFacts:
+    """A paper as evidence is made of it; ``year`` when it is known better than from the PDF."""
+    origin = read.year_origin if year in (None, read.year) else ""
+    return evidence.PaperFacts(
+        read.title, read.pages, read.venue, year or read.year, origin, read.repositories
+    )
+
+
+def clone_facts(clone: Clone, url: str, requirements: tuple[str, ...] | None = None) -> evidence.CloneFacts:
+    """A clone as evidence is made of it."""
+    return evidence.CloneFacts(
+        url,
+        clone.folder,
+        clone.commits,
+        clone.commit_date,
+        clone.default_branch,
+        clone.last_date,
+        clone.licence,
+        clone.licence_file,
+        requirements,
+    )
+
+
+def _paper(
+    options: VetOptions, folder: Path, say: Progress, problems: list[Source]
+) -> tuple[Paper | None, str, str]:
+    """The paper, its address and its arXiv id."""
+    say(f"reading the paper {options.paper}")
+    try:
+        if options.offline and not Path(options.paper).expanduser().exists():
+            raise LmrError("not fetched: offline", "pass a PDF file")
+        fetched = paper.fetch(options.paper, folder / "paper.pdf")
+        read = paper.extract(fetched.path)
+    except LmrError as error:
+        problems.append(Source("paper", "failed", error.message, {}))
+        return None, "", ""
+    problems.append(Source("paper", "answered", "", {}))
+    return read, fetched.url, fetched.arxiv_id or read.arxiv_id
+
+
+def _clone(options: VetOptions, folder: Path, say: Progress, problems: list[Source]) -> Clone | None:
+    if not options.repo:
+        problems.append(Source("repository", "skipped", "none was named", {}))
+        return None
+    address = Address.parse(options.repo)
+    if options.offline and not address.local:
+        problems.append(Source("repository", "skipped", "not cloned: offline", {}))
+        return None
+    say(f"cloning {address.shown}")
+    try:
+        how = CloneOptions(skip_submodules=True, skip_lfs=True)
+        found = repo.clone(options.repo, None, folder / "clone", how, say)
+    except LmrError as error:
+        problems.append(Source("repository", "failed", error.message, {}))
+        return None
+    problems.append(Source("repository", "answered", "", {}))
+    return found
+
+
+def _services(
+    options: VetOptions, read: Paper | None, url: str, identifier: str, public: str, say: Progress
+) -> list[Source]:
+    if options.offline:
+        names = ("arXiv", "ACL Anthology", "GitHub")
+        return [Source(name, "skipped", "offline", {}) for name in names]
+    say("asking arXiv, the ACL Anthology and GitHub")
+    first = read.pages[0] if read and read.pages else ""
+    title = read.title if read else ""
+    return [
+        sources.arxiv(options.services, identifier),
+        sources.anthology(options.services, sources.anthology_id(url, options.paper, first)),
+        sources.github(options.services, public, title, identifier),
+    ]
+
+
+def with_answers(vetting: Vetting, answers: Mapping[str, Answer], override: str = "") -> Vetting:
+    """The vetting with further answers; an empty override leaves the one that is there."""
+    return replace(
+        vetting, answers={**vetting.answers, **answers}, override=override.strip() or vetting.override
+    )
+
+
+def read_answers(path: Path) -> dict[str, Answer]:
+    """An answers file, YAML or JSON: question → "yes", or {answer, justification}. Raises UsageError."""
+    data = files_data(path, "--answers")
+    found = {}
+    for name, given in data.items():
+        answer, why = (
+            (given.get("answer"), given.get("justification", ""))
+            if isinstance(given, Mapping)
+            else (given, "")
+        )
+        if isinstance(answer, bool):  # YAML reads a bare yes and no as truth values
+            answer = "yes" if answer else "no"
+        found[str(name)] = read_answer(str(name), answer, why)
+    return found
+
+
+def files_data(path: Path, option: str) -> dict[str, Any]:
+    """A YAML or JSON file that holds an object. Raises UsageError when it is none."""
+    import yaml
+
+    if not path.is_file():
+        raise UsageError(f"{option} {path}: there is no such file", "check the path")
+    try:
+        data = yaml.safe_load(path.read_bytes())
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        raise UsageError(f"{option} {path}: neither YAML nor JSON", "correct the file") from error
+    if not isinstance(data, dict):
+        raise UsageError(f"{option} {path}: not an object with names", "see the command's --help")
+    return data
+
+
+def load(path: Path) -> tuple[dict[str, Answer], str]:
+    """The answers and the override of an earlier vetting; none when there is no such file, or it is damaged."""
+    try:
+        data = files.read_json(path) if path.is_file() else {}
+    except LmrError:
+        return {}, ""
+    entries = data.get("questions", {}) if isinstance(data, dict) else {}
+    found = {}
+    for name in QUESTIONS:
+        entry = entries.get(name) if isinstance(entries, dict) else None
+        try:
+            if isinstance(entry, dict) and entry.get("answer"):
+                found[name] = read_answer(name, entry.get("answer"), entry.get("justification", ""))
+        except UsageError:
+            continue
+    override = data.get("licence_override", "") if isinstance(data, dict) else ""
+    return found, override if isinstance(override, str) else ""
+
+
+def save(path: Path, vetting: Vetting) -> None:
+    """Write the document."""
+    files.write_json(path, vetting.to_json())
+
+
+def of_task(task: TaskDir) -> VetOptions:
+    """What to vet for a task that exists: its own paper, and its repository's address. Raises LmrError."""
+    info = task.load()
+    return VetOptions(str(task.paper_pdf(info)), info.repo_url, info.repo_url)

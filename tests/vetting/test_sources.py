@@ -1,0 +1,161 @@
+"""What arXiv, the ACL Anthology and GitHub answer, and what they answer when something is wrong."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from lmr_author.vetting import sources, web
+from lmr_author.vetting.sources import Services
+from tests.servers import Answer, serve
+
+ATOM = b"""<?xml version="1.0" encoding="UTF-8"?>
+<feed xmlns="http://www.w3.org/2005/Atom"><entry>
+<published>2023-05-29T17:57:46Z</published>
+<arxiv:comment xmlns:arxiv="http://arxiv.org/schemas/atom">Accepted at ACL 2024</arxiv:comment>
+<arxiv:journal_ref xmlns:arxiv="http://arxiv.org/schemas/atom">Proc. of ACL</arxiv:journal_ref>
+<arxiv:primary_category xmlns:arxiv="http://arxiv.org/schemas/atom" term="cs.LG"/>
+</entry></feed>"""
+UNKNOWN = b'<feed xmlns="http://www.w3.org/2005/Atom"><entry><title>Error</title></entry></feed>'
+BIB = b"""@inproceedings{li-2024-wins,
+    title = "Pairwise {W}ins",
+    booktitle = "Proceedings of the 62nd Annual Meeting of the {ACL} (Volume 1)",
+    year = "2024",
+}"""
+REPOSITORY = {
+    "full_name": "o/r", "stargazers_count": 12, "pushed_at": "2024-02-03T00:00:00Z", "archived": True,
+    "fork": True, "license": {"spdx_id": "MIT"},
+}  # fmt: skip
+
+
+def answer(data: object, **headers: str) -> Answer:
+    """A JSON answer."""
+    return Answer(json.dumps(data).encode(), headers=headers)
+
+
+def github_answers() -> dict[str, Answer]:
+    """GitHub's answers about a repository, by path."""
+    more = {"Link": '<https://x/releases?per_page=1&page=7>; rel="last"'}
+    return {
+        "/repos/o/r": answer(REPOSITORY),
+        "/search/issues": answer({"total_count": 30}),
+        "/repos/o/r/releases": Answer(b'[{"id": 1}]', headers=more),
+        "/repos/o/r/readme": Answer(b"# Code of https://arxiv.org/abs/2305.18290"),
+    }
+
+
+def test_arxiv_tells_dates_and_venue() -> None:
+    with serve({"/api/query": Answer(ATOM)}) as address:
+        found = sources.arxiv(Services(arxiv=address), "2305.18290v2")
+    assert found.status == "answered"
+    assert found.evidence == {
+        "venue": ["arXiv, comment: Accepted at ACL 2024", "arXiv, journal: Proc. of ACL"],
+        "year": ["arXiv: first submitted 2023-05-29"],
+        "methodological_focus": ["arXiv subject: cs.LG"],
+    }
+
+
+def test_the_anthology_tells_the_volume() -> None:
+    with serve({"/2024.acl-long.1.bib": Answer(BIB)}) as address:
+        found = sources.anthology(Services(anthology=address), "2024.acl-long.1")
+    volume = "ACL Anthology: Proceedings of the 62nd Annual Meeting of the ACL (Volume 1)"
+    assert found.evidence == {"venue": [volume], "year": ["ACL Anthology: 2024"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("https://aclanthology.org/2024.acl-long.1.pdf", "2024.acl-long.1"),
+        ("https://www.aclweb.org/anthology/P19-1001/", "P19-1001"),
+        ("doi: 10.18653/v1/2022.findings-emnlp.12.", "2022.findings-emnlp.12"),
+        ("https://arxiv.org/abs/2305.18290", ""),
+    ],
+)
+def test_anthology_ids(text: str, wanted: str) -> None:
+    assert sources.anthology_id("", text) == wanted
+
+
+def test_github_tells_activity_licence_and_the_link_to_the_paper() -> None:
+    with serve(github_answers()) as address:
+        services = Services(github=address)
+        found = sources.github(services, "https://github.com/o/r.git", "Wins", "2305.18290v1")
+    assert found.evidence["license"] == ["GitHub: MIT"]
+    assert found.evidence["reproducibility"] == [
+        "GitHub: 12 stars, last push 2024-02-03",
+        "GitHub: archived: no longer maintained",
+        "GitHub: it is a fork of another repository",
+        "GitHub: 30 issues closed, 30 open (50% resolved)",
+        "GitHub: 7 releases",
+        "GitHub: its README links the paper",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("readme", "said"),
+    [("Pairwise *Wins*:\n learning", "names the paper"), ("Some code", "neither names nor links the paper")],
+)
+def test_the_readme_and_the_paper(readme: str, said: str) -> None:
+    answers = github_answers() | {"/repos/o/r/readme": Answer(readme.encode())}
+    with serve(answers) as address:
+        found = sources.github(Services(github=address), "https://github.com/o/r", "Pairwise Wins", "")
+    assert found.evidence["reproducibility"][-1] == f"GitHub: its README {said}"
+
+
+LIMITED = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1700000000"}
+
+
+@pytest.mark.parametrize(
+    ("said", "note"),
+    [
+        (Answer(b"{}", 403, LIMITED), "rate limit reached; again at 22:13 UTC"),
+        (Answer(b"", 429, {"Retry-After": "17"}), "rate limit reached; again in 17 s"),
+        (Answer(b"", 429, {"Retry-After": "soon"}), "rate limit reached"),
+        (Answer(b"no", 403), "it answers 403 Forbidden"),
+        (Answer(b"", 404), "it does not know this (404)"),
+        (Answer(b"", 500), "it answers 500 Internal Server Error"),
+        (Answer(b"\xff\xfe garbage"), "its answer is not JSON"),
+        (Answer(b"[1, 2]"), "its answer is not a JSON object"),
+        (Answer(b"[" * 100_000), "its answer is not JSON"),
+        (Answer(b'{"message": "hello"}'), "its answer is not a repository"),
+        (Answer(b"a" * (web.MOST_BYTES + 1)), "its answer is larger than 2 MiB"),
+        (Answer(b"{}", after=5), "no answer within 0.5 s"),
+    ],
+)
+def test_a_service_that_fails_is_a_note(said: Answer, note: str) -> None:
+    with serve({"/repos/o/r": said}) as address:
+        services = Services(github=address, seconds=0.5 if said.after else 10.0)
+        found = sources.github(services, "https://github.com/o/r", "", "")
+    assert (found.status, found.note, found.evidence) == ("failed", note, {})
+
+
+def test_one_missing_answer_of_github_leaves_the_others() -> None:
+    answers = github_answers() | {"/search/issues": Answer(b"", 403, LIMITED)}
+    with serve(answers) as address:
+        found = sources.github(Services(github=address), "https://github.com/o/r", "", "")
+    lines = found.evidence["reproducibility"]
+    assert "GitHub: one answer is missing: rate limit reached; again at 22:13 UTC" in lines
+    assert "GitHub: 7 releases" in lines
+
+
+@pytest.mark.parametrize(
+    ("body", "note"),
+    [
+        (UNKNOWN, "it does not know this paper"),
+        (b"<html>", "its answer is not an Atom feed"),
+        (b'<!DOCTYPE x [<!ENTITY a "b">]>' + ATOM, "its answer is not an Atom feed"),
+    ],
+)
+def test_arxiv_answers_nonsense(body: bytes, note: str) -> None:
+    with serve({"/api/query": Answer(body)}) as address:
+        assert sources.arxiv(Services(arxiv=address), "1234.56789").note == note
+
+
+def test_nobody_there_is_a_note() -> None:
+    found = sources.anthology(Services(anthology="http://127.0.0.1:9"), "P19-1001")
+    assert found.status == "failed" and found.note.startswith("cannot be reached")
+
+
+@pytest.mark.parametrize("url", ["", "https://gitlab.com/o/r", "/local/folder", "https://github.com/only"])
+def test_other_hosts_are_not_asked(url: str) -> None:
+    assert sources.github(Services(github="http://127.0.0.1:9"), url, "", "").status == "skipped"

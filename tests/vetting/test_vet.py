@@ -1,0 +1,198 @@
+"""``vet`` as a whole: evidence, answers, verdict, and what is stored."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.input import PipeInput, create_pipe_input
+from prompt_toolkit.output import DummyOutput
+
+from lmr_author.cli.app import main
+from lmr_author.cli.vet import _ask
+from lmr_author.errors import LmrError, UsageError
+from lmr_author.repo.licences import SENTENCES
+from lmr_author.vetting.questions import ALLOWED, NO_CHANGES, QUESTIONS, Answer, licence_stop, verdict
+from lmr_author.workflow import vet
+from lmr_author.workflow.new_task_records import read_vetting
+from tests.cli.program import validate_with
+from tests.gitrepos import make_repository
+from tests.papers import make_paper, make_scan
+
+YES = {name: Answer("yes") for name in QUESTIONS}
+MIT = (
+    "Permission is hereby granted, free of charge, to any person obtaining a copy.\n"
+    'The software is provided "as is".\n'
+)
+
+
+@pytest.fixture
+def offline(tmp_path: Path) -> list[str]:
+    """The command line that vets a paper and a repository of this machine, without a network."""
+    make_paper(
+        tmp_path / "paper.pdf", body="Proceedings of ACL 2024\nAbstract\nA method.\n1 Introduction\n" * 3
+    )
+    make_repository(tmp_path / "code", {"train.py": "x = 1\n", "LICENSE": MIT, "README.md": "# Code\n"})
+    return ["vet", str(tmp_path / "paper.pdf"), "--repo", str(tmp_path / "code"), "--offline",
+            "--output", str(tmp_path / "vetting.json"), "--no-input"]  # fmt: skip
+
+
+def stored(tmp_path: Path) -> dict[str, object]:
+    """What was written, as its schema says."""
+    data: dict[str, object] = json.loads((tmp_path / "vetting.json").read_text())
+    validate_with("vetting", data)
+    return data
+
+
+def test_offline_the_questions_are_open_with_the_evidence_there_is(
+    offline: list[str], tmp_path: Path
+) -> None:
+    assert main(offline) == 1
+    data = stored(tmp_path)
+    assert data["status"] == "open"
+    questions = data["questions"]
+    assert isinstance(questions, dict)
+    assert "ACL is one of the benchmark's venues" in questions["venue"]["evidence"]
+    assert questions["license"]["evidence"] == ["MIT, recognised in LICENSE"]
+    assert any("1 Python files" in line for line in questions["clarity_and_complexity"]["evidence"])
+
+
+def test_flags_answer_everything(offline: list[str], tmp_path: Path) -> None:
+    answers = [part for name in QUESTIONS for part in ("--answer", f"{name}=yes: it is so")]
+    assert main([*offline, *answers]) == 0
+    assert stored(tmp_path)["status"] == "accepted"
+
+
+def test_an_answers_file_in_yaml_and_a_second_run_keeps_it(offline: list[str], tmp_path: Path) -> None:
+    text = "".join(f"{name}: yes\n" for name in QUESTIONS if name != "venue")
+    (tmp_path / "a.yaml").write_text(text + "venue: {answer: no, justification: a strong workshop}\n")
+    assert main([*offline, "--answers", str(tmp_path / "a.yaml")]) == 0
+    assert stored(tmp_path)["reasons"] == ["venue by exception: a strong workshop"]
+    assert main(offline) == 0
+
+
+def test_a_forbidding_licence_is_a_stop_that_a_reason_overrides(offline: list[str], tmp_path: Path) -> None:
+    (tmp_path / "code" / "LICENSE").unlink()
+    make_repository(tmp_path / "bare", {"train.py": "x = 1\n"})
+    offline[offline.index("--repo") + 1] = str(tmp_path / "bare")
+    answers = [part for name in QUESTIONS for part in ("--answer", f"{name}=yes")]
+    assert main([*offline, *answers]) == 1
+    assert stored(tmp_path)["status"] == "rejected"
+    assert main([*offline, "--override-licence", "the authors agreed by mail"]) == 0
+    assert stored(tmp_path)["licence_override"] == "the authors agreed by mail"
+
+
+@pytest.mark.parametrize(
+    "name", ["methodological_focus", "reproducibility", "clarity_and_complexity", "year"]
+)
+def test_a_no_to_a_criterion_rejects(name: str) -> None:
+    result = verdict({**YES, name: Answer("no", "a survey")}, "", "")
+    assert (result.status, result.reasons) == ("rejected", (f"{name}: a survey",))
+
+
+def test_unsure_keeps_it_open() -> None:
+    assert verdict({**YES, "year": Answer("unsure", "no date")}, "", "").status == "open"
+
+
+@pytest.mark.parametrize("licence", sorted({name for name, _ in SENTENCES}))
+def test_every_licence_that_is_recognised_is_judged(licence: str) -> None:
+    assert (licence in ALLOWED) != (licence in NO_CHANGES)
+    assert bool(licence_stop(licence, "LICENSE")) == (licence in NO_CHANGES)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("venue", "is no answer"),
+        ("venue=maybe", "the answer 'maybe' is none"),
+        ("venue=no", "needs a justification"),
+        ("style=yes", "there is no question 'style'"),
+    ],
+)
+def test_wrong_answers(
+    offline: list[str], tmp_path: Path, given: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*offline, "--answer", given]) == 2
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "vetting.json").exists()
+
+
+@pytest.mark.parametrize("kind", ["scan", "encrypted", "broken", "missing"])
+def test_a_paper_that_cannot_be_read_is_a_note(offline: list[str], tmp_path: Path, kind: str) -> None:
+    pdf = tmp_path / "paper.pdf"
+    if kind == "scan":
+        make_scan(pdf)
+    elif kind == "encrypted":
+        make_paper(pdf, encryption=4, user_pw="a", owner_pw="b")
+    elif kind == "broken":
+        pdf.write_bytes(b"%PDF-1.4 nothing")
+    else:
+        pdf.unlink()
+    assert main(offline) == 1
+    sources = stored(tmp_path)["sources"]
+    assert isinstance(sources, list)
+    assert sources[0]["name"] == "paper" and sources[0]["status"] == "failed" and sources[0]["note"]
+
+
+def test_a_long_paper(offline: list[str], tmp_path: Path) -> None:
+    make_paper(tmp_path / "paper.pdf", pages=200)
+    assert main(offline) == 1
+    questions = stored(tmp_path)["questions"]
+    assert isinstance(questions, dict)
+    assert "200 pages" in questions["clarity_and_complexity"]["evidence"]
+
+
+def test_nothing_at_all_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(LmrError, match="nothing to vet"):
+        vet.gather(vet.VetOptions(str(tmp_path / "no.pdf"), offline=True), lambda message: None)
+
+
+def test_a_rejected_vetting_makes_no_task(offline: list[str], tmp_path: Path) -> None:
+    main([*offline, "--answer", "year=no: from 1999"])
+    with pytest.raises(LmrError, match="rejected: year: from 1999"):
+        read_vetting(tmp_path / "vetting.json")
+    (tmp_path / "vetting.json").write_text('{"status": "accepted"}')
+    with pytest.raises(LmrError, match="questions"):
+        read_vetting(tmp_path / "vetting.json")
+
+
+@pytest.fixture
+def keys() -> Iterator[PipeInput]:
+    """A keyboard: what is sent to it is typed."""
+    with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
+        yield pipe
+
+
+def test_at_a_terminal_every_answer_is_stored_at_once_and_can_be_changed(keys: PipeInput) -> None:
+    enter, down = "\r", "\x1b[B"
+    keys.send_text((enter + enter) * 3)  # yes, no justification
+    keys.send_text(
+        down + enter + enter + "a workshop" + enter
+    )  # venue: no; a reason is asked until there is one
+    keys.send_text((enter + enter) * 2)
+    keys.send_text(down + enter)  # change the first answer
+    keys.send_text(down * 2 + enter + "half a survey" + enter)
+    keys.send_text(enter)  # done
+    start = vet.Vetting("P", "R", "", {}, (), {}, "")
+    saved: list[int] = []
+    ended = _ask(start, lambda now: saved.append(len(now.answers)))
+
+    assert saved == [1, 2, 3, 4, 5, 6, 6]
+    assert ended.answers["venue"] == Answer("no", "a workshop")
+    assert ended.answers["methodological_focus"] == Answer("unsure", "half a survey")
+
+
+def test_a_stop_asks_for_the_reason_to_go_on(keys: PipeInput) -> None:
+    keys.send_text("\r" + "they agreed\r")
+    start = vet.Vetting("P", "R", "", {}, (), YES, "no licence")
+    assert _ask(start, lambda now: None).override == "they agreed"
+
+
+def test_answers_files_that_are_none(tmp_path: Path) -> None:
+    for text in ("- a\n", "a: [\n", "\xff"):
+        (tmp_path / "a.yaml").write_text(text, "latin-1")
+        with pytest.raises(UsageError):
+            vet.read_answers(tmp_path / "a.yaml")
