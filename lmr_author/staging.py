@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lmr_author import also_masked, files, source
@@ -36,6 +36,7 @@ def copy_tree(repository: Path, destination: Path, overlay: Mapping[str, bytes],
     shutil.copytree(repository, destination, symlinks=True, ignore=left_out)
     for path, data in overlay.items():
         target = files.inside(destination, path)
+        target.parent.mkdir(parents=True, exist_ok=True)
         target.unlink(missing_ok=True)
         target.write_bytes(data)
 
@@ -67,11 +68,16 @@ def original_overlay(task: TaskDir, info: TaskInfo) -> dict[str, bytes]:
     return overlay
 
 
-def only_masked(task: TaskDir, info: TaskInfo, implementation: Implementation) -> dict[str, bytes]:
+def only_masked(
+    task: TaskDir, info: TaskInfo, implementation: Implementation, qualnames: Sequence[str] = ()
+) -> dict[str, bytes]:
     """Every goal file as the golden has it, but for this one implementation, which is as the task has it.
 
     With it each implementation is tested by itself: that another function is still masked cannot be
     the reason for a failure.
+
+    Args:
+        qualnames: the functions that are masked, when that is not the one that the implementation names.
     """
     overlay = golden_overlay(task, info)
     alone = all(
@@ -88,16 +94,16 @@ def only_masked(task: TaskDir, info: TaskInfo, implementation: Implementation) -
         return overlay
     golden = source.Module.parse(overlay[implementation.goal_file], implementation.golden_file)
     goal = source.Module.parse(data, implementation.goal_file)
-    pair = source.matching(golden, goal, implementation.qualname)
-    if pair is None:
-        raise LmrError(
-            f"{implementation.target} is not in both the goal file and its golden",
-            "run `lmr-author validate`",
-        )
-    original, masked = pair
-    overlay[implementation.goal_file] = source.splice_regions(
-        golden, {original: source.region_bytes(goal, masked)}
-    )
+    regions = {}
+    for qualname in qualnames or (implementation.qualname,):
+        pair = source.matching(golden, goal, qualname)
+        if pair is None:
+            raise LmrError(
+                f"{implementation.goal_file}::{qualname} is not in both the goal file and its golden",
+                "run `lmr-author validate`",
+            )
+        regions[pair[0]] = source.region_bytes(goal, pair[1])
+    overlay[implementation.goal_file] = source.splice_regions(golden, regions)
     return overlay
 
 

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar, cast
 
 from lmr_author import recorded, source, staging
 from lmr_author.model import Implementation, TaskInfo
@@ -19,6 +20,7 @@ MUTANTS = 100
 """Mutants tried of each implementation, at most."""
 
 Progress = Callable[[str], None]
+T = TypeVar("T")
 
 
 def _nobody(_: str) -> None:
@@ -32,6 +34,7 @@ class Bench:
         seconds: time limit of one case.
         mutants: how many mutants are tried at most; 0 for none.
         progress: told what is being done.
+        qualnames: the masked functions; several when a class is masked.
     """
 
     def __init__(
@@ -43,6 +46,8 @@ class Bench:
         seconds: float,
         mutants: int = MUTANTS,
         progress: Progress = _nobody,
+        *,
+        qualnames: tuple[str, ...] = (),
     ) -> None:
         self.task = task
         self.info = info
@@ -51,6 +56,8 @@ class Bench:
         self.seconds = seconds
         self.mutants = mutants
         self.progress = progress
+        self.qualnames = qualnames or (implementation.qualname,)
+        self._memo: dict[str, object] = {}
         self._folder = Path(tempfile.mkdtemp(prefix="lmr-author-bench-"))
         self._folder.chmod(0o755)
 
@@ -59,6 +66,12 @@ class Bench:
 
     def __exit__(self, *_: object) -> None:
         shutil.rmtree(self._folder, ignore_errors=True)
+
+    def memo(self, key: str, make: Callable[[], T]) -> T:
+        """What is needed more than once, made once."""
+        if key not in self._memo:
+            self._memo[key] = make()
+        return cast(T, self._memo[key])
 
     @cached_property
     def recording(self) -> Recording | None:
@@ -83,7 +96,7 @@ class Bench:
     @cached_property
     def masked_overlay(self) -> dict[str, bytes]:
         """Only this implementation masked, the others golden."""
-        return staging.only_masked(self.task, self.info, self.implementation)
+        return staging.only_masked(self.task, self.info, self.implementation, self.qualnames)
 
     @cached_property
     def golden_module(self) -> source.Module:
@@ -98,9 +111,15 @@ class Bench:
         return source.Module.parse(self.masked_overlay[name], name)
 
     @cached_property
+    def pairs(self) -> tuple[tuple[source.Definition, source.Definition], ...]:
+        """The masked functions, each in the golden and in the masked goal file; those that can be told."""
+        found = (source.matching(self.golden_module, self.masked_module, name) for name in self.qualnames)
+        return tuple(pair for pair in found if pair is not None)
+
+    @property
     def definitions(self) -> tuple[source.Definition, source.Definition] | None:
-        """The target in the golden and in the masked goal file; None when it cannot be told."""
-        return source.matching(self.golden_module, self.masked_module, self.implementation.qualname)
+        """The target in the golden and in the masked goal file, the first of several; None if it cannot be told."""
+        return self.pairs[0] if self.pairs else None
 
     def tree(self, name: str, overlay: dict[str, bytes], *, with_tests: bool) -> Path:
         """A copy of the repository with some files replaced; made once per name."""

@@ -17,6 +17,12 @@ from lmr_author.evaluation.trivial import trivial_sources
 from lmr_author.evaluation.verdict import Verdict
 from lmr_author.model import GateResult, GateStatus
 
+NO_GUARANTEE = (
+    "it runs beside the code that it judges, which can read what it expects and can forge what it says: "
+    "sound against mistakes, not against code that cheats"
+)
+"""What a test script cannot guarantee."""
+
 
 class Untampered(Gate):
     """Tests and expected outputs are the recorded ones."""
@@ -30,7 +36,7 @@ class Untampered(Gate):
         if bench.recording is None:
             if not bench.task.unit_test(bench.info, bench.implementation).is_file():
                 return self.failed("there is neither a recording nor a test", "make one: `lmr-author record`")
-            return self.passed("a hand-written test: nothing recorded to compare with", method="test script")
+            return self.passed(f"a hand-written test, nothing recorded to compare with; {NO_GUARANTEE}")
         if not bench.recording.cases:
             return self.failed("the recording has no cases", "record again: `lmr-author record --force`")
         problems = recorded.tampered(bench.recording_folder, bench.recording)
@@ -58,7 +64,8 @@ class GoldenPasses(Gate):
             if not verdict.passed:
                 return self.failed(
                     f"run {number + 1} of {repeats}: {verdict.reason or 'no outcome'}",
-                    "the environment lacks something, or the function is random beyond the recorded seeds; "
+                    verdict.advice
+                    or "the environment lacks something, or the function is random beyond the recorded seeds; "
                     "see the log below detail",
                     log=verdict.log[-4000:],
                 )
@@ -74,6 +81,9 @@ class GoldenPasses(Gate):
         how = (
             "outputs identical to the bit" if same and golden[0].identity else "outputs within the tolerances"
         )
+        if isinstance(judges[0], ScriptJudge):
+            needs = judges[0].profile.described if judges[0].profile else ""
+            return self.passed(f"passed {repeats} of {repeats} (test script: {needs})")
         return self.passed(f"passed {repeats} of {repeats} ({judges[0].method}), {how}", bitwise=same)
 
 
@@ -85,8 +95,10 @@ class MaskedFails(Gate):
 
     def run(self, bench: Bench, golden: list[Verdict], repeats: int) -> GateResult:
         """Run the repository as the agent gets it."""
+        reason = ""
         for judge in judges_for(bench):
             verdict = judge.masked()
+            reason = reason or verdict.reason
             if verdict.passed:
                 return self.failed(
                     f"the masked repository passes ({judge.method})",
@@ -98,7 +110,9 @@ class MaskedFails(Gate):
                     "the masked file must still import, and the test must reach the masked function",
                     log=verdict.log[-4000:],
                 )
-        return self.passed("every case ends in the mask's NotImplementedError")
+        if bench.recording is not None:
+            return self.passed("every case ends in the mask's NotImplementedError")
+        return self.passed(f"it fails, and only the mask differs from the golden: {reason}")
 
 
 class TargetEntered(Gate):

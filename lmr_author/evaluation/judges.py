@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from lmr_author import replaying
 from lmr_author.evaluation import script
 from lmr_author.evaluation.bench import Bench
+from lmr_author.evaluation.evidence import Profile, advice, problem
 from lmr_author.evaluation.verdict import Verdict
 from lmr_author.recorded import Recording
 
@@ -153,9 +154,17 @@ class RecordingJudge(Judge):
 
 
 class ScriptJudge(Judge):
-    """Runs the task's own test script; a pass needs the exit code and the log to agree."""
+    """Runs the task's own test script.
+
+    A pass needs the exit code and all that the script says to agree, and all that it says of the golden: see
+    :mod:`lmr_author.evaluation.evidence`. The golden has to be run first.
+    """
 
     method = "test script"
+
+    def __init__(self, bench: Bench) -> None:
+        super().__init__(bench)
+        self.profile: Profile | None = None
 
     def golden(self, seed: int) -> Verdict:
         """Run the script on the golden tree."""
@@ -178,11 +187,16 @@ class ScriptJudge(Judge):
 
     def _run(self, name: str, overlay: dict[str, bytes], seed: int) -> Verdict:
         run = script.run(self.bench, f"script_{name}", overlay, seed)
+        reason = problem(run, self.profile if name != "golden" else None)
+        if name == "golden" and not reason:
+            self.profile = Profile.of(run)
+        names = frozenset(item.rpartition(".")[2] for item in self.bench.qualnames)
         return Verdict(
-            passed=run.passed,
-            reason=run.reason,
-            by_mask=not run.passed and MASK_ERROR in run.output,
+            passed=not reason,
+            reason=reason,
+            by_mask=bool(reason) and run.blames_mask(self.bench.implementation.goal_file, names),
             log=run.output,
+            advice=advice(run) if reason else "",
         )
 
     def entered(self) -> Verdict:
@@ -191,11 +205,15 @@ class ScriptJudge(Judge):
 
 
 def judges_for(bench: Bench) -> Sequence[Judge]:
-    """The judges of an implementation, the deciding one first.
+    """The judges of an implementation, the deciding one first; the same ones each time.
 
     A recorded task has two: its replayed cases decide, and the test file that is shipped with them
     has to agree. A hand-written test has itself alone.
     """
+    return bench.memo("judges", lambda: _judges(bench))
+
+
+def _judges(bench: Bench) -> Sequence[Judge]:
     if bench.recording is not None:
         return (RecordingJudge(bench, bench.recording), ScriptJudge(bench))
     return (ScriptJudge(bench),)

@@ -41,7 +41,8 @@ class MutantsDie(Gate):
         accepted = equivalents.load(bench.task).get(str(bench.implementation.target), {})
         tried = [
             item
-            for item in mutants(bench.golden_module, pair[0], most + len(accepted))
+            for golden_function, _ in bench.pairs
+            for item in mutants(bench.golden_module, golden_function, most + len(accepted))
             if item.id not in accepted
         ][:most]
         if not tried:

@@ -4,58 +4,27 @@ from __future__ import annotations
 
 import json
 import posixpath
-import re
-from dataclasses import dataclass
+import shutil
 from pathlib import Path
 from typing import Any
 
 from lmr_author import files, resources
 from lmr_author.errors import LmrError
 from lmr_author.evaluation.bench import Bench
+from lmr_author.evaluation.evidence import ScriptRun
 from lmr_author.evaluation.verdict import Verdict
 from lmr_author.sandbox.base import Command, Limits, Mount
+from lmr_author.source import Definition
 from lmr_author.staging import PROBE_ROOT, probe_mount
 
 MAX_LOG = 1024 * 1024
 """Bytes of a log that are read."""
 
+MAX_OUTPUT = 100_000
+"""Characters of stdout and of stderr each that are kept, the last ones."""
+
 OUT = f"{PROBE_ROOT}/out"
 JOB = f"{PROBE_ROOT}/job"
-
-
-@dataclass(frozen=True)
-class ScriptRun:
-    """A finished run of a test script.
-
-    Attributes:
-        exit_code: of the script.
-        logged_pass, logged_fail: whether a log under ``unit_test/`` says so, by LMR-Bench's markers.
-        timed_out: killed at its limit.
-        output: stdout and stderr, the end of them.
-    """
-
-    exit_code: int
-    logged_pass: bool
-    logged_fail: bool
-    timed_out: bool
-    output: str
-
-    @property
-    def passed(self) -> bool:
-        """Exit code 0, and no log that says otherwise."""
-        return self.exit_code == 0 and not self.timed_out and not self.logged_fail
-
-    @property
-    def reason(self) -> str:
-        """Why it did not pass; "" when it did."""
-        if self.passed:
-            return ""
-        if self.timed_out:
-            return "the test script ran into its time limit"
-        if self.exit_code == 0:
-            return "the test script exits 0, but its log says Failed"
-        last = [line for line in self.output.strip().splitlines() if line.strip()]
-        return f"the test script exits {self.exit_code}: {last[-1].strip()[:200] if last else 'no output'}"
 
 
 def run(bench: Bench, name: str, overlay: dict[str, bytes], seed: int) -> ScriptRun:
@@ -69,7 +38,8 @@ def run(bench: Bench, name: str, overlay: dict[str, bytes], seed: int) -> Script
         raise LmrError(
             f"{test or 'the unit test'} is missing in {bench.task.name}", "make it with `lmr-author record`"
         )
-    before = _logs(tree)
+    _make_logs_folder(tree, test)
+    before = logs(tree)
     result = bench.sandbox.run(
         Command(
             argv=("python", test),
@@ -79,32 +49,46 @@ def run(bench: Bench, name: str, overlay: dict[str, bytes], seed: int) -> Script
             limits=Limits(seconds=60 + 4 * bench.seconds),
         )
     )
-    logs = {path: text for path, text in _logs(tree).items() if before.get(path) != text}
-    text = "\n".join(logs.values())
-    output = (result.stdout + b"\n" + result.stderr).decode("utf-8", "replace")
+    written = {path: text for path, text in logs(tree).items() if before.get(path) != text}
     return ScriptRun(
         exit_code=result.exit_code,
-        logged_pass=bool(re.search(r"\bPassed\b", text)),
-        logged_fail=bool(re.search(r"\bFailed\b", text)),
+        log="\n".join(written.values()),
+        stdout=result.stdout.decode("utf-8", "replace")[-MAX_OUTPUT:],
+        stderr=result.stderr.decode("utf-8", "replace")[-MAX_OUTPUT:],
         timed_out=result.timed_out,
-        output=output[-20_000:],
+        out_of_memory=result.out_of_memory,
     )
+
+
+def _make_logs_folder(tree: Path, test: str) -> None:
+    """Make the folder for logs when the test writes there without making it: git does not keep empty ones."""
+    text = files.inside(tree, test).read_bytes()
+    if b"logs" in text and b"mkdir" not in text and b"makedirs" not in text:
+        files.inside(tree, posixpath.join(posixpath.dirname(test), "logs")).mkdir(exist_ok=True)
 
 
 def watch(bench: Bench) -> Verdict:
     """Run the test script on the golden under the recorder, to see whether it enters the target's body."""
-    pair = bench.definitions
-    if pair is None:
-        return Verdict(False, "the target cannot be told in golden and goal file", entered=False)
+    verdict = Verdict(False, "the target cannot be told in golden and goal file", entered=False)
+    for definition, _ in bench.pairs:
+        verdict = _watch(bench, definition)
+        if verdict.entered:
+            break
+    return verdict
+
+
+def _watch(bench: Bench, definition: Definition) -> Verdict:
     tree = bench.fresh_tree("watched", bench.golden_overlay)
     out, job = tree.parent / "watched_out", tree.parent / "watched_job"
+    _make_logs_folder(tree, bench.implementation.unit_test_file)
     for folder in (out, job):
+        shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(exist_ok=True)
     config: dict[str, Any] = {
         "tree": posixpath.relpath(bench.inside, JOB),
         "goal_file": bench.implementation.goal_file,
-        "qualname": pair[0].qualname,
-        "line": pair[0].line,
+        "qualname": definition.qualname,
+        "line": definition.line,
         "out": posixpath.relpath(OUT, JOB),
         "pool": 1,
     }
@@ -134,7 +118,9 @@ def watch(bench: Bench) -> Verdict:
     summary = _summary(out)
     calls = summary.get("calls", 0)
     entered = isinstance(calls, int) and calls > 0
-    reason = "" if entered else f"the test never calls {pair[0].qualname} of {bench.implementation.goal_file}"
+    reason = (
+        "" if entered else f"the test never calls {definition.qualname} of {bench.implementation.goal_file}"
+    )
     return Verdict(
         passed=entered,
         reason=reason,
@@ -152,7 +138,7 @@ def _summary(out: Path) -> dict[str, Any]:
     return data if isinstance(data, dict) else {}
 
 
-def _logs(tree: Path) -> dict[str, str]:
+def logs(tree: Path) -> dict[str, str]:
     """Text of the logs that tests write: ``unit_test/logs/*`` and ``*.log``, ``*.txt`` beside the tests."""
     found = {}
     for path in files.walk(tree / "unit_test"):

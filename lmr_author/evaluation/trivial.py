@@ -24,24 +24,32 @@ def trivial_sources(bench: Bench, expected: Sequence[Document]) -> dict[str, byt
     pair = bench.definitions
     if pair is None:
         return {}
-    definition = pair[1]
-    node = definition.node
-    assert not isinstance(node, ast.ClassDef)
+    node = _function(pair[1])
     generator = source.is_generator(node)
     bodies = {"return None": "return None"}
+    alone = len(bench.pairs) == 1  # the parameters of one method mean nothing in another
     names = [item.arg for item in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
     values = [name for name in names if name not in {"self", "cls", "mcs"}]
-    if not generator:
+    if not generator and alone:
         bodies |= {f"return {name}": f"return {name}" for name in values[:MAX_ARGUMENTS]}
         for number, document in enumerate(expected, 1):
             expression = zeros_expression(document)
             if expression is not None and expression != "None":
                 bodies[f"zeros as in case {number}"] = f"return {expression}"
     unique = {body: name for name, body in reversed(bodies.items())}
+    functions = [one for _, one in bench.pairs if not isinstance(one.node, ast.ClassDef)]
     return {
-        name: source.splice(bench.masked_module, {definition: [body, *(["yield"] if generator else [])]})
+        name: source.splice(
+            bench.masked_module,
+            {one: [body, *(["yield"] if source.is_generator(_function(one)) else [])] for one in functions},
+        )
         for body, name in reversed(unique.items())
     }
+
+
+def _function(definition: source.Definition) -> source.FunctionNode:
+    assert not isinstance(definition.node, ast.ClassDef)
+    return definition.node
 
 
 def zeros_expression(document: Document) -> str | None:

@@ -21,6 +21,7 @@ class Verdict:
         identity: equal for two runs exactly when they gave the same outputs bit for bit; "" if unknown.
         seconds: what the slowest case took, as the sandbox claims.
         log: output of the run, for people.
+        advice: what to do when the golden fails so; "" when that is not known.
     """
 
     passed: bool
@@ -32,3 +33,4 @@ class Verdict:
     identity: str = ""
     seconds: float = 0.0
     log: str = ""
+    advice: str = ""

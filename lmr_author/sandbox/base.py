@@ -58,6 +58,8 @@ class Command:
         env: environment variables; nothing of the host's environment is passed.
         limits: see :class:`Limits`.
         network: whether the network is reachable (never for candidates).
+        stop: asked twice a second while it runs, from the thread that waits; True ends the run (the disk fills
+            up, the user pressed Ctrl-C elsewhere).
     """
 
     argv: tuple[str, ...]
@@ -66,6 +68,7 @@ class Command:
     env: Mapping[str, str] = field(default_factory=dict)
     limits: Limits = Limits()
     network: bool = False
+    stop: Callable[[], bool] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,7 @@ class ExecResult:
         timed_out: killed at its time limit.
         out_of_memory: killed at its memory limit, where the backend can tell.
         truncated: output was dropped.
+        stopped: killed because ``Command.stop`` said so.
     """
 
     exit_code: int
@@ -88,6 +92,11 @@ class ExecResult:
     timed_out: bool = False
     out_of_memory: bool = False
     truncated: bool = False
+    stopped: bool = False
+
+
+STOP_SECONDS = 0.5
+"""How often ``Command.stop`` is asked."""
 
 
 class Sandbox(ABC):

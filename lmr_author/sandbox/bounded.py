@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from lmr_author.sandbox.base import STOP_SECONDS
+
 _READ_BYTES = 1 << 16
 _GRACE_SECONDS = 2.0
 """How long output is still read once everything we know of is dead: only an escaped process writes on."""
@@ -47,6 +49,7 @@ class Outcome:
     seconds: float
     timed_out: bool
     truncated: bool
+    stopped: bool = False
 
 
 def run_process(
@@ -58,6 +61,7 @@ def run_process(
     output_bytes: int,
     pass_fds: Sequence[int] = (),
     sweep: Callable[[], None],
+    stop: Callable[[], bool] | None = None,
 ) -> Outcome:
     """Run ``argv`` in a session of its own, and end with none of its processes alive.
 
@@ -65,6 +69,7 @@ def run_process(
         seconds: wall-clock limit.
         output_bytes: of stdout and of stderr each; more is read and dropped.
         sweep: kills what left the process group. Called after the end and after any exception.
+        stop: asked twice a second; True kills it.
 
     Raises OSError when the program cannot be started. An exception, Ctrl-C included, kills everything
     before it propagates.
@@ -79,7 +84,7 @@ def run_process(
         )  # fmt: skip
         reader = _Reader(process, stdout, stderr)
         with reader.opened():
-            timed_out = not reader.until_exit(started + seconds)
+            ended = reader.until_exit(started + seconds, stop)
             elapsed = time.monotonic() - started
             _kill_group(process)
             sweep()
@@ -89,8 +94,9 @@ def run_process(
             stdout.value(),
             stderr.value(),
             elapsed,
-            timed_out,
+            ended == "late",
             stdout.truncated or stderr.truncated,
+            ended == "stopped",
         )
     finally:
         if process is None or process.returncode is None:
@@ -127,14 +133,19 @@ class _Reader:
                 if pipe is not None:
                     pipe.close()
 
-    def until_exit(self, deadline: float) -> bool:
-        """Read until the process exits. False when the deadline came first."""
+    def until_exit(self, deadline: float, stop: Callable[[], bool] | None) -> str:
+        """Read until the process exits: "exited"; "late" when the deadline came first, "stopped" when ``stop``."""
+        asked = time.monotonic()
         while not self._exited:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                return False
-            self._step(left)
-        return True
+            now = time.monotonic()
+            if deadline <= now:
+                return "late"
+            if stop is not None and now - asked >= STOP_SECONDS:
+                if stop():
+                    return "stopped"
+                asked = time.monotonic()
+            self._step(min(deadline - now, STOP_SECONDS) if stop is not None else deadline - now)
+        return "exited"
 
     def rest(self) -> None:
         """Read what is still in the pipes."""

@@ -51,6 +51,7 @@ class DockerSandbox(Sandbox):
         build_args: values of the Dockerfile's ARGs.
         log: file for the build's log.
         no_cache: whether every layer is made anew, whatever was built before.
+        gpus: how many GPUs a container is given; "all"; "" for none.
     """
 
     name = "docker"
@@ -64,7 +65,9 @@ class DockerSandbox(Sandbox):
         build_args: Mapping[str, str],
         log: Path | None = None,
         no_cache: bool = False,
+        gpus: str = "",
     ) -> None:
+        self._gpus = gpus
         self._context = context
         self._tag = tag
         self._build_args = build_args
@@ -106,7 +109,7 @@ class DockerSandbox(Sandbox):
         with engine_errors(), lent(command.mounts, user, group):
             try:
                 container = self._create(client, name, command)
-                return _attend(client, container, command.limits)
+                return _attend(client, container, command)
             finally:
                 remove(client, name)
 
@@ -160,6 +163,15 @@ class DockerSandbox(Sandbox):
         )
         return str(container["Id"])
 
+    def _devices(self) -> list[Any]:
+        """The request for GPUs, for the engine's GPU runtime."""
+        from docker.types import DeviceRequest
+
+        if not self._gpus:
+            return []
+        count = -1 if self._gpus == "all" else int(self._gpus)
+        return [DeviceRequest(count=count, capabilities=[["gpu"]])]
+
     def _host_config(self, client: DockerClient, command: Command) -> dict[str, Any]:
         from docker.types import LogConfig, Mount, Ulimit
 
@@ -184,8 +196,16 @@ class DockerSandbox(Sandbox):
             init=True,
             # Output comes through the attached connection; the engine must not also store it on its disk.
             log_config=LogConfig(type="none"),
+            device_requests=self._devices(),
         )
         return config
+
+
+def _no_gpu(said: str) -> SandboxError:
+    return SandboxError(
+        f"the Docker engine cannot give a container a GPU: {said}",
+        "install the NVIDIA Container Toolkit on the engine's machine, or run without --gpus",
+    )
 
 
 def _user() -> tuple[int, int]:
@@ -193,8 +213,9 @@ def _user() -> tuple[int, int]:
     return (os.geteuid(), os.getegid()) if os.geteuid() != 0 else (NOBODY, NOBODY)
 
 
-def _attend(client: DockerClient, container: str, limits: Limits) -> ExecResult:
+def _attend(client: DockerClient, container: str, command: Command) -> ExecResult:
     """Start a container and stay with it until it has ended."""
+    limits = command.limits
     stdout, stderr = Bounded(limits.output_bytes), Bounded(limits.output_bytes)
     frames = Demultiplexer(stdout, stderr)
     connection = client.api.attach_socket(container, params={"stdout": 1, "stderr": 1, "stream": 1})
@@ -205,8 +226,8 @@ def _attend(client: DockerClient, container: str, limits: Limits) -> ExecResult:
             return ExecResult(_NOT_FOUND, b"", missing.encode(), time.monotonic() - started)
         deadline = started + limits.seconds
         # The container's init keeps the output open to the end, whatever the program does with its own.
-        timed_out = not drain(connection, frames, deadline)
-        if timed_out:
+        ended = drain(connection, frames, deadline, command.stop)
+        if ended != "closed":
             # First, or an endless output that nobody reads keeps the engine from killing the container.
             disconnect(connection)
             _kill(client, container)
@@ -219,7 +240,8 @@ def _attend(client: DockerClient, container: str, limits: Limits) -> ExecResult:
         stdout=stdout.value(),
         stderr=stderr.value(),
         seconds=_seconds(state),
-        timed_out=timed_out,
+        timed_out=ended == "late",
+        stopped=ended == "stopped",
         out_of_memory=bool(state["OOMKilled"]),
         truncated=stdout.truncated or stderr.truncated,
     )
@@ -235,6 +257,8 @@ def _start(client: DockerClient, container: str) -> str | None:
         said = str(error.explanation or error)
         if "executable file not found" in said or "exec:" in said:
             return said
+        if "could not select device driver" in said or "nvidia" in said.lower():
+            raise _no_gpu(said.strip()) from error
         raise
     return None
 

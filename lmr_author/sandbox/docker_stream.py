@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import select
 import time
+from collections.abc import Callable
 from typing import Any
 
+from lmr_author.sandbox.base import STOP_SECONDS
 from lmr_author.sandbox.bounded import Bounded
 
 _HEADER_BYTES = 8
@@ -45,21 +47,32 @@ class Demultiplexer:
             view = view[taken:]
 
 
-def drain(connection: Any, into: Demultiplexer, deadline: float) -> bool:
-    """Read until the container closes its output. False when the deadline (monotonic) came first."""
+def drain(
+    connection: Any, into: Demultiplexer, deadline: float, stop: Callable[[], bool] | None = None
+) -> str:
+    """Read until the container closes its output: "closed".
+
+    "late" when the deadline (monotonic) came first, "stopped" when ``stop``, asked twice a second, said so.
+    """
     raw = getattr(connection, "_sock", connection)
+    asked = time.monotonic()
     while True:
-        left = deadline - time.monotonic()
-        if left <= 0:
-            return False
-        if not select.select([raw], [], [], left)[0]:
+        now = time.monotonic()
+        if deadline <= now:
+            return "late"
+        if stop is not None and now - asked >= STOP_SECONDS:
+            if stop():
+                return "stopped"
+            asked = time.monotonic()
+        left = deadline - now
+        if not select.select([raw], [], [], left if stop is None else min(left, STOP_SECONDS))[0]:
             continue
         try:
             data = raw.recv(_READ_BYTES)
         except ConnectionResetError:
-            return True
+            return "closed"
         if not data:
-            return True
+            return "closed"
         into.feed(data)
 
 

@@ -25,6 +25,7 @@ def open_sandbox(
     repo_folder: str = "",
     log: Path | None = None,
     no_cache: bool = False,
+    gpus: str = "",
 ) -> Sandbox:
     """A sandbox for a task, not prepared yet.
 
@@ -37,9 +38,14 @@ def open_sandbox(
         repo_folder: the Dockerfile's ``DIR``: the repository's folder (docker).
         log: file for the build's log (docker).
         no_cache: whether the image is made anew (docker).
+        gpus: "all" or a number of GPUs for each container (docker); "" for none.
     """
     if kind not in KINDS:
         raise UsageError(f"there is no sandbox {kind!r}", f"use one of: {', '.join(KINDS)}")
+    if gpus and kind != "docker":
+        raise UsageError("--gpus is for containers", "add --sandbox docker")
+    if gpus and gpus != "all" and not (gpus.isdecimal() and int(gpus) > 0):
+        raise UsageError(f"--gpus {gpus}: not a number of GPUs", "give a number, or all")
     if kind != "docker":
         from lmr_author.sandbox.local import LocalSandbox
 
@@ -47,7 +53,9 @@ def open_sandbox(
     from lmr_author.sandbox.docker import DockerSandbox
 
     build_args = _build_args(base_image, repo_folder)
-    return DockerSandbox(context, tag=image_tag(name), build_args=build_args, log=log, no_cache=no_cache)
+    return DockerSandbox(
+        context, tag=image_tag(name), build_args=build_args, log=log, no_cache=no_cache, gpus=gpus
+    )
 
 
 def image_tag(name: str) -> str:

@@ -78,7 +78,7 @@ def _run_isolated(tools: bubblewrap.Tools, found: interpreter.Interpreter, comma
         argv += ["--", *bubblewrap.inner(tools, uid, command.limits), *_with_python(command.argv, found)]
         with _marker() as (marker, sweep):
             outcome = _started(argv, env=marker, command=command, pass_fds=fds, sweep=sweep)
-        if not outcome.timed_out and not _began(status):
+        if not (outcome.timed_out or outcome.stopped) and not _began(status):
             said = outcome.stderr.decode("utf-8", "replace").strip()
             raise SandboxError(
                 f"bubblewrap could not set the sandbox up: {said}", "check the paths of the command"
@@ -108,7 +108,7 @@ def _started(
     try:
         return run_process(
             argv, env=env, cwd=cwd, seconds=limits.seconds, output_bytes=limits.output_bytes,
-            pass_fds=pass_fds, sweep=sweep,
+            pass_fds=pass_fds, sweep=sweep, stop=command.stop,
         )  # fmt: skip
     except OSError as error:
         message = f"{command.argv[0]} could not be started: {error}"
@@ -123,6 +123,7 @@ def _result(outcome: Outcome, exit_code: int) -> ExecResult:
         seconds=outcome.seconds,
         timed_out=outcome.timed_out,
         truncated=outcome.truncated,
+        stopped=outcome.stopped,
     )
 
 

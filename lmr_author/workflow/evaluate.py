@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from lmr_author.errors import LmrError, SandboxBuildError
 from lmr_author.evaluation import equivalents
 from lmr_author.evaluation.bench import MUTANTS, Bench
 from lmr_author.evaluation.gates import GATES, run_gates
+from lmr_author.evaluation.meant import Meant, meant
 from lmr_author.model import GateResult, GateStatus
 from lmr_author.sandbox.base import Sandbox
 from lmr_author.sandbox.factory import open_sandbox
@@ -91,8 +92,8 @@ def evaluate(task: TaskDir, options: EvaluateOptions, progress: Progress, on_gat
         SandboxError: the sandbox is not to be had (no engine, no interpreter).
         LmrError: nothing is masked, or ``info.json`` cannot be read.
     """
-    info = task.load()
-    if not info.implementations:
+    info, implementations = meant(task)
+    if not implementations:
         raise LmrError(
             f"nothing is masked in {task.name}", "mask a function first: lmr-author mask FILE::FUNCTION"
         )
@@ -116,13 +117,22 @@ def evaluate(task: TaskDir, options: EvaluateOptions, progress: Progress, on_gat
     ) as sandbox:
         progress("preparing the environment")
         build, facts = _build(sandbox, progress, about)
+        build = _noted(build, implementations)
         keep(build)
-        for implementation in info.implementations:
+        for one in implementations:
+            implementation = one.implementation
             if build.status is not GateStatus.PASSED:
                 _skip_all(implementation.index, keep)
                 continue
             with Bench(
-                task, info, implementation, sandbox, options.seconds, options.mutants, progress
+                task,
+                info,
+                implementation,
+                sandbox,
+                options.seconds,
+                options.mutants,
+                progress,
+                qualnames=one.qualnames,
             ) as bench:
                 for gate in run_gates(bench, options.repeats, progress):
                     keep(gate)
@@ -166,6 +176,17 @@ def _build(sandbox: Sandbox, progress: Progress, about: str) -> tuple[GateResult
         versions += "; nothing is isolated here: the task's code runs as you, with your files"
     seconds = time.monotonic() - clock
     return GateResult("build", GateStatus.PASSED, versions, seconds=seconds, detail={}), facts
+
+
+def _noted(build: GateResult, implementations: Sequence[Meant]) -> GateResult:
+    """The gate with what of ``info.json`` was taken for something else."""
+    notes = [
+        f"implementation {one.implementation.index}: {note}" for one in implementations for note in one.notes
+    ]
+    if not notes:
+        return build
+    message = f"{build.message}; info.json is loose: {'; '.join(notes)} (see `lmr-author validate`)"
+    return replace(build, message=message, detail={**build.detail, "notes": notes})
 
 
 def _skip_all(index: int, keep: OnGate) -> None:

@@ -1,0 +1,154 @@
+"""The gates on hand-made tasks: their tests say their verdict in many ways, and their info.json is loose."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lmr_author.evaluation.evidence import Profile, ScriptRun, problem
+from lmr_author.model import GateResult, GateStatus
+from lmr_author.taskdir import TaskDir
+from lmr_author.workflow.evaluate import EvaluateOptions, evaluate
+from tests.evaluation.foreign import (
+    ASSERTS,
+    GOLDEN,
+    LOG_ONLY,
+    MASKS,
+    MEAN,
+    PLAIN_PYTHON,
+    STYLES,
+    foreign_task,
+)
+
+
+def gates(task: TaskDir) -> dict[str, GateResult]:
+    """Run all gates, few mutants."""
+    options = EvaluateOptions(python=PLAIN_PYTHON, repeats=1, mutants=2)
+    result = evaluate(task, options, lambda _: None, lambda _: None)
+    return {gate.gate: gate for gate in result.gates}
+
+
+@pytest.mark.bwrap
+@pytest.mark.parametrize("style", STYLES)
+def test_a_task_is_sound_whatever_way_its_test_says_so(style: str, tmp_path: Path) -> None:
+    found = gates(foreign_task(tmp_path, STYLES[style]))
+
+    assert {name: gate.status for name, gate in found.items() if gate.status is not GateStatus.PASSED} == {}
+    assert "can forge what it says" in found["untampered"].message
+
+
+@pytest.mark.bwrap
+@pytest.mark.parametrize("mask", ["undefined names", "does nothing"])
+@pytest.mark.parametrize("style", ["log only", "asserts"])
+def test_a_mask_need_not_raise(style: str, mask: str, tmp_path: Path) -> None:
+    found = gates(foreign_task(tmp_path, STYLES[style], MASKS[mask]))
+
+    assert found["masked-fails"].status is GateStatus.PASSED, found["masked-fails"].message
+    assert found["trivial-fails"].status is GateStatus.PASSED
+
+
+@pytest.mark.bwrap
+def test_a_failure_to_import_is_no_failure_of_the_mask(tmp_path: Path) -> None:
+    task = foreign_task(tmp_path, ASSERTS, masked="import no_such_module\n" + GOLDEN)
+
+    found = gates(task)["masked-fails"]
+
+    assert found.status is GateStatus.FAILED
+    assert "not because of the mask" in found.message and "no_such_module" in found.message
+
+
+@pytest.mark.bwrap
+def test_a_test_that_cannot_fail_is_found(tmp_path: Path) -> None:
+    found = gates(foreign_task(tmp_path, "from scores.smooth import softplus\nprint('Passed')\n"))
+
+    assert found["masked-fails"].status is GateStatus.FAILED
+    assert found["target-entered"].status is GateStatus.FAILED
+
+
+@pytest.mark.bwrap
+def test_a_loose_info_json_is_taken_as_it_was_meant(tmp_path: Path) -> None:
+    task = foreign_task(
+        tmp_path, ASSERTS, golden_file="golden_files/golden.py", class_name="Smooth", goal_file="smooth.py"
+    )
+    (task.root / "scores-repo/unit_test/unit_test_1.py").rename(
+        task.root / "scores-repo/unit_test/unit_test.py"
+    )
+
+    found = gates(task)
+
+    assert {gate.status for gate in found.values()} == {GateStatus.PASSED}
+    for note in (
+        "golden_files/golden.py: took golden_files/smooth_golden.py",
+        "smooth.py: took scores/smooth.py",
+        "Smooth.softplus: took softplus",
+        "took unit_test/unit_test.py",
+    ):
+        assert note in found["build"].message
+
+
+@pytest.mark.bwrap
+def test_a_masked_class_stands_for_its_methods(tmp_path: Path) -> None:
+    head, _, _ = GOLDEN.partition("class Mean")
+    masked = head + (
+        "class Mean:\n"
+        "    def __init__(self):\n        raise NotImplementedError\n\n"
+        "    def add(self, value):\n        raise NotImplementedError\n"
+    )
+    found = gates(foreign_task(tmp_path, MEAN, masked=masked, goal_function="Mean"))
+
+    assert {name: gate.message for name, gate in found.items() if gate.status is not GateStatus.PASSED} == {}
+    assert "took Mean.__init__, Mean.add" in found["build"].message
+
+
+@pytest.mark.bwrap
+def test_a_golden_that_cannot_run_here_says_what_is_missing(tmp_path: Path) -> None:
+    task = foreign_task(tmp_path, "import no_such_library\n" + LOG_ONLY)
+
+    found = gates(task)["golden-passes"]
+
+    assert found.status is GateStatus.FAILED
+    assert "this environment lacks no_such_library" in found.hint
+
+
+def run(exit_code: int = 0, log: str = "", stdout: str = "", stderr: str = "") -> ScriptRun:
+    return ScriptRun(exit_code, log, stdout, stderr)
+
+
+UNITTEST_OK = "..\nRan 2 tests in 0.001s\n\nOK\n"
+
+
+@pytest.mark.parametrize(
+    ("golden", "other", "said"),
+    [
+        (run(log="Passed"), run(log="Passed"), ""),
+        (run(log="Passed"), run(log="Failed"), "its log says Failed"),
+        (run(log="Passed"), run(1, log="Passed"), "although its log says Passed"),
+        (run(log="Passed"), run(), "unlike with the golden, not: its log says Passed"),
+        (run(stdout="all tests passed"), run(stdout="test failed"), "it prints Failed"),
+        (run(stdout="all tests passed"), run(stdout=""), "not: it prints Passed"),
+        (run(stderr=UNITTEST_OK), run(stderr=UNITTEST_OK), ""),
+        (run(stderr=UNITTEST_OK), run(stderr=UNITTEST_OK.replace("2", "0")), "unittest ran 2 tests"),
+        (
+            run(stderr=UNITTEST_OK),
+            run(stderr="Ran 2 tests in 0s\n\nOK (skipped=2)\n"),
+            "unittest ran 2 tests",
+        ),
+        (run(stdout="3 passed in 0.1s"), run(stdout="1 passed, 2 skipped in 0.1s"), "pytest passed 3"),
+        (run(), run(), ""),
+        (run(), run(1, stderr="Traceback\nValueError: no"), "exits 1: ValueError: no"),
+        (run(stdout="0 failed, passed"), run(stdout="0 failed, passed"), ""),
+    ],
+)
+def test_exit_code_and_words_have_to_agree(golden: ScriptRun, other: ScriptRun, said: str) -> None:
+    assert problem(golden, None) == ""
+
+    found = problem(other, Profile.of(golden))
+
+    assert said in found
+    assert bool(found) == bool(said)
+
+
+@pytest.mark.parametrize("golden", [run(log="Failed"), run(stdout="Failed"), run(1, log="Passed")])
+def test_a_golden_that_says_failed_does_not_pass(golden: ScriptRun) -> None:
+    assert problem(golden, None)
