@@ -1,0 +1,1 @@
+"""Candidates: models' answers, fitted into a pristine tree and judged there as hostile code."""

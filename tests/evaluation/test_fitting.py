@@ -1,0 +1,275 @@
+"""Answers of every form in their place: the target exchanged, helpers kept, everything else as it was."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lmr_author.evaluation.candidates.answer import Invalid
+from lmr_author.evaluation.candidates.fitting import Fitted, fit, fit_file, whole_file
+from lmr_author.source import Module
+
+GOAL = '''\
+# coding: utf-8
+"""Losses."""
+from __future__ import annotations
+
+import math
+import numpy as np
+
+SCALE = 2.0
+
+
+def other(x):
+    return x
+
+
+@np.vectorize
+def hinge(x, margin=1.0):
+    """Hinge loss."""
+    raise NotImplementedError
+
+
+class Meter:
+    limit = 3
+
+    def __init__(self):
+        self.values = []
+
+    # about add
+    def add(self, value):
+        raise NotImplementedError
+
+    def last(self):
+        return self.values[-1]
+'''
+
+
+def goal() -> Module:
+    return Module.parse(GOAL.encode(), "pkg/losses.py")
+
+
+def fitted(answer: str, *names: str) -> Fitted:
+    return fit(answer, goal(), names or ("hinge",))
+
+
+def without_target(data: bytes, name: str) -> list[str]:
+    """Every other definition's source, in the order of the file."""
+    text = data.decode()
+    return [
+        ast.get_source_segment(text, node) or ""
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.FunctionDef) and node.name != name
+    ]
+
+
+def replaced(body: str, name: str = "hinge") -> str:
+    """GOAL with the mask of a function replaced."""
+    old = {
+        "hinge": "    raise NotImplementedError\n\n\nclass",
+        "add": "        raise NotImplementedError\n\n    def last",
+    }
+    new = old[name].replace(" " * (4 if name == "hinge" else 8) + "raise NotImplementedError", body, 1)
+    return GOAL.replace(old[name], new, 1)
+
+
+BODY = "    gap = margin - x  # how far\n    return gap if gap > 0 else 0.0"
+FUNCTION = f'def hinge(x, margin=1.0):\n    """Hinge loss."""\n{BODY}\n'
+FORMS = {
+    "function": FUNCTION,
+    "in a fence": f"Here is the code:\n\n```python\n{FUNCTION}```\nIt computes the hinge.\n",
+    "in a fence that is never closed": f"```py\n{FUNCTION}",
+    "in tildes": f"~~~\n{FUNCTION}~~~",
+    "in a fence of a list": "1. Do this:\n\n" + textwrap.indent(f"```python\n{FUNCTION}```\n", "   "),
+    "after a fence of something else": f"```bash\npip install x\n```\n```python\n{FUNCTION}```",
+    "indented as a whole": textwrap.indent(FUNCTION, "        "),
+    "with Windows line endings": FUNCTION.replace("\n", "\r\n"),
+    "with a byte order mark": "\ufeff" + FUNCTION,
+    "without its docstring's neighbour blank line": FUNCTION.rstrip("\n"),
+    "indented by two": FUNCTION.replace("    ", "  "),
+    "indented by tabs": FUNCTION.replace("    ", "\t"),
+    "defined twice": "def hinge(x, margin=1.0):\n    return 0\n\n" + FUNCTION,
+    "the decorator's line first": "@np.vectorize\n" + FUNCTION,
+    "whole file": replaced(BODY),
+    "body": textwrap.dedent(BODY),
+    "body, indented": BODY,
+    "body in a fence": f"```python\n{BODY}\n```",
+    "body whose first line lost its indentation": BODY.lstrip(),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_gives_the_same_file(form: str) -> None:
+    found = fitted(FORMS[form])
+
+    assert found.data.decode() == replaced(BODY)
+    assert (found.kept, found.dropped, found.unchanged) == ((), (), False)
+    assert found.line == GOAL[: GOAL.index("def hinge")].count("\n") + 1
+
+
+METHOD_BODY = "        self.values.append(value)\n        return math.fsum(self.values)"
+METHOD = f"def add(self, value):\n{textwrap.indent(textwrap.dedent(METHOD_BODY), '    ')}\n"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        METHOD,
+        textwrap.indent(METHOD, "    "),
+        f"class Meter:\n{textwrap.indent(METHOD, '    ')}",
+        textwrap.indent(METHOD, "    ").lstrip(),
+        replaced(METHOD_BODY, "add"),
+        METHOD_BODY,
+    ],
+)
+def test_a_method_at_any_indentation(answer: str) -> None:
+    found = fitted(answer, "Meter.add")
+
+    assert found.data.decode() == replaced(METHOD_BODY, "add")
+    assert found.dropped == ()
+
+
+def test_strings_keep_every_character() -> None:
+    text = 'def hinge(x, margin=1.0):\n    """Hinge loss."""\n    return """a\n  b\n\n        c\n"""\n'
+    assert '    return """a\n  b\n\n        c\n"""\n\n\nclass' in fitted(text).data.decode()
+    method = 'def add(self, value):\n    return f"""{value}\n  b"""\n'
+    assert '        return f"""{value}\n  b"""\n\n    def last' in fitted(method, "Meter.add").data.decode()
+
+
+def test_helpers_imports_and_constants_are_kept_and_named() -> None:
+    answer = (
+        "from __future__ import annotations\nimport math\nimport functools\nfrom typing import Any, List\n"
+        "EPSILON = 1e-6\n\n@functools.cache\ndef helper(x):\n    return x + EPSILON\n\n\n"
+        "class Box:\n    pass\n\n\n" + FUNCTION.replace("gap > 0", "helper(gap) > 0")
+    )
+    found = fitted(answer)
+
+    assert found.kept == ("functools", "Any", "List", "EPSILON", "helper", "Box")
+    assert found.dropped == ()
+    text = found.data.decode()
+    assert text.index("@functools.cache\ndef helper") < text.index("@np.vectorize\ndef hinge")
+    assert text.splitlines()[found.line - 1].startswith("def hinge")
+    assert without_target(found.data, "hinge")[-3:] == without_target(GOAL.encode(), "hinge")[-3:]
+
+
+def test_a_method_brings_other_methods_along() -> None:
+    answer = (
+        textwrap.indent(METHOD, "    ")
+        + "\n    def _mean(self):\n        return 1\n\n    def last(self):\n        return 2\n"
+    )
+    for text in (answer, "class Meter:\n" + answer):
+        found = fitted(text, "Meter.add")
+
+        assert found.kept == ("Meter._mean",)
+        assert "changes Meter.last" in found.dropped
+        assert "    def _mean(self):\n        return 1\n\n    def add(self, value):" in found.data.decode()
+        assert "return self.values[-1]" in found.data.decode()
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("SCALE = 3.0\n" + FUNCTION, "changes SCALE"),
+        ("def other(x):\n    return 2\n\n" + FUNCTION, "changes other"),
+        ("import numpy.linalg as np\n" + FUNCTION, "changes np"),
+        (FUNCTION + "\nprint(hinge(2))\n", "code at module level, line 6: print(hinge(2))"),
+        (FUNCTION + "\nif __name__ == '__main__':\n    hinge(1)\n", "code at module level"),
+        ("from __future__ import generator_stop\n" + FUNCTION, "from __future__ import generator_stop"),
+        ("@staticmethod\n" + FUNCTION, "the decorators of hinge"),
+        (FUNCTION.replace("margin=1.0", "margin=2.0"), "the signature of hinge: (x, margin, defaults 2.0)"),
+        ("async " + FUNCTION, "hinge is async"),
+        (replaced(BODY).replace("SCALE = 2.0\n", ""), "changes"),
+    ],
+)
+def test_edits_elsewhere_are_reported_and_not_applied(answer: str, said: str) -> None:
+    found = fitted(answer)
+
+    if said == "changes":
+        found = fit_file(answer.encode(), goal(), ("hinge",), whole=False)
+        said = "removes SCALE"
+    assert any(item.startswith(said) for item in found.dropped), found.dropped
+    assert found.data.decode() == replaced(BODY)
+
+
+def test_the_whole_file_on_request() -> None:
+    answer = replaced(BODY).replace("SCALE = 2.0", "SCALE = 3.0")
+
+    assert b"SCALE = 2.0" in fit_file(answer.encode(), goal(), ("hinge",), whole=False).data
+    whole = fit_file(answer.encode(), goal(), ("hinge",), whole=True)
+    assert whole.data == answer.encode() and whole.kept == ("changes SCALE",)
+    assert whole_file(answer, goal(), ("hinge",)).data == answer.encode()
+    assert b"SCALE = 2.0" in whole_file(FUNCTION, goal(), ("hinge",)).data
+
+
+@pytest.mark.parametrize("answer", ["def hinge(x, margin=1.0):\n    raise NotImplementedError\n", GOAL])
+def test_an_answer_that_does_nothing_is_noticed(answer: str) -> None:
+    text = answer if answer == GOAL else answer.replace(":\n", ':\n    """Hinge loss."""\n')
+
+    assert fitted(text).unchanged
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("", "empty"),
+        ("I cannot do this.", "not Python"),
+        ("def hinge(x:\n  return", "not Python: line 1"),
+        ("def other_name(x):\n    return x\n", "does not define hinge, but other_name"),
+        ("```python\n```", "not Python"),
+        ("def hinge(x):\n    return '\ud800'\n", "not Python"),
+        ("def hinge(x):\n    return 0\0", "not Python"),
+        ("x" * (2 * 2**20 + 1), "characters"),
+        ("(" * 5000, "not Python"),
+        ("sorry", "does not define hinge"),
+        ("import os", "does not define hinge"),
+    ],
+)
+def test_what_is_no_answer_is_invalid(answer: str, said: str) -> None:
+    with pytest.raises(Invalid) as error:
+        fitted(answer)
+    assert said in error.value.message
+
+
+def test_windows_line_endings_and_tabs_of_the_goal_file_stay() -> None:
+    text = GOAL.replace("    ", "\t").replace("\n", "\r\n")
+    found = fit(FUNCTION, Module.parse(text.encode(), "a.py"), ("hinge",))
+
+    assert found.data.decode() == replaced(BODY).replace("    ", "\t").replace("\n", "\r\n")
+
+
+def test_a_class_stands_for_its_methods() -> None:
+    init = "class Meter:\n    def __init__(self):\n        self.values = [1]\n\n"
+    answer = init + "    def add(self, value):\n        return 5\n"
+    found = fitted(answer, "Meter.__init__", "Meter.add")
+
+    text = found.data.decode()
+    assert "self.values = [1]" in text and "return 5" in text and found.dropped == ()
+    assert fitted(init, "Meter.__init__", "Meter.add").dropped == ("Meter.add is not in the answer",)
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_fitted_or_invalid(text: str) -> None:
+    try:
+        found = fitted(text)
+    except Invalid:
+        return
+    ast.parse(found.data)
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [*FUNCTION.splitlines(), "```", "class A:", "    def hinge(self):", "x = '''", "return 1"]
+        )
+    )
+)
+def test_any_lines_are_fitted_or_invalid(lines: list[str]) -> None:
+    try:
+        found = fitted("\n".join(lines))
+    except Invalid:
+        return
+    assert without_target(found.data, "hinge")[-2:] == without_target(GOAL.encode(), "hinge")[-2:]
