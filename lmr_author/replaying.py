@@ -10,7 +10,7 @@ import json
 import posixpath
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -102,6 +102,7 @@ def replay(
     *,
     hash_seed: int = 0,
     limits: Limits | None = None,
+    stop: Callable[[], bool] | None = None,
 ) -> Replay:
     """Replay cases on one or more versions of the goal file, each in a process of its own.
 
@@ -110,6 +111,7 @@ def replay(
         tree: the repository to run, without ``unit_test/``.
         tree_inside: where it appears inside.
         hash_seed: PYTHONHASHSEED, varied between repeats so that an order that depends on it shows.
+        stop: asked while it runs; True ends it.
 
     Raises:
         SandboxError: the sandbox failed. A target that fails is an outcome.
@@ -125,6 +127,7 @@ def replay(
             cwd=tree_inside,
             env={"PYTHONPATH": PROBE_ROOT, "PYTHONHASHSEED": str(hash_seed)},
             limits=limits,
+            stop=stop,
         )
         result = sandbox.run(command)
     return _read(result)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
+import threading
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar, cast
 
-from lmr_author import recorded, source, staging
+from lmr_author import processes, recorded, source, staging
 from lmr_author.model import Implementation, TaskInfo
 from lmr_author.recorded import Recording
 from lmr_author.sandbox.base import Sandbox
@@ -57,6 +58,7 @@ class Bench:
         self.mutants = mutants
         self.progress = progress
         self.qualnames = qualnames or (implementation.qualname,)
+        self._lock = threading.RLock()
         self._memo: dict[str, object] = {}
         self._folder = Path(tempfile.mkdtemp(prefix="lmr-author-bench-"))
         self._folder.chmod(0o755)
@@ -69,8 +71,9 @@ class Bench:
 
     def memo(self, key: str, make: Callable[[], T]) -> T:
         """What is needed more than once, made once."""
-        if key not in self._memo:
-            self._memo[key] = make()
+        with self._lock:
+            if key not in self._memo:
+                self._memo[key] = make()
         return cast(T, self._memo[key])
 
     @cached_property
@@ -124,12 +127,21 @@ class Bench:
     def tree(self, name: str, overlay: dict[str, bytes], *, with_tests: bool) -> Path:
         """A copy of the repository with some files replaced; made once per name."""
         path = self._folder / re.sub(r"\W", "_", name)
-        if not path.exists():
-            staging.copy_tree(self.task.repository(self.info), path, overlay, with_tests=with_tests)
+        with self._lock:
+            if not path.exists():
+                staging.copy_tree(self.task.repository(self.info), path, overlay, with_tests=with_tests)
         return path
 
     def fresh_tree(self, name: str, overlay: dict[str, bytes]) -> Path:
         """A new copy with the tests, for a run that may write into it."""
         path = self._folder / re.sub(r"\W", "_", name)
-        shutil.rmtree(path, ignore_errors=True)
-        return self.tree(name, overlay, with_tests=True)
+        self.remove_tree(name)
+        staging.copy_tree(self.task.repository(self.info), path, overlay, with_tests=True)
+        return path
+
+    def remove_tree(self, name: str) -> None:
+        """Remove a copy, whatever code that ran in it made of it (folders too deep for Python's own removal)."""
+        path = self._folder / re.sub(r"\W", "_", name)
+        if path.exists():
+            processes.run(["chmod", "-R", "u+rwX", "--", str(path)], cwd=self._folder, seconds=60)
+            processes.run(["rm", "-rf", "--", str(path)], cwd=self._folder, seconds=600)

@@ -34,6 +34,7 @@ class ScriptRun:
         stdout, stderr: what it printed, the end of each.
         timed_out: killed at its time limit.
         out_of_memory: killed at its memory limit, where that can be told.
+        all_logs: every log that is there afterwards, those that it did not write included.
         stopped: killed because it filled the disk, or because the evaluation was ended.
     """
 
@@ -44,6 +45,7 @@ class ScriptRun:
     timed_out: bool = False
     out_of_memory: bool = False
     stopped: bool = False
+    all_logs: str = ""
 
     @property
     def output(self) -> str:

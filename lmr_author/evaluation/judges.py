@@ -64,7 +64,7 @@ class RecordingJudge(Judge):
         super().__init__(bench)
         self.recording = recording
         folder = bench.recording_folder
-        self._expected = {
+        self.expected = {
             case.name: replaying.load_document(folder / case.name, "expected") for case in recording.cases
         }
 
@@ -77,7 +77,7 @@ class RecordingJudge(Judge):
             self.bench.sandbox,
             tree,
             self.bench.inside,
-            self._plan(line),
+            self.plan(line),
             [replaying.Variant("golden")],
             hash_seed=seed,
         )
@@ -89,7 +89,7 @@ class RecordingJudge(Judge):
         pair = self.bench.definitions
         line = pair[1].line if pair else self.recording.line
         result = replaying.replay(
-            self.bench.sandbox, tree, self.bench.inside, self._plan(line), [replaying.Variant("masked")]
+            self.bench.sandbox, tree, self.bench.inside, self.plan(line), [replaying.Variant("masked")]
         )
         return self._verdict(result, "masked")
 
@@ -100,7 +100,7 @@ class RecordingJudge(Judge):
         pair = self.bench.definitions
         line = pair[1].line if pair else self.recording.line
         tree = self.bench.tree("masked", self.bench.masked_overlay, with_tests=False)
-        plan = self._plan(line, seconds)
+        plan = self.plan(line, seconds)
         size = sum(case.bytes for case in self.recording.cases) or 1
         verdicts: dict[str, Verdict] = {}
         waiting = iter(sources.items())
@@ -111,7 +111,8 @@ class RecordingJudge(Judge):
             done(len(verdicts))
         return verdicts
 
-    def _plan(self, line: int, seconds: float | None = None) -> replaying.Plan:
+    def plan(self, line: int, seconds: float | None = None) -> replaying.Plan:
+        """What is replayed. ``line``: of the target in the version; ``seconds``: time limit of a case."""
         recording = self.recording
         return replaying.Plan(
             goal_file=recording.goal_file,
@@ -129,7 +130,7 @@ class RecordingJudge(Judge):
         reasons: list[str] = []
         outcomes = [result.of(variant, case.name) for case in self.recording.cases]
         for case, outcome in zip(self.recording.cases, outcomes, strict=True):
-            found = replaying.differences(self._expected[case.name], outcome, case.checkers)
+            found = replaying.differences(self.expected[case.name], outcome, case.checkers)
             if found:
                 more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
                 reasons.append(f"{case.name}: {found[0]}{more}")

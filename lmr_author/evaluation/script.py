@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import posixpath
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,20 @@ OUT = f"{PROBE_ROOT}/out"
 JOB = f"{PROBE_ROOT}/job"
 
 
-def run(bench: Bench, name: str, overlay: dict[str, bytes], seed: int) -> ScriptRun:
+def run(
+    bench: Bench,
+    name: str,
+    overlay: dict[str, bytes],
+    seed: int,
+    *,
+    limits: Limits | None = None,
+    stop: Callable[[Path], bool] | None = None,
+) -> ScriptRun:
     """Run ``python <unit_test_file>`` from the repository's root, as LMR-Bench does.
+
+    Args:
+        name: of the private copy of the tree; it stays until it is removed, or made anew.
+        stop: given that copy, asked while the test runs; True ends it.
 
     Raises LmrError when the task has no such file.
     """
@@ -46,7 +59,8 @@ def run(bench: Bench, name: str, overlay: dict[str, bytes], seed: int) -> Script
             mounts=(Mount(tree, bench.inside, writable=True),),
             cwd=bench.inside,
             env={"PYTHONPATH": bench.inside, "PYTHONHASHSEED": str(seed)},
-            limits=Limits(seconds=60 + 4 * bench.seconds),
+            limits=limits or Limits(seconds=60 + 4 * bench.seconds),
+            stop=None if stop is None else lambda: stop(tree),
         )
     )
     written = {path: text for path, text in logs(tree).items() if before.get(path) != text}
@@ -57,6 +71,8 @@ def run(bench: Bench, name: str, overlay: dict[str, bytes], seed: int) -> Script
         stderr=result.stderr.decode("utf-8", "replace")[-MAX_OUTPUT:],
         timed_out=result.timed_out,
         out_of_memory=result.out_of_memory,
+        stopped=result.stopped,
+        all_logs="\n".join(logs(tree).values()),
     )
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from lmr_author.errors import SandboxError
@@ -96,13 +97,25 @@ def _open(top: Path) -> None:
 def _give(top: Path, uid: int, gid: int) -> None:
     """Change a tree's owner; follow no link."""
     for path in _tree(top):
-        with suppress(FileNotFoundError):
+        try:
             os.chown(path, uid, gid, follow_symlinks=False)
+        except OSError as error:
+            if error.errno not in (errno.ENOENT, errno.ENAMETOOLONG):
+                raise
 
 
 def _tree(top: Path) -> Iterator[Path]:
-    """``top`` (resolved) and every file and folder below it; no symbolic links."""
+    """``top`` (resolved) and every file and folder below it; no symbolic links, however deep it is."""
     top = top.resolve()
     yield top
-    for folder, folders, files in os.walk(top):
-        yield from (path for name in (*folders, *files) if not (path := Path(folder, name)).is_symlink())
+    waiting = [top]
+    while waiting:
+        try:
+            entries = list(os.scandir(waiting.pop()))
+        except OSError:  # no folder, or a path too long: what lies there is out of the sandbox's reach too
+            continue
+        for entry in entries:
+            if not entry.is_symlink():
+                yield Path(entry.path)
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(Path(entry.path))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lmr_author.evaluation.candidates.answer import Invalid
-from lmr_author.evaluation.candidates.fitting import Fitted, fit, fit_file, whole_file
+from lmr_author.evaluation.candidates.fitting import Fitted, Place, fit, fit_file, whole_file
 from lmr_author.source import Module
 
 GOAL = '''\
@@ -54,7 +54,11 @@ def goal() -> Module:
 
 
 def fitted(answer: str, *names: str) -> Fitted:
-    return fit(answer, goal(), names or ("hinge",))
+    return fit(answer, place(*names))
+
+
+def place(*names: str) -> Place:
+    return Place(goal(), names or ("hinge",))
 
 
 def without_target(data: bytes, name: str) -> list[str]:
@@ -189,7 +193,7 @@ def test_edits_elsewhere_are_reported_and_not_applied(answer: str, said: str) ->
     found = fitted(answer)
 
     if said == "changes":
-        found = fit_file(answer.encode(), goal(), ("hinge",), whole=False)
+        found = fit_file(answer.encode(), place(), whole=False)
         said = "removes SCALE"
     assert any(item.startswith(said) for item in found.dropped), found.dropped
     assert found.data.decode() == replaced(BODY)
@@ -198,11 +202,11 @@ def test_edits_elsewhere_are_reported_and_not_applied(answer: str, said: str) ->
 def test_the_whole_file_on_request() -> None:
     answer = replaced(BODY).replace("SCALE = 2.0", "SCALE = 3.0")
 
-    assert b"SCALE = 2.0" in fit_file(answer.encode(), goal(), ("hinge",), whole=False).data
-    whole = fit_file(answer.encode(), goal(), ("hinge",), whole=True)
+    assert b"SCALE = 2.0" in fit_file(answer.encode(), place(), whole=False).data
+    whole = fit_file(answer.encode(), place(), whole=True)
     assert whole.data == answer.encode() and whole.kept == ("changes SCALE",)
-    assert whole_file(answer, goal(), ("hinge",)).data == answer.encode()
-    assert b"SCALE = 2.0" in whole_file(FUNCTION, goal(), ("hinge",)).data
+    assert whole_file(answer, place()).data == answer.encode()
+    assert b"SCALE = 2.0" in whole_file(FUNCTION, place()).data
 
 
 @pytest.mark.parametrize("answer", ["def hinge(x, margin=1.0):\n    raise NotImplementedError\n", GOAL])
@@ -236,7 +240,7 @@ def test_what_is_no_answer_is_invalid(answer: str, said: str) -> None:
 
 def test_windows_line_endings_and_tabs_of_the_goal_file_stay() -> None:
     text = GOAL.replace("    ", "\t").replace("\n", "\r\n")
-    found = fit(FUNCTION, Module.parse(text.encode(), "a.py"), ("hinge",))
+    found = fit(FUNCTION, Place(Module.parse(text.encode(), "a.py"), ("hinge",)))
 
     assert found.data.decode() == replaced(BODY).replace("    ", "\t").replace("\n", "\r\n")
 
@@ -249,6 +253,19 @@ def test_a_class_stands_for_its_methods() -> None:
     text = found.data.decode()
     assert "self.values = [1]" in text and "return 5" in text and found.dropped == ()
     assert fitted(init, "Meter.__init__", "Meter.add").dropped == ("Meter.add is not in the answer",)
+
+
+def test_other_masked_functions_are_another_answers_business() -> None:
+    """The model was given both masked, answers both, and is judged on one with the other golden."""
+    golden_add = replaced(METHOD_BODY, "add")
+    where = Place(Module.parse(golden_add.encode(), "a.py"), ("hinge",), goal(), ("Meter.add",))
+    answer = replaced(BODY).replace("raise NotImplementedError", "return 'mine'")
+
+    for found in (fit(answer, where), fit_file(answer.encode(), where, whole=True)):
+        assert found.data.decode() == golden_add.replace(
+            '    """Hinge loss."""\n    raise NotImplementedError', f'    """Hinge loss."""\n{BODY}'
+        )
+        assert (found.kept, found.dropped) == ((), ())
 
 
 @given(st.text(max_size=200))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lmr_author.evaluation.candidates.answer import Parsed
@@ -31,8 +31,8 @@ class Extras:
 
 
 class _Collector:
-    def __init__(self, found: Parsed, goal: Module, *, as_file: bool) -> None:
-        self.found, self.goal, self.as_file = found, goal, as_file
+    def __init__(self, found: Parsed, goal: Module, *, as_file: bool, others: Collection[str]) -> None:
+        self.found, self.goal, self.as_file, self.others = found, goal, as_file, others
         self.bound = _bound(goal.tree.body)
         self.dumps = {ast.dump(item) for item in goal.tree.body}
         self.statements: list[str] = []
@@ -46,15 +46,23 @@ class _Collector:
 
 
 def collect(
-    found: Parsed, goal: Module, own: Sequence[Definition], targets: Sequence[Definition], *, as_file: bool
+    found: Parsed,
+    goal: Module,
+    own: Sequence[Definition],
+    targets: Sequence[Definition],
+    *,
+    as_file: bool,
+    others: Collection[str] = (),
 ) -> Extras:
     """Sort what stands beside the target in an answer.
 
     Args:
+        goal: the goal file as the model was given it.
+        others: functions that are masked too, whose bodies are another answer's business.
         own, targets: the target's definitions in the answer and in the goal file.
         as_file: the answer is a whole file, so what it lacks was removed.
     """
-    run = _Collector(found, goal, as_file=as_file)
+    run = _Collector(found, goal, as_file=as_file, others=others)
     nodes = {id(item.node) for item in own}
     for mine, theirs in zip(targets, own, strict=True):
         run.dropped.extend(_header_changes(mine, theirs))
@@ -79,8 +87,15 @@ def _sort(run: _Collector, item: ast.stmt, own: set[int], targets: Sequence[Defi
         if isinstance(item, ast.ClassDef):
             _sort_class(run, item, own, targets)
         return
-    if isinstance(item, _FUNCTIONS) and item.name in {mine.qualname for mine in targets}:
-        return  # an earlier definition of the target, which the last one replaces
+    if isinstance(item, _FUNCTIONS) and item.name in {*run.others, *(mine.qualname for mine in targets)}:
+        return  # an earlier definition of the target, or another target
+    if (
+        isinstance(item, ast.ClassDef)
+        and item.name in run.bound
+        and any(name.startswith(f"{item.name}.") for name in run.others)
+    ):
+        _sort_class(run, item, own, targets)
+        return
     names = _bound([item])
     owner = next((mine for mine in targets if mine.class_name), None)
     if isinstance(item, ast.ImportFrom) and item.module == "__future__":
@@ -104,19 +119,20 @@ def _sort(run: _Collector, item: ast.stmt, own: set[int], targets: Sequence[Defi
 def _sort_class(run: _Collector, item: ast.ClassDef, own: set[int], targets: Sequence[Definition]) -> None:
     """New members of the target's class are kept, changed ones reported."""
     owner = next((mine for mine in targets if mine.class_name.rpartition(".")[2] == item.name), None)
-    known = {
-        one.name: one.node
-        for one in run.goal.definitions
-        if owner is not None and one.qualname == f"{owner.class_name}.{one.name}"
-    }
+    qualname = owner.class_name if owner is not None else item.name
+    known = {one.name: one.node for one in run.goal.definitions if one.qualname == f"{qualname}.{one.name}"}
     for member in item.body:
         if id(member) in own or _is_docstring(member) or _holds(member, own):
             continue
-        if isinstance(member, _FUNCTIONS) and owner is not None:
-            if member.name not in known:
+        if isinstance(member, _FUNCTIONS):
+            if member.name in known:
+                same = ast.dump(member) == ast.dump(known[member.name])
+                if not same and f"{qualname}.{member.name}" not in run.others:
+                    run.dropped.append(f"changes {item.name}.{member.name}")
+            elif owner is not None:
                 _keep_method(run, member, owner)
-            elif ast.dump(member) != ast.dump(known[member.name]):
-                run.dropped.append(f"changes {item.name}.{member.name}")
+            else:
+                run.dropped.append(f"adds {item.name}.{member.name}")
         elif isinstance(member, ast.Assign | ast.AnnAssign) and owner is not None:
             _sort_attribute(run, member, item, owner)
     if run.as_file:

@@ -39,60 +39,81 @@ class Fitted:
     unchanged: bool = False
 
 
-def fit(answer: str, goal: Module, qualnames: tuple[str, ...]) -> Fitted:
-    """Fit the text of an answer. Raises Invalid: not Python, or without the function.
+@dataclass(frozen=True)
+class Place:
+    """Where answers go.
 
-    Args:
+    Attributes:
         goal: the goal file with nothing but this target masked.
         qualnames: the masked functions; several when a class is masked.
+        given: the goal file as the model was given it, when other functions of it are masked too.
+        others: those functions.
     """
-    found = parsed(answer, qualnames)
-    pairs = [
-        (definition, own)
-        for name in qualnames
-        if (definition := _target(goal, name)) is not None and (own := found.function(name)) is not None
-    ]
-    if not pairs:
-        return _fit_body(found, goal, qualnames)
-    return _fit_functions(found, goal, qualnames, pairs)
+
+    goal: Module
+    qualnames: tuple[str, ...]
+    given: Module | None = None
+    others: tuple[str, ...] = ()
+
+    def pairs(self, found: Parsed) -> list[tuple[Definition, Definition]]:
+        """Each target with what an answer has for it."""
+        return [
+            (mine, own)
+            for name in self.qualnames
+            if (mine := _target(self.goal, name)) is not None and (own := found.function(name)) is not None
+        ]
+
+    def extras(
+        self, found: Parsed, pairs: Sequence[tuple[Definition, Definition]], *, as_file: bool
+    ) -> Extras:
+        """What an answer has beside the target."""
+        own, mine = [one for _, one in pairs], [one for one, _ in pairs]
+        return collect(found, self.given or self.goal, own, mine, as_file=as_file, others=self.others)
 
 
-def fit_file(answer: bytes, goal: Module, qualnames: tuple[str, ...], *, whole: bool) -> Fitted:
-    """Fit a goal file as an agent left it.
+def fit(answer: str, place: Place) -> Fitted:
+    """Fit the text of an answer. Raises Invalid: not Python, or without the function."""
+    found = parsed(answer, place.qualnames)
+    pairs = place.pairs(found)
+    return _fit_functions(found, place, pairs) if pairs else _fit_body(found, place)
+
+
+def fit_file(answer: bytes, place: Place, *, whole: bool) -> Fitted:
+    """Fit a goal file as an agent left it. Raises Invalid.
 
     Args:
-        whole: take the file as it is, whatever else it changes.
-
-    Raises Invalid.
+        whole: take the file as it is, whatever else it changes; only other masked functions are golden.
     """
+    goal = place.goal
     try:
         module = Module.parse(answer, goal.name)
     except LmrError as error:
         raise Invalid(error.message) from error
     found = Parsed(module, tuple(module.tree.body))
-    pairs = [
-        (definition, own)
-        for name in qualnames
-        if (definition := _target(goal, name)) is not None and (own := found.function(name)) is not None
-    ]
+    pairs = place.pairs(found)
     if not pairs:
-        raise Invalid(f"{goal.name} does not define {', '.join(qualnames)} any more")
+        raise Invalid(f"{goal.name} does not define {', '.join(place.qualnames)} any more")
+    if not whole:
+        return _fit_functions(found, place, pairs, as_file=True)
+    extras = place.extras(found, pairs, as_file=True)
+    regions = {
+        own: region_bytes(goal, mine)
+        for name in place.others
+        if (mine := _target(goal, name)) is not None and (own := _target(module, name)) is not None
+    }
+    data = splice_regions(module, regions)
+    target = find(Module.parse(data, goal.name), Target(goal.name, pairs[0][1].qualname, nth=pairs[0][1].nth))
     unchanged = all(region_bytes(goal, mine) == region_bytes(module, own) for mine, own in pairs)
-    if whole:
-        extras = collect(found, goal, [own for _, own in pairs], [mine for mine, _ in pairs], as_file=True)
-        return Fitted(answer, pairs[0][1].line, "file", (*extras.names, *extras.dropped), (), unchanged)
-    return _fit_functions(found, goal, qualnames, pairs, as_file=True)
+    return Fitted(data, target.line, "file", (*extras.names, *extras.dropped), (), unchanged)
 
 
-def whole_file(answer: str, goal: Module, qualnames: tuple[str, ...]) -> Fitted:
+def whole_file(answer: str, place: Place) -> Fitted:
     """Take an answer that is a file as the goal file; any other answer is fitted. Raises Invalid."""
-    found = parsed(answer, qualnames)
-    owners = {name for name in qualnames if any(item.qualname == name for item in found.module.definitions)}
-    known = {item.qualname for item in goal.definitions} - set(qualnames)
+    found = parsed(answer, place.qualnames)
     has = {item.qualname for item in found.module.definitions}
-    if owners == set(qualnames) and known <= has:
-        return fit_file(found.module.data, goal, qualnames, whole=True)
-    return fit(answer, goal, qualnames)
+    if {item.qualname for item in place.goal.definitions} <= has:
+        return fit_file(found.module.data, place, whole=True)
+    return fit(answer, place)
 
 
 def _target(goal: Module, qualname: str) -> Definition | None:
@@ -106,24 +127,21 @@ def _target(goal: Module, qualname: str) -> Definition | None:
 
 
 def _fit_functions(
-    found: Parsed,
-    goal: Module,
-    qualnames: tuple[str, ...],
-    pairs: Sequence[tuple[Definition, Definition]],
-    *,
-    as_file: bool = False,
+    found: Parsed, place: Place, pairs: Sequence[tuple[Definition, Definition]], *, as_file: bool = False
 ) -> Fitted:
+    goal = place.goal
     regions = {mine: goal.encode(_region(found.module, own, goal, mine)) for mine, own in pairs}
     unchanged = all(region_bytes(goal, mine) == data for mine, data in regions.items())
-    extras = collect(found, goal, [own for _, own in pairs], [mine for mine, _ in pairs], as_file=as_file)
-    missing = [name for name in qualnames if name not in {mine.qualname for mine, _ in pairs}]
+    extras = place.extras(found, pairs, as_file=as_file)
+    missing = [name for name in place.qualnames if name not in {mine.qualname for mine, _ in pairs}]
     dropped = (*extras.dropped, *(f"{name} is not in the answer" for name in missing))
     whole = as_file or any(mine.class_name and own.class_name for mine, own in pairs)
     return _finished(goal, regions, extras, "file" if whole else "function", dropped, unchanged)
 
 
-def _fit_body(found: Parsed, goal: Module, qualnames: tuple[str, ...]) -> Fitted:
+def _fit_body(found: Parsed, place: Place) -> Fitted:
     """An answer without the target's header is its body, when it does something of its own."""
+    goal, qualnames = place.goal, place.qualnames
     names = ", ".join(qualnames)
     target = _target(goal, qualnames[0]) if len(qualnames) == 1 else None
     does = [item for item in found.statements if not isinstance(item, _DECLARATIONS) and not _is_text(item)]

@@ -1,0 +1,217 @@
+"""What models answered: a file of predictions, or a tree of task folders that agents worked in."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from lmr_author import files
+from lmr_author.errors import LmrError
+from lmr_author.model import TaskInfo
+
+_DEPTH = 6
+"""Folders below the one that is given in which task folders are looked for."""
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """One answer.
+
+    Attributes:
+        task: the task folder's name, or its number, as it is called there.
+        index: the implementation; 0 when all of the task's are meant.
+        model: who answered.
+        where: place in the input, for messages.
+        sample: which of several answers of one model to one implementation, from 1.
+        code: the answer as text; None when it is given otherwise.
+        patch: a unified diff of the repository, or None.
+        tree: the repository folder that an agent left, or None.
+    """
+
+    task: str
+    index: int
+    model: str
+    where: str
+    sample: int = 1
+    code: str | None = None
+    patch: str | None = None
+    tree: Path | None = None
+
+
+def read(path: Path, tasks: Mapping[str, TaskInfo]) -> list[Prediction]:
+    """All predictions of a file or folder, for one implementation each, samples numbered.
+
+    Args:
+        path: a JSONL (or JSON) file, or a folder.
+        tasks: task folder's name → its ``info.json``; what is for other tasks is left out.
+
+    Raises LmrError: no such file, a line that is no prediction, nothing for these tasks.
+    """
+    if not path.exists():
+        raise LmrError(f"there is no {path}", "name the file or folder with the predictions")
+    given = list(_from_folder(path, tasks) if path.is_dir() else _from_file(path))
+    if not given:
+        raise LmrError(f"{path} holds no predictions", "see docs/evaluating-models.md for what is read")
+    found = [one for item in given for one in _expanded(item, tasks)]
+    if not found:
+        named = ", ".join(sorted({item.task for item in given})[:5])
+        raise LmrError(f"{path} has predictions for {named}, none of them a task here", "name those tasks")
+    seen: Counter[tuple[str, int, str]] = Counter()
+    result = []
+    for item in found:
+        seen[item.task, item.index, item.model] += 1
+        result.append(replace(item, sample=seen[item.task, item.index, item.model]))
+    return result
+
+
+def _expanded(item: Prediction, tasks: Mapping[str, TaskInfo]) -> Iterator[Prediction]:
+    """A prediction with its task's real name, once for each implementation that is meant."""
+    name, index = _task_name(item.task, tasks), item.index
+    if name is None:
+        return
+    if not index:
+        index = _index_of(item.task)
+    known = [one.index for one in tasks[name].implementations]
+    for number in known if index == 0 else [index]:
+        if number not in known:
+            raise LmrError(f"{item.where}: {name} has no implementation {number}", f"it has {known}")
+        yield replace(item, task=name, index=number)
+
+
+def _task_name(text: str, tasks: Mapping[str, TaskInfo]) -> str | None:
+    """The task that is meant: by its folder's name (an index behind it aside), else by its number."""
+    for name in (text, *(re.sub(pattern, "", text) for pattern in _INDEX_ENDINGS)):
+        if name in tasks:
+            return name
+        same = [one for one in tasks if one.lower() == name.lower() or tasks[one].folder_name == name]
+        if len(same) == 1:
+            return same[0]
+    same = [one for one, info in tasks.items() if str(info.instance_id) == text]
+    return same[0] if len(same) == 1 else None
+
+
+_INDEX_ENDINGS = (r"(?:__|[#/:])\d+$", r"[-_.](?:impl(?:ementation)?[-_]?)?\d+$")
+
+
+def _index_of(text: str) -> int:
+    match = re.search(r"(?:__|[#/:])(\d+)$", text) or re.search(r"[-_.]impl(?:ementation)?[-_]?(\d+)$", text)
+    return int(match[1]) if match else 0
+
+
+def _from_file(path: Path) -> Iterator[Prediction]:
+    for where, data in _entries(path):
+        if not isinstance(data, dict):
+            raise LmrError(
+                f"{where}: not a JSON object", "a prediction is an object with task, model and code"
+            )
+        yield _prediction(data, where)
+
+
+def _entries(path: Path) -> Iterator[tuple[str, Any]]:
+    """Each entry of a JSONL file, or of a JSON list, with its place."""
+    with path.open("rb") as file:
+        head = file.read(64).lstrip()[:1]
+    if head == b"[":
+        for number, entry in enumerate(files.read_json(path), 1):
+            yield f"{path.name}, entry {number}", entry
+        return
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if not line.strip():
+                continue
+            where = f"{path.name}:{number}"
+            try:
+                yield where, json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise LmrError(
+                    f"{where}: not JSON ({error})", "each line is one prediction as JSON"
+                ) from error
+
+
+def _prediction(data: Mapping[str, Any], where: str) -> Prediction:
+    task = data.get("task", data.get("instance_id", data.get("folder_name")))
+    model = data.get("model", data.get("model_name_or_path"))
+    code = data.get("code", data.get("completion", data.get("response")))
+    patch, index = data.get("model_patch", data.get("patch")), data.get("index", 0)
+    if isinstance(task, int) and not isinstance(task, bool):
+        task = str(task)
+    hint = 'it needs "task", "model" and "code", or "instance_id", "model_name_or_path" and "model_patch"'
+    if not isinstance(task, str) or not task:
+        raise LmrError(f"{where}: names no task", hint)
+    if not isinstance(model, str) or not model:
+        raise LmrError(f"{where}: names no model", hint)
+    if not isinstance(index, int) or isinstance(index, bool) or index < 0:
+        raise LmrError(f"{where}: index {index!r} is no number of an implementation", "count from 1")
+    if not isinstance(code, str) and not isinstance(patch, str):
+        if "code" in data or "model_patch" in data:  # a model that gave no answer: null
+            code = ""
+        else:
+            raise LmrError(f"{where}: has neither code nor a patch", hint)
+    if isinstance(code, str):
+        return Prediction(task, index, model, where, code=code)
+    return Prediction(task, index, model, where, patch=str(patch))
+
+
+def _from_folder(root: Path, tasks: Mapping[str, TaskInfo]) -> Iterator[Prediction]:
+    """The task folders below a folder; the folders above them name the model."""
+    for folder in _task_folders(root, tasks, _DEPTH):
+        name = _task_name(folder.name, tasks)
+        if name is None:
+            continue
+        repository = _repository(folder, tasks[name])
+        model = "/".join(folder.relative_to(root).parts[:-1]) or root.resolve().name
+        where = folder.relative_to(root).as_posix()
+        yield Prediction(folder.name, 0, model, where, tree=repository)
+
+
+def _task_folders(folder: Path, tasks: Mapping[str, TaskInfo], depth: int) -> Iterator[Path]:
+    try:
+        below = sorted(item for item in folder.iterdir() if item.is_dir() and not item.is_symlink())
+    except OSError:
+        return
+    for item in below:
+        name = _task_name(item.name, tasks) if not item.name.isdecimal() else None
+        if name is not None and (item / "info.json").is_file() | _has_goal(item, tasks[name]):
+            yield item
+        elif depth > 1:
+            yield from _task_folders(item, tasks, depth - 1)
+
+
+def _has_goal(folder: Path, info: TaskInfo) -> bool:
+    repository = _repository(folder, info)
+    return any(_is_file(repository, item.goal_file) for item in info.implementations)
+
+
+def _repository(folder: Path, info: TaskInfo) -> Path:
+    inner = folder / info.repo_folder_name
+    return inner if info.repo_folder_name and inner.is_dir() and not inner.is_symlink() else folder
+
+
+def _is_file(root: Path, relative: str) -> bool:
+    try:
+        return files.inside(root, relative).is_file()
+    except (LmrError, OSError, ValueError):
+        return False
+
+
+def content(item: Prediction, goal_files: Sequence[str]) -> bytes:
+    """The bytes that make a prediction what it is, for its digest.
+
+    For a tree these are its Python files (an agent's logs and data are not) and the goal files.
+    """
+    if item.code is not None:
+        return b"code\0" + item.code.encode("utf-8", "surrogatepass")
+    if item.patch is not None:
+        return b"patch\0" + item.patch.encode("utf-8", "surrogatepass")
+    assert item.tree is not None
+    parts = []
+    for path in files.walk(item.tree):
+        relative = path.relative_to(item.tree).as_posix()
+        if relative in goal_files or (path.suffix == ".py" and not relative.startswith("unit_test/")):
+            parts.append(f"{relative}\0{files.sha256_file(path)}\n".encode("utf-8", "surrogateescape"))
+    return b"tree\0" + b"".join(parts)
