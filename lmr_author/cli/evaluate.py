@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,6 +19,17 @@ from lmr_author.cli.common import (
     default_tasks,
     print_json,
 )
+
+if TYPE_CHECKING:
+    from lmr_author.taskdir import TaskDir
+    from lmr_author.workflow.candidates import CandidateOptions
+
+
+class Protocol(StrEnum):
+    """How candidates are judged."""
+
+    proof = "proof"
+    lmr_bench = "lmr-bench"
 
 
 def evaluate(
@@ -38,22 +51,67 @@ def evaluate(
         typer.Option("--accept-mutant", metavar="ID", help="Record that a surviving mutant is equivalent."),
     ] = None,
     reason: Annotated[str, typer.Option("--reason", help="Why it is; with --accept-mutant.")] = "",
+    predictions: Annotated[
+        Path | None,
+        typer.Option(
+            "--predictions",
+            metavar="FILE|DIR",
+            help="Judge models' answers instead: JSONL, or a tree of task folders that agents worked in.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Where results.jsonl is written and resumed; with --predictions. By default lmr-results.",
+        ),
+    ] = None,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", min=1, max=256, help="Candidates judged side by side.")
+    ] = 1,
+    whole_file: Annotated[
+        bool, typer.Option("--whole-file", help="Apply what an answer changes outside of its target, too.")
+    ] = False,
+    protocol: Annotated[
+        Protocol,
+        typer.Option(
+            "--protocol", help="proof, or lmr-bench: as its scripts score, logs grepped for Passed."
+        ),
+    ] = Protocol.proof,
+    memory: Annotated[
+        int, typer.Option("--memory", min=64, metavar="MB", help="Memory a candidate may use.")
+    ] = 8192,
+    gpus: Annotated[
+        str, typer.Option("--gpus", metavar="N|all", help="GPUs a container is given; with --sandbox docker.")
+    ] = "",
     output: FormatOption = Format.text,
 ) -> int:
-    """Prove by running that a task is sound; exit code 0 only if every gate holds."""
+    """Prove by running that a task is sound (exit code 0 only if every gate holds), or judge models' answers."""
     from lmr_author.cli import render_runs
     from lmr_author.cli.render import progress
     from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
     from lmr_author.taskdir import TaskDir
     from lmr_author.workflow import evaluate as workflow
 
-    options = workflow.EvaluateOptions(sandbox.value, python, base_image, repeats, timeout, mutants)
     tasks = [task for path in paths or [default_tasks()] for task in TaskDir.find_all(path)]
     if accept_mutant is not None:
         if len(tasks) != 1:
             raise UsageError(f"--accept-mutant is for one task, not {len(tasks)}", "name the task")
         render_runs.accepted_mutant(accept_mutant, workflow.accept_mutant(tasks[0], accept_mutant, reason))
         return EXIT_CLEAN
+    if predictions is not None:
+        from lmr_author.evaluation.candidates.station import StationOptions
+        from lmr_author.workflow.candidates import CandidateOptions
+
+        judging = StationOptions(timeout, memory, whole_file, protocol.value)
+        chosen = CandidateOptions(
+            out or Path("lmr-results"), jobs, sandbox.value, python, base_image, gpus, judging
+        )
+        return _candidates(tasks, predictions, chosen, output)
+    if out is not None or whole_file or protocol is not Protocol.proof:
+        raise UsageError("--out, --whole-file and --protocol are for candidates", "add --predictions FILE")
+    options = workflow.EvaluateOptions(sandbox.value, python, base_image, repeats, timeout, mutants, gpus)
     results = []
     for task in tasks:
         show = render_runs.GateTable(task.name, quiet=output is Format.json)
@@ -64,3 +122,28 @@ def evaluate(
         documents = [{"task": item.task.name, **item.to_json()} for item in results]
         print_json({"tasks": documents, "passed": all(item.passed for item in results)})
     return EXIT_CLEAN if all(item.passed for item in results) else EXIT_FINDINGS
+
+
+def _candidates(
+    tasks: Sequence[TaskDir], predictions: Path, options: CandidateOptions, output: Format
+) -> int:
+    """Judge models' answers; exit code 0 when each has a verdict, whatever it is."""
+    from lmr_author.cli import render_candidates
+    from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS
+    from lmr_author.workflow import candidates as workflow
+
+    with render_candidates.display() as show:
+        found = workflow.score(tasks, predictions, options, show.say, show.result)
+    if output is Format.json:
+        print_json(
+            {
+                "results": [result.to_json() for result in found.results],
+                "summary": [row.to_json() for row in found.rows],
+                "resumed": found.resumed,
+                "complete": found.complete,
+                "path": str(found.path),
+            }
+        )
+    else:
+        render_candidates.scored(found)
+    return EXIT_CLEAN if found.complete else EXIT_FINDINGS

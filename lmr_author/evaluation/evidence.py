@@ -17,9 +17,7 @@ _FAILED = re.compile(r"(?<!\b0 )\bfail(?:ed|s|ure|ures)?\b", re.IGNORECASE)
 _UNITTEST = re.compile(r"^Ran (\d+) tests? in ", re.MULTILINE)
 _UNITTEST_OK = re.compile(r"^OK(?: \((?!skipped).*\))?$", re.MULTILINE)
 _PYTEST = re.compile(r"\b(\d+) passed\b.* in [\d.]+s")
-_ERROR = re.compile(
-    r"^(?:[A-Za-z_][\w.]*\.)?([A-Za-z_]\w*(?:Error|Exception|Interrupt|Exit|Warning))\b(?::|$)"
-)
+_ERROR = re.compile(r"^(?:[A-Za-z_][\w.]*\.)?([A-Za-z_]\w*(?:Error|Exception|Interrupt|Exit))\b(?::|$)")
 _NOT_IMPORTED = ("ImportError", "ModuleNotFoundError", "SyntaxError", "IndentationError", "TabError")
 _FRAME = re.compile(r'^\s*File "([^"]+)", line (\d+), in (\S+)', re.MULTILINE)
 
@@ -35,6 +33,7 @@ class ScriptRun:
         timed_out: killed at its time limit.
         out_of_memory: killed at its memory limit, where that can be told.
         all_logs: every log that is there afterwards, those that it did not write included.
+        seconds: what it took.
         stopped: killed because it filled the disk, or because the evaluation was ended.
     """
 
@@ -46,6 +45,7 @@ class ScriptRun:
     out_of_memory: bool = False
     stopped: bool = False
     all_logs: str = ""
+    seconds: float = 0.0
 
     @property
     def output(self) -> str:

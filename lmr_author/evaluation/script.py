@@ -72,6 +72,7 @@ def run(
         timed_out=result.timed_out,
         out_of_memory=result.out_of_memory,
         stopped=result.stopped,
+        seconds=result.seconds,
         all_logs="\n".join(logs(tree).values()),
     )
 

@@ -39,6 +39,7 @@ class EvaluateOptions:
         repeats: how often the golden is run.
         seconds: time limit of one case.
         mutants: how many mutants of each implementation are tried at most.
+        gpus: GPUs that a container is given; "all"; "" for none.
     """
 
     sandbox: str = "local"
@@ -47,6 +48,7 @@ class EvaluateOptions:
     repeats: int = 3
     seconds: float = 60.0
     mutants: int = MUTANTS
+    gpus: str = ""
 
 
 @dataclass(frozen=True)
@@ -114,6 +116,7 @@ def evaluate(task: TaskDir, options: EvaluateOptions, progress: Progress, on_gat
         base_image=options.base_image,
         repo_folder=info.repo_folder_name,
         log=task.logs_folder / "build.log",
+        gpus=options.gpus,
     ) as sandbox:
         progress("preparing the environment")
         build, facts = _build(sandbox, progress, about)

@@ -1,0 +1,340 @@
+"""Where the candidates of one implementation are judged, each in a sandbox run of its own."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from lmr_author import files, recorded, replaying, source
+from lmr_author.errors import LmrError, SandboxError
+from lmr_author.evaluation import script
+from lmr_author.evaluation.bench import Bench
+from lmr_author.evaluation.candidates import changes
+from lmr_author.evaluation.candidates.answer import Invalid
+from lmr_author.evaluation.candidates.fitting import Fitted, Place, fit, fit_file, whole_file
+from lmr_author.evaluation.candidates.predictions import Prediction
+from lmr_author.evaluation.candidates.score import CaseScore, Outcome, Score
+from lmr_author.evaluation.candidates.suspicions import suspicions
+from lmr_author.evaluation.evidence import Profile, ScriptRun, advice, problem
+from lmr_author.evaluation.judges import RecordingJudge
+from lmr_author.sandbox.base import Limits
+
+LMR_BENCH = "lmr-bench"
+"""The protocol that judges by grepping logs."""
+
+_START_SECONDS = 180
+"""For starting and importing, beside the time of the cases; a busy machine takes long to import PyTorch."""
+_GRACE_SECONDS = 5
+_OUTPUT_BYTES = 16 * 2**20
+_TREE_BYTES = 512 * 2**20
+_TREE_FILES = 50_000
+_LOG = 4000
+
+Stop = Callable[[], bool]
+
+
+class Unscorable(LmrError):
+    """The implementation itself cannot be judged here: its golden does not pass. Nobody's wrong answer."""
+
+
+@dataclass(frozen=True)
+class StationOptions:
+    """How candidates are judged.
+
+    Attributes:
+        seconds: time limit of one case.
+        memory_mb: of all processes (docker), of each (local).
+        whole_file: edits outside of the target are applied too.
+        protocol: ``proof``, or :data:`LMR_BENCH`.
+    """
+
+    seconds: float = 60.0
+    memory_mb: int = 8192
+    whole_file: bool = False
+    protocol: str = "proof"
+
+
+class Station:
+    """Judges the candidates of one implementation; usable from several threads.
+
+    Args:
+        bench: of the implementation, with a prepared sandbox.
+        others: other masked functions of the same goal file.
+    """
+
+    def __init__(self, bench: Bench, options: StationOptions, others: tuple[str, ...] = ()) -> None:
+        self.bench = bench
+        self.options = options
+        self._others = others
+        self._profile: Profile | None = None
+        self._script_seconds = _START_SECONDS + options.seconds
+
+    @property
+    def method(self) -> str:
+        """How it judges."""
+        if self.options.protocol == LMR_BENCH:
+            return LMR_BENCH
+        return "test script" if self.bench.recording is None else "recorded cases"
+
+    def check(self) -> None:
+        """Run the golden, so that a broken task or environment is not taken for wrong answers.
+
+        Raises:
+            Unscorable: it does not pass.
+            SandboxError: the sandbox failed.
+        """
+        if not self.bench.sandbox.isolating:
+            raise SandboxError(
+                "this sandbox does not isolate, and candidates are hostile code",
+                "install bubblewrap (Debian: apt install bubblewrap), or use --sandbox docker",
+            )
+        if not self.bench.pairs:
+            raise Unscorable("the target cannot be told in golden and goal file", "run `lmr-author validate`")
+        if self.method == "recorded cases":
+            assert self.bench.recording is not None
+            problems = recorded.tampered(self.bench.recording_folder, self.bench.recording)
+            if problems:
+                raise Unscorable(f"the recording was changed: {problems[0]}", "record again")
+            verdict = self._judge.golden(seed=0)
+            if not verdict.passed:
+                raise Unscorable(f"its golden does not pass: {verdict.reason}", "run `lmr-author evaluate`")
+            return
+        run = self._run("golden_check", self.bench.golden_overlay, None)
+        self._script_seconds = self.options.seconds + 5 * run.seconds + _GRACE_SECONDS
+        if self.method == LMR_BENCH:
+            reason = "" if greps_passed(run) else "no log says Passed"
+        else:
+            reason = problem(run, None)
+            self._profile = Profile.of(run)
+        if reason:
+            raise Unscorable(
+                f"its golden does not pass: {reason}", advice(run) or "run `lmr-author evaluate`"
+            )
+
+    def score(self, prediction: Prediction, stop: Stop) -> Score:
+        """Judge a prediction; :meth:`check` comes first.
+
+        Args:
+            stop: asked while it runs; True ends it.
+
+        Raises:
+            SandboxError: the sandbox failed.
+            KeyboardInterrupt: it was ended by ``stop``.
+        """
+        started = time.monotonic()
+        try:
+            fitted, overlay = self._fitted(prediction)
+        except Invalid as error:
+            return Score(
+                Outcome.INVALID, error.message, method=self.method, seconds=time.monotonic() - started
+            )
+        if fitted.unchanged:
+            score = Score(Outcome.FAILED, "nothing was implemented: the target is as masked")
+        elif self.method == "recorded cases":
+            score = self._replayed(fitted, overlay, stop)
+        else:
+            score = self._scripted(fitted, overlay, stop)
+        return replace(
+            score,
+            method=self.method,
+            form=fitted.form,
+            kept=fitted.kept,
+            dropped=fitted.dropped,
+            seconds=time.monotonic() - started,
+        )
+
+    @cached_property
+    def _judge(self) -> RecordingJudge:
+        assert self.bench.recording is not None
+        return RecordingJudge(self.bench, self.bench.recording)
+
+    @cached_property
+    def _place(self) -> Place:
+        name = self.bench.implementation.goal_file
+        given = source.Module.parse(self._given(name) or b"", name)
+        return Place(self.bench.masked_module, self.bench.qualnames, given, self._others)
+
+    def _given(self, relative: str) -> bytes | None:
+        """A file of the repository as the model was given it."""
+        path = files.inside(self.bench.task.repository(self.bench.info), relative)
+        return path.read_bytes() if path.is_file() else None
+
+    def _fitted(self, prediction: Prediction) -> tuple[Fitted, dict[str, bytes]]:
+        """A prediction in its place, and the files to lay over the masked tree. Raises Invalid."""
+        goal_file, whole = self.bench.implementation.goal_file, self.options.whole_file
+        if prediction.code is not None:
+            fitted = whole_file(prediction.code, self._place) if whole else fit(prediction.code, self._place)
+            return fitted, {goal_file: fitted.data}
+        repository = self.bench.task.repository(self.bench.info)
+        if prediction.patch is not None:
+            changed = changes.patched(prediction.patch, repository)
+        else:
+            assert prediction.tree is not None
+            changed = changes.of_tree(prediction.tree, repository, {goal_file})
+        answer = changed.pop(goal_file, None)
+        if answer is None:
+            answer = self._given(goal_file) or b""
+        fitted = fit_file(answer, self._place, whole=whole)
+        goals = {item.goal_file for item in self.bench.info.implementations}
+        elsewhere = {
+            name: data
+            for name, data in changed.items()
+            if name not in goals
+            and not name.startswith("unit_test/")
+            and name != self.bench.implementation.unit_test_file
+        }
+        if not whole:
+            names = tuple(f"changes {name}" for name in sorted(changed) if name not in goals)
+            return replace(fitted, dropped=(*fitted.dropped, *names)), {goal_file: fitted.data}
+        kept = (*fitted.kept, *(f"changes {name}" for name in sorted(elsewhere)))
+        return replace(fitted, kept=kept), {goal_file: fitted.data, **elsewhere}
+
+    def _replayed(self, fitted: Fitted, overlay: Mapping[str, bytes], stop: Stop) -> Score:
+        bench, judge = self.bench, self._judge
+        plan = judge.plan(fitted.line)
+        extra = {name: data for name, data in overlay.items() if name != bench.implementation.goal_file}
+        base = {**bench.masked_overlay, **extra}
+        name = "masked" if not extra else f"candidate {_digest(overlay)}"
+        tree = bench.tree(name, base, with_tests=False)
+        size = sum(case.bytes for case in judge.recording.cases)
+        limits = Limits(
+            seconds=_START_SECONDS + plan.case_seconds * len(plan.cases),
+            memory_mb=self.options.memory_mb,
+            output_bytes=_OUTPUT_BYTES + 8 * size,
+        )
+        try:
+            found = replaying.replay(
+                bench.sandbox, tree, bench.inside, plan,
+                [replaying.Variant("candidate", fitted.data, fitted.line)], limits=limits, stop=stop,
+            )  # fmt: skip
+        finally:
+            if extra:
+                bench.remove_tree(name)
+        if found.result.stopped:
+            raise KeyboardInterrupt
+        log = found.result.stderr.decode("utf-8", "replace")[-_LOG:]
+        if not found.facts:
+            # Sent before anything of the candidate runs, so this is none of its doing.
+            raise SandboxError(f"the replayer did not start: {log.strip()[-200:]}", "see the log")
+        cases = tuple(self._case(found, name) for name in plan.cases)
+        return _together(cases, log)
+
+    def _case(self, found: replaying.Replay, name: str) -> CaseScore:
+        outcome = found.of("candidate", name)
+        case = next(item for item in self._judge.recording.cases if item.name == name)
+        try:
+            differences = replaying.differences(self._judge.expected[name], outcome, case.checkers)
+        except Exception as error:  # whatever it sent, it is its own fault, and nobody else's
+            kind = type(error).__name__
+            return CaseScore(name, Outcome.CRASHED, f"what it returned cannot be read ({kind})")
+        if not differences and outcome.document is not None:
+            return CaseScore(name, Outcome.PASSED, seconds=round(outcome.seconds, 6))
+        if outcome.status == "bad-inputs":
+            raise SandboxError(f"{name} cannot be read in the sandbox: {outcome.error_text}", "record again")
+        kind = {"timeout": Outcome.TIMEOUT, "crashed": Outcome.CRASHED}.get(outcome.status, Outcome.FAILED)
+        more = f" (and {len(differences) - 1} more)" if len(differences) > 1 else ""
+        return CaseScore(name, kind, f"{differences[0]}{more}"[:500], round(outcome.seconds, 6))
+
+    def _scripted(self, fitted: Fitted, overlay: Mapping[str, bytes], stop: Stop) -> Score:
+        bench = self.bench
+        goal_file = bench.implementation.goal_file
+        name = f"candidate {_digest(overlay)} {time.monotonic_ns()}"
+        try:
+            run = self._run(name, {**bench.masked_overlay, **overlay}, stop)
+        finally:
+            bench.remove_tree(name)
+        if run.stopped and stop():
+            raise KeyboardInterrupt
+        if self.method == LMR_BENCH:
+            reason = "" if greps_passed(run) else "no log says Passed"
+        else:
+            reason = problem(run, self._profile)
+        if reason:
+            outcome = Outcome.FAILED
+            if run.timed_out:
+                outcome = Outcome.TIMEOUT
+            elif run.stopped or run.exit_code < 0 or run.out_of_memory:
+                outcome = Outcome.CRASHED
+        else:
+            outcome = Outcome.PASSED
+            used = suspicions(fitted.data, bench.golden_overlay[goal_file], bench.masked_overlay[goal_file])
+            if used and self.method != LMR_BENCH:
+                outcome = Outcome.INVALID
+                reason = f"it passes a test that it could forge, and uses {', '.join(used[:5])}"
+        case = CaseScore(Path(bench.implementation.unit_test_file).name, outcome, reason)
+        return Score(outcome, reason, (case,), log=run.output[-_LOG:])
+
+    def _run(self, name: str, overlay: Mapping[str, bytes], stop: Stop | None) -> ScriptRun:
+        watch = _DiskWatch()
+        return script.run(
+            self.bench,
+            name,
+            dict(overlay),
+            0,
+            limits=Limits(
+                seconds=self._script_seconds,
+                memory_mb=self.options.memory_mb,
+                output_bytes=_OUTPUT_BYTES,
+            ),
+            stop=lambda tree: (stop is not None and stop()) or watch.is_full(tree),
+        )
+
+
+def greps_passed(run: ScriptRun) -> bool:
+    """LMR-Bench's own verdict: some log, or what was printed, contains ``Passed``; the exit code is not asked."""
+    return "Passed" in run.all_logs or "Passed" in run.output
+
+
+def _together(cases: tuple[CaseScore, ...], log: str) -> Score:
+    """The score of all cases: the first kind in this order that one of them has."""
+    for kind in (Outcome.CRASHED, Outcome.TIMEOUT, Outcome.FAILED):
+        for case in cases:
+            if case.outcome is kind:
+                return Score(kind, f"{case.case}: {case.reason}", cases, log=log)
+    return Score(Outcome.PASSED if cases else Outcome.FAILED, "", cases, log=log)
+
+
+def _digest(overlay: Mapping[str, bytes]) -> str:
+    parts = (name.encode("utf-8", "surrogateescape") + b"\0" + data for name, data in sorted(overlay.items()))
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()[:24]
+
+
+class _DiskWatch:
+    """Notices that a run fills the disk through the tree that it may write; looks seldom where looking is slow."""
+
+    def __init__(self) -> None:
+        self._first: tuple[int, int] | None = None
+        self._next = 0.0
+
+    def is_full(self, tree: Path) -> bool:
+        """Whether the tree has grown beyond what a test may write."""
+        now = time.monotonic()
+        if now < self._next:
+            return False
+        size = _size(tree)
+        self._next = time.monotonic() + 10 * (time.monotonic() - now)
+        if self._first is None:
+            self._first = size
+        return size[0] - self._first[0] > _TREE_BYTES or size[1] - self._first[1] > _TREE_FILES
+
+
+def _size(tree: Path) -> tuple[int, int]:
+    """Bytes on the disk, and number of files and folders."""
+    total = count = 0
+    waiting = [str(tree)]
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    count += 1
+                    total += entry.stat(follow_symlinks=False).st_blocks * 512
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+        except OSError:
+            continue
+    return total, count
