@@ -196,12 +196,13 @@ class InstructionFiles(_InstructionCheck):
         yield from self._folders(view, implementation, text, named, names)
         goal, test = clean_path(implementation.goal_file), clean_path(implementation.unit_test_file)
         name = test.rpartition("/")[2]
-        verb = r"\b(?:in|inside|into|edit|modify|complete|open|of)\s+(?:the\s+)?(?:file\s+)?"
+        verb = r"\b(?:in|inside|into|edit|modify|complete|open|of|finish|fill)\s+(?:the\s+)?(?:file\s+)?"
         place = verb + r"[`'\"(]*(?:[\w.-]+/)*" + re.escape(name)
-        goal_named = any(goal.endswith(token) for token in named)
+        meant = view.in_repository_path(pair(view, implementation).goal_path)
+        goal_named = any((meant if goal == test else goal).endswith(token) for token in named)
         if name and not goal_named and re.search(place, text, re.IGNORECASE):
             message = f"the instruction names the unit test {test} and not the goal file"
-            yield self._at(view, implementation, message, f"name {goal}")
+            yield self._at(view, implementation, message, f"name {meant or goal}")
 
     @staticmethod
     def _exists(view: TaskView, token: str, names: list[str]) -> bool:

@@ -145,6 +145,10 @@ def _advice(leak: Leak, found: Sequence[Leak]) -> str:
     return f"{mask_it}, or delete the file"
 
 
+_PART = 14
+"""Characters, blanks not counted, from which a line is found inside of a longer one."""
+
+
 class SolutionInComments(ImplementationCheck):
     """LMR404."""
 
@@ -157,6 +161,16 @@ class SolutionInComments(ImplementationCheck):
         Example(
             "the body is commented out",
             files={GOAL: HEAD + "".join(f"    #{line}\n" for line in BODY.splitlines()) + MASKED_BODY + TAIL},
+        ),
+        Example(
+            "statements in one line, with words between them",
+            files={
+                GOAL: HEAD
+                + "    # for each pair: difference = scores[first] - scores[second]; ordered += difference > 0\n"
+                + "    # finally mean_penalty = sum(penalties) / len(penalties)\n"
+                + MASKED_BODY
+                + TAIL
+            },
         ),
         Example(
             "the body became a string",
@@ -213,12 +227,19 @@ def _in_comments(view: TaskView, item: Solution, goal: Path) -> tuple[str, int, 
     return None
 
 
+def _within(line: str, added: set[str]) -> bool:
+    """Whether a line of the solution is part of a longer comment, beside words or other statements."""
+    return len(line) >= _PART and any(line in longer for longer in added)
+
+
 def _in_added_lines(item: Solution, goal: Module, added: set[str]) -> tuple[str, int, Severity] | None:
     """The same for a few lines of the solution in comments that the golden does not have."""
-    found = item.lines & added
+    found = {line for line in item.lines if line in added or _within(line, added)}
     if not found or (len(found) < 2 and len(item.lines) > 3):
         return None
     numbers = range(1, goal.line_count + 1)
-    first = next(n for n in numbers if text_lines.squeezed(goal.line_text(n)) in found)
+    first = next(
+        (n for n in numbers if any(line in text_lines.squeezed(goal.line_text(n)) for line in found)), 0
+    )
     count = f"{len(found)} line{'s' * (len(found) > 1)}"
     return f"{count} of the solution of {item.qualname} stand in comments or texts", first, Severity.ERROR

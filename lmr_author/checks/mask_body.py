@@ -42,10 +42,11 @@ def _masked(one: Pair, golden: FunctionNode, goal: FunctionNode, target: TargetP
     scopes = bodies.enclosing_names(one.goal, target.qualname)
     undefined = bodies.undefined_names(one.goal, goal, golden, scopes)
     body = bodies.statements(goal)
+    left = {id(node) for node in kept}
     computing = [
         node
         for _, node in bodies.pieces(body)
-        if not bodies.is_trivial(node) and not _returns_nothing_new(node, goal)
+        if id(node) not in left and not bodies.is_trivial(node) and not _returns_nothing_new(node, goal)
     ]
     return _Masked(
         qualname=target.qualname,
@@ -282,6 +283,13 @@ class NoSilentMask(ImplementationCheck):
         Example("None is returned", files=with_body("    loss = None\n    return loss\n")),
         Example("an argument is returned", files=with_body("    # TODO\n    return scores\n")),
         Example("nothing but the docstring", files=with_body("")),
+        Example(
+            "the first statements were kept",
+            files=with_body(
+                "    penalties = []\n    for first, first_label in enumerate(labels):\n        pass\n"
+            ),
+            also=("LMR309",),
+        ),
         Example("constants are returned", files=with_body("    share = 0.0\n    return 0, share\n")),
     )
     passing = (
@@ -294,7 +302,8 @@ class NoSilentMask(ImplementationCheck):
             if masked.silent and not masked.same and not masked.raises:
                 yield self.finding(
                     view,
-                    f"the masked body of {masked.qualname} does nothing, silently",
+                    f"the masked body of {masked.qualname}"
+                    + (" runs to its end, silently" if masked.kept else " does nothing, silently"),
                     "end it with `raise NotImplementedError`",
                     implementation=implementation,
                     path=pair(view, implementation).goal_path or "",

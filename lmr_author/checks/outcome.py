@@ -182,7 +182,28 @@ class _Flow:
                     dotted(node.func) in EXITS or is_assert_name(dotted(node.func))
                 ):
                     parts += [ast.unparse(item) for item in node.args]
-        return "\n".join(parts)
+        return "\n".join(self._followed(parts))
+
+    def _followed(self, parts: list[str]) -> list[str]:
+        """These, with what the variables and functions in them come from: ``ok`` of ``ok = main()``, too."""
+        values: dict[str, list[str]] = {}
+        for node in ast.walk(self.test.module.tree):
+            if isinstance(node, ast.Assign):
+                for target in node.targets:
+                    if isinstance(target, ast.Name):
+                        values.setdefault(target.id, []).append(ast.unparse(node.value))
+        for name, function in self.defined.items():
+            for node in ast.walk(function):
+                if isinstance(node, ast.Return) and node.value is not None:
+                    values.setdefault(name, []).append(ast.unparse(node.value))
+        found, waiting = list(parts), list(parts)
+        while waiting:
+            text = waiting.pop()
+            for name in [name for name in values if mentions(text, name)]:
+                more = values.pop(name)
+                found += more
+                waiting += more
+        return found
 
     def _runner_counts(self) -> bool:
         """Whether a runner's result reaches the exit code."""
@@ -286,7 +307,10 @@ class _Flow:
         return self._is_runner(node, self.runner_names)
 
     def _try(self, unit: _Unit, node: ast.Try, place: _Place) -> None:
-        quiet = any(is_broad(handler) and not self._lets_through(handler) for handler in node.handlers)
+        quiet = any(
+            is_broad(handler) and not self._lets_through(handler) and not self._expects(node, handler)
+            for handler in node.handlers
+        )
         if quiet and self._tests_something(node):
             self.swallowing.append(node.lineno)
         self._fill(unit, node.body, replace(place, swallowed=place.swallowed or quiet))
@@ -294,6 +318,15 @@ class _Flow:
             self._fill(unit, handler.body, replace(place, handler=True))
         self._fill(unit, node.orelse, place)
         self._fill(unit, node.finalbody, place)
+
+    def _expects(self, node: ast.Try, handler: ast.ExceptHandler) -> bool:
+        """Whether the exception is what is wanted: what is tried ends in writing down that there was none."""
+        last = node.body[-1]
+        if not isinstance(last, ast.Expr) or not isinstance(last.value, ast.Call):
+            return False
+        called = dotted(last.value.func)
+        written = called.endswith(".append") and mentions(self.exit_texts, called.split(".")[-2])
+        return written and handler.type is not None and dotted(handler.type) == "AssertionError"
 
     def _lets_through(self, handler: ast.ExceptHandler) -> bool:
         """Whether a handler makes the program fail all the same, or hands the failure on as a value."""

@@ -150,7 +150,7 @@ class RepositoryThere(Check):
             "an empty folder",
             files={path: None for path in FILES if path.startswith(REPOSITORY)}
             | {f"{REPOSITORY}/paper.json": None},
-            also=("LMR101", "LMR301", "LMR501"),
+            also=("LMR101", "LMR301", "LMR501", "LMR605"),
         ),
         Example("another name", info={"repo_folder_name": "margin_ranking"}, also=("LMR204",)),
         Example("repo_folder_name is missing", info={"repo_folder_name": None}),

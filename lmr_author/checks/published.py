@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lmr_author.checks.installs import GENERIC, normalised
-from lmr_author.checks.lookup import pairs
+from lmr_author.checks.lookup import clean_path, pairs
 from lmr_author.checks.view import TaskView
 from lmr_author.leaks.fragments import parse
 
@@ -50,6 +50,8 @@ def published(view: TaskView) -> Published:
     address = address.removesuffix(".git")
     owner, _, name = address.partition("/")[2].partition("/")
     for one in pairs(view):
+        if view.is_empty:
+            likely |= _names_of_missing(one.implementation.goal_file, name)
         if one.goal_path is None or view.repository is None:
             continue
         package = _package(view, view.repository, one.goal_path)
@@ -62,6 +64,13 @@ def published(view: TaskView) -> Published:
         if (package or found) and name and name not in GENERIC:
             likely.add(normalised(name))
     return Published(frozenset(sure), frozenset(likely - sure), address)
+
+
+def _names_of_missing(goal_file: str, repository: str) -> set[str]:
+    """Likely names where the repository is empty: the goal file's first folder, when it is the repository's name."""
+    first, _, rest = clean_path(goal_file).partition("/")
+    same = normalised(first) == normalised(repository)
+    return {normalised(first)} if rest and same and normalised(first) not in GENERIC else set()
 
 
 def _package(view: TaskView, repository: Path, goal: Path) -> str:

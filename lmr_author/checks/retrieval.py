@@ -31,9 +31,19 @@ class RetrievalPaths(ImplementationCheck):
 
     def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
         """One finding for each path."""
+        position = view.position(implementation)
+        if view.is_empty and implementation.retrieval_context:
+            yield self.finding(
+                view,
+                f"retrieval_context {implementation.retrieval_context[0]!r:.100} does not exist: nothing is in the"
+                " repository",
+                "copy the repository",
+                implementation=implementation,
+                path="info.json",
+                pointer=f"/implementations/{position}/retrieval_context",
+            )
         if view.repository is None:
             return
-        position = view.position(implementation)
         names = view.memo(
             "repository files",
             lambda: [view.in_repository(item) for item in view.repository_entries if item.kind == "file"],

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import posixpath
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from lmr_author.checks.base import Check, Example, ImplementationCheck
 from lmr_author.checks.example_task import BODY, GOLDEN, HEAD, REPOSITORY, UNIT_TEST, second_implementation
@@ -33,6 +35,14 @@ class VerdictMarkers(ImplementationCheck):
             files={
                 TEST: UNIT_TEST.replace(
                     '"Passed" if passed else "Failed"', '"passed" if passed else "failed"'
+                )
+            },
+        ),
+        Example(
+            "in another folder",
+            files={
+                TEST: UNIT_TEST.replace(
+                    'LOGS = os.path.join(HERE, "logs")', 'LOGS = os.path.join(HERE, "output")'
                 )
             },
         ),
@@ -72,6 +82,17 @@ class VerdictMarkers(ImplementationCheck):
         path = unit_test_path(view, implementation)
         test = reading(view, path)
         if test is None or path is None:
+            return
+        elsewhere = [log for log in test.log_files if log.startswith("@/") and "*" not in log]
+        in_place = view.in_repository_path(path).startswith("unit_test/")  # else LMR511 says it
+        if in_place and elsewhere and not any(log.startswith("@/unit_test/logs/") for log in test.log_files):
+            yield self.finding(
+                view,
+                f"logs to {elsewhere[0].removeprefix('@/')}; the verdict is looked for in unit_test/logs/",
+                f"log to unit_test/logs/{path.stem}.log",
+                implementation=implementation,
+                path=path,
+            )
             return
         texts = " ".join(test.constants)
         if "Passed" in texts:
@@ -235,26 +256,32 @@ class OwnLogFile(Check):
     )
 
     def run(self, view: TaskView) -> Iterator[Finding]:
-        """One finding for the second and each further test that writes a log."""
-        owners: dict[str, Implementation] = {}
-        tests: dict[str, str] = {}
+        """One finding for each test that writes a log of another one."""
+        owners: dict[str, dict[Path, Implementation]] = {}
         for one in pairs(view):
             path = unit_test_path(view, one.implementation)
             test = reading(view, path)
             if test is None or path is None:
                 continue
-            for log in sorted(test.log_files):
-                if "?" in log or "*" in log:
-                    continue
-                if log in owners and tests[log] != str(path):
-                    name = log.removeprefix("@/")
-                    yield self.finding(
-                        view,
-                        f"writes {name}, as the test of implementation {owners[log].index} does",
-                        f"name it unit_test/logs/unit_test_{one.implementation.index}.log",
-                        implementation=one.implementation,
-                        path=path,
-                    )
-                else:
-                    owners.setdefault(log, one.implementation)
-                    tests.setdefault(log, str(path))
+            for log in _logs(test):
+                owners.setdefault(log, {}).setdefault(path, one.implementation)
+        for log, tests in sorted(owners.items()):
+            for path, implementation in tests.items() if len(tests) > 1 else ():
+                others = [str(other.index) for other in tests.values() if other is not implementation]
+                yield self.finding(
+                    view,
+                    f"writes {log}, as the test of implementation {', '.join(others)} does",
+                    f"name it unit_test/logs/unit_test_{implementation.index}.log",
+                    implementation=implementation,
+                    path=path,
+                )
+
+
+def _logs(test: Reading) -> set[str]:
+    """The log files that a test writes, as far as they are certain, or that its texts name."""
+    certain = {log.removeprefix("@/") for log in test.log_files if not any(char in log for char in "?*")}
+    named = {posixpath.normpath(text) for text in test.constants if _LOG.fullmatch(text)}
+    return certain | named
+
+
+_LOG = re.compile(r"(?:\./)?unit_test/logs/[\w.-]+")

@@ -104,6 +104,15 @@ class RunsAnywhere(ImplementationCheck):
             },
         ),
         Example(
+            "skipped without a GPU",
+            files={
+                TEST: UNIT_TEST.replace("import logging\n", "import logging\nimport torch\n").replace(
+                    "    def test_no_pairs",
+                    "    @unittest.skipIf(not torch.cuda.is_available(), 'no GPU')\n    def test_no_pairs",
+                )
+            },
+        ),
+        Example(
             "a request",
             files={
                 TEST: UNIT_TEST.replace(
@@ -173,6 +182,10 @@ def needs(view: TaskView, test: Reading) -> Iterator[tuple[str, int]]:
         line = _cuda_line(test.module.tree, test.environment) or _cuda_default(test)
         if line:
             yield "a GPU", line
+    else:
+        line = _skipped(test.module.tree)
+        if line:
+            yield "a GPU: without one it is skipped, and skipped counts as passed", line
     if "mock" in source or "monkeypatch" in source:
         return
     for module, node, name in test.calls:
@@ -269,6 +282,19 @@ def _unconditional(tree: ast.AST) -> Iterator[ast.AST]:
             stack.append(node.test)
         else:
             stack.extend(reversed(list(ast.iter_child_nodes(node))))
+
+
+def _skipped(tree: ast.Module) -> int:
+    """The line at which tests are skipped where there is no GPU; 0 if none are."""
+    for node in ast.walk(tree):
+        asked: list[ast.expr] = []
+        if isinstance(node, ast.Call) and re.search(r"skip", dotted(node.func), re.IGNORECASE):
+            asked = node.args
+        elif isinstance(node, ast.If) and any("skip" in ast.unparse(item).lower() for item in node.body):
+            asked = [node.test]
+        if isinstance(node, ast.expr | ast.stmt) and any("cuda" in ast.unparse(item) for item in asked):
+            return node.lineno
+    return 0
 
 
 def _cuda_default(test: Reading) -> int:
