@@ -59,12 +59,16 @@ def serve(answers: dict[str, Answer]) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Release:
-    """One version of a package on the index: when it was uploaded ("" for an index that does not say)."""
+    """One version of a package on the index: when it was uploaded ("" for an index that does not say).
+
+    With ``tags`` (``cp311-cp311``) it is compiled, and has a wheel for each; else one for every Python.
+    """
 
     version: str
     uploaded: str
     requires: tuple[str, ...] = ()
     wheel: bool = True
+    tags: tuple[str, ...] = ()
 
 
 @contextmanager
@@ -75,22 +79,27 @@ def package_index(packages: Mapping[str, list[Release]]) -> Iterator[str]:
         listed = []
         for release in releases:
             stem = f"{name.replace('-', '_')}-{release.version}"
-            file = f"{stem}-py3-none-any.whl" if release.wheel else f"{stem}.tar.gz"
-            digest = hashlib.sha256(file.encode()).hexdigest()
-            entry = {
-                "filename": file,
-                "url": f"/files/{file}",
-                "hashes": {"sha256": digest},
-                "core-metadata": release.wheel,
-            }
-            if release.uploaded:
-                entry["upload-time"] = f"{release.uploaded}T12:00:00Z"
-            listed.append(entry)
             lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {release.version}"]
             lines += [f"Requires-Dist: {item}" for item in release.requires]
-            answers[f"/files/{file}.metadata"] = Answer("\n".join(lines).encode() + b"\n")
+            for file in _files(stem, release):
+                answers[f"/files/{file}.metadata"] = Answer("\n".join(lines).encode() + b"\n")
+                entry = {
+                    "filename": file,
+                    "url": f"/files/{file}",
+                    "hashes": {"sha256": hashlib.sha256(file.encode()).hexdigest()},
+                    "core-metadata": release.wheel,
+                }
+                if release.uploaded:
+                    entry["upload-time"] = f"{release.uploaded}T12:00:00Z"
+                listed.append(entry)
         page = {"meta": {"api-version": "1.1"}, "name": name, "files": listed}
         kind = {"Content-Type": "application/vnd.pypi.simple.v1+json"}
         answers[f"/simple/{name}/"] = Answer(json.dumps(page).encode(), headers=kind)
     with serve(answers) as address:
         yield f"{address}/simple"
+
+
+def _files(stem: str, release: Release) -> list[str]:
+    if not release.wheel:
+        return [f"{stem}.tar.gz"]
+    return [f"{stem}-{tag}-manylinux2014_x86_64.whl" for tag in release.tags] or [f"{stem}-py3-none-any.whl"]

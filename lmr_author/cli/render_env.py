@@ -68,7 +68,9 @@ def locked(made: Written) -> None:
         screen.print(f"[yellow]changed:[/] {_escape(change)}")
     for each in (*lock.left_out, *lock.yanked):
         screen.print(f"[yellow]note:[/] {_escape(each)}")
-    told = (lock.note, *([f"compiled when installed: {', '.join(lock.compiled)}"] if lock.compiled else ()))
+    relaxing = "; --relax takes versions with a wheel, where there are any"
+    compiled = [f"compiled when installed: {', '.join(lock.compiled)}{relaxing}"] if lock.compiled else []
+    told = (lock.note, *compiled)
     for line in told:
         screen.print(line, markup=False)
     if made.path is not None:

@@ -23,6 +23,7 @@ from lmr_author.environment.recipe import (
 )
 from lmr_author.environment.resolver import Attempt, compile_once
 from lmr_author.environment.stamp import stamped
+from lmr_author.environment.wheels import not_before
 from lmr_author.errors import LmrError
 from lmr_author.processes import printable
 
@@ -31,6 +32,12 @@ __all__ = ["Conflict", "Lock", "Progress", "lock"]
 SECONDS = 180.0
 ATTEMPTS = 40
 """How often what stands in the way of a resolution is put aside before giving up."""
+
+BACKPORTS = frozenset(
+    {"argparse", "asyncio", "backports-lzma", "dataclasses", "enum34", "functools32", "futures", "pathlib", "typing",
+     "unittest2", "uuid"}
+)  # fmt: skip
+"""Packages that brought parts of Python to versions before 3.7."""
 
 _NO_WHEEL = re.compile(r"Wheels are required for `([\w.-]+)`")
 
@@ -89,7 +96,8 @@ def lock(
 ) -> Lock:
     """Pin a recipe for a base image; offline, or when no versions fit together, it is not, and says why.
 
-    PyTorch and CUDA packages are left to the base image. uv builds a package only to learn what it
+    PyTorch and CUDA packages are left to the base image. Where the image's Python is newer than the commit, the date
+    is that of the first packages for it, and the lock says so. uv builds a package only to learn what it
     needs, and only when there is no wheel of it. With ``seconds`` 0 no index is asked at all: exact
     requirements are then taken as the repository names them.
 
@@ -98,6 +106,8 @@ def lock(
         offline: answer from uv's cache alone.
         changes: what the caller changed of the repository's own requirements, for the lock's comments.
     """
+    recipe, later = not_before(recipe, base)
+    changes = (*changes, *([later] if later else []))
     first = replace(_first(recipe, base), hashes=hashes, offline=offline)
     if not first.declared:
         made = Lock("", True, "the repository needs nothing beside PyTorch", hashes=hashes)
@@ -132,6 +142,8 @@ def _resolved(
 def _first(recipe: Recipe, base: BaseImage) -> Attempt:
     """A full list is an environment that existed: looked up, not resolved, contradictory as it may be."""
     declared, remarks = _companions(recipe.requirements, base)
+    declared, parts = _without_backports(declared)
+    remarks = (*remarks, *parts)
     if is_freeze(declared):
         remark = "the repository lists a whole environment, which is installed as it stands"
         return Attempt(declared, resolve=False, remarks=(*remarks, remark))
@@ -141,6 +153,13 @@ def _first(recipe: Recipe, base: BaseImage) -> Attempt:
         constraints = tuple(item for item in constraints if item.name != "torchtext")
         constraints += (Declared("torchtext", f"torchtext=={torchtext}", "the image's PyTorch"),)
     return Attempt(declared, constraints, remarks=remarks)
+
+
+def _without_backports(declared: tuple[Declared, ...]) -> tuple[tuple[Declared, ...], tuple[str, ...]]:
+    """Without what is part of every Python since 3.7: pip refuses to install it, or it hides Python's own."""
+    gone = [item for item in declared if item.name in BACKPORTS]
+    remarks = (f"{item} is left out: it is part of Python itself" for item in gone)
+    return tuple(item for item in declared if item not in gone), tuple(remarks)
 
 
 def _companions(

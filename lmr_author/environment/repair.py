@@ -16,10 +16,14 @@ from lmr_author.environment.failures.changes import (
     Requirements,
     SystemPackages,
     Variable,
+    Wheel,
 )
 
 Resolve = Callable[[tuple[str, ...]], list[str]]
 """Requirements → pinned lines, with what they need in turn, as of the commit's date; [] when there are none."""
+
+Newer = Callable[[str], str]
+"""A pin → the first later version that has a wheel for the image's Python; "" when there is none."""
 
 MARK = "# Added by lmr-author env build --fix."
 _APT = re.compile(r"apt-get install(?:[ \t]+-\S+|[ \t]*\\\n[ \t]*)*[ \t]*(?=[a-z0-9])")
@@ -42,28 +46,42 @@ class Texts:
     lock: str
 
 
-def repaired(change: Change, texts: Texts, resolve: Resolve, guessed: Collection[str]) -> Texts | None:
+def repaired(
+    change: Change, texts: Texts, resolve: Resolve, newer: Newer, guessed: Collection[str]
+) -> Texts | None:
     """The texts with a change made; None when it cannot or may not be made, or is there already.
 
     Args:
         guessed: names of the requirements that nobody declares; only these may be dropped.
     """
-    after = _changed(change, texts, resolve, guessed)
+    after = _changed(change, texts, resolve, newer, guessed)
     return None if after is None or after == texts else after
 
 
-def _changed(change: Change, texts: Texts, resolve: Resolve, guessed: Collection[str]) -> Texts | None:
+def _changed(
+    change: Change, texts: Texts, resolve: Resolve, newer: Newer, guessed: Collection[str]
+) -> Texts | None:
     if isinstance(change, SystemPackages):
         return replace(texts, dockerfile=with_packages(texts.dockerfile, change.names))
     if isinstance(change, Variable):
         return replace(texts, dockerfile=_inserted(texts.dockerfile, f"ENV {change.name}={change.value}"))
     if isinstance(change, ArchivedMirrors):
         return replace(texts, dockerfile=_inserted(texts.dockerfile, _ARCHIVE))
-    if isinstance(change, Drop):
-        if change.name not in guessed:
-            return None
-        return replace(texts, lock=without_requirement(texts.lock, change.name, change.reason))
-    return _with_requirements(change, texts, resolve)
+    if isinstance(change, Requirements):
+        return _with_requirements(change, texts, resolve)
+    line = _wheel(change.name, texts.lock, newer) if isinstance(change, Wheel) else ""
+    if line:
+        return replace(texts, lock=with_requirement(texts.lock, line))
+    if change.name not in guessed:
+        return None
+    reason = change.reason if isinstance(change, Drop) else "it has no wheel for the image's Python"
+    return replace(texts, lock=without_requirement(texts.lock, change.name, reason))
+
+
+def _wheel(name: str, lock: str, newer: Newer) -> str:
+    """The line that a package gets in place of its own; "" when there is none."""
+    held = next((text for entry, text in entries(lock) if entry == name), "")
+    return newer(_plain(held)) if held and "--hash=" not in lock else ""
 
 
 def with_packages(dockerfile: str, names: tuple[str, ...]) -> str:

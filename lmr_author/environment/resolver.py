@@ -54,6 +54,7 @@ class Attempt:
         built: packages of which there is only the source.
         later: packages that may be newer than the date, each as ``name=date``.
         resolve: whether what packages need is added.
+        lowest: whether the oldest version that fits is taken rather than the newest.
         hashes: whether each line gets its hashes.
         offline: whether only uv's cache is asked.
         left_out, remarks: what was put aside, and what was done otherwise than asked.
@@ -65,6 +66,7 @@ class Attempt:
     built: tuple[str, ...] = ()
     later: tuple[str, ...] = ()
     resolve: bool = True
+    lowest: bool = False
     hashes: bool = False
     offline: bool = False
     left_out: tuple[str, ...] = ()
@@ -110,6 +112,8 @@ def _arguments(program: str, attempt: Attempt, recipe: Recipe, base: BaseImage) 
         arguments += ["--exclude-newer-package", package]
     if not attempt.resolve:
         arguments.append("--no-deps")
+    if attempt.lowest:
+        arguments += ["--resolution", "lowest"]
     if attempt.offline:
         arguments.append("--offline")
     if attempt.hashes:

@@ -179,7 +179,30 @@ def lock(
     )
     if not made.pinned:
         made = _relaxed(recipe, base, made, options, progress, agree)
+    elif options.relax and made.compiled:
+        made = _with_wheels(recipe, base, made, options, progress)
     return _write_lock(found, made, options)
+
+
+def _with_wheels(
+    recipe: Recipe, base: BaseImage, made: Lock, options: LockOptions, progress: Progress | None
+) -> Lock:
+    """A lock in which as little as possible has to be compiled; the first one where that does not resolve."""
+    from lmr_author.environment.wheels import not_before, with_wheels
+
+    changed, changes = with_wheels(not_before(recipe, base)[0], base, made.compiled, offline=options.offline)
+    if not changes:
+        return made
+    again = environment.lock(
+        changed,
+        base,
+        seconds=options.seconds,
+        progress=progress,
+        hashes=options.hashes,
+        offline=options.offline,
+        changes=(*made.changes, *changes),
+    )
+    return again if again.pinned else made
 
 
 def _relaxed(

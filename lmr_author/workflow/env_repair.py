@@ -70,7 +70,11 @@ class Repairs:
         before = self._texts()
         self._say(f"repairing: {found.change}")
         after = repaired(
-            found.change, before, lambda wanted: _resolved(wanted, known, minor), self._droppable(known)
+            found.change,
+            before,
+            lambda wanted: _resolved(wanted, known, minor),
+            lambda pin: _newer(pin, known, minor),
+            self._droppable(known),
         )
         if after is None:
             return None
@@ -129,6 +133,15 @@ def _resolved(wanted: tuple[str, ...], known: env_facts.Known, python: str) -> l
     made = lock(Recipe(requirements=declared, date=known.date), base)
     # Not pinned: the index does not answer, or nothing fits. Then nothing is better than a guess.
     return requirements(made.text) if made.pinned else []
+
+
+def _newer(pin: str, known: env_facts.Known, python: str) -> str:
+    """The first later version of a pin that has a wheel for the image's Python; "" when there is none."""
+    from lmr_author.environment.wheels import nearest
+
+    item = parse_requirement(pin, "requirements.lock")
+    base = choose_base(Recipe(), known.base.reference or None, python)
+    return nearest(item, Recipe(date=known.date), base) if isinstance(item, Declared) else ""
 
 
 def _difference(before: Texts, after: Texts) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -113,10 +114,11 @@ def test_a_conflict_names_what_conflicts_and_changes_nothing_by_itself(
     task: TaskDir, index: dict[str, str]
 ) -> None:
     (task.root / "small-repo/requirements.txt").write_text("picky==1.0\nmaths==1.5\n")
-    error, hint = refuse(3, "env", "lock", cwd=task.root, env=index)
+    today = datetime.now(UTC).date().isoformat()  # no later date can be tried
+    error, hint = refuse(3, "env", "lock", "--date", today, cwd=task.root, env=index)
     assert "maths==1.5 (requirements.txt:2)" in error and "picky==1.0 (requirements.txt:1)" in error
     assert "--relax takes the smallest change that helps" in hint
-    done = lock(task, index, "--relax")
+    done = lock(task, index, "--relax", "--date", today)
     assert "changed:" in done.err
     assert "# CHANGED:" in task.lock.read_text()
     assert pins(task.lock.read_text()) == ["maths==1.0", "picky==1.0"]

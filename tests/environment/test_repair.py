@@ -11,6 +11,7 @@ from lmr_author.environment.failures.changes import (
     Requirements,
     SystemPackages,
     Variable,
+    Wheel,
 )
 from lmr_author.environment.repair import (
     MARK,
@@ -38,8 +39,13 @@ def resolve(wanted: tuple[str, ...]) -> list[str]:
     return [line for text in wanted for line in INDEX.get(text, [])]
 
 
+def newer(pin: str) -> str:
+    """An index on which only numpy has a later version with a wheel."""
+    return "numpy==2.1.2" if pin == "numpy==2.1.0" else ""
+
+
 def change(made: Change, texts: Texts | None = None, guessed: tuple[str, ...] = ()) -> Texts | None:
-    return repaired(made, texts or Texts(DOCKERFILE, LOCK), resolve, guessed)
+    return repaired(made, texts or Texts(DOCKERFILE, LOCK), resolve, newer, guessed)
 
 
 def test_packages_get_an_instruction_before_the_first_that_needs_them() -> None:
@@ -55,6 +61,16 @@ def test_packages_get_an_instruction_before_the_first_that_needs_them() -> None:
         == DOCKERFILE
     )
     assert change(SystemPackages(("git",)), after) is None, "it is there already"
+
+
+def test_a_version_without_a_wheel_gives_way_to_the_next_that_has_one() -> None:
+    after = change(Wheel("numpy"))
+    assert after is not None and after.lock == LOCK.replace("numpy==2.1.0", "numpy==2.1.2")
+    assert change(Wheel("zipp")) is None, "there is none, and the repository declares it"
+    gone = change(Wheel("zipp"), guessed=("zipp",))
+    assert gone is not None and "# zipp==3 is left out: it has no wheel" in gone.lock
+    hashed = LOCK.replace("numpy==2.1.0", "numpy==2.1.0 \\\n    --hash=sha256:0")
+    assert change(Wheel("numpy"), Texts(DOCKERFILE, hashed)) is None, "its hash is not known"
 
 
 SEVERAL_LINES = "RUN apt-get update && \\\n    apt-get install -y --no-install-recommends \\\n"

@@ -37,6 +37,16 @@ class Drop:
 
 
 @dataclass(frozen=True)
+class Wheel:
+    """Pin a package at the first later version that has a wheel; one that was guessed and has none is left out."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f"pin {self.name} at the first later version that has a wheel for the image's Python"
+
+
+@dataclass(frozen=True)
 class Variable:
     """Set an environment variable in the Dockerfile, before anything is installed."""
 
@@ -55,4 +65,4 @@ class ArchivedMirrors:
         return "let apt use archive.debian.org"
 
 
-Change = SystemPackages | Requirements | Drop | Variable | ArchivedMirrors
+Change = SystemPackages | Requirements | Drop | Wheel | Variable | ArchivedMirrors

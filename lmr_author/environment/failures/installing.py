@@ -8,7 +8,7 @@ from packaging.utils import canonicalize_name
 
 from lmr_author.environment.failures import system_packages
 from lmr_author.environment.failures.base import Example, Explainer, Explanation, Failure, compiled
-from lmr_author.environment.failures.changes import Drop, Requirements, SystemPackages, Variable
+from lmr_author.environment.failures.changes import Drop, Requirements, SystemPackages, Variable, Wheel
 from lmr_author.environment.failures.dockerfiles import being_built
 from lmr_author.environment.recipe import BUILT_WITH_TORCH
 
@@ -191,7 +191,7 @@ class OldSource(Explainer):
             "Collecting tokenizers==0.13.3\n      error: can't find Rust compiler\n  ERROR: Failed building"
             " wheel for tokenizers\nERROR: Could not build wheels for tokenizers, which is required",
             "no wheel of tokenizers for the image's Python",
-            "leave tokenizers out",
+            "pin tokenizers at the first later version that has a wheel",
         ),
         Example(
             "      SyntaxError: Missing parentheses in call to 'print'. Did you mean print(...)?\n      [end"
@@ -225,11 +225,11 @@ class OldSource(Explainer):
             f"there is no wheel of {name or 'a package'} for the image's Python, and its source cannot be"
             f" built ({said})"
         )
-        advice = "pin a version that has a wheel for this Python, or use a base image with an older Python"
+        advice = "use a base image with an older Python, or `lmr-author env lock --relax`"
         if not name:
             return self.told(cause, advice)
-        drop = Drop(canonicalize_name(name), "it has no wheel for the image's Python")
-        return self.told(cause, f"{advice}; or {drop}", drop)
+        wheel = Wheel(canonicalize_name(name))
+        return self.told(cause, f"{wheel}; or {advice}", wheel)
 
 
 def _collected(text: str) -> str:

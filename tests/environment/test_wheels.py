@@ -1,0 +1,86 @@
+"""Wheels for the image's Python, with the real uv and a small package index."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from lmr_author.environment import Recipe, choose_base, lock
+from lmr_author.environment.recipe import Declared
+from lmr_author.environment.wheels import nearest, not_before, with_wheels
+from tests.servers import Release, package_index
+
+OLD, NEW = ("cp37-cp37m", "cp38-cp38"), ("cp310-cp310", "cp311-cp311")
+INDEX = {
+    "fast": [
+        Release("1.0", "2020-01-01", tags=OLD),
+        Release("1.1", "2022-11-01", tags=(*OLD, *NEW)),
+        Release("2.0", "2023-01-01", tags=NEW),
+    ],
+    "plain": [Release("1.0", "2020-01-01", wheel=False), Release("1.1", "2023-01-01")],
+    "gone": [Release("1.0", "2020-01-01", tags=OLD)],
+}
+BASE = choose_base(Recipe(), "me/base:1", "3.11")
+DATE = datetime(2023, 6, 1, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True)
+def index(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> object:
+    """The small index, and a cache of its own."""
+    for name in ("UV_INDEX", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS", "UV_INDEX_URL", "UV_OFFLINE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "cache"))
+    with package_index(INDEX) as address:
+        monkeypatch.setenv("UV_DEFAULT_INDEX", address)
+        yield
+
+
+def item(text: str) -> Declared:
+    """A requirement of the repository."""
+    return Declared(text.partition("=")[0].partition("[")[0], text, "requirements.txt:1")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("fast==1.0", "fast==1.1"),
+        ("fast==1.1", ""),
+        ("plain==1.0", ""),
+        ("gone==1.0", ""),
+        ("fast>=1.0", ""),
+    ],
+)
+def test_the_nearest_version_with_a_wheel(text: str, found: str) -> None:
+    assert nearest(item(text), Recipe(date=DATE), BASE) == found
+
+
+def test_only_what_has_no_wheel_is_changed_and_each_change_is_told() -> None:
+    recipe = Recipe(requirements=(item("fast==1.0"), item("plain==1.0")), date=DATE)
+    changed, said = with_wheels(recipe, BASE, ("fast", "plain"))
+    assert [one.text for one in changed.requirements] == ["fast==1.1", "plain==1.0"]
+    assert said == (
+        "fast==1.1 in place of fast==1.0 (requirements.txt:1): the first version with a wheel for Python 3.11",
+    )
+    assert with_wheels(recipe, BASE, ("plain",)) == (recipe, ())
+
+
+def test_a_lock_is_never_older_than_the_images_python() -> None:
+    made = lock(Recipe(requirements=(item("fast"),), date=datetime(2021, 1, 1, tzinfo=UTC)), BASE)
+    assert made.pinned and "fast==2.0" in made.text.splitlines()
+    assert made.changes[0].startswith("versions as of 2023-04-22 in place of 2021-01-01")
+    assert f"# CHANGED: {made.changes[0]}" in made.text.splitlines()
+
+
+def test_a_later_date_and_an_unknown_python_are_left_alone() -> None:
+    later, odd = Recipe(date=DATE), choose_base(Recipe(), "me/base:1", "3.99")
+    assert not_before(later, BASE) == (later, "")
+    assert not_before(Recipe(date=datetime(2001, 1, 1, tzinfo=UTC)), odd)[1] == ""
+    assert not_before(Recipe(), BASE) == (Recipe(), "")
+
+
+def test_what_is_part_of_python_is_left_out() -> None:
+    made = lock(Recipe(requirements=(item("fast==2.0"), item("dataclasses==0.8")), date=DATE), BASE)
+    assert made.pinned and "dataclasses==0.8" not in made.text.splitlines()
+    assert "dataclasses==0.8 (requirements.txt:1) is left out: it is part of Python itself" in made.note
