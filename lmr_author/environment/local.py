@@ -13,7 +13,6 @@ import json
 import os
 import re
 import shutil
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from typing import Any
 from lmr_author import files, processes
 from lmr_author.environment import repair
 from lmr_author.environment.failures import Failure, explain
+from lmr_author.environment.interpreters import Interpreter
 from lmr_author.errors import LmrError
 
 Say = Callable[[str], None]
@@ -53,19 +53,6 @@ class Local:
     def interpreter(self) -> Path:
         """Its Python."""
         return self.path / "bin" / "python"
-
-
-@dataclass(frozen=True)
-class Interpreter:
-    """A Python of this machine."""
-
-    path: Path
-    version: str
-
-    @property
-    def minor(self) -> str:
-        """As in ``3.11``."""
-        return ".".join(self.version.split(".")[:2])
 
 
 def folder() -> Path:
@@ -258,87 +245,6 @@ def _uv(arguments: list[str], shown: str, say: Say | None = None) -> str:
         f"{shown} failed: {found.cause}",
         f"{found.advice}; or another Python with --python, or --sandbox docker",
     )
-
-
-def interpreters() -> list[Interpreter]:
-    """The CPythons 3.7 and newer of this machine, newest first, each version once."""
-    import uv
-
-    env = {**os.environ, "UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"}
-    argv = [uv.find_uv_bin(), "python", "list", "--only-installed", "--output-format", "json", "--quiet"]
-    done = processes.run(argv, cwd=Path("/"), env=env, seconds=60)
-    try:
-        listed = json.loads(done.stdout or b"[]")
-    except ValueError:
-        listed = []
-    found = [
-        Interpreter(Path(item["path"]), item["version"])
-        for item in listed
-        if item.get("path") and item.get("implementation") == "cpython"
-    ]
-    found += _of_pyenv()
-    own = Interpreter(
-        Path(getattr(sys, "_base_executable", sys.executable)), ".".join(map(str, sys.version_info[:3]))
-    )
-    best: dict[str, Interpreter] = {}
-    # pyenv's shims are scripts that work only where a version is selected: its real ones come first.
-    for item in sorted([*found, own], key=lambda item: "/shims/" in str(item.path)):
-        if _numbers(item.version) >= (3, 7) and re.fullmatch(r"3\.\d+\.\d+", item.version):
-            best.setdefault(item.version, item)
-    return sorted(best.values(), key=lambda item: _numbers(item.version), reverse=True)
-
-
-def _of_pyenv() -> list[Interpreter]:
-    """uv does not look into pyenv's folders."""
-    root = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
-    return [
-        Interpreter(path, path.parent.parent.name)
-        for path in sorted(root.glob("versions/3.*/bin/python"))
-        if re.fullmatch(r"3\.\d+\.\d+", path.parent.parent.name)
-    ]
-
-
-def choose(wanted: str, asked: str | None, found: Sequence[Interpreter]) -> tuple[Interpreter, str]:
-    """The interpreter for an environment, and a remark ("" when it is what was wanted).
-
-    Args:
-        wanted: minor version that the lock was made for.
-        asked: version that the annotator asks for (``3.10`` or ``3.10.13``); it must be there.
-        found: the machine's.
-
-    Raises LmrError when what was asked for is not there, or nothing is.
-    """
-    have = ", ".join(dict.fromkeys(item.minor for item in found)) or "none"
-    if asked is not None:
-        same = [item for item in found if item.version == asked or item.minor == asked]
-        if not same:
-            raise LmrError(
-                f"there is no Python {asked} on this machine (there is: {have})",
-                "install it (uv python install, pyenv, your distribution), or ask for one that is there",
-            )
-        return same[0], ""
-    if not found:
-        raise LmrError("there is no Python on this machine", "install one, or use --sandbox docker")
-    near = min(found, key=lambda item: (_distance(item.minor, wanted), -_numbers(item.version)[2]))
-    if near.minor == wanted:
-        return near, ""
-    return (
-        near,
-        (
-            f"requirements.lock is for Python {wanted}, which is not on this machine; {near.version} is the"
-            " nearest"
-        ),
-    )
-
-
-def _distance(one: str, other: str) -> tuple[int, int]:
-    """How far apart two minor versions are; of two as near, the newer one first."""
-    difference = _numbers(one)[1] - _numbers(other)[1]
-    return abs(difference), -difference
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split(".") if part.isdecimal())
 
 
 def torch_requirement(extra: Sequence[str], torch: str) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import tempfile
 from dataclasses import dataclass, field
 from datetime import UTC
@@ -12,6 +13,7 @@ from pathlib import Path
 from packaging.version import Version
 
 from lmr_author import processes
+from lmr_author.environment import interpreters
 from lmr_author.environment.base_images import BaseImage
 from lmr_author.environment.recipe import TORCH_FAMILY, Declared, Recipe
 from lmr_author.errors import LmrError
@@ -105,7 +107,9 @@ def _arguments(program: str, attempt: Attempt, recipe: Recipe, base: BaseImage) 
     arguments += ["--constraints", "constraints.txt", "--no-header", "--no-annotate"]
     arguments += ["--color", "never", "--no-progress"]
     arguments += ["--python-version", base.python, "--python-platform", _platform(base)]
-    arguments += ["--only-binary", ":all:"]
+    # Without a source to build any Python will do, and this one is here.
+    python = interpreters.for_builds(base.python) if attempt.built else Path(sys.executable)
+    arguments += ["--python", str(python), "--only-binary", ":all:"]
     for package in attempt.built:
         arguments += ["--no-binary", package]
     for package in attempt.later:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from lmr_author.environment import local
+from lmr_author.environment import interpreters, local
 from lmr_author.errors import LmrError
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow import env_facts
@@ -49,7 +49,7 @@ def make(task: TaskDir, options: LocalOptions, say: Callable[[str], None]) -> Lo
     lock = env_facts.text(task.lock)
     known = env_facts.known(task)
     extra = local.torch_requirement(options.extra, known.base.torch)
-    python, remark = local.choose(known.python, options.python, local.interpreters())
+    python, remark = interpreters.choose(known.python, options.python, interpreters.interpreters())
     try:
         made = local.make(
             lock,

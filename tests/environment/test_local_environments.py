@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lmr_author.environment import local
-from lmr_author.environment.local import Interpreter
+from lmr_author.environment.interpreters import Interpreter, choose, interpreters
 from lmr_author.errors import LmrError
 
 OWN = Interpreter(Path(sys.executable), ".".join(map(str, sys.version_info[:3])))
@@ -70,20 +70,20 @@ def made(lock: str, *extra: str) -> local.Local:
 def test_the_nearest_python_is_chosen_with_a_remark(
     wanted: str, asked: str | None, chosen: str, remark: str
 ) -> None:
-    found, said = local.choose(wanted, asked, HERE)
+    found, said = choose(wanted, asked, HERE)
     assert found.version == chosen
     assert remark in said and bool(remark) == bool(said)
 
 
 def test_a_python_that_was_asked_for_must_be_there() -> None:
     with pytest.raises(LmrError, match=r"no Python 3\.12.*3\.13, 3\.11, 3\.10, 3\.8"):
-        local.choose("3.11", "3.12", HERE)
+        choose("3.11", "3.12", HERE)
     with pytest.raises(LmrError, match="no Python on this machine"):
-        local.choose("3.11", None, [])
+        choose("3.11", None, [])
 
 
 def test_this_python_is_found() -> None:
-    assert OWN.minor in {item.minor for item in local.interpreters()}
+    assert OWN.minor in {item.minor for item in interpreters()}
 
 
 def test_torch_is_never_without_a_version() -> None:
