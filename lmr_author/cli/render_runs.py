@@ -125,12 +125,25 @@ def record_result(result: RecordResult) -> None:
             f"[yellow]  note:[/] never executed: line {lines} of {_escape(recording.goal_file)}; "
             "drive it with inputs that reach them"
         )
+    _noticed(result, screen)
     if result.exit_code != 0:
         screen.print(f"[yellow]  note:[/] the command itself ended with exit code {result.exit_code}")
     for name in result.kept:
         screen.print(f"  kept the old {_escape(name)} in authoring/removed/")
     screen.print(f"  test {result.implementation.unit_test_file}", markup=False)
     screen.print("next: lmr-author validate && lmr-author evaluate", markup=False)
+
+
+def _noticed(result: RecordResult, screen: Console) -> None:
+    """How many wrong versions of the golden the cases notice."""
+    noticed = result.proof.noticed
+    if not noticed.tried:
+        return
+    killed = len(noticed.tried) - len(noticed.missed)
+    screen.print(
+        f"  {killed} of {len(noticed.tried)} wrong versions of the golden fail "
+        f"({killed / len(noticed.tried):.0%}; `lmr-author evaluate` shows those that do not)"
+    )
 
 
 def checklist_items(items: Iterable[Item]) -> None:

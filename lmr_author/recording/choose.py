@@ -31,6 +31,21 @@ class Call:
     omitted: tuple[Mapping[str, Any], ...] = ()
 
 
+@dataclass(frozen=True)
+class Proven:
+    """A call that reproduces.
+
+    Attributes:
+        call: the call.
+        checkers: leaf path → how it is compared.
+        seconds: how long the golden takes for it.
+    """
+
+    call: Call
+    checkers: dict[str, dict[str, Any]]
+    seconds: float = 0.0
+
+
 def order_of_choice(calls: Sequence[Call]) -> list[Call]:
     """All calls, best first.
 

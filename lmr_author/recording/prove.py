@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from lmr_author import replaying
 from lmr_author.errors import LmrError
-from lmr_author.recording.choose import Call, order_of_choice
+from lmr_author.recording.choose import Call, Proven, order_of_choice
+from lmr_author.recording.rivals import Noticed, Rivals, Trial
 from lmr_author.recording.tolerance import derive
 from lmr_author.sandbox.base import Sandbox
 
@@ -20,13 +20,10 @@ REPEATS = 3
 SPARE = 3
 """How many more calls than wanted are replayed at once, so that rejected ones have a replacement."""
 
-
-@dataclass(frozen=True)
-class Proven:
-    """A call that reproduces, with the checkers of its outcome."""
-
-    call: Call
-    checkers: dict[str, dict[str, Any]]
+LOOKED_AT = 24
+"""Calls among which those are looked for that notice wrong versions, at most."""
+LOOKED_AT_BYTES = 48 * 2**20
+"""Size of these together, at most."""
 
 
 @dataclass(frozen=True)
@@ -39,11 +36,16 @@ class Rejected:
 
 @dataclass(frozen=True)
 class Proof:
-    """The chosen calls in order, the rejected ones, and the versions of what ran them."""
+    """The chosen calls in order, the rejected ones, and the versions of what ran them.
+
+    Attributes:
+        noticed: which wrong versions of the golden the chosen calls tell from it.
+    """
 
     chosen: tuple[Proven, ...]
     rejected: tuple[Rejected, ...]
     versions: dict[str, str]
+    noticed: Noticed = field(default_factory=Noticed)
 
 
 def prove(
@@ -55,52 +57,80 @@ def prove(
     inside: str,
     work: Path,
     progress: Callable[[str], None],
+    rivals: Rivals | None = None,
 ) -> Proof:
-    """Choose ``wanted`` calls that replay to the same outcome.
+    """Choose ``wanted`` calls that replay to the same outcome, and a few more that notice wrong versions.
 
     Args:
         calls: what was recorded.
         plan: target and module; its recording folder and cases are filled in here.
         tree, inside: the golden tree, without tests, and where it appears.
         work: a folder of ours.
+        rivals: makes wrong versions of the goal file; None to choose by coverage alone.
 
     Raises:
         LmrError: not one call reproduces, with the reasons.
     """
     waiting = order_of_choice(calls)
-    chosen: list[Proven] = []
+    proven: list[Proven] = []
     rejected: list[Rejected] = []
     versions: dict[str, str] = {}
-    while waiting and len(chosen) < wanted:
-        batch, waiting = waiting[: wanted - len(chosen) + SPARE], waiting[wanted - len(chosen) + SPARE :]
+    plan = replace(plan, recording=_recording(work))
+    while waiting and len(proven) < wanted:
+        batch = _first(waiting, LOOKED_AT if rivals else wanted - len(proven) + SPARE)
+        waiting = waiting[len(batch) :]
         progress(f"replaying {len(batch)} of {len(calls)} recorded calls on the golden")
-        runs = _replay(sandbox, batch, plan, tree, inside, work)
+        runs = _replay(sandbox, batch, plan, tree, inside)
         versions = versions or _versions(runs[0])
         for call in batch:
             judged = _judge(call, runs)
             if isinstance(judged, Rejected):
                 rejected.append(judged)
-            elif len(chosen) < wanted:
-                chosen.append(judged)
-    if not chosen:
-        reasons = "; ".join(dict.fromkeys(item.reason for item in rejected))
-        raise LmrError(
-            f"no recorded call of {plan.qualname} reproduces: {reasons[:400]}",
-            "the function depends on what is no argument (a global, a file, the time); drive it with "
-            "that passed in, or choose a function whose result its inputs determine",
-        )
-    return Proof(tuple(chosen), tuple(rejected), versions)
+            else:
+                proven.append(judged)
+    if not proven:
+        raise _irreproducible(plan, rejected)
+    if rivals is None:
+        return Proof(tuple(proven[:wanted]), tuple(rejected), versions)
+    progress("trying wrong versions of the golden on the recorded calls")
+    chosen, noticed = Trial(sandbox, plan, tree, inside).choose(proven, wanted, rivals)
+    return Proof(tuple(chosen), tuple(rejected), versions, noticed)
+
+
+def _irreproducible(plan: replaying.Plan, rejected: Sequence[Rejected]) -> LmrError:
+    reasons = "; ".join(dict.fromkeys(item.reason for item in rejected))
+    return LmrError(
+        f"no recorded call of {plan.qualname} reproduces: {reasons[:400]}",
+        "the function depends on what is no argument (a global, a file, the time); drive it with "
+        "that passed in, or choose a function whose result its inputs determine",
+    )
+
+
+def _first(waiting: Sequence[Call], most: int) -> list[Call]:
+    """The next calls to look at, until they get too large together; one at least."""
+    batch, size = waiting[:1], sum(call.size for call in waiting[:1])
+    for call in waiting[1:most]:
+        size += call.size
+        if size > LOOKED_AT_BYTES:
+            break
+        batch = [*batch, call]
+    return list(batch)
+
+
+def _recording(work: Path) -> Path:
+    """An empty folder for the inputs of calls, as a recording has it."""
+    folder = work / "cases"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    return folder
 
 
 def _replay(
-    sandbox: Sandbox, batch: Sequence[Call], plan: replaying.Plan, tree: Path, inside: str, work: Path
+    sandbox: Sandbox, batch: Sequence[Call], plan: replaying.Plan, tree: Path, inside: str
 ) -> list[replaying.Replay]:
-    folder = work / "cases"
-    shutil.rmtree(folder, ignore_errors=True)
     for call in batch:
-        shutil.copytree(call.folder, folder / str(call.number))
-    cases = tuple(str(call.number) for call in batch)
-    filled = replace(plan, recording=folder, cases=cases)
+        shutil.copytree(call.folder, plan.recording / str(call.number))
+    filled = replace(plan, cases=tuple(str(call.number) for call in batch))
     golden = [replaying.Variant("golden")]
     return [
         replaying.replay(sandbox, tree, inside, filled, golden, hash_seed=seed)
@@ -121,7 +151,7 @@ def _judge(call: Call, runs: Sequence[replaying.Replay]) -> Proven | Rejected:
         found = replaying.differences(expected, outcome, checkers)
         if found:
             return Rejected(call, f"gives another result when replayed: {found[0]}")
-    return Proven(call, checkers)
+    return Proven(call, checkers, max(outcome.seconds for outcome in outcomes))
 
 
 def _why(outcome: replaying.Outcome) -> str:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from lmr_author import __version__, files, resources
 from lmr_author.recorded import MANIFEST, Case, Recording, load
+from lmr_author.recording.choose import Proven
 from lmr_author.recording.drive import Drive, Recorded
-from lmr_author.recording.prove import Proven
 
 ONLY_FOR_RUNNING = frozenset(
     {"__main__.py", "child.py", "driver.py", "facts.py", "frames.py", "importing.py", "pool.py", "recorder.py",

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from lmr_author import files, replaying, source, staging
 from lmr_author.errors import LmrError, TargetError
+from lmr_author.evaluation.mutants import mutants
 from lmr_author.masking import locate
 from lmr_author.model import Implementation, Target, TaskInfo
 from lmr_author.recorded import SUPPORT, Recording
@@ -174,20 +175,29 @@ def _prove(
     overlay = staging.golden_overlay(task, info)
     staging.copy_tree(task.repository(info), clean, overlay, with_tests=False)
     golden = source.Module.parse(overlay[plan.goal_file], plan.goal_file)
-    target = Target(plan.goal_file, plan.qualname, nth=plan.nth or None)
+    definition = source.find(golden, Target(plan.goal_file, plan.qualname, nth=plan.nth or None))
     module = recorded.summary.get("module")
     sys_path: Sequence[str] = recorded.summary.get("sys_path") or [""]
     replay_plan = replaying.Plan(
         goal_file=plan.goal_file,
         qualname=plan.qualname,
-        line=source.find(golden, target).line,
+        line=definition.line,
         module=module if isinstance(module, str) and module != "__main__" else None,
         sys_path=tuple(sys_path),
         recording=work,
         cases=(),
         preload=tuple(name for name in replaying.HEAVY if name in recorded.summary),
     )
-    return prove(sandbox, recorded.calls, options.cases, replay_plan, clean, plan.inside, work, progress)
+
+    def rivals(most: int) -> list[replaying.Variant]:
+        return [
+            replaying.Variant(item.id, item.data, definition.line)
+            for item in mutants(golden, definition, most)
+        ]
+
+    return prove(
+        sandbox, recorded.calls, options.cases, replay_plan, clean, plan.inside, work, progress, rivals
+    )
 
 
 def _put_aside(task: TaskDir, info: TaskInfo, implementation: Implementation) -> tuple[str, ...]:
