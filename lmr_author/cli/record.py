@@ -23,7 +23,19 @@ def record(
         str | None,
         typer.Argument(metavar="TARGET", help="The masked function; may be left out when there is one."),
     ] = None,
-    cases: Annotated[int, typer.Option("--cases", min=1, max=50, help="How many cases to keep.")] = 3,
+    from_tests: Annotated[
+        bool,
+        typer.Option("--from-tests", help="The repository's tests drive it; after --, words for pytest."),
+    ] = False,
+    from_example: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--from-example", metavar="CALL", help="A call to record, as f(torch.randn(4)); repeatable."
+        ),
+    ] = None,
+    cases: Annotated[
+        int, typer.Option("--cases", min=1, max=50, help="Cases to keep; a few more where they help.")
+    ] = 3,
     sandbox: SandboxOption = SandboxKind.local,
     python: PythonOption = None,
     base_image: BaseImageOption = None,
@@ -51,6 +63,8 @@ def record(
         seconds=timeout,
         max_mb=max_mb,
         force=force,
+        from_tests=from_tests,
+        examples=tuple(from_example or ()),
     )
     folder = current_task(task)
     with progress("recording") as say:

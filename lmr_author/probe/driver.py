@@ -22,8 +22,11 @@ def record(config: Dict[str, Any], command: List[str]) -> None:
 
     Ends as the command ends: by returning, or by its SystemExit or exception.
     """
+    from . import children
+
     recorder = Recorder(config)
     recorder.hook.install()
+    children.announce(dict(config, out=config.get("root") or config["out"]))
     recorder.save()
     atexit.register(recorder.save)
     try:
@@ -61,7 +64,7 @@ def run(command: List[str], tree: str = "") -> None:
     if command[0] == "-m":
         sys.argv[:] = command[1:]
         sys.path[0] = os.getcwd()
-        objects.aliases["__main__"] = _main_module(command[1])
+        objects.aliases["__main__"] = main_module(command[1])
         runpy._run_module_as_main(command[1], alter_argv=True)  # type: ignore[attr-defined]
         return
     if command[0] == "-c":
@@ -75,13 +78,19 @@ def run(command: List[str], tree: str = "") -> None:
     sys.path[0] = os.path.dirname(os.path.realpath(script))
     loader = importlib.machinery.SourceFileLoader("__main__", script)
     main.__dict__.update(__file__=script, __loader__=loader)
-    _name_main(script, tree)
+    name_main(script, tree)
     code: Any = loader.get_code("__main__")
     exec(code, main.__dict__)
 
 
-def _main_module(name: str) -> str:
-    """What ``python -m name`` runs: a package's ``__main__``."""
+def main_module(name: str, load: bool = True) -> str:
+    """What ``python -m name`` runs: a package's ``__main__``.
+
+    Args:
+        load: import the packages that it lies in, to know; else only one without a dot is known.
+    """
+    if not load and "." in name:
+        return name
     try:
         spec = importlib.util.find_spec(name)
     except (ImportError, ValueError, AttributeError):
@@ -89,7 +98,7 @@ def _main_module(name: str) -> str:
     return name + ".__main__" if spec is not None and spec.submodule_search_locations else name
 
 
-def _name_main(script: str, tree: str) -> None:
+def name_main(script: str, tree: str) -> None:
     """Decide by which name classes of the script are recorded.
 
     The goal file itself stays ``__main__``. Another script of the repository can be imported again when

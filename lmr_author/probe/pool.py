@@ -33,7 +33,6 @@ class Pool:
         self.folder = os.path.join(folder, "calls")
         self.most, self.max_bytes = max(1, most), max_bytes
         self.kept: List[Kept] = []
-        os.makedirs(self.folder, exist_ok=True)
 
     def offer(self, call: Kept, inputs: Document, expected: Document, meta: Dict[str, Any]) -> bool:
         """Store a call, if it is worth its place; drops others for it. Returns whether it was stored."""

@@ -42,20 +42,29 @@ class Recorder:
 
     Args:
         config: ``tree``, ``goal_file``, ``qualname``, ``line``, ``out``, and optionally :data:`DEFAULTS`.
+        child: this process was started by the recorded command; nothing is written unless the target is called.
     """
 
-    def __init__(self, config: Dict[str, Any]) -> None:
+    def __init__(self, config: Dict[str, Any], child: bool = False) -> None:
         self.tree = os.path.realpath(config["tree"])
         self.out = config["out"]
+        self.child = child
         self.limits = {name: config.get(name) or value for name, value in DEFAULTS.items()}
         goal = os.path.join(self.tree, *config["goal_file"].split("/"))
         self.hook = Hook(goal, config["qualname"], config.get("line") or 0, self.register)
+        self.modules: List[str] = []
+        self._local = threading.local()
+        self._skip: Set[str] = set()
+        self._begin()
+        if not child:
+            os.makedirs(self.pool.folder, exist_ok=True)
+        os.register_at_fork(after_in_child=self.forked)
+
+    def _begin(self) -> None:
+        """Start counting and keeping calls, in this process."""
         self.pool = Pool(self.out, self.limits["pool"], self.limits["pool_bytes"])
         self.calls = 0
-        self.modules: List[str] = []
         self.reasons: Dict[Tuple[str, str], int] = {}
-        self._pid = os.getpid()
-        self._local = threading.local()
         self._lock = threading.RLock()
         self._next = self.limits["first"]
         self._rush = 0
@@ -63,7 +72,16 @@ class Recorder:
         self._covered: Set[int] = set()
         self._spent = 0.0
         self._saved = 0.0
-        self._skip: Set[str] = set()
+
+    def forked(self) -> None:
+        """Go on in a forked process, a worker of a DataLoader say, with a folder of its own.
+
+        If the fork happened inside a call of the target, this thread is still inside it.
+        """
+        base = os.path.dirname(os.path.dirname(self.out)) if self.child else self.out
+        self.out = child_folder(base)
+        self.child = True
+        self._begin()
 
     def register(self, function: Any) -> Any:
         """The innermost decorator of the target."""
@@ -72,8 +90,8 @@ class Recorder:
         return wrap(function, self.begin)
 
     def begin(self, function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Optional[Call]:
-        """A call is about to be made. None when it is not to be watched: inside another, or in a child."""
-        if getattr(self._local, "active", False) or os.getpid() != self._pid:
+        """A call is about to be made. None when it is not to be watched: inside another."""
+        if getattr(self._local, "active", False):
             return None
         self._local.active = True
         with self._lock:
@@ -143,16 +161,26 @@ class Recorder:
             )
             if stored:
                 self._covered = self.pool.covered
-            if stored and time.monotonic() - self._saved > 2.0:
+            # A worker may be ended without warning, so it leaves nothing for later.
+            if stored and (self.child or time.monotonic() - self._saved > 2.0):
                 self._saved = time.monotonic()
                 self.save()
 
     def save(self) -> None:
         """Write ``summary.json`` as far as it is known."""
-        if os.getpid() == self._pid:
-            write_json(
-                os.path.join(self.out, "summary.json"), dict(summary.summarize(self), **facts.versions())
-            )
+        if self.child and not self.calls:
+            return
+        os.makedirs(self.out, exist_ok=True)
+        write_json(os.path.join(self.out, "summary.json"), dict(summary.summarize(self), **facts.versions()))
+
+
+def child_folder(out: str) -> str:
+    """Where a process that the recorded command started keeps its calls; a new one each time."""
+    base = os.path.join(out, "children", str(os.getpid()))
+    number, folder = 1, base
+    while os.path.exists(folder):  # process ids come again
+        number, folder = number + 1, "%s-%d" % (base, number)
+    return folder
 
 
 class Call:

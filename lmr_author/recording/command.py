@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lmr_author.errors import UsageError
@@ -11,8 +12,16 @@ from lmr_author.sandbox.base import Mount
 from lmr_author.staging import PROBE_ROOT
 
 PYTHONS = ("python", "python3", "python2")
-MODULE_PROGRAMS = {"pytest": "pytest", "torchrun": "torch.distributed.run"}
+MODULE_PROGRAMS = {
+    "pytest": "pytest",
+    "py.test": "pytest",
+    "torchrun": "torch.distributed.run",
+    "accelerate": "accelerate.commands.accelerate_cli",
+}
 """Programs that are modules in fact, and run as ``python -m``."""
+
+LAUNCHERS = ("torch.distributed.run", "torch.distributed.launch", "accelerate.commands.accelerate_cli")
+"""Modules that start the script they are given in a process of its own."""
 
 DRIVER = f"{PROBE_ROOT}/driver"
 
@@ -25,11 +34,13 @@ class Driver:
         arguments: what follows ``python``: a script or ``-m module``, and its arguments.
         mounts: the driver's folder, when it lies outside the repository.
         shown: the command as recorded, without paths of this machine.
+        env: variables that the command sets.
     """
 
     arguments: tuple[str, ...]
     mounts: tuple[Mount, ...]
     shown: tuple[str, ...]
+    env: Mapping[str, str] = field(default_factory=dict)
 
 
 def driver(command: Sequence[str], repository: Path, here: Path) -> Driver:
@@ -50,18 +61,52 @@ def driver(command: Sequence[str], repository: Path, here: Path) -> Driver:
         raise UsageError(
             "no command to record", "add it after --, as in: lmr-author record a.py::f -- python driver.py"
         )
+    env = dict(word.split("=", 1) for word in itertools.takewhile(_is_assignment, command))
+    if env:
+        run = driver(command[len(env) :], repository, here)
+        return replace(run, env=env, shown=(*command[: len(env)], *run.shown))
     arguments = _after_python(list(command))
     if not arguments or arguments[0] == "-c":
         raise UsageError("name a script or a module to run", "put the code into a file: -- python driver.py")
     if arguments[0] == "-m":
         if len(arguments) < 2:
             raise UsageError("-m needs a module", "as in: -- python -m package.train")
-        return Driver(tuple(arguments), (), ("python", *arguments))
+        return _module(arguments, repository, here)
     script, rest = arguments[0], arguments[1:]
     if script.startswith("-"):
         raise UsageError(
             f"python's option {script} cannot be recorded under", "give the script first: -- python driver.py"
         )
+    found = _script(script, repository, here)
+    if found is None:
+        raise UsageError(
+            f"there is no script {script!r} in {repository.name}/ or in {here}",
+            "paths are looked for in the repository first, then from the current folder",
+        )
+    inside, shown, mounts = found
+    return Driver((inside, *rest), mounts, ("python", shown, *rest))
+
+
+def _is_assignment(word: str) -> bool:
+    """``NAME=value`` in front of a command, as a shell reads it."""
+    name, separator, _ = word.partition("=")
+    return bool(separator) and name.isidentifier()
+
+
+def _module(arguments: list[str], repository: Path, here: Path) -> Driver:
+    """``-m module``; a launcher's script may lie outside the repository, as any other."""
+    inside, shown = list(arguments), list(arguments)
+    mounts: tuple[Mount, ...] = ()
+    if arguments[1] in LAUNCHERS:
+        place = next((n for n, word in enumerate(arguments) if word.endswith(".py")), None)
+        found = _script(arguments[place], repository, here) if place is not None else None
+        if place is not None and found is not None:
+            inside[place], shown[place], mounts = found
+    return Driver(tuple(inside), mounts, ("python", *shown))
+
+
+def _script(script: str, repository: Path, here: Path) -> tuple[str, str, tuple[Mount, ...]] | None:
+    """A script's path inside the sandbox, how it is shown, and what has to come along; None for none."""
     root = repository.resolve()
     for candidate in (repository / script, here / script):
         if not candidate.is_file():
@@ -69,14 +114,9 @@ def driver(command: Sequence[str], repository: Path, here: Path) -> Driver:
         resolved = candidate.resolve()
         if resolved.is_relative_to(root):
             inside = resolved.relative_to(root).as_posix()
-            return Driver((inside, *rest), (), ("python", inside, *rest))
-        return Driver(
-            (f"{DRIVER}/{resolved.name}", *rest), (_mount(resolved),), ("python", resolved.name, *rest)
-        )
-    raise UsageError(
-        f"there is no script {script!r} in {repository.name}/ or in {here}",
-        "paths are looked for in the repository first, then from the current folder",
-    )
+            return inside, inside, ()
+        return f"{DRIVER}/{resolved.name}", resolved.name, (_mount(resolved),)
+    return None
 
 
 def _after_python(command: list[str]) -> list[str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import posixpath
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +93,7 @@ def drive(sandbox: Sandbox, plan: Drive) -> Recorded:
                 *plan.driver.mounts,
             ),
             cwd=plan.inside,
-            env={"PYTHONPATH": f"{PROBE_ROOT}:{plan.inside}", "PYTHONHASHSEED": "0"},
+            env={**plan.driver.env, "PYTHONPATH": f"{PROBE_ROOT}:{plan.inside}", "PYTHONHASHSEED": "0"},
             limits=Limits(seconds=plan.seconds),
         )
     )
@@ -104,10 +104,46 @@ def drive(sandbox: Sandbox, plan: Drive) -> Recorded:
 
 
 def _read(out: Path, result: ExecResult) -> Recorded:
-    summary_path = out / "summary.json"
-    summary: Any = files.read_json(summary_path) if summary_path.is_file() else {}
+    """What the command's process left, and those that it started."""
+    children = out / "children"
+    places = [out, *(sorted(children.iterdir()) if children.is_dir() else ())]
+    summaries: list[Mapping[str, Any]] = []
+    calls: list[Call] = []
+    for place in places:
+        if place.is_symlink():
+            continue
+        summary = _summary(place)
+        before = sum(_count(item) for item in summaries)
+        calls += [replace(call, number=call.number + before) for call in _calls(place)]
+        summaries.append(summary)
+    return Recorded(tuple(calls), _merged(summaries), result)
+
+
+def _summary(place: Path) -> Mapping[str, Any]:
+    path = place / "summary.json"
+    summary: Any = files.read_json(path) if path.is_file() and not path.is_symlink() else {}
+    return summary if isinstance(summary, dict) else {}
+
+
+def _count(summary: Mapping[str, Any]) -> int:
+    """Calls of a process, those not kept too. A worker that was ended may have made more than it says."""
+    return max([int(summary.get("calls", 0)), *(int(number) for number in summary.get("stored", ()))])
+
+
+def _merged(summaries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The summary of the first process that called the target, with what the others add."""
+    first = next((item for item in summaries if item.get("calls")), summaries[0])
+    merged = dict(first)
+    merged["calls"] = sum(_count(item) for item in summaries)
+    merged["imported"] = sorted({path for item in summaries for path in item.get("imported", ())})
+    for name in ("unstorable", "too_large"):
+        merged[name] = next((item[name] for item in summaries if item.get(name)), "")
+    return merged
+
+
+def _calls(place: Path) -> list[Call]:
     calls = []
-    for folder in sorted((out / "calls").glob("[0-9]*")) if (out / "calls").is_dir() else []:
+    for folder in sorted((place / "calls").glob("[0-9]*")) if (place / "calls").is_dir() else []:
         meta = folder / "meta.json"
         if not meta.is_file() or folder.is_symlink():
             continue
@@ -123,7 +159,7 @@ def _read(out: Path, result: ExecResult) -> Recorded:
                 omitted=tuple(dict(item) for item in data["omitted"]),
             )
         )
-    return Recorded(tuple(calls), summary if isinstance(summary, dict) else {}, result)
+    return calls
 
 
 def _nothing(plan: Drive, recorded: Recorded) -> LmrError:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lmr_author import files, replaying, source, staging
-from lmr_author.errors import LmrError, TargetError
+from lmr_author.errors import LmrError, TargetError, UsageError
 from lmr_author.evaluation.mutants import mutants
 from lmr_author.masking import locate
 from lmr_author.model import Implementation, Target, TaskInfo
@@ -17,6 +17,7 @@ from lmr_author.recording.choose import unreached
 from lmr_author.recording.command import Driver
 from lmr_author.recording.command import driver as read_command
 from lmr_author.recording.drive import Drive, Recorded, drive
+from lmr_author.recording.drivers import from_examples, from_tests
 from lmr_author.recording.prove import Proof, prove
 from lmr_author.recording.store import install_support, renew_support, store
 from lmr_author.sandbox.base import Sandbox
@@ -35,7 +36,9 @@ class RecordOptions:
 
     Attributes:
         target: as typed; None when the task has a single implementation.
-        command: the annotator's command.
+        command: the annotator's command; with ``from_tests``, more words for pytest.
+        from_tests: the repository's own tests drive the target.
+        examples: calls written out, as Python text, that drive it.
         cases: how many cases to keep.
         sandbox, python, base_image: where it runs.
         seconds: time limit of the command.
@@ -52,6 +55,8 @@ class RecordOptions:
     seconds: float = 600.0
     max_mb: float = 8.0
     force: bool = False
+    from_tests: bool = False
+    examples: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -83,7 +88,7 @@ def record(task: TaskDir, options: RecordOptions, here: Path, progress: Progress
             f"{implementation.target} has a recording already ({folder.relative_to(task.root)})",
             "add --force to make it anew; the old one is kept in authoring/removed/",
         )
-    command = read_command(options.command, task.repository(info), here)
+    _check_source(options)
     python, about = interpreter_for(task, options.sandbox, options.python)
     with (
         tempfile.TemporaryDirectory(prefix="lmr-author-record-") as name,
@@ -99,6 +104,7 @@ def record(task: TaskDir, options: RecordOptions, here: Path, progress: Progress
     ):
         work = Path(name)
         work.chmod(0o755)
+        command = _driver(task, info, implementation, options, here, work)
         progress(about or "preparing the environment")
         prepare(sandbox, progress)
         plan = _plan(task, info, implementation, command, options, work)
@@ -125,6 +131,30 @@ def _implementation(task: TaskDir, info: TaskInfo, target: str | None, here: Pat
         if (item.goal_file, item.qualname) == (wanted.path, wanted.qualname):
             return item
     raise TargetError(f"{wanted} is not masked in {task.name}", f"masked: {masked}; mask it first")
+
+
+def _check_source(options: RecordOptions) -> None:
+    """One way to drive the target, not two."""
+    if options.examples and (options.command or options.from_tests):
+        raise UsageError(
+            "--from-example is given, and another way to drive the target too", "choose one of them"
+        )
+
+
+def _driver(
+    task: TaskDir,
+    info: TaskInfo,
+    implementation: Implementation,
+    options: RecordOptions,
+    here: Path,
+    work: Path,
+) -> Driver:
+    repository = task.repository(info)
+    if options.examples:
+        return from_examples(implementation, options.examples, work)
+    if options.from_tests:
+        return from_tests(implementation, repository, options.command)
+    return read_command(options.command, repository, here)
 
 
 def _plan(

@@ -41,11 +41,10 @@ def test_a_later_call_that_notices_more_is_kept_too(tmp_path: Path) -> None:
     """Many calls are alike to the recorder; one alone takes something from the margin."""
     task = make_task(tmp_path)
     (task.root / "small-repo/run.py").write_text(
-        "from pkg.losses import hinge\nfor x in (0.0, 0.0, 0.0, 0.0, 0.25, 3.0):\n    hinge(x, margin=2.0)\n"
+        "from pkg.losses import hinge\nfor x in (0.0, 0.0, 0.0, 0.0, 0.25):\n    hinge(x, margin=2.0)\n"
     )
     mask(task, MaskOptions(("pkg/losses.py::hinge",)), task.root)
-    result = record(task, RecordOptions(None, ("python", "run.py"), cases=2), task.root, lambda _: None)
+    result = record(task, RecordOptions(None, ("python", "run.py"), cases=1), task.root, lambda _: None)
     assert 5 in {case.call for case in result.recording.cases}
     noticed = result.proof.noticed
-    assert len(noticed.tried) > 5
-    assert len(noticed.missed) <= 1  # `gap >= 0` is no mistake
+    assert len(noticed.tried) > len(noticed.missed) > 0  # no call reaches the other branch

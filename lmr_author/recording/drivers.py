@@ -1,0 +1,94 @@
+"""What drives the target when the annotator has no command: the repository's tests, or calls written out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from lmr_author.errors import UsageError
+from lmr_author.model import Implementation
+from lmr_author.recording.command import DRIVER, Driver
+from lmr_author.sandbox.base import Mount
+from lmr_author.taskdir import UNIT_TEST
+
+LEFT_OUT = frozenset({UNIT_TEST, ".git", "node_modules", "site-packages", "build"})
+MOST_BYTES = 2_000_000
+"""Larger files are no tests written by hand."""
+
+
+def from_tests(implementation: Implementation, repository: Path, options: Sequence[str]) -> Driver:
+    """The repository's own tests: those that name the target, else those that name its file, else all.
+
+    Args:
+        options: more words for pytest; with a test file among them, only these are run.
+
+    Raises:
+        UsageError: the repository has no tests.
+    """
+    named = [word for word in options if word.partition("::")[0].endswith(".py")]
+    chosen = (
+        []
+        if named
+        else [path.relative_to(repository).as_posix() for path in _tests(implementation, repository)]
+    )
+    words = (*chosen, *options)
+    return Driver(
+        ("-m", "lmr_probe.suite", *words), (), ("lmr-author", "record", "--from-tests", "--", *words)
+    )
+
+
+def _tests(implementation: Implementation, repository: Path) -> list[Path]:
+    found = [path for path in sorted(repository.rglob("*.py")) if _is_test(path, repository)]
+    if not found:
+        raise UsageError(
+            f"{repository.name}/ has no tests (test_*.py, *_test.py)",
+            'drive the function yourself: -- python driver.py, or --from-example "f(…)"',
+        )
+    texts = {path: path.read_text("utf-8", "replace") for path in found}
+    qualname = implementation.qualname.split(".")
+    special = qualname[-1].startswith("__") or qualname[-1] in ("forward", "step")
+    for name in (qualname[0] if special else qualname[-1], qualname[0], Path(implementation.goal_file).stem):
+        naming = [path for path in found if name in texts[path]]
+        if naming:
+            return naming
+    return found
+
+
+def _is_test(path: Path, repository: Path) -> bool:
+    inside = path.relative_to(repository)
+    named = path.name.startswith("test_") or path.name.endswith("_test.py")
+    if not named or LEFT_OUT & set(inside.parts) or path.is_symlink():
+        return False
+    return path.is_file() and path.stat().st_size < MOST_BYTES
+
+
+def from_examples(implementation: Implementation, examples: Sequence[str], work: Path) -> Driver:
+    """Calls written by the annotator. They are read here, and run inside the sandbox only.
+
+    Args:
+        examples: Python text, as in ``preference_loss(torch.randn(4), torch.randn(4), beta=0.1)``.
+        work: a folder of ours, for the request.
+
+    Raises:
+        UsageError: an example is no Python.
+    """
+    for text in examples:
+        try:
+            compile(text.strip(), "example", "exec", dont_inherit=True)
+        except (SyntaxError, ValueError) as error:
+            raise UsageError(
+                f"this example is no Python: {text!r} ({error})",
+                "write a call, as in f(torch.randn(4), beta=0.1)",
+            ) from error
+    folder = work / "examples"
+    folder.mkdir()
+    folder.chmod(0o755)
+    path = folder / "examples.json"
+    path.write_text(json.dumps({"goal_file": implementation.goal_file, "examples": list(examples)}), "utf-8")
+    path.chmod(0o644)
+    shown = [word for text in examples for word in ("--from-example", text)]
+    mount = Mount(folder, DRIVER)
+    return Driver(
+        ("-m", "lmr_probe.examples", f"{DRIVER}/{path.name}"), (mount,), ("lmr-author", "record", *shown)
+    )
