@@ -145,6 +145,16 @@ class TaskDir:
         return self.authoring / "reviews"
 
     @property
+    def adjudication_path(self) -> Path:
+        """``authoring/adjudication.json``."""
+        return self.authoring / "adjudication.json"
+
+    @property
+    def scores_folder(self) -> Path:
+        """``authoring/scores/``: what people say of candidates."""
+        return self.authoring / "scores"
+
+    @property
     def logs_folder(self) -> Path:
         """``authoring/logs/``: build and run logs; not part of the task's content."""
         return self.authoring / "logs"

@@ -122,7 +122,15 @@ class RecordsValid(Check):
                 )
 
 
-WITH_SCHEMA = ("accepted", "also-masked", "equivalent-mutants", "evaluation", "provenance", "vetting")
+WITH_SCHEMA = (
+    "accepted",
+    "adjudication",
+    "also-masked",
+    "equivalent-mutants",
+    "evaluation",
+    "provenance",
+    "vetting",
+)
 
 
 def _schema_name(relative: str) -> str | None:

@@ -27,6 +27,7 @@ VERBS = {
     "explain": "Say what a check means, why it matters, with an example.",
     "evaluate": "Prove by running that a task is sound.",
     "review": "Go through the checklist and sign off.",
+    "score": "Grade a candidate implementation by hand.",
     "status": "Show where each task stands and which command comes next.",
     "report": "Write one HTML page about a task, or about a folder of tasks.",
     "export": "Make bundles of finished tasks.",

@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lmr_author.cli.common import Format, FormatOption, NoInputOption, can_ask, print_json
+from lmr_author.cli.common import (
+    Format,
+    FormatOption,
+    NoInputOption,
+    can_ask,
+    default_tasks,
+    print_json,
+)
+
+if TYPE_CHECKING:
+    from lmr_author.review.checklist import Checklist, Question
+    from lmr_author.taskdir import TaskDir
+
+DONE = "done: store it like this"
 
 
 def review(
     task: Annotated[
-        Path | None, typer.Argument(metavar="TASK", help="The task; by default the current one.")
+        Path | None,
+        typer.Argument(
+            metavar="TASK",
+            help="The task (with --queue and --results also a folder of tasks); by default the current one.",
+        ),
     ] = None,
     reviewer: Annotated[
         str | None, typer.Option("--reviewer", help="Your name, as the sign-off is stored.")
@@ -23,48 +41,146 @@ def review(
     template: Annotated[
         bool, typer.Option("--template", help="Print an answers file to fill in, and stop.")
     ] = False,
+    checklist: Annotated[
+        Path | None,
+        typer.Option(
+            "--checklist",
+            metavar="FILE",
+            help="Your lab's own list, YAML or JSON; by default checklist.yaml beside the tasks, else ours.",
+        ),
+    ] = None,
+    queue: Annotated[
+        bool, typer.Option("--queue", help="Review every task that waits for you, one after the other.")
+    ] = False,
+    results: Annotated[
+        bool, typer.Option("--results", help="Show agreement and disagreements, where all reviews are in.")
+    ] = False,
+    adjudicate: Annotated[
+        str | None,
+        typer.Option("--adjudicate", metavar="ITEM=pass|fail", help="Decide an item that is disputed."),
+    ] = None,
+    reason: Annotated[str, typer.Option("--reason", help="Why; with --adjudicate.")] = "",
     output: FormatOption = Format.text,
     no_input: NoInputOption = False,
 ) -> int:
     """Go through the checklist and sign off; the sign-off falls when the task changes."""
-    from lmr_author.cli import render_runs
-    from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
-    from lmr_author.review import checklist
+    from lmr_author.errors import EXIT_CLEAN, UsageError
+    from lmr_author.review.checklist import template as blank
     from lmr_author.taskdir import TaskDir
     from lmr_author.workflow import review as workflow
 
     if template:
-        print_json(checklist.template())
+        print_json(blank(workflow.read_checklist(checklist).questions) if checklist else blank())
         return EXIT_CLEAN
+    if results:
+        return _results(TaskDir.find_all(task or default_tasks()), checklist, output)
+    if queue:
+        tasks = TaskDir.find_all(task or default_tasks())
+        return _queue(tasks, _named(reviewer), checklist, can_ask(no_input), output)
     folder = TaskDir.find(task or Path.cwd())
+    name = _named(reviewer)
+    if adjudicate is not None:
+        item, _, answer = adjudicate.partition("=")
+        workflow.adjudicate(folder, item, answer, reason, name, checklist)
+        return _results([folder], checklist, output)
+    asked = workflow.checklist_for(folder, checklist)
+    if not answers and not can_ask(no_input):
+        raise UsageError("no answers given", "add --answers FILE (see --template), or run it in a terminal")
+    return _one(folder, name, asked, answers, output)
+
+
+def _named(reviewer: str | None) -> str:
+    from lmr_author.errors import UsageError
+
     if not reviewer:
         raise UsageError("no reviewer named", "add --reviewer NAME")
-    given: dict[str, Any] = dict(workflow.read_answers(answers)) if answers else {}
-    if not answers:
-        if not can_ask(no_input):
-            raise UsageError(
-                "no answers given", "add --answers FILE (see --template), or run it in a terminal"
-            )
-        render_runs.checklist_items(workflow.automatic(folder))
-        given = _ask()
-    result = workflow.review(folder, reviewer, given)
+    return reviewer
+
+
+def _one(task: TaskDir, reviewer: str, asked: Checklist, answers: Path | None, output: Format) -> int:
+    """One task's review: from a file, or asked here."""
+    from lmr_author.cli import render_runs
+    from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS
+    from lmr_author.workflow import review as workflow
+
+    if answers:
+        given = dict(workflow.read_answers(answers))
+    else:
+        render_runs.checklist_items(workflow.automatic(task))
+        given = _confirmed(_ask(asked.questions), asked.questions)
+    result = workflow.review(task, reviewer, given, asked)
     if output is Format.json:
-        print_json({"task": folder.name, "reviewer": reviewer, "signed_off": result.signed_off,
+        print_json({"task": task.name, "reviewer": reviewer, "signed_off": result.signed_off,
                     "items": [item.to_json() for item in result.items]})  # fmt: skip
     else:
         render_runs.review_result(result)
     return EXIT_CLEAN if result.signed_off else EXIT_FINDINGS
 
 
-def _ask() -> dict[str, Any]:
-    from lmr_author.cli import ask
-    from lmr_author.review import checklist
+def _queue(
+    tasks: Sequence[TaskDir], reviewer: str, checklist: Path | None, asking: bool, output: Format
+) -> int:
+    """Review what waits for a person; without a terminal only say what does."""
+    from lmr_author.cli import render_review
+    from lmr_author.errors import EXIT_CLEAN
+    from lmr_author.workflow import review as workflow
 
-    given = {}
-    for item in checklist.HUMAN:
-        answer = ask.choice(f"{item.question}  ({item.look_at})", list(checklist.ANSWERS))
-        comment = ""
-        while answer != "pass" and not comment:
-            comment = ask.text("Why?")
-        given[item.id] = {"answer": answer, "comment": comment}
-    return given
+    waiting = workflow.queue(tasks, reviewer, checklist)
+    if output is Format.json:
+        print_json({"reviewer": reviewer, "waiting": [str(task.root) for task in waiting]})
+        return EXIT_CLEAN
+    render_review.queue(waiting, reviewer)
+    for number, task in enumerate(waiting if asking else (), 1):
+        render_review.turn(task, number, len(waiting))
+        _one(task, reviewer, workflow.checklist_for(task, checklist), None, output)
+    return EXIT_CLEAN
+
+
+def _results(tasks: Sequence[TaskDir], checklist: Path | None, output: Format) -> int:
+    """Agreement and disagreements; exit code 1 while something is disputed or rejected."""
+    from lmr_author.cli import render_review
+    from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS
+    from lmr_author.review.standing import DISPUTED, REJECTED
+    from lmr_author.workflow import review as workflow
+
+    found = [workflow.reviewed(task, checklist) for task in tasks]
+    total = workflow.overall(tasks, checklist)
+    if output is Format.json:
+        print_json({"tasks": [render_review.as_json(one) for one in found], "overall": total.to_json()})
+    else:
+        render_review.results(found, total)
+    bad = any(one.standing.state in (DISPUTED, REJECTED) for one in found)
+    return EXIT_FINDINGS if bad else EXIT_CLEAN
+
+
+def _ask(questions: Sequence[Question] | None = None) -> dict[str, Any]:
+    """Ask every item; an answer that is no pass needs a reason."""
+    from lmr_author.review.checklist import HUMAN
+
+    return {item.id: _answer(item) for item in questions or HUMAN}
+
+
+def _answer(item: Question) -> dict[str, str]:
+    from lmr_author.cli import ask
+    from lmr_author.review.checklist import ANSWERS
+
+    look = f"  ({item.look_at})" if item.look_at else ""
+    answer = ask.choice(f"{item.question}{look}", list(ANSWERS))
+    comment = ""
+    while answer != "pass" and not comment:
+        comment = ask.text("Why?")
+    return {"answer": answer, "comment": comment}
+
+
+def _confirmed(given: dict[str, Any], questions: Sequence[Question]) -> dict[str, Any]:
+    """Every answer can be changed before anything is stored."""
+    from lmr_author.cli import ask
+
+    while True:
+        lines = {
+            f"{one.id}: {given[one.id]['answer']} {given[one.id]['comment']}"[:70]: one for one in questions
+        }
+        chosen = ask.choice("Change an answer?", [DONE, *lines])
+        if chosen == DONE:
+            return given
+        given[lines[chosen].id] = _answer(lines[chosen])

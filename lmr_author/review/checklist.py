@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lmr_author import resources
 from lmr_author.errors import UsageError
 from lmr_author.model import Finding, Severity
 
@@ -58,6 +59,42 @@ HUMAN = (
 )
 """The human items, in the order asked (LMR-Bench paper, section on quality control)."""
 
+REVIEWERS = 3
+"""How many independent people review a task, as in LMR-Bench's paper."""
+
+
+@dataclass(frozen=True)
+class Checklist:
+    """What is asked, and of how many people: our own list, or a lab's (``schemas/checklist.schema.json``)."""
+
+    name: str = "lmr-author"
+    questions: tuple[Question, ...] = HUMAN
+    reviewers: int = REVIEWERS
+
+    @classmethod
+    def from_document(cls, data: Any, where: str) -> Checklist:
+        """Read a lab's list. Raises UsageError when it is not as its schema says.
+
+        Args:
+            where: how errors call it.
+        """
+        from jsonschema import Draft202012Validator
+
+        error = next(iter(Draft202012Validator(resources.schema("checklist")).iter_errors(data)), None)
+        if error is not None:
+            place = "/".join(str(part) for part in error.absolute_path) or "the whole"
+            raise UsageError(f"{where}: {place}: {error.message[:160]}", "see schemas/checklist.schema.json")
+        questions = tuple(
+            Question(item["id"], item["question"], item.get("look_at", "")) for item in data["items"]
+        )
+        names = [item.id for item in questions]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise UsageError(
+                f"{where}: two items are called {twice[0]!r}", "give each item a name of its own"
+            )
+        return cls(data["name"], questions, data.get("reviewers", REVIEWERS))
+
 
 @dataclass(frozen=True)
 class Item:
@@ -105,23 +142,24 @@ def automatic_items(
     return static, Item("evaluate", "Do all gates hold?", "automatic", answer, evidence=evidence)
 
 
-def human_items(answers: Mapping[str, Any]) -> tuple[Item, ...]:
+def human_items(answers: Mapping[str, Any], questions: Sequence[Question] = HUMAN) -> tuple[Item, ...]:
     """The human items from an answers document ``{id: "pass" | {"answer": …, "comment": …}}``.
 
     Raises UsageError for an unknown id, a missing one, or an answer that is none of pass, fail, unsure.
     """
-    unknown = set(answers) - {question.id for question in HUMAN}
+    unknown = set(answers) - {question.id for question in questions}
     if unknown:
         raise UsageError(
-            f"unknown checklist item {sorted(unknown)[0]!r}", "items: " + ", ".join(item.id for item in HUMAN)
+            f"unknown checklist item {sorted(unknown)[0]!r}",
+            "items: " + ", ".join(item.id for item in questions),
         )
-    missing = [question.id for question in HUMAN if question.id not in answers]
+    missing = [question.id for question in questions if question.id not in answers]
     if missing:
         raise UsageError(
             f"no answer for: {', '.join(missing)}",
             'answer each with "pass", "fail" or "unsure" (see --template)',
         )
-    return tuple(_human_item(question, answers[question.id]) for question in HUMAN)
+    return tuple(_human_item(question, answers[question.id]) for question in questions)
 
 
 def signs_off(items: Sequence[Item]) -> bool:
@@ -129,9 +167,9 @@ def signs_off(items: Sequence[Item]) -> bool:
     return all(item.answer == "pass" for item in items)
 
 
-def template() -> dict[str, dict[str, str]]:
+def template(questions: Sequence[Question] = HUMAN) -> dict[str, dict[str, str]]:
     """An answers document to fill in."""
-    return {item.id: {"question": item.question, "answer": "", "comment": ""} for item in HUMAN}
+    return {item.id: {"question": item.question, "answer": "", "comment": ""} for item in questions}
 
 
 def _human_item(question: Question, given: object) -> Item:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,27 @@ FORMAT = "lmr-review/1"
 
 @dataclass(frozen=True)
 class StoredReview:
-    """A review as found: who, whether it signed off, and the state of the task it holds for."""
+    """A review as found.
+
+    Attributes:
+        reviewer: who.
+        signed_off: whether every item passed.
+        content_digest: of the task as it was.
+        answers: of the human items, by id.
+        comments: of the human items, by id; "" where there is none.
+        blind: made before anybody's answers were shown.
+        created: when (RFC 3339).
+        checklist: name of the list that was asked.
+    """
 
     reviewer: str
     signed_off: bool
     content_digest: str
+    answers: Mapping[str, str] = field(default_factory=dict)
+    comments: Mapping[str, str] = field(default_factory=dict)
+    blind: bool = True
+    created: str = ""
+    checklist: str = ""
 
     def holds(self, content_digest: str) -> bool:
         """Whether it is a sign-off of this very state."""
@@ -36,7 +52,15 @@ def path_for(folder: Path, reviewer: str) -> Path:
     return folder / f"{reviewer}.json"
 
 
-def save(folder: Path, reviewer: str, items: Sequence[Item], content_digest: str) -> StoredReview:
+def save(
+    folder: Path,
+    reviewer: str,
+    items: Sequence[Item],
+    content_digest: str,
+    *,
+    checklist: str = "",
+    blind: bool = True,
+) -> StoredReview:
     """Write a review; an earlier one of the same reviewer is kept beside it as ``<reviewer>.json.N``."""
     path = path_for(folder, reviewer)
     if path.exists():
@@ -49,6 +73,8 @@ def save(folder: Path, reviewer: str, items: Sequence[Item], content_digest: str
         "reviewer": reviewer,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "content_digest": content_digest,
+        "checklist": checklist,
+        "blind": blind,
         "items": [item.to_json() for item in items],
         "signed_off": signs_off(items),
     }
@@ -57,19 +83,47 @@ def save(folder: Path, reviewer: str, items: Sequence[Item], content_digest: str
 
 
 def load_all(folder: Path) -> list[StoredReview]:
-    """Every review of a task; a file that is none is passed over."""
-    reviews = []
-    for path in sorted(folder.glob("*.json")) if folder.is_dir() else []:
-        try:
-            data: Any = files.read_json(path)
-        except LmrError:
+    """The last review of each reviewer; a file that is none is passed over."""
+    return [found for path in _paths(folder, "*.json") if (found := _load(path))]
+
+
+def load_blind(folder: Path, content_digest: str) -> list[StoredReview]:
+    """Of each reviewer the last review of this state that was made blind, earlier ones included."""
+    latest: dict[str, StoredReview] = {}
+    for path in _paths(folder, "*.json*"):
+        found = _load(path)
+        if found is None or not found.blind or found.content_digest != content_digest:
             continue
-        if isinstance(data, dict) and data.get("format") == FORMAT:
-            reviews.append(
-                StoredReview(
-                    str(data.get("reviewer", path.stem)),
-                    data.get("signed_off") is True,
-                    str(data.get("content_digest", "")),
-                )
-            )
-    return reviews
+        known = latest.get(found.reviewer)
+        if known is None or found.created >= known.created:
+            latest[found.reviewer] = found
+    return [latest[name] for name in sorted(latest)]
+
+
+def _paths(folder: Path, pattern: str) -> list[Path]:
+    return sorted(folder.glob(pattern)) if folder.is_dir() else []
+
+
+def _load(path: Path) -> StoredReview | None:
+    try:
+        data: Any = files.read_json(path)
+    except LmrError:
+        return None
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        return None
+    entries = data.get("items")
+    human = [
+        item
+        for item in (entries if isinstance(entries, list) else [])
+        if isinstance(item, dict) and item.get("kind") == "human"
+    ]
+    return StoredReview(
+        str(data.get("reviewer", path.name.partition(".json")[0])),
+        data.get("signed_off") is True,
+        str(data.get("content_digest", "")),
+        {str(item.get("id")): str(item.get("answer")) for item in human},
+        {str(item.get("id")): str(item.get("comment") or "") for item in human},
+        data.get("blind") is not False,
+        str(data.get("created", "")),
+        str(data.get("checklist", "")),
+    )

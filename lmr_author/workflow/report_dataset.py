@@ -15,7 +15,7 @@ from lmr_author.taskdir import TaskDir
 from lmr_author.validation.report import TaskReport
 from lmr_author.validation.run import select_checks, validate
 from lmr_author.workflow.evaluate import load_evaluation
-from lmr_author.workflow.review import STALE_RECORDS
+from lmr_author.workflow.review import STALE_RECORDS, reviewed
 from lmr_author.workflow.status import STEPS, Status, status_with
 
 Progress = Callable[[str], None]
@@ -75,13 +75,21 @@ def _row(task: TaskDir, checked: TaskReport) -> TaskRow:
         strength=_strength(gates),
         bytes=sum(path.stat().st_size for path in task.content_files()),
         reviewers=len(where.signed_off_by),
-        agreement=None,
+        agreement=_agreement(task),
         instructions=tuple(one.instruction for one in info.implementations),
         findings=tuple(f"{item.code} {item.path} {item.message}" for item in serious[:SHOWN]),
         open_gates=tuple(
             f"{gate.get('gate')}: {gate.get('message')}" for gate in gates if gate.get("status") != "passed"
         )[:SHOWN],
     )
+
+
+def _agreement(task: TaskDir) -> float | None:
+    try:
+        found = reviewed(task).agreement
+    except LmrError:
+        return None
+    return found.percent if found else None
 
 
 def _strength(gates: Sequence[dict[str, object]]) -> float | None:

@@ -11,7 +11,9 @@ from lmr_author.errors import LmrError
 from lmr_author.model import TaskInfo
 from lmr_author.reporting.model import Event, ReviewView
 from lmr_author.review import store
+from lmr_author.review.agreement import Agreement
 from lmr_author.taskdir import TaskDir
+from lmr_author.workflow.review import reviewed
 
 
 def environment(task: TaskDir, evaluation: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -41,20 +43,25 @@ def vetting(task: TaskDir) -> tuple[tuple[str, str, str], ...]:
 
 
 def reviews(task: TaskDir) -> dict[str, Any]:
-    """The reviews, a note about them and their agreement: arguments of a ``TaskPage``."""
+    """The reviews, a note about them and their agreement: arguments of a ``TaskPage``. Blind until all are in."""
     digest = task.content_digest()
+    try:
+        found = reviewed(task)
+    except LmrError as error:
+        return {"reviews": (), "review_note": error.message, "agreement": ()}
+    now = found.standing
     shown = []
     for path in sorted(task.reviews_folder.glob("*.json")) if task.reviews_folder.is_dir() else []:
         data = _read(path)
         if data.get("format") != store.FORMAT:
             continue
-        items = [item for item in data.get("items", []) if isinstance(item, dict)]
+        items = [item for item in data.get("items", []) if isinstance(item, dict)] if now.open else []
         verdict = "signed off" if data.get("signed_off") is True else "did not sign off"
         shown.append(
             ReviewView(
                 str(data.get("reviewer", path.stem)),
                 str(data.get("created", "")),
-                verdict,
+                verdict if now.open else "",
                 data.get("content_digest") == digest,
                 tuple(
                     {key: str(item.get(key, "")) for key in ("question", "answer", "comment", "evidence")}
@@ -62,7 +69,27 @@ def reviews(task: TaskDir) -> dict[str, Any]:
                 ),
             )
         )
-    return {"reviews": tuple(shown), "review_note": "", "agreement": ()}
+    note = f"{now.state}: {now.missing} more reviews are needed" if now.missing else now.state
+    disputes = [f"{item.item} is disputed" for item in now.disputes]
+    decided = [f"{one.item}: {one.answer}, decided by {one.by}: {one.reason}" for one in now.decisions]
+    return {
+        "reviews": tuple(shown),
+        "review_note": "; ".join([note, *disputes, *decided]),
+        "agreement": _measures(found.agreement),
+    }
+
+
+def _measures(found: Agreement | None) -> tuple[tuple[str, str], ...]:
+    """The measures of agreement that say something."""
+    if found is None or found.percent is None:
+        return ()
+    named = (
+        ("Cohen's kappa", found.cohen),
+        ("Fleiss' kappa", found.fleiss),
+        ("Krippendorff's alpha", found.krippendorff),
+    )
+    shown = [(name, f"{value:.2f}") for name, value in named if value is not None]
+    return (("Pairs that agree", f"{found.percent:.0%}"), *shown)
 
 
 def history(task: TaskDir, info: TaskInfo, evaluation: Mapping[str, Any]) -> tuple[Event, ...]:

@@ -1,15 +1,18 @@
-"""``review``: the checklist of one task by one reviewer, and its sign-off."""
+"""``review``: the checklist of a task by one reviewer; agreement of several; decisions; the queue."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lmr_author import files
-from lmr_author.errors import UsageError
-from lmr_author.review import checklist, store
+from lmr_author.errors import LmrError, UsageError
+from lmr_author.review import checklist, standing, store
+from lmr_author.review.agreement import Agreement, agreement
+from lmr_author.review.checklist import Checklist
+from lmr_author.review.standing import Decision, Standing
 from lmr_author.taskdir import TaskDir
 from lmr_author.validation.run import select_checks, validate
 from lmr_author.workflow.evaluate import load_evaluation
@@ -17,6 +20,9 @@ from lmr_author.workflow.evaluate import load_evaluation
 STALE_RECORDS = "LMR803"
 """Finds an evaluation or sign-off of an earlier state. Here and in ``status`` each is asked about by itself:
 as a finding, one reviewer's old sign-off would keep every other reviewer from signing off."""
+
+BESIDE_THE_TASKS = ("checklist.yaml", "checklist.yml", "checklist.json")
+"""A lab's own list, found in the folder that holds the tasks."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +32,38 @@ class Review:
     items: tuple[checklist.Item, ...]
     signed_off: bool
     path: Path
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """A task's review as far as it is: agreement only over answers that were given blind."""
+
+    task: str
+    standing: Standing
+    agreement: Agreement | None
+
+
+def checklist_for(task: TaskDir, given: Path | None = None) -> Checklist:
+    """The list that a task is reviewed by: the one given, else the lab's beside the tasks, else our own.
+
+    Raises UsageError when it is not as its schema says.
+    """
+    beside = [task.root.parent / name for name in BESIDE_THE_TASKS]
+    place = given or next((path for path in beside if path.is_file()), None)
+    return read_checklist(place) if place else Checklist()
+
+
+def read_checklist(path: Path) -> Checklist:
+    """A lab's list, YAML or JSON. Raises UsageError when it is none."""
+    import yaml
+
+    if not path.is_file():
+        raise UsageError(f"--checklist {path}: there is no such file", "see schemas/checklist.schema.json")
+    try:
+        data = yaml.safe_load(path.read_bytes())
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        raise UsageError(f"{path}: neither YAML nor JSON", "correct the file") from error
+    return Checklist.from_document(data, str(path))
 
 
 def automatic(task: TaskDir) -> tuple[checklist.Item, checklist.Item]:
@@ -46,15 +84,104 @@ def read_answers(path: Path) -> Mapping[str, Any]:
     return data
 
 
-def review(task: TaskDir, reviewer: str, answers: Mapping[str, Any]) -> Review:
+def review(
+    task: TaskDir, reviewer: str, answers: Mapping[str, Any], asked: Checklist | None = None
+) -> Review:
     """Store a review. It signs off when every item passes, and holds until the task's content changes.
+
+    A review that is made when all others are in, and so could be seen, is stored as no longer blind.
 
     Raises:
         UsageError: an answer is missing or none, or the name cannot be a file's.
         LmrError: not a task folder.
     """
     task.load()
+    asked = asked or checklist_for(task)
     path = store.path_for(task.reviews_folder, reviewer)
-    items = (*automatic(task), *checklist.human_items(answers))
-    stored = store.save(task.reviews_folder, reviewer, items, task.content_digest())
+    human = checklist.human_items(answers, asked.questions)
+    items = (*automatic(task), *human)
+    digest = task.content_digest()
+    blind = not where(task, asked, digest).open
+    stored = store.save(task.reviews_folder, reviewer, items, digest, checklist=asked.name, blind=blind)
     return Review(items, stored.signed_off, path)
+
+
+def where(task: TaskDir, asked: Checklist | None = None, digest: str | None = None) -> Standing:
+    """Where a task's review stands now."""
+    digest = digest or task.content_digest()
+    return standing.standing(
+        store.load_all(task.reviews_folder),
+        standing.load_decisions(task.adjudication_path, digest),
+        asked or checklist_for(task),
+        digest,
+    )
+
+
+def reviewed(task: TaskDir, given: Path | None = None) -> Reviewed:
+    """The standing of a task's review, and the agreement when all are in."""
+    asked, digest = checklist_for(task, given), task.content_digest()
+    found = where(task, asked, digest)
+    if not found.open:
+        return Reviewed(task.name, found, None)
+    return Reviewed(task.name, found, agreement(_judgements([task], asked)))
+
+
+def overall(tasks: Sequence[TaskDir], given: Path | None = None) -> Agreement:
+    """The agreement over all tasks whose reviews are in."""
+    merged: dict[str, dict[str, str]] = {}
+    for task in tasks:
+        asked = checklist_for(task, given)
+        if where(task, asked).open:
+            for person, said in _judgements([task], asked).items():
+                merged.setdefault(person, {}).update(said)
+    return agreement(merged)
+
+
+def _judgements(tasks: Sequence[TaskDir], asked: Checklist) -> dict[str, dict[str, str]]:
+    """Person → task and item → answer, of blind reviews of the tasks as they are."""
+    names = {question.id for question in asked.questions}
+    table: dict[str, dict[str, str]] = {}
+    for task in tasks:
+        for one in store.load_blind(task.reviews_folder, task.content_digest()):
+            said = {f"{task.name}:{item}": answer for item, answer in one.answers.items() if item in names}
+            table.setdefault(one.reviewer, {}).update(said)
+    return table
+
+
+def adjudicate(
+    task: TaskDir, item: str, answer: str, reason: str, by: str, given: Path | None = None
+) -> Standing:
+    """Decide an item on which the reviewers differ; returns where the review stands then.
+
+    Raises UsageError: not all reviews are in, no such item, no reason.
+    """
+    asked, digest = checklist_for(task, given), task.content_digest()
+    names = [question.id for question in asked.questions]
+    if item not in names:
+        raise UsageError(f"unknown checklist item {item!r}", "items: " + ", ".join(names))
+    found = where(task, asked, digest)
+    if not found.open:
+        raise UsageError(
+            f"{task.name}: {found.missing} review(s) are missing, so nothing can be decided yet",
+            "reviews stay blind until all are in",
+        )
+    store.path_for(task.reviews_folder, by)  # the name is checked as a reviewer's is
+    standing.decide(task.adjudication_path, Decision(item, answer, reason, by), digest)
+    return where(task, asked, digest)
+
+
+def queue(tasks: Sequence[TaskDir], reviewer: str, given: Path | None = None) -> list[TaskDir]:
+    """The tasks that this person should review next: evaluated, still waiting, and not reviewed by them."""
+    found = []
+    for task in tasks:
+        try:
+            task.load()
+            digest = task.content_digest()
+            now = where(task, checklist_for(task, given), digest)
+        except LmrError:
+            continue
+        evaluation = load_evaluation(task) or {}
+        ready = evaluation.get("passed") is True and evaluation.get("content_digest") == digest
+        if ready and not now.open and reviewer not in now.reviewers:
+            found.append(task)
+    return found

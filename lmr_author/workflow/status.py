@@ -9,12 +9,13 @@ from typing import Any
 from lmr_author.errors import LmrError
 from lmr_author.model import Finding, Severity
 from lmr_author.review import store
+from lmr_author.review.standing import ACCEPTED, DISPUTED, WAITING
 from lmr_author.taskdir import TaskDir
 from lmr_author.validation.run import select_checks, validate
 from lmr_author.workflow.evaluate import load_evaluation
-from lmr_author.workflow.review import STALE_RECORDS
+from lmr_author.workflow.review import STALE_RECORDS, where
 
-STEPS = ("created", "masked", "recorded", "valid", "evaluated", "signed off")
+STEPS = ("created", "masked", "recorded", "valid", "evaluated", "signed off", "accepted")
 """The steps of a task's life, in order."""
 
 
@@ -88,16 +89,30 @@ def _checked(task: TaskDir, done: list[str], known: Sequence[Finding] | None) ->
         open_gates = [gate["gate"] for gate in evaluation.get("gates", []) if gate.get("status") != "passed"]
         return Status(task.name, tuple(done), command, f"does not hold: {', '.join(open_gates)}", ())
     done.append("evaluated")
+    return _reviewed(task, done, digest)
+
+
+def _reviewed(task: TaskDir, done: list[str], digest: str) -> Status:
+    """The steps of the people: signed off by one, accepted by all."""
     reviews = store.load_all(task.reviews_folder)
     signed = tuple(item.reviewer for item in reviews if item.holds(digest))
-    if not signed:
-        note = (
-            "a sign-off fell: the task changed"
-            if any(item.signed_off for item in reviews)
-            else "not reviewed"
-        )
-        return Status(task.name, tuple(done), f"lmr-author review {task.root} --reviewer NAME", note, ())
-    return Status(task.name, (*done, "signed off"), "", "", signed)
+    if signed:
+        done.append("signed off")
+    found = where(task, None, digest)
+    command = f"lmr-author review {task.root} --reviewer NAME"
+    if found.state == ACCEPTED:
+        return Status(task.name, (*done, "accepted"), "", "", signed)
+    if found.state == WAITING:
+        fell = not signed and any(item.signed_off for item in reviews)
+        note = "a sign-off fell: the task changed" if fell else "not reviewed"
+        if found.reviewers:
+            note = f"{len(found.reviewers)} of {len(found.reviewers) + found.missing} reviews are in"
+        return Status(task.name, tuple(done), command, note, signed)
+    if found.state == DISPUTED:
+        note = "the reviewers differ on: " + ", ".join(item.item for item in found.disputes)
+    else:
+        note = "the reviewers found wanting: " + ", ".join(found.failed)
+    return Status(task.name, tuple(done), f"lmr-author review {task.root} --results", note, signed)
 
 
 def _has_test(task: TaskDir, index: int) -> bool:

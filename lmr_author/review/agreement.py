@@ -1,0 +1,101 @@
+"""How far people who judged the same things agree.
+
+- percent: of all pairs of people who judged a thing, those that said the same (A. Scott, 1955, "observed").
+- Cohen's kappa for two people (J. Cohen, 1960), Fleiss' kappa for more (J. L. Fleiss, 1971): agreement beyond
+  what chance gives. Things that not everybody judged are left out of both.
+- Krippendorff's alpha (K. Krippendorff, 2011), nominal: the same with missing judgements allowed.
+
+A measure is None when it says nothing: nothing was judged twice, or everybody always said the same.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """The measures; shares from 0 to 1, kappa and alpha from -1 to 1."""
+
+    people: int
+    judged: int
+    percent: float | None
+    cohen: float | None
+    fleiss: float | None
+    krippendorff: float | None
+
+    def to_json(self) -> dict[str, Any]:
+        """The measures as a JSON object, rounded to four digits."""
+        return {
+            name: round(value, 4) if isinstance(value, float) else value
+            for name, value in asdict(self).items()
+        }
+
+
+def agreement(judgements: Mapping[str, Mapping[str, str]]) -> Agreement:
+    """Measure agreement.
+
+    Args:
+        judgements: person → thing → what the person said of it.
+    """
+    people = sorted(judgements)
+    things = sorted({thing for said in judgements.values() for thing in said})
+    said = {thing: [judgements[one][thing] for one in people if thing in judgements[one]] for thing in things}
+    twice = [answers for answers in said.values() if len(answers) > 1]
+    complete = [answers for answers in twice if len(answers) == len(people)]
+    return Agreement(
+        len(people),
+        len(twice),
+        _percent(twice),
+        _cohen(complete) if len(people) == 2 else None,
+        _fleiss(complete) if len(people) > 2 else None,
+        _krippendorff(judgements, people, things, twice),
+    )
+
+
+def _percent(rows: Sequence[Sequence[str]]) -> float | None:
+    pairs = [first == second for row in rows for first, second in combinations(row, 2)]
+    return sum(pairs) / len(pairs) if pairs else None
+
+
+def _cohen(rows: Sequence[Sequence[str]]) -> float | None:
+    if not rows:
+        return None
+    first, second = Counter(row[0] for row in rows), Counter(row[1] for row in rows)
+    by_chance = sum(first[word] * second[word] for word in first) / len(rows) ** 2
+    observed = sum(row[0] == row[1] for row in rows) / len(rows)
+    return _beyond(observed, by_chance)
+
+
+def _fleiss(rows: Sequence[Sequence[str]]) -> float | None:
+    if not rows:
+        return None
+    raters = len(rows[0])
+    within = [sum(n * (n - 1) for n in Counter(row).values()) / (raters * (raters - 1)) for row in rows]
+    total = Counter(word for row in rows for word in row)
+    by_chance = sum((n / (raters * len(rows))) ** 2 for n in total.values())
+    return _beyond(sum(within) / len(rows), by_chance)
+
+
+def _beyond(observed: float, by_chance: float) -> float | None:
+    return None if by_chance >= 1 - 1e-12 else (observed - by_chance) / (1 - by_chance)
+
+
+def _krippendorff(
+    judgements: Mapping[str, Mapping[str, str]],
+    people: Sequence[str],
+    things: Sequence[str],
+    twice: Sequence[Sequence[str]],
+) -> float | None:
+    words = sorted({word for row in twice for word in row})
+    if len(words) < 2:
+        return None
+    import krippendorff
+
+    places = {word: float(place) for place, word in enumerate(words)}
+    table = [[places.get(judgements[one].get(thing, ""), float("nan")) for thing in things] for one in people]
+    return float(krippendorff.alpha(reliability_data=table, level_of_measurement="nominal"))
