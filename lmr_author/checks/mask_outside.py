@@ -13,7 +13,7 @@ from lmr_author import also_masked
 from lmr_author.checks import bodies
 from lmr_author.checks.base import Check, Example
 from lmr_author.checks.example_task import MASKED, REPOSITORY
-from lmr_author.checks.lookup import Pair, pairs
+from lmr_author.checks.lookup import Pair, function_names, pairs
 from lmr_author.checks.view import TaskView
 from lmr_author.errors import LmrError
 from lmr_author.model import Finding, Severity
@@ -208,7 +208,7 @@ class SameOutside(Check):
         for one, ours, theirs in _groups(view):
             assert one.golden is not None and one.goal is not None
             found = differences(one.golden, one.goal, ours, theirs)
-            if found:
+            if found and not _has_nameless_target(view, one):
                 listed = "; ".join(text for text, _ in found[:5]) + (
                     f"; and {len(found) - 5} more" if len(found) > 5 else ""
                 )
@@ -221,6 +221,13 @@ class SameOutside(Check):
                     path=one.goal_path or "",
                     pointer=f"L{line}" if line else "",
                 )
+
+
+def _has_nameless_target(view: TaskView, one: Pair) -> bool:
+    """Whether a target of this file is not named (LMR007): it may be what differs."""
+    return any(
+        not function_names(other.implementation) for other in pairs(view) if other.goal_path == one.goal_path
+    )
 
 
 class SameText(Check):

@@ -395,10 +395,14 @@ class _Flow:
                     (unit.calls_swallowed if place.swallowed else unit.calls).add(name)
 
     def _tells(self, node: ast.Call) -> bool:
-        """``sys.exit(main())`` says something only when main returns something."""
+        """``sys.exit(main())`` says something when main returns something, ``sys.exit(code)`` if not ``code = 0``."""
         if dotted(node.func) not in EXITS or not node.args:
             return True
         argument = node.args[0]
+        if isinstance(argument, ast.Call) and dotted(argument.func) in ("int", "bool") and argument.args:
+            argument = argument.args[0]
+        if isinstance(argument, ast.Name):
+            return not is_zero(self.test.environment.get(argument.id, argument))
         if isinstance(argument, ast.Call) and dotted(argument.func) in self.defined:
             function = self.defined[dotted(argument.func)]
             values = [

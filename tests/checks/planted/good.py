@@ -1,0 +1,427 @@
+"""Two good tasks that look unlike the examples' one: what defects are planted in.
+
+``2-TokenContrast``: a package below ``src/``, the target a method, a pytest test with JSON fixtures.
+``3-BeamTools``: loose scripts with CRLF and tabs, two targets in one file, tests that are plain scripts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lmr_author.checks.example_task import PROVENANCE
+from lmr_author.taskdir import TaskDir
+
+
+@dataclass(frozen=True)
+class Good:
+    """A good task.
+
+    Attributes:
+        files: path in the task → content.
+        info: its ``info.json``.
+        body: the golden's body of the first target, as it stands in the file.
+        masked: what stands there in the goal file.
+        copy: the first target as a function of another file.
+    """
+
+    files: Mapping[str, str]
+    info: Mapping[str, Any]
+    body: str
+    masked: str
+    copy: str
+
+    @property
+    def first(self) -> Mapping[str, Any]:
+        """The first implementation."""
+        return dict(self.info["implementations"][0])
+
+    @property
+    def repository(self) -> str:
+        """The repository's folder."""
+        return str(self.info["repo_folder_name"])
+
+    @property
+    def goal(self) -> str:
+        """The goal file, in the task."""
+        return f"{self.repository}/{self.first['goal_file']}"
+
+    @property
+    def golden(self) -> str:
+        """The golden, in the task."""
+        return str(self.first["golden_file"])
+
+    @property
+    def test(self) -> str:
+        """The first unit test, in the task."""
+        return f"{self.repository}/{self.first['unit_test_file']}"
+
+    def write(self, parent: Path) -> TaskDir:
+        """Write it below a folder."""
+        root = parent / str(self.info["folder_name"])
+        for path, text in self.files.items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_bytes(text.encode("utf-8"))
+        (root / "info.json").write_text(json.dumps(self.info, indent=4), "utf-8")
+        provenance = json.loads(json.dumps(PROVENANCE))
+        provenance["paper"] |= {"url": self.info["paper_url"], "title": self.info["paper_name"]}
+        provenance["repository"] |= {"url": self.info["repo_url"], "folder": self.repository}
+        (root / "authoring").mkdir()
+        (root / "authoring" / "provenance.json").write_text(json.dumps(provenance), "utf-8")
+        return TaskDir(root)
+
+
+PAPER = {"paper.pdf": "%PDF-1.5\n%%EOF\n", "paper.json": '{"1": "Abstract", "2": "Method"}\n'}
+
+LOSSES = '''\
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+from token_contrast.pooling import mean_pool
+
+
+class AlignmentLoss(nn.Module):
+    """Distance of paired tokens."""
+
+    def forward(self, left, right):
+        return (mean_pool(left) - mean_pool(right)).norm(dim=-1).mean()
+
+
+class TokenContrast(nn.Module):
+    """Contrast tokens with those of other sentences of the batch (section 3.2)."""
+
+    def __init__(self, temperature=0.07, symmetric=True):
+        super().__init__()
+        self.temperature = temperature
+        self.symmetric = symmetric
+
+    def forward(self, anchors, positives, mask=None):
+        """Loss of a batch.
+
+        Args:
+            anchors, positives: (batch, tokens, size).
+            mask: (batch, tokens), 1 for real tokens.
+        """
+'''
+BODY = """\
+        queries = F.normalize(mean_pool(anchors, mask), dim=-1)
+        keys = F.normalize(mean_pool(positives, mask), dim=-1)
+        logits = queries @ keys.t() / self.temperature
+        diagonal = torch.arange(logits.size(0), device=logits.device)
+        forward_loss = F.cross_entropy(logits, diagonal)
+        if not self.symmetric:
+            return forward_loss
+        backward_loss = F.cross_entropy(logits.t(), diagonal)
+        return 0.5 * (forward_loss + backward_loss)
+"""
+MASKED = """\
+        # TODO: the loss of equation 4, from the docstring's inputs.
+        raise NotImplementedError
+"""
+LOSSES_TAIL = '''
+
+def accuracy(logits):
+    """Share of rows whose largest entry is on the diagonal."""
+    hits = logits.argmax(dim=-1) == torch.arange(logits.size(0))
+    return hits.float().mean().item()
+'''
+POOLING = '''\
+def mean_pool(states, mask=None):
+    """Mean over tokens, padding left out."""
+    if mask is None:
+        return states.mean(dim=1)
+    weights = mask.unsqueeze(-1).to(states.dtype)
+    return (states * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1.0)
+'''
+TOKEN_TEST = '''\
+"""Recorded batches of TokenContrast.forward."""
+import json
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "src"))
+from token_contrast.losses import TokenContrast
+
+CASES = json.loads((HERE / "batches.json").read_text())
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_recorded_batches(case):
+    module = TokenContrast(case["temperature"], case["symmetric"])
+    anchors, positives = torch.tensor(case["anchors"]), torch.tensor(case["positives"])
+    mask = torch.tensor(case["mask"]) if case["mask"] else None
+    loss = module(anchors, positives, mask)
+    assert loss.shape == ()
+    assert torch.allclose(loss, torch.tensor(case["loss"]), atol=1e-5)
+
+
+if __name__ == "__main__":
+    code = pytest.main(["-q", __file__])
+    logs = HERE / "logs"
+    logs.mkdir(exist_ok=True)
+    (logs / "unit_test_1.log").write_text("Passed\\n" if code == 0 else "Failed\\n")
+    sys.exit(int(code))
+'''
+TOKEN_DOCKERFILE = """\
+FROM pytorch/pytorch:2.1.2-cuda11.8-cudnn8-runtime
+
+ARG DIR=token-contrast
+ENV PYTHONPATH=/workspace/token-contrast/src
+
+COPY requirements.lock /tmp/
+RUN pip install --no-cache-dir -r /tmp/requirements.lock && \\
+    pip install --no-cache-dir "pytest==8.1.1"
+COPY ${DIR}/ /workspace/${DIR}/
+RUN useradd --create-home --uid 1000 student && chown -R student /workspace
+USER student
+WORKDIR /workspace/${DIR}
+CMD ["bash"]
+"""
+NOTEBOOK = {
+    "cells": [
+        {"cell_type": "markdown", "metadata": {}, "source": ["# How to train\n"]},
+        {
+            "cell_type": "code",
+            "execution_count": 1,
+            "metadata": {},
+            "outputs": [],
+            "source": ["from token_contrast.losses import TokenContrast\n", "loss = TokenContrast(0.05)\n"],
+        },
+    ],
+    "metadata": {},
+    "nbformat": 4,
+    "nbformat_minor": 5,
+}
+
+SETUP = 'from setuptools import setup\n\nsetup(name="tokencontrast", package_dir={"": "src"})\n'
+
+TOKEN_CONTRAST = Good(
+    files={
+        "Dockerfile": TOKEN_DOCKERFILE,
+        "requirements.lock": "numpy==1.26.4\nscikit-learn==1.3.2\n",
+        "golden_files/losses_golden.py": LOSSES + BODY + LOSSES_TAIL,
+        "token-contrast/README.md": "# TokenContrast\n\n    python -m token_contrast.train --config configs/a.yaml\n",
+        "token-contrast/setup.py": SETUP,
+        "token-contrast/configs/a.yaml": "temperature: 0.07\nsymmetric: true\n",
+        "token-contrast/notebooks/train.ipynb": json.dumps(NOTEBOOK),
+        "token-contrast/src/token_contrast/__init__.py": "from token_contrast.losses import TokenContrast\n",
+        "token-contrast/src/token_contrast/losses.py": LOSSES + MASKED + LOSSES_TAIL,
+        "token-contrast/src/token_contrast/pooling.py": POOLING,
+        "token-contrast/tests/test_pooling.py": "from token_contrast.pooling import mean_pool\n",
+        "token-contrast/unit_test/unit_test_1.py": TOKEN_TEST,
+        "token-contrast/unit_test/batches.json": '[{"temperature": 0.07}]\n',
+        **{f"token-contrast/{name}": text for name, text in PAPER.items()},
+    },
+    info={
+        "instance_id": 2,
+        "paper_name": "Contrasting Tokens",
+        "folder_name": "2-TokenContrast",
+        "paper_url": "https://example.org/papers/token-contrast.pdf",
+        "year": 2023,
+        "repo_url": "https://example.org/code/token-contrast",
+        "repo_folder_name": "token-contrast",
+        "implementations": [
+            {
+                "instruction": (
+                    "Implement `TokenContrast.forward` in `src/token_contrast/losses.py`: the symmetric loss of"
+                    " equation 4 in section 3.2 of the paper. Return a scalar tensor."
+                ),
+                "index": 1,
+                "category": "Feature Learning & Representation",
+                "goal_file": "src/token_contrast/losses.py",
+                "goal_function": "forward",
+                "class_name": "TokenContrast",
+                "golden_file": "golden_files/losses_golden.py",
+                "retrieval_context": ["src/token_contrast/pooling.py"],
+                "unit_test_file": "unit_test/unit_test_1.py",
+            }
+        ],
+    },
+    body=BODY,
+    masked=MASKED,
+    copy="import torch\nimport torch.nn.functional as F\nfrom token_contrast.pooling import mean_pool\n\n\n"
+    "class Loss:\n    def forward(self, anchors, positives, mask=None):\n" + BODY,
+)
+
+DECODE = '''\
+# -*- coding: utf-8 -*-
+import math
+import heapq
+
+
+def length_penalty(length, alpha=0.6):
+	"""The length penalty of equation 14."""
+'''
+PENALTY = """\
+	if alpha == 0.0:
+		return 1.0
+	scaled = (5.0 + float(length)) / 6.0
+	penalty = math.pow(scaled, alpha)
+	return max(penalty, 1e-6)
+"""
+PENALTY_MASKED = """\
+	raise NotImplementedError("length_penalty")
+"""
+BEAM = '''
+
+class Beam(object):
+	"""Hypotheses of one sentence."""
+
+	def __init__(self, width, alpha=0.6):
+		self.width = width
+		self.alpha = alpha
+		self.finished = []
+
+	def push(self, score, tokens):
+		heapq.heappush(self.finished, (score / length_penalty(len(tokens), self.alpha), tokens))
+
+	def prune(self, candidates):
+		"""Keep the best continuations.
+
+		candidates: list of (score, tokens); returns at most width of them, best first.
+		"""
+'''
+PRUNE = """\
+		ranked = []
+		seen = set()
+		for score, tokens in candidates:
+			key = tuple(tokens)
+			if key in seen:
+				continue
+			seen.add(key)
+			ranked.append((score / length_penalty(len(tokens), self.alpha), score, key))
+		ranked.sort(key=lambda item: (-item[0], item[2]))
+		return [(score, list(key)) for _, score, key in ranked[:self.width]]
+"""
+PRUNE_MASKED = """\
+		raise NotImplementedError("prune")
+"""
+DECODE_TAIL = """
+
+if __name__ == "__main__":
+	beam = Beam(4)
+	print(beam.prune([(-1.0, [1, 2]), (-2.0, [1, 3])]))
+"""
+PENALTY_TEST = """\
+# length_penalty against values of the original
+import os, sys, logging
+root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+sys.path.append(root)
+import decode
+
+log_file = os.path.join(root, "unit_test", "logs", "unit_test_1.log")
+os.makedirs(os.path.dirname(log_file), exist_ok=True)
+logging.basicConfig(filename=log_file, filemode="w", level=logging.INFO)
+
+CASES = [((1, 0.6), 1.0), ((10, 0.6), 1.732861), ((7, 0.0), 1.0), ((50, 1.0), 9.166667)]
+
+
+def run():
+	ok = True
+	for arguments, expected in CASES:
+		value = decode.length_penalty(*arguments)
+		if abs(value - expected) > 1e-5:
+			print("wrong:", arguments, value, expected)
+			ok = False
+	return ok
+
+
+if run():
+	logging.info("length_penalty: Passed")
+else:
+	logging.info("length_penalty: Failed")
+	sys.exit(1)
+"""
+PRUNE_TEST = """\
+# Beam.prune against a recorded ranking
+import os, sys
+root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+sys.path.append(root)
+from decode import Beam
+
+beam = Beam(2)
+kept = beam.prune([(-2.0, [4, 5]), (-1.0, [1, 2, 3]), (-2.0, [4, 5]), (-9.0, [7])])
+os.makedirs(os.path.join(root, "unit_test/logs"), exist_ok=True)
+with open(os.path.join(root, "unit_test/logs/unit_test_2.log"), "w") as f:
+	f.write("Passed" if kept == [(-1.0, [1, 2, 3]), (-2.0, [4, 5])] else "Failed")
+assert kept == [(-1.0, [1, 2, 3]), (-2.0, [4, 5])], kept
+"""
+BEAM_DOCKERFILE = """\
+ARG BASE=pytorch/pytorch:1.13.1-cuda11.6-cudnn8-runtime
+FROM ${BASE}
+LABEL maintainer="somebody"
+ARG DIR=beamtools
+WORKDIR /workspace
+COPY $DIR $DIR
+RUN python -m pip install numpy==1.24.4 'tqdm==4.66.1' \\
+ && groupadd -g 1000 agent \\
+ && useradd -u 1000 -g agent agent
+USER 1000
+WORKDIR /workspace/$DIR
+"""
+
+
+def _crlf(text: str) -> str:
+    return text.replace("\n", "\r\n")
+
+
+BEAMTOOLS = Good(
+    files={
+        "Dockerfile": BEAM_DOCKERFILE,
+        "golden_files/decode.py": _crlf(DECODE + PENALTY + BEAM + PRUNE + DECODE_TAIL),
+        "beamtools/README": "Beam search.\n\nusage: python decode.py\n",
+        "beamtools/decode.py": _crlf(DECODE + PENALTY_MASKED + BEAM + PRUNE_MASKED + DECODE_TAIL),
+        "beamtools/bleu.py": "def brevity(reference, length):\n    return min(1.0, length / max(1, reference))\n",
+        "beamtools/train.sh": "python decode.py --width 4\n",
+        "beamtools/data/sample.txt": "a b c\n",
+        "beamtools/unit_test/unit_test_1.py": PENALTY_TEST,
+        "beamtools/unit_test/unit_test_2.py": PRUNE_TEST,
+        **{f"beamtools/{name}": text for name, text in PAPER.items()},
+    },
+    info={
+        "instance_id": 3,
+        "paper_name": "Beam Search Revisited",
+        "folder_name": "3-BeamTools",
+        "paper_url": "https://example.org/papers/beam.pdf",
+        "year": 2017,
+        "repo_url": "https://example.org/code/beamtools",
+        "repo_folder_name": "beamtools",
+        "implementations": [
+            {
+                "instruction": "Implement length_penalty() in decode.py, equation 14 of the paper (paper.pdf).",
+                "index": 1,
+                "category": "Decoding & Search Strategies",
+                "goal_file": "decode.py",
+                "goal_function": "length_penalty",
+                "class_name": "",
+                "golden_file": "golden_files/decode.py",
+                "retrieval_context": ["bleu.py"],
+                "unit_test_file": "unit_test/unit_test_1.py",
+            },
+            {
+                "instruction": "Implement the method prune of the class Beam in decode.py, see algorithm 2.",
+                "index": 2,
+                "category": "Decoding & Search Strategies",
+                "goal_file": "decode.py",
+                "goal_function": "prune",
+                "class_name": "Beam",
+                "golden_file": "golden_files/decode.py",
+                "retrieval_context": [],
+                "unit_test_file": "unit_test/unit_test_2.py",
+            },
+        ],
+    },
+    body=_crlf(PENALTY),
+    masked=_crlf(PENALTY_MASKED),
+    copy='import math\n\n\ndef length_penalty(length, alpha=0.6):\n\t"""Penalty."""\n' + PENALTY,
+)
+
+GOOD = (TOKEN_CONTRAST, BEAMTOOLS)
