@@ -44,7 +44,7 @@ def env_lock(
     """Pin what the repository needs as of its commit's date, for the image's Python."""
     from lmr_author.cli import ask, render_env
     from lmr_author.cli.render import progress
-    from lmr_author.workflow import env as workflow
+    from lmr_author.workflow import env_lock as workflow
 
     where = place(task, repo)
     options = workflow.LockOptions(

@@ -8,12 +8,12 @@ from datetime import datetime
 from pathlib import Path
 
 from packaging.requirements import Requirement
-from packaging.specifiers import SpecifierSet
 
 from lmr_author import files
 from lmr_author.environment import gpu, imports, places
 from lmr_author.environment.code import Code, read_code
 from lmr_author.environment.contradictions import contradictions
+from lmr_author.environment.python_version import asked_for
 from lmr_author.environment.recipe import (
     BUILT_WITH_TORCH,
     TORCH_FAMILY,
@@ -26,8 +26,7 @@ from lmr_author.environment.recipe import (
     is_freeze,
     wheel_version,
 )
-from lmr_author.environment.system import known_name, packages_for
-from lmr_author.processes import printable
+from lmr_author.environment.system import packages_for, unknown
 
 PLACEHOLDERS = {
     "sklearn": "scikit-learn",
@@ -72,14 +71,14 @@ def detect(repo: Path, commit_date: datetime | None = None) -> Recipe:
     kept, own = _without_own(chosen.declared, project)
     clashes = contradictions((item for manifest in found for item in manifest.declared), suggested)
     pythons = tuple(Fact(item.python, item.python_origin) for item in found if item.python)
-    python = _python(found)
+    python = asked_for(found)
     apt = [fact for manifest in found for fact in manifest.apt]
     cuda = [*gpu.extensions(repo), *(fact for file in code.files for fact in file.cuda)]
     problems = [problem for manifest in found for problem in manifest.problems]
     problems += [*map(str, unused), *chosen.problems, *map(str, clashes), *own]
     if deeper:
         problems.append(f"not used, for a part of the repository only: {places.some(deeper)}")
-    problems += _cuda_sources(repo, cuda) + _said_of_code(code, parts) + _unknown_apt(apt)
+    problems += _cuda_sources(repo, cuda) + _said_of_code(code, parts) + unknown(apt)
     return Recipe(
         requirements=tuple(item for item in kept if item.name not in TORCH_FAMILY and not _nvidia(item)),
         torch=tuple(item for item in kept if item.name in TORCH_FAMILY),
@@ -211,31 +210,6 @@ def _left(suggested: list[Declared], kept: Iterable[Declared]) -> tuple[Declared
     return tuple(unique.values())
 
 
-def _python(found: list[Manifest]) -> Fact:
-    """What decides the Python version: an exact one that fits the declared range, else the range.
-
-    A file that declares requirements (conda, Pipfile) and a version file count more than what a README or a
-    Dockerfile mentions; CI, which tries several versions, counts only when nothing else says anything.
-    """
-    asked = [item for item in found if item.python]
-    spoken = [item for item in asked if not item.path.startswith(".github")]
-    ranges = [item for item in spoken if not item.python.startswith("==")]
-    exact = [item for item in spoken if item.python.startswith("==")]
-    for item in exact:
-        version = item.python.removeprefix("==").removesuffix(".*")
-        if all(_allows(other.python, version) for other in ranges):
-            return Fact(item.python, item.python_origin)
-    chosen = (ranges or exact or asked)[:1]
-    return Fact(chosen[0].python, chosen[0].python_origin) if chosen else Fact("", "")
-
-
-def _allows(specifier: str, version: str) -> bool:
-    """Whether some patch release of ``version`` satisfies a specifier."""
-    full = version if version.count(".") > 1 else ""
-    patches = [full] if full else [f"{version}.{patch}" for patch in range(30)]
-    return any(patch in SpecifierSet(specifier, prereleases=True) for patch in patches)
-
-
 def _constraints(found: list[Manifest], project: str) -> tuple[Declared, ...]:
     """The first lock file's versions, with those of ``-c`` files."""
     chosen: dict[str, Declared] = {}
@@ -316,41 +290,6 @@ def _said_of_code(code: Code, parts: list[str]) -> list[str]:
             f"not installed, only examples import it: {places.some([item.name for item in aside], 12)}"
         )
     return said
-
-
-def _unknown_apt(apt: list[Fact]) -> list[str]:
-    unknown = [fact for fact in apt if not known_name(fact.text) and fact.text not in _COMMON]
-    unknown = [fact for fact in unknown if not fact.origin.startswith(".github")]
-    return [f"not installed, a system package: {printable(str(fact))}" for fact in unknown]
-
-
-_COMMON = frozenset(
-    [
-        "git",
-        "curl",
-        "wget",
-        "ca-certificates",
-        "sudo",
-        "vim",
-        "nano",
-        "tmux",
-        "htop",
-        "less",
-        "locales",
-        "apt-utils",
-        "bzip2",
-        "git-lfs",
-        "openssh-client",
-        "openssh-server",
-        "python3",
-        "python3-pip",
-        "python3-dev",
-        "python3-venv",
-        "python3-setuptools",
-        "software-properties-common",
-    ]
-)
-"""What Dockerfiles install out of habit, or what the base image has."""
 
 
 def _source_folder(repo: Path) -> str:

@@ -7,16 +7,17 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 
 from lmr_author import files
-from lmr_author.environment import conda
+from lmr_author.environment import conda, tables
+from lmr_author.environment.poetry import as_requirements, as_specifier
 from lmr_author.environment.recipe import Declared, Manifest, Unused, parse_requirement
-from lmr_author.environment.requirements import own_or_unused, read_text
+from lmr_author.environment.requirements import normal_path, own_or_unused, read_requirements, read_text
 from lmr_author.errors import LmrError
 from lmr_author.processes import printable
 
@@ -53,17 +54,17 @@ def read_pyproject(root: Path, path: str) -> Manifest:
     except (LmrError, tomllib.TOMLDecodeError, RecursionError) as error:
         return Manifest(path, problems=(f"{path}: cannot be read ({printable(str(error), 100)})",))
     places = Places(path, text)
-    project, tool = _table(data, "project"), _table(data, "tool")
-    poetry, flit = _table(tool, "poetry"), _table(_table(tool, "flit"), "metadata")
+    project, tool = tables.table(data, "project"), tables.table(data, "tool")
+    poetry, flit = tables.table(tool, "poetry"), tables.table(tables.table(tool, "flit"), "metadata")
     if project:
-        lines = [(line, places.of(line)) for line in _strings(project.get("dependencies"))]
-        python, name = _text(project.get("requires-python")), _text(project.get("name"))
+        lines = [(line, places.of(line)) for line in tables.strings(project.get("dependencies"))]
+        python, name = tables.text(project.get("requires-python")), tables.text(project.get("name"))
     elif poetry:
         lines, python, name = _poetry_lines(poetry, places)
     else:
-        lines = [(line, places.of(line)) for line in _strings(flit.get("requires"))]
-        python, name = _text(flit.get("requires-python")), _text(flit.get("module"))
-    dynamic = "dependencies" in _strings(project.get("dynamic"))
+        lines = [(line, places.of(line)) for line in tables.strings(flit.get("requires"))]
+        python, name = tables.text(flit.get("requires-python")), tables.text(flit.get("module"))
+    dynamic = "dependencies" in tables.strings(project.get("dynamic"))
     origin = places.of("python", python.split(",")[0].lstrip("><=!~ ")) if python else ""
     return make(
         path,
@@ -77,35 +78,42 @@ def read_pyproject(root: Path, path: str) -> Manifest:
 
 
 def _poetry_lines(poetry: Mapping[str, Any], places: Places) -> tuple[list[Line], str, str]:
-    dependencies = _table(poetry, "dependencies")
+    dependencies = tables.table(poetry, "dependencies")
     lines = [
         (line, places.of(name, "="))
         for name, value in dependencies.items()
         if name.lower() != "python"
-        for line in _poetry(name, value)
+        for line in as_requirements(name, value)
     ]
-    return lines, _poetry_version(dependencies.get("python")), _text(poetry.get("name"))
+    return lines, as_specifier(dependencies.get("python")), tables.text(poetry.get("name"))
 
 
 def _optional(data: Mapping[str, Any], places: Places) -> list[Line]:
     """Extras and groups: of PEP 621, PEP 735, poetry, PDM, hatch and uv."""
-    project, tool = _table(data, "project"), _table(data, "tool")
-    poetry, pdm = _table(tool, "poetry"), _table(tool, "pdm")
-    tables = [_table(project, "optional-dependencies"), _table(data, "dependency-groups")]
-    tables += [_table(pdm, "dev-dependencies"), {"uv": _table(tool, "uv").get("dev-dependencies")}]
-    tables += [_table(_table(tool, "hatch"), "envs")]
+    project, tool = tables.table(data, "project"), tables.table(data, "tool")
+    poetry, pdm = tables.table(tool, "poetry"), tables.table(tool, "pdm")
+    found = [tables.table(project, "optional-dependencies"), tables.table(data, "dependency-groups")]
+    found += [
+        tables.table(pdm, "dev-dependencies"),
+        {"uv": tables.table(tool, "uv").get("dev-dependencies")},
+    ]
+    found += [tables.table(tables.table(tool, "hatch"), "envs")]
     lines: list[Line] = []
-    for table in tables:
+    for table in found:
         for value in table.values():
             listed = value.get("dependencies") if isinstance(value, dict) else value
-            lines += [(line, places.of(line)) for line in _strings(listed)]
-    optional = {name: value for name, value in _table(poetry, "dependencies").items() if _is_optional(value)}
+            lines += [(line, places.of(line)) for line in tables.strings(listed)]
+    optional = {
+        name: value for name, value in tables.table(poetry, "dependencies").items() if _is_optional(value)
+    }
     groups = [
-        _table(group, "dependencies") for group in _table(poetry, "group").values() if isinstance(group, dict)
+        tables.table(group, "dependencies")
+        for group in tables.table(poetry, "group").values()
+        if isinstance(group, dict)
     ]
-    for table in (optional, _table(poetry, "dev-dependencies"), *groups):
+    for table in (optional, tables.table(poetry, "dev-dependencies"), *groups):
         for name, value in table.items():
-            lines += [(line, places.of(name, "=")) for line in _poetry(name, value, optional=True)]
+            lines += [(line, places.of(name, "=")) for line in as_requirements(name, value, optional=True)]
     return lines
 
 
@@ -150,10 +158,15 @@ def read_environment(root: Path, path: str) -> Manifest:
     lines: list[Line] = []
     ours: list[Line] = []
     unused: list[Unused] = []
+    included: list[Manifest] = []
     python = python_origin = ""
-    for item in _list(data.get("dependencies")) if isinstance(data, dict) else []:
+    for item in tables.items(data.get("dependencies")) if isinstance(data, dict) else []:
         if isinstance(item, dict):
-            for line in _strings(item.get("pip")):
+            for line in tables.strings(item.get("pip")):
+                include = re.match(r"^(?:-r|--requirement)[\s=]*(\S+)$", line.strip())
+                if include:
+                    included.append(read_requirements(root, _beside(path, include[1])))
+                    continue
                 read = pip_line(line.strip(), places.of(line.strip()[:200]))
                 if isinstance(read, Unused):
                     unused.append(read)
@@ -167,8 +180,19 @@ def read_environment(root: Path, path: str) -> Manifest:
                 ours.append((requirement, places.of(item)))
     manifest = make(path, [*ours, *lines], python=python, python_origin=python_origin, unused=unused)
     origins = {origin for _, origin in ours}
-    declared = tuple(replace(item, conda=item.origin in origins) for item in manifest.declared)
-    return replace(manifest, declared=declared)
+    declared = [replace(item, conda=item.origin in origins) for item in manifest.declared]
+    return replace(
+        manifest,
+        declared=(*declared, *(item for below in included for item in below.declared)),
+        problems=(*manifest.problems, *(item for below in included for item in below.problems)),
+        unused=(*manifest.unused, *(item for below in included for item in below.unused)),
+        constraints=(*manifest.constraints, *(item for below in included for item in below.constraints)),
+    )
+
+
+def _beside(path: str, name: str) -> str:
+    """A path that a file names, from its own folder."""
+    return normal_path(str(PurePosixPath(path).parent / name))
 
 
 def pip_line(line: str, origin: str) -> Line | Unused:
@@ -190,13 +214,15 @@ def read_pipfile(root: Path, path: str) -> Manifest:
         return Manifest(path, problems=(f"{path}: cannot be read ({printable(str(error), 100)})",))
     places = Places(path, text)
     lines = [
-        (_pipfile(name, value), places.of(name, "=")) for name, value in _table(data, "packages").items()
+        (_pipfile(name, value), places.of(name, "="))
+        for name, value in tables.table(data, "packages").items()
     ]
     extra = [
-        (_pipfile(name, value), places.of(name, "=")) for name, value in _table(data, "dev-packages").items()
+        (_pipfile(name, value), places.of(name, "="))
+        for name, value in tables.table(data, "dev-packages").items()
     ]
-    requires = _table(data, "requires")
-    version = _text(requires.get("python_full_version")) or _text(requires.get("python_version"))
+    requires = tables.table(data, "requires")
+    version = tables.text(requires.get("python_full_version")) or tables.text(requires.get("python_version"))
     python = f"=={version}.*" if re.fullmatch(r"3\.\d+", version) else f"=={version}" if version else ""
     return make(
         path,
@@ -251,91 +277,14 @@ def _is_optional(value: object) -> bool:
     return isinstance(value, dict) and bool(value.get("optional"))
 
 
-def _poetry(name: str, value: object, *, optional: bool = False) -> list[str]:
-    """A dependency of poetry in PEP 508 form: none when it is optional, several for several Pythons."""
-    if isinstance(value, list):
-        return [line for one in value for line in _poetry(name, one, optional=optional)]
-    if not isinstance(value, dict):
-        return [f"{name}{_poetry_version(value)}"]
-    if value.get("optional") and not optional:
-        return []
-    for kind in ("git", "url", "path"):
-        if kind in value:
-            prefix = "git+" if kind == "git" and not str(value[kind]).startswith("git+") else ""
-            return [f"{name} @ {prefix}{value[kind]}"]
-    return [f"{name}{_extras(value)}{_poetry_version(value.get('version'))}{_poetry_marker(value)}"]
-
-
-def _poetry_marker(value: Mapping[str, Any]) -> str:
-    """``markers = …`` and ``python = …`` of a dependency as a marker of PEP 508."""
-    parts = [_text(value.get("markers"))]
-    for part in filter(None, _poetry_version(value.get("python")).split(",")):
-        match = re.fullmatch(r"([<>=!]+)(\d+\.\d+)(?:\.\d+)*", part)
-        if match:
-            parts.append(f"python_version {match[1]} '{match[2]}'")
-    text = " and ".join(part for part in parts if part)
-    return f"; {text}" if text else ""
-
-
-def _extras(value: Mapping[str, Any]) -> str:
-    extras = ",".join(_strings(value.get("extras")))
-    return f"[{extras}]" if extras else ""
-
-
 def _pipfile(name: str, value: object) -> str:
     """A package of a Pipfile in PEP 508 form; an address or path stays one."""
     if not isinstance(value, dict):
-        version = _text(value)
+        version = tables.text(value)
         return f"{name}{'' if version == '*' else version}"
     for kind in ("git", "file", "path"):
         if kind in value:
             return f"{name} @ {'git+' if kind == 'git' else ''}{value[kind]}"
-    version = _text(value.get("version"))
-    marker = _text(value.get("markers"))
-    return f"{name}{_extras(value)}{'' if version == '*' else version}{f'; {marker}' if marker else ''}"
-
-
-def _poetry_version(value: object) -> str:
-    """``^1.2`` and ``~1.2`` (python-poetry.org/docs/dependency-specification) as PEP 440 specifiers."""
-    parts = []
-    for part in str(value or "*").partition("||")[0].split(","):
-        part = part.strip()
-        match = re.fullmatch(r"([\^~]?)\s*(\d+(?:\.\d+)*)([a-z]+\d*)?", part)
-        if part in ("", "*"):
-            continue
-        if match is None:
-            parts.append(re.sub(r"^=(?==)?", "==", part) if part.startswith("=") else part)
-        elif match[1] == "":
-            parts.append(f"=={match[2]}{match[3] or ''}")
-        else:
-            parts.append(f">={match[2]}{match[3] or ''},<{_next(match[2], caret=match[1] == '^')}")
-    return ",".join(parts)
-
-
-def _next(version: str, *, caret: bool) -> str:
-    """First version that ``^version`` (or ``~version``) no longer allows."""
-    numbers = [int(part) for part in version.split(".")]
-    place = (
-        next((i for i, number in enumerate(numbers) if number), len(numbers) - 1)
-        if caret
-        else min(1, len(numbers) - 1)
-    )
-    return ".".join(map(str, [*numbers[:place], numbers[place] + 1]))
-
-
-def _table(data: Mapping[str, Any], key: str) -> dict[str, Any]:
-    value = data.get(key)
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def _strings(value: object) -> list[str]:
-    """The strings of a list; nothing else is turned into text (an alias bomb in YAML would explode)."""
-    return [item for item in _list(value) if isinstance(item, str)]
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
+    version = tables.text(value.get("version"))
+    marker = tables.text(value.get("markers"))
+    return f"{name}{tables.extras(value)}{'' if version == '*' else version}{f'; {marker}' if marker else ''}"

@@ -160,4 +160,4 @@ def normal_path(path: str) -> str:
             parts.pop()
         elif part != ".":
             parts.append(part)
-    return "/".join(parts) or path
+    return str(PurePosixPath(*parts)) if parts else path

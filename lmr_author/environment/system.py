@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 
 from lmr_author.environment.recipe import Declared, Fact, SystemPackage, Unused
+from lmr_author.processes import printable
 
 _COMPILER = ("build-essential", "{} is compiled when it is installed")
 _GL = (("libgl1", "{} loads libGL.so.1"), ("libglib2.0-0", "{} loads libglib-2.0.so.0"))
@@ -88,6 +89,12 @@ _ALIASES = {
 _MORE = frozenset(
     {"libsm6", "libxext6", "libxrender1", "perl", "sox", "libsox-dev", "unzip", "cmake", "swig", "aspell"}
 )
+_COMMON = frozenset(
+    {"git", "curl", "wget", "ca-certificates", "sudo", "vim", "nano", "tmux", "htop", "less", "locales", "apt-utils",
+     "bzip2", "git-lfs", "openssh-client", "openssh-server", "python3", "python3-pip", "python3-dev", "python3-venv",
+     "python3-setuptools", "software-properties-common"}
+)  # fmt: skip
+"""What Dockerfiles install out of habit, or what the base image has."""
 KNOWN = frozenset(name for needs in NEEDS.values() for name, _ in needs) | _MORE
 """Names that are put into a Dockerfile; nothing else that a repository says is."""
 
@@ -121,3 +128,10 @@ def known_name(name: str) -> str:
         return "default-jre-headless"
     known = _ALIASES.get(name, name)
     return known if known in KNOWN else ""
+
+
+def unknown(apt: Iterable[Fact]) -> list[str]:
+    """What the repository installs of the system and we do not, in words; what CI installs is passed over."""
+    listed = [fact for fact in apt if not known_name(fact.text) and fact.text not in _COMMON]
+    listed = [fact for fact in listed if not fact.origin.startswith(".github")]
+    return [f"not installed, a system package: {printable(str(fact))}" for fact in listed]

@@ -1,10 +1,10 @@
-"""``env detect``, ``env lock`` and ``env dockerfile``: what a repository needs, pinned, and the Dockerfile."""
+"""``env detect`` and ``env dockerfile``: what a repository needs, and the Dockerfile; :mod:`env_lock` pins it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -14,11 +14,8 @@ from lmr_author.environment.recipe import Fact
 from lmr_author.errors import LmrError, UsageError
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow import env_facts
-from lmr_author.workflow import new_task_records as records
 
 Progress = Callable[[str], None]
-Agree = Callable[[str], bool]
-"""A question → whether a person at a terminal agrees."""
 
 
 @dataclass(frozen=True)
@@ -46,32 +43,6 @@ class Detected:
     recipe: Recipe
     base: BaseImage
     dead: tuple[Fact, ...] | None = None
-
-
-@dataclass(frozen=True)
-class LockOptions:
-    """How to lock.
-
-    Attributes:
-        date: versions as of this moment, as given; None for the commit's.
-        python: Python version inside of the image, where it is known better.
-        base_image: the image, in place of the Dockerfile's.
-        hashes: write the hash of each file.
-        relax: where nothing fits, take the smallest change that helps.
-        offline: use what uv has in its cache.
-        force: overwrite a lock that somebody edited.
-        dry_run: write nothing.
-    """
-
-    date: str | None = None
-    python: str | None = None
-    base_image: str | None = None
-    hashes: bool = False
-    relax: bool = False
-    offline: bool = False
-    force: bool = False
-    dry_run: bool = False
-    seconds: float = 300.0
 
 
 @dataclass(frozen=True)
@@ -157,115 +128,6 @@ def _base(place: Place, recipe: Recipe, image: str | None, python: str | None) -
         return environment.choose_base(recipe, None, python)
 
 
-def lock(
-    place: Place, options: LockOptions, progress: Progress | None = None, agree: Agree | None = None
-) -> Written:
-    """Pin what the repository needs, and write ``requirements.lock`` with the record of it.
-
-    Raises LmrError when there is no lock to be had: the index does not answer, or no versions fit together
-    and nobody agreed to a change.
-    """
-    _require_untouched(place, options.force, options.dry_run, "requirements.lock")
-    date = parse_date(options.date) if options.date is not None else place.date
-    found = detect(replace(place, date=date), base_image=options.base_image, python=options.python)
-    recipe, base = found.recipe, found.base
-    made = environment.lock(
-        recipe,
-        base,
-        seconds=options.seconds,
-        progress=progress,
-        hashes=options.hashes,
-        offline=options.offline,
-    )
-    if not made.pinned:
-        made = _relaxed(recipe, base, made, options, progress, agree)
-    elif options.relax and made.compiled:
-        made = _with_wheels(recipe, base, made, options, progress)
-    return _write_lock(found, made, options)
-
-
-def _with_wheels(
-    recipe: Recipe, base: BaseImage, made: Lock, options: LockOptions, progress: Progress | None
-) -> Lock:
-    """A lock in which as little as possible has to be compiled; the first one where that does not resolve."""
-    from lmr_author.environment.wheels import not_before, with_wheels
-
-    changed, changes = with_wheels(not_before(recipe, base)[0], base, made.compiled, offline=options.offline)
-    if not changes:
-        return made
-    again = environment.lock(
-        changed,
-        base,
-        seconds=options.seconds,
-        progress=progress,
-        hashes=options.hashes,
-        offline=options.offline,
-        changes=(*made.changes, *changes),
-    )
-    return again if again.pinned else made
-
-
-def _relaxed(
-    recipe: Recipe,
-    base: BaseImage,
-    failed: Lock,
-    options: LockOptions,
-    progress: Progress | None,
-    agree: Agree | None,
-) -> Lock:
-    """A lock with one change that was agreed to. Raises LmrError, which says what would work."""
-    from lmr_author.environment.relax import relaxed
-
-    made = relaxed(
-        recipe,
-        base,
-        failed,
-        seconds=options.seconds,
-        progress=progress,
-        hashes=options.hashes,
-        offline=options.offline,
-    )
-    if made is not None:
-        change = "; ".join(made.changes)
-        if options.relax or (
-            agree is not None and agree(f"{_why(failed, base)}. It works with {change}. Do that?")
-        ):
-            return made
-        raise LmrError(_why(failed, base), f"--relax takes the smallest change that helps: {change}")
-    raise LmrError(_why(failed, base), _advice(failed))
-
-
-def _why(failed: Lock, base: BaseImage) -> str:
-    if failed.conflict is None:
-        return f"requirements.lock cannot be made: {failed.note.removeprefix('NOT pinned: ')}"
-    blamed = ", ".join(map(str, failed.conflict.blamed))
-    named = f" ({blamed})" if blamed else ""
-    return f"no versions fit together for Python {base.python}{named}: {failed.conflict.cause}"
-
-
-def _advice(failed: Lock) -> str:
-    if failed.conflict is not None:
-        return "no single change that was tried helps: another --python or --base-image, or --date"
-    if "does not answer" in failed.note:
-        return "check the network; --offline uses what was asked before"
-    if "cache" in failed.note:
-        return "run it once with a network, so that uv's cache has what is needed"
-    return (
-        "give it more time with --timeout"
-        if "took longer" in failed.note
-        else "see the requirements that it names"
-    )
-
-
-def _write_lock(found: Detected, made: Lock, options: LockOptions) -> Written:
-    task = found.place.task
-    if task is None or options.dry_run:
-        return Written(found, made.text, None, lock=made)
-    changed, kept = _put(task, task.lock, made.text)
-    _record(task, {**records.environment(found.recipe, found.base, made)})
-    return Written(found, made.text, task.lock, changed, kept, made)
-
-
 def dockerfile(
     place: Place,
     *,
@@ -275,7 +137,7 @@ def dockerfile(
     dry_run: bool = False,
 ) -> Written:
     """Write the Dockerfile and ``.dockerignore``: a function of the recipe, the base image and the lock's kind."""
-    _require_untouched(place, force, dry_run, "Dockerfile")
+    require_untouched(place, force, dry_run, "Dockerfile")
     found = detect(place, base_image=base_image, python=python)
     content = env_facts.text(place.task.lock) if place.task is not None else ""
     text = environment.render(
@@ -287,10 +149,10 @@ def dockerfile(
     )
     if place.task is None or dry_run:
         return Written(found, text, None)
-    changed, kept = _put(place.task, place.task.dockerfile, text)
+    changed, kept = put(place.task, place.task.dockerfile, text)
     if not place.task.dockerignore.is_file():
         files.write_text(place.task.dockerignore, environment.render_dockerignore(place.name))
-    _record(place.task, {"base_image": environment.base_json(found.base)})
+    record(place.task, {"base_image": environment.base_json(found.base)})
     return Written(found, text, place.task.dockerfile, changed, kept)
 
 
@@ -300,7 +162,7 @@ def _compiled(content: str) -> list[str]:
     return re.findall(r"[\w.-]+", match[1]) if match else []
 
 
-def _require_untouched(place: Place, force: bool, dry_run: bool, name: str) -> None:
+def require_untouched(place: Place, force: bool, dry_run: bool, name: str) -> None:
     """Raise when somebody edited the file that would be overwritten."""
     if place.task is None or force or dry_run:
         return
@@ -312,7 +174,7 @@ def _require_untouched(place: Place, force: bool, dry_run: bool, name: str) -> N
         )
 
 
-def _put(task: TaskDir, path: Path, text: str) -> tuple[bool, str]:
+def put(task: TaskDir, path: Path, text: str) -> tuple[bool, str]:
     """Write a file of the task; a former one that was edited is kept in ``authoring/removed/``."""
     before = env_facts.text(path) if path.is_file() else None
     if before == text:
@@ -322,7 +184,7 @@ def _put(task: TaskDir, path: Path, text: str) -> tuple[bool, str]:
     return True, kept
 
 
-def _record(task: TaskDir, changed: dict[str, object]) -> None:
+def record(task: TaskDir, changed: dict[str, object]) -> None:
     """Bring ``authoring/provenance.json`` up to date, where there is one."""
     if task.provenance_path.is_file():
         data = files.read_json(task.provenance_path)

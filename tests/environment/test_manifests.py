@@ -117,6 +117,20 @@ dependencies:
     assert len(found.remarks) == 2
 
 
+def test_the_pip_part_of_an_environment_includes_files(tmp_path: Path) -> None:
+    (tmp_path / "conda").mkdir()
+    write(
+        tmp_path,
+        "conda/environment.yml",
+        "dependencies:\n- pip:\n  - -r more.txt\n  - -r ../../outside.txt\n",
+    )
+    write(tmp_path, "conda/more.txt", "six\n")
+    found = read_environment(tmp_path, "conda/environment.yml")
+    assert [str(item) for item in found.declared] == ["six (conda/more.txt:1)"]
+    (problem,) = found.problems
+    assert "does not stay inside" in problem
+
+
 @pytest.mark.parametrize(
     ("spec", "expected"),
     [

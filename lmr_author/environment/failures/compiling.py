@@ -52,9 +52,11 @@ class MissingHeader(Explainer):
         Example("x.cc:1:10: fatal error: my_own.h: No such file or directory", "my_own.h", "which package"),
     )
 
-    def explain(self, match: re.Match[str], failure: Failure) -> Explanation:
-        """By the header's name."""
+    def explain(self, match: re.Match[str], failure: Failure) -> Explanation | None:
+        """By the header's name; one that Python no longer has tells of an old source (:class:`OldSource`)."""
         name = next(group for group in match.groups() if group)
+        if name == "longintrepr.h":
+            return None
         compiling = being_built(failure.text)
         cause = f"{compiling or 'a package'} is compiled, and the header {name} is missing"
         if re.match(r"(cuda|cublas|cudnn|cusparse|nccl|nv)[\w./]*\.h$", name):
@@ -131,6 +133,12 @@ class OldSource(Explainer):
             " wheel for tokenizers\nERROR: Could not build wheels for tokenizers, which is required",
             "no wheel of tokenizers for the image's Python",
             "pin tokenizers at the first later version that has a wheel",
+        ),
+        Example(
+            "  Building wheel for fastbpe (setup.py): started\n      fastBPE/fastBPE.cpp:216:12: fatal error:"
+            " longintrepr.h: No such file or directory\n  ERROR: Failed building wheel for fastbpe",
+            "no wheel of fastbpe",
+            "pin fastbpe at the first later version",
         ),
         Example(
             "      SyntaxError: Missing parentheses in call to 'print'. Did you mean print(...)?\n      [end"

@@ -1,0 +1,135 @@
+"""What stands in the way of a resolution, by uv's message, and what to do about it: another attempt, or none."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from lmr_author.environment import resolver
+from lmr_author.environment.locked import Conflict, Lock, unpinned
+from lmr_author.environment.recipe import BUILT_WITH_TORCH, Declared, is_exact
+from lmr_author.environment.resolver import Attempt
+from lmr_author.processes import printable
+
+_NO_WHEEL = re.compile(r"Wheels are required for `([\w.-]+)`")
+
+
+def following(attempt: Attempt, stderr: str) -> Attempt | Lock:
+    """What to do about uv's message: the next attempt, or a lock that is not pinned and says why."""
+    text = " ".join(resolver.said(stderr).split())
+    failure = resolver.index_failure(text)
+    if failure:
+        return unpinned(attempt, failure)
+    if match := re.search(
+        r"`([\w.-]+)` was filtered by `exclude-newer`.*? published at (\d{4}-\d\d-\d\d)", text
+    ):
+        return _allow_later(attempt, match[1], match[2])
+    if match := re.search(r"Because ([\w.-]+) was not found in the package registry", text):
+        return _leave_out(attempt, match[1], "it is not on the package index", text)
+    if match := re.search(r"Failed to (?:build|download and build|prepare)[^`]*`([\w.-]+?)(?:==|@|`)", text):
+        return _unbuildable(attempt, match[1], text)
+    missing = [name for name in _NO_WHEEL.findall(text) if name not in attempt.built]
+    if missing:
+        return _without_wheel(attempt, missing[0], text)
+    return _in_conflict(attempt, stderr, text)
+
+
+def _in_conflict(attempt: Attempt, stderr: str, text: str) -> Attempt | Lock:
+    """Nothing fits: what is not the repository's own word gives way; its own word is not changed here."""
+    named = [
+        item for item in attempt.declared if re.search(rf"(?<![\w-]){re.escape(item.name)}(?![\w-])", text)
+    ]
+    conda = next((item for item in named if item.conda), None)
+    if conda and re.search(rf"no version of {re.escape(conda.name)}\b", text):
+        return _as_on_the_index(attempt, conda, text)
+    if len(attempt.constraints) > 1:
+        places = ", ".join(dict.fromkeys(item.origin.partition(":")[0] for item in attempt.constraints[:-1]))
+        remark = f"the versions of {places} do not fit together here and are not used"
+        kept = tuple(item for item in attempt.constraints if item.name == "torchtext")
+        return replace(attempt, constraints=kept, remarks=(*attempt.remarks, remark))
+    guessed = next((item for item in named if item.guessed), None)
+    if guessed and Requirement(guessed.text).specifier:
+        remark = f"{guessed} without its version, which does not fit and which is only mentioned"
+        return _replaced(attempt, guessed, guessed.name, remark)
+    if guessed:
+        return _leave_out(attempt, guessed.name, "no version of it fits, and nobody declares it", text)
+    cause = resolver.cause(stderr)
+    made = unpinned(attempt, f"no versions fit together: {cause}")
+    return replace(made, conflict=Conflict(cause, tuple(named)))
+
+
+def _as_on_the_index(attempt: Attempt, item: Declared, text: str) -> Attempt | Lock:
+    """One of conda's packages in a version that the index does not have: another, or none."""
+    if Requirement(item.text).specifier:
+        remark = f"{item} without its version, which conda has and the package index has not"
+        return _replaced(attempt, item, item.name, remark)
+    return _leave_out(attempt, item.name, "it is one of conda's packages", text)
+
+
+def _replaced(attempt: Attempt, item: Declared, text: str, remark: str) -> Attempt:
+    declared = tuple(replace(one, text=text) if one == item else one for one in attempt.declared)
+    return replace(attempt, declared=declared, remarks=(*attempt.remarks, remark))
+
+
+def _without_wheel(attempt: Attempt, name: str, text: str) -> Attempt | Lock:
+    """A package of which there is only the source: uv has to run its build to learn what it needs."""
+    canonical = canonicalize_name(name)
+    if canonical in BUILT_WITH_TORCH:
+        why = "its source needs PyTorch and a CUDA compiler to be installed"
+        return _leave_out(attempt, name, why, text)
+    if not attempt.resolve:
+        return _as_is(attempt, canonical, "")
+    remark = f"no wheel of {name}: its source is read to learn what it needs"
+    return replace(attempt, built=(*attempt.built, name), remarks=(*attempt.remarks, remark))
+
+
+def _unbuildable(attempt: Attempt, name: str, text: str) -> Attempt | Lock:
+    """What cannot be built here may still be built in the image, with its Python and a compiler."""
+    canonical = canonicalize_name(name)
+    item = next((item for item in attempt.declared if item.name == canonical), None)
+    if item is None or not is_exact(item):
+        return _leave_out(attempt, name, "it cannot be built to learn what it needs", text)
+    remark = f"{item} is installed as it is: it cannot be built here to learn what it needs"
+    return _as_is(attempt, canonical, remark)
+
+
+def _as_is(attempt: Attempt, name: str, remark: str) -> Attempt:
+    return replace(
+        attempt,
+        declared=tuple(item for item in attempt.declared if item.name != name),
+        as_is=(*attempt.as_is, *(item for item in attempt.declared if item.name == name)),
+        remarks=(*attempt.remarks, *([remark] if remark else [])),
+    )
+
+
+def _leave_out(attempt: Attempt, name: str, why: str, text: str) -> Attempt | Lock:
+    canonical = canonicalize_name(name)
+    gone = next((item for item in attempt.declared if item.name == canonical), None)
+    if gone is None:
+        cause = f"{canonical}, which another package needs, cannot be had: {printable(text, 300)}"
+        named = tuple(
+            item
+            for item in attempt.declared
+            if re.search(rf"(?<![\w-]){re.escape(item.name)}(?![\w-])", text)
+        )
+        return replace(unpinned(attempt, cause), conflict=Conflict(cause, named))
+    remark = f"{gone} is left out: {why}"
+    return replace(
+        attempt,
+        declared=tuple(item for item in attempt.declared if item.name != canonical),
+        left_out=(*attempt.left_out, remark),
+        remarks=(*attempt.remarks, remark),
+    )
+
+
+def _allow_later(attempt: Attempt, name: str, published: str) -> Attempt | Lock:
+    """The repository names a version that came after its last commit: allow this one package to be as new."""
+    if any(item.startswith(f"{name}=") for item in attempt.later):
+        return unpinned(attempt, f"no version of {name} fits")
+    day = (datetime.fromisoformat(published) + timedelta(days=1)).date().isoformat()
+    remark = f"{name} is newer than the commit ({published}), because the repository asks for it"
+    return replace(attempt, later=(*attempt.later, f"{name}={day}"), remarks=(*attempt.remarks, remark))

@@ -1,0 +1,160 @@
+"""``env lock``: pin what a repository needs, and say what had to be changed for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from lmr_author import environment
+from lmr_author.environment import BaseImage, Lock, Recipe
+from lmr_author.errors import LmrError
+from lmr_author.workflow import new_task_records as records
+from lmr_author.workflow.env import (
+    Detected,
+    Place,
+    Progress,
+    Written,
+    detect,
+    parse_date,
+    put,
+    record,
+    require_untouched,
+)
+
+Agree = Callable[[str], bool]
+"""A question → whether a person at a terminal agrees."""
+
+
+@dataclass(frozen=True)
+class LockOptions:
+    """How to lock.
+
+    Attributes:
+        date: versions as of this moment, as given; None for the commit's.
+        python: Python version inside of the image, where it is known better.
+        base_image: the image, in place of the Dockerfile's.
+        hashes: write the hash of each file.
+        relax: where nothing fits, take the smallest change that helps.
+        offline: use what uv has in its cache.
+        force: overwrite a lock that somebody edited.
+        dry_run: write nothing.
+    """
+
+    date: str | None = None
+    python: str | None = None
+    base_image: str | None = None
+    hashes: bool = False
+    relax: bool = False
+    offline: bool = False
+    force: bool = False
+    dry_run: bool = False
+    seconds: float = 300.0
+
+
+def lock(
+    place: Place, options: LockOptions, progress: Progress | None = None, agree: Agree | None = None
+) -> Written:
+    """Pin what the repository needs, and write ``requirements.lock`` with the record of it.
+
+    Raises LmrError when there is no lock to be had: the index does not answer, or no versions fit together
+    and nobody agreed to a change.
+    """
+    require_untouched(place, options.force, options.dry_run, "requirements.lock")
+    date = parse_date(options.date) if options.date is not None else place.date
+    found = detect(replace(place, date=date), base_image=options.base_image, python=options.python)
+    recipe, base = found.recipe, found.base
+    made = environment.lock(
+        recipe,
+        base,
+        seconds=options.seconds,
+        progress=progress,
+        hashes=options.hashes,
+        offline=options.offline,
+    )
+    if not made.pinned:
+        made = _relaxed(recipe, base, made, options, progress, agree)
+    elif options.relax and made.compiled:
+        made = _with_wheels(recipe, base, made, options, progress)
+    return _write_lock(found, made, options)
+
+
+def _with_wheels(
+    recipe: Recipe, base: BaseImage, made: Lock, options: LockOptions, progress: Progress | None
+) -> Lock:
+    """A lock in which as little as possible has to be compiled; the first one where that does not resolve."""
+    from lmr_author.environment.wheels import not_before, with_wheels
+
+    changed, changes = with_wheels(not_before(recipe, base)[0], base, made.compiled, offline=options.offline)
+    if not changes:
+        return made
+    again = environment.lock(
+        changed,
+        base,
+        seconds=options.seconds,
+        progress=progress,
+        hashes=options.hashes,
+        offline=options.offline,
+        changes=(*made.changes, *changes),
+    )
+    return again if again.pinned else made
+
+
+def _relaxed(
+    recipe: Recipe,
+    base: BaseImage,
+    failed: Lock,
+    options: LockOptions,
+    progress: Progress | None,
+    agree: Agree | None,
+) -> Lock:
+    """A lock with one change that was agreed to. Raises LmrError, which says what would work."""
+    from lmr_author.environment.relax import relaxed
+
+    made = relaxed(
+        recipe,
+        base,
+        failed,
+        seconds=options.seconds,
+        progress=progress,
+        hashes=options.hashes,
+        offline=options.offline,
+    )
+    if made is not None:
+        change = "; ".join(made.changes)
+        if options.relax or (
+            agree is not None and agree(f"{_why(failed, base)}. It works with {change}. Do that?")
+        ):
+            return made
+        raise LmrError(_why(failed, base), f"--relax takes the smallest change that helps: {change}")
+    raise LmrError(_why(failed, base), _advice(failed))
+
+
+def _why(failed: Lock, base: BaseImage) -> str:
+    if failed.conflict is None:
+        return f"requirements.lock cannot be made: {failed.note.removeprefix('NOT pinned: ')}"
+    blamed = ", ".join(map(str, failed.conflict.blamed))
+    named = f" ({blamed})" if blamed else ""
+    return f"no versions fit together for Python {base.python}{named}: {failed.conflict.cause}"
+
+
+def _advice(failed: Lock) -> str:
+    if failed.conflict is not None:
+        return "no single change that was tried helps: another --python or --base-image, or --date"
+    if "does not answer" in failed.note:
+        return "check the network; --offline uses what was asked before"
+    if "cache" in failed.note:
+        return "run it once with a network, so that uv's cache has what is needed"
+    return (
+        "give it more time with --timeout"
+        if "took longer" in failed.note
+        else "see the requirements that it names"
+    )
+
+
+def _write_lock(found: Detected, made: Lock, options: LockOptions) -> Written:
+    task = found.place.task
+    if task is None or options.dry_run:
+        return Written(found, made.text, None, lock=made)
+    changed, kept = put(task, task.lock, made.text)
+    record(task, {**records.environment(found.recipe, found.base, made)})
+    return Written(found, made.text, task.lock, changed, kept, made)
