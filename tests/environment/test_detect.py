@@ -31,6 +31,7 @@ def test_an_earlier_file_decides_and_later_ones_add(tmp_path: Path) -> None:
             {
                 "requirements.txt": "torch==2.0.1\nnumpy==1.24.3\nsix\n",
                 "requirements-dev.txt": "pytest\n",
+                "main.py": "",
                 "setup.py": "setup(name='x', install_requires=['torch>=1', 'six>=1.16', 'regex'])",
                 "examples/a/requirements.txt": "wandb\n",
             },
