@@ -68,8 +68,12 @@ def _solutions(view: TaskView) -> Iterator[Solution]:
                 yield found
 
 
-def histories(view: TaskView) -> Iterator[Leak]:
+def histories(view: TaskView) -> tuple[Leak, ...]:
     """Version histories: of Git, Mercurial and Subversion, links to one, bare repositories, bundles."""
+    return view.memo("histories", lambda: tuple(_histories(view)))
+
+
+def _histories(view: TaskView) -> Iterator[Leak]:
     for entry in view.repository_entries:
         path = view.in_repository(entry)
         inside = not VERSION_CONTROL.isdisjoint(path.split("/")[:-1])

@@ -103,7 +103,12 @@ class TaskView:
 
     def in_repository(self, entry: Entry) -> str:
         """An entry's path relative to the repository."""
-        return entry.relative[len(self.relative_raw(self.repository)) + 1 :] if self.repository else ""
+        return entry.relative[self._prefix_length :] if self._prefix_length else ""
+
+    @cached_property
+    def _prefix_length(self) -> int:
+        """Length of the repository's path in the task, with its slash; 0 when there is none."""
+        return len(self.relative_raw(self.repository)) + 1 if self.repository else 0
 
     def in_repository_path(self, path: Path | None) -> str:
         """A path relative to the repository, with ``/``; "" for none and for what is not in it."""

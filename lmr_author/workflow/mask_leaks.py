@@ -65,20 +65,21 @@ def look(task: TaskDir, masked: Iterable[Implementation]) -> Left:
     view = TaskView(task)
     if view.repository is None:
         return Left()
-    members = {leak.path: leak.member for leak in search(view) if leak.sure and leak.member}
-    removable = cleaning.removable(search(view), view.repository)
+    found = search(view)
+    members = {leak.path: leak.member for leak in found if leak.sure and leak.member}
+    removable = cleaning.removable(found, view.repository)
     moved = cleaning.take_out(view.repository, task.authoring / "removed", removable).moved
     indices = {item.index for item in masked}
     findings = validate_view(view, select_checks(["LMR4"]))
     about = [item for item in findings if item.implementation is None or item.implementation in indices]
-    found = accepted.sort(task, (item for item in about if _is_there(task, item))).open
+    still_open = accepted.sort(task, (item for item in about if _is_there(task, item))).open
     remarks = tuple(
         f"{path} held the solution, in {members[path]}: if the code needs the archive, put it back without that"
         for path in moved
         if path in members
     )
-    ordered = sorted(found, key=lambda item: SEVERITIES.index(item.severity))
-    return Left(moved, tuple(OpenLeak(item, _places(view, item)) for item in ordered), remarks)
+    ordered = sorted(still_open, key=lambda item: SEVERITIES.index(item.severity))
+    return Left(moved, tuple(OpenLeak(item, _places(view, item, found)) for item in ordered), remarks)
 
 
 def _is_there(task: TaskDir, finding: Finding) -> bool:
@@ -86,15 +87,18 @@ def _is_there(task: TaskDir, finding: Finding) -> bool:
     return not finding.path or os.path.lexists(task.root / finding.path)
 
 
-def _places(view: TaskView, finding: Finding) -> tuple[Leak, ...]:
+def _places(view: TaskView, finding: Finding, found: Iterable[Leak]) -> tuple[Leak, ...]:
+    """What was found in the file of a finding about copies of its implementation."""
     assert view.repository is not None
-    found = [
+    if finding.code not in ("LMR403", "LMR404"):
+        return ()
+    index = finding.implementation
+    places = [
         leak
-        for leak in search(view)
+        for leak in found
         if leak.solution is not None
+        and leak.solution.implementation.index == index
         and leak.kind != "compiled"
-        and leak.solution.implementation.index == finding.implementation
         and view.relative(view.repository / leak.path) == finding.path
-        and finding.code in ("LMR403", "LMR404")
     ]
-    return tuple(sorted(found, key=lambda leak: (not leak.sure, -leak.similarity)))
+    return tuple(sorted(places, key=lambda leak: (not leak.sure, -leak.similarity)))
