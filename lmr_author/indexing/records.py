@@ -109,6 +109,8 @@ def _row(item: Found, text: Text, nth: int, siblings: int) -> list[Any]:
     comments, header = "", f"{node.name}("
     if not is_class:
         words, comments = text.words(node.lineno, end, outermost=item.parent < 0)
+        if header in words:
+            words.remove(header)
     return [
         item.qualname,
         "class" if is_class else "async" if isinstance(node, ast.AsyncFunctionDef) else "function",
@@ -127,7 +129,7 @@ def _row(item: Found, text: Text, nth: int, siblings: int) -> list[Any]:
         shape,
         " ".join(dict.fromkeys(item.bound)),
         docstring or "",
-        " ".join([word for word in words if word != header]),
+        " ".join(words),
         comments,
     ]
 
@@ -140,8 +142,8 @@ def _docstring(node: Any) -> str | None:
 
 
 def _first_line(node: Any) -> int:
-    lines = (decorator.lineno for decorator in node.decorator_list)
-    return int(min(lines, default=node.lineno))
+    decorators = node.decorator_list
+    return int(min(decorator.lineno for decorator in decorators) if decorators else node.lineno)
 
 
 def _parameters(arguments: ast.arguments) -> list[str]:

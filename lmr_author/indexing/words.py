@@ -29,7 +29,7 @@ class Text:
             text = text.replace("\r\n", "\n").replace("\r", "\n")
         self._text = text
         self._tokens = (_ASCII_TOKEN if text.isascii() else _TOKEN).findall
-        self._starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
+        self._before = [0, *accumulate(map(len, text.split("\n")))]
         self._counted = 0
         self._all: list[str] = []
 
@@ -41,20 +41,28 @@ class Text:
         Args:
             outermost: whether no function is around, so that the lines are counted for :meth:`calls`.
         """
-        start, end = self._starts[first - 1], self._starts[last]
+        start, end = self._offset(first - 1), self._offset(last)
         tokens = self._tokens(self._text, start, end)
         if outermost:
             self._all += self._tokens(self._text, self._counted, start)
             self._all += tokens
             self._counted = end
         once = dict.fromkeys(tokens)
-        words = [word for word in once if word[0] not in "\"'#" and word not in KEYWORDS]
-        comments = [word.lstrip("#!: ").rstrip() for word in once if word[0] == "#"]
-        return words, "\n".join(filter(None, comments))
+        words, comments = [], []
+        for word in once:
+            if word[0] == "#":
+                comments.append(word.lstrip("#!: ").rstrip())
+            elif word not in KEYWORDS and word[0] not in "\"'":
+                words.append(word)
+        return words, "\n".join(filter(None, comments)) if comments else ""
 
     def has(self, piece: str, first: int, last: int) -> bool:
         """Whether something stands in some lines, be it in a string or a comment."""
-        return self._text.find(piece, self._starts[first - 1], self._starts[last]) >= 0
+        return self._text.find(piece, self._offset(first - 1), self._offset(last)) >= 0
+
+    def _offset(self, lines: int) -> int:
+        """Where the text goes on after so many lines: their characters, and a line end for each."""
+        return self._before[lines] + lines
 
     def calls(self, defined: Iterable[str]) -> dict[str, int]:
         """How often each name is called in the file.
