@@ -14,6 +14,7 @@ from typing import TypeVar, cast
 from lmr_author import processes, recorded, source, staging
 from lmr_author.model import Implementation, TaskInfo
 from lmr_author.recorded import Recording
+from lmr_author.sandbox import owner
 from lmr_author.sandbox.base import Sandbox
 from lmr_author.taskdir import TaskDir
 
@@ -26,6 +27,16 @@ T = TypeVar("T")
 
 def _nobody(_: str) -> None:
     pass
+
+
+_PREFIX = "lmr-author-bench-"
+
+
+def remove_stale() -> None:
+    """Remove the trees of evaluations that were killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        if owner.is_gone(folder.name.removeprefix(_PREFIX).rpartition(".")[0]):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 class Bench:
@@ -60,7 +71,7 @@ class Bench:
         self.qualnames = qualnames or (implementation.qualname,)
         self._lock = threading.RLock()
         self._memo: dict[str, object] = {}
-        self._folder = Path(tempfile.mkdtemp(prefix="lmr-author-bench-"))
+        self._folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{owner.me()}."))
         self._folder.chmod(0o755)
 
     def __enter__(self) -> Bench:

@@ -16,7 +16,7 @@ from typing import Any
 from lmr_author import __version__, files, resources
 from lmr_author.environment import inventory
 from lmr_author.errors import LmrError, SandboxBuildError, SandboxError
-from lmr_author.evaluation.bench import Bench
+from lmr_author.evaluation.bench import Bench, remove_stale
 from lmr_author.evaluation.candidates import predictions, store
 from lmr_author.evaluation.candidates.pool import Interruption, Pace, each, retried
 from lmr_author.evaluation.candidates.predictions import Prediction
@@ -98,6 +98,7 @@ def score(
     known = {task.name: _Desk(task, options, say) for task in tasks}
     given = predictions.read(source, {name: desk.info for name, desk in known.items()})
     given.sort(key=lambda item: (list(known).index(item.task), item.index))
+    remove_stale()
     pace, interruption = Pace(len(given)), Interruption()
     resumed = 0
     with store.opened(options.out) as results:

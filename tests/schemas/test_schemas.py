@@ -14,7 +14,17 @@ from lmr_author.checks import example_task
 from lmr_author.checks.records import REVIEW
 from lmr_author.model import CATEGORIES, GateResult, GateStatus, TaskInfo
 
-MINE = ("accepted", "info", "evaluation", "review", "recording", "finding", "validation")
+MINE = (
+    "accepted",
+    "candidate",
+    "prediction",
+    "info",
+    "evaluation",
+    "review",
+    "recording",
+    "finding",
+    "validation",
+)
 ALL = sorted(
     path.name.removesuffix(".schema.json") for path in resources.folder("schemas").glob("*.schema.json")
 )

@@ -19,6 +19,13 @@ MAX_FILES = 500
 
 _NAMES = re.compile(r'^(?:---|\+\+\+) "?([^"\t\n]+)"?|^(?:rename|copy) (?:from|to) (.+)$', re.MULTILINE)
 _SECONDS = 60
+_LENIENCE = (
+    (),
+    ("--recount",),
+    ("--recount", "--unidiff-zero"),  # a hunk without context at its end need not be the file's end
+    ("--recount", "--unidiff-zero", "--ignore-whitespace"),
+)
+"""Options of ``git apply``, the strictest first: models miscount lines and leave out context."""
 
 
 def patched(patch: str, repository: Path) -> dict[str, bytes]:
@@ -56,7 +63,7 @@ def _apply(patch: str, strip: int, paths: set[str], repository: Path, folder: Pa
         "GIT_CEILING_DIRECTORIES": str(folder.parent),
     }
     said = ""
-    for options in ((), ("--recount",), ("--recount", "--ignore-whitespace")):
+    for options in _LENIENCE:
         done = processes.run(
             ["git", "apply", f"-p{strip}", "--whitespace=nowarn", *options, "-"],
             cwd=folder,

@@ -27,8 +27,6 @@ from lmr_author.sandbox.base import Limits
 LMR_BENCH = "lmr-bench"
 """The protocol that judges by grepping logs."""
 
-_START_SECONDS = 180
-"""For starting and importing, beside the time of the cases; a busy machine takes long to import PyTorch."""
 _GRACE_SECONDS = 5
 _OUTPUT_BYTES = 16 * 2**20
 _TREE_BYTES = 512 * 2**20
@@ -51,12 +49,15 @@ class StationOptions:
         memory_mb: of all processes (docker), of each (local).
         whole_file: edits outside of the target are applied too.
         protocol: ``proof``, or :data:`LMR_BENCH`.
+        start_seconds: for starting and importing, beside the time of the cases; a busy machine takes long to
+            import PyTorch.
     """
 
     seconds: float = 60.0
     memory_mb: int = 8192
     whole_file: bool = False
     protocol: str = "proof"
+    start_seconds: float = 180.0
 
 
 class Station:
@@ -72,7 +73,7 @@ class Station:
         self.options = options
         self._others = others
         self._profile: Profile | None = None
-        self._script_seconds = _START_SECONDS + options.seconds
+        self._script_seconds = options.start_seconds + options.seconds
 
     @property
     def method(self) -> str:
@@ -203,7 +204,7 @@ class Station:
         tree = bench.tree(name, base, with_tests=False)
         size = sum(case.bytes for case in judge.recording.cases)
         limits = Limits(
-            seconds=_START_SECONDS + plan.case_seconds * len(plan.cases),
+            seconds=self.options.start_seconds + plan.case_seconds * len(plan.cases),
             memory_mb=self.options.memory_mb,
             output_bytes=_OUTPUT_BYTES + 8 * size,
         )

@@ -1,0 +1,258 @@
+"""``evaluate --predictions`` as an evaluator types it."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lmr_author.taskdir import TaskDir
+from tests.cli.program import TEMPORARY, Ended, finish, lmr, refuse, start, succeed, validate_with, wait_for
+from tests.evaluation.foreign import MEAN, PLAIN_PYTHON, STYLES, foreign_task
+
+HEADER = "def softplus(x, beta=1.0):\n"
+GOOD = HEADER + "    return math.log1p(math.exp(-abs(beta * x))) / beta + max(x, 0.0)\n"
+BAD = HEADER + "    return max(x, 0.0)\n"
+SLOW = HEADER + "    import time\n    time.sleep(0.2)\n    return x\n"
+PLAIN = ("--python", str(PLAIN_PYTHON))
+
+pytestmark = [pytest.mark.bwrap, pytest.mark.timeout(600)]
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> TaskDir:
+    """A hand-made task in ``tasks/``, its folder the current one."""
+    return foreign_task(tmp_path / "tasks", STYLES["asserts"])
+
+
+def write(folder: Path, *lines: dict[str, Any]) -> Path:
+    path = folder / "predictions.jsonl"
+    path.write_text("".join(json.dumps({"task": "7-Softplus", "index": 1} | line) + "\n" for line in lines))
+    return path
+
+
+def results(folder: Path) -> list[dict[str, Any]]:
+    """The stored results, each as its schema says."""
+    lines = [json.loads(line) for line in (folder / "lmr-results" / "results.jsonl").read_text().splitlines()]
+    for line in lines:
+        validate_with("candidate", line)
+    return lines
+
+
+def judge(folder: Path, *options: str) -> Ended:
+    return lmr("evaluate", "tasks", "--predictions", "predictions.jsonl", *PLAIN, *options, cwd=folder)
+
+
+def test_answers_are_judged_and_summarised(task: TaskDir, tmp_path: Path) -> None:
+    patch = (
+        "--- a/scores/smooth.py\n+++ b/scores/smooth.py\n@@ -7,3 +7,3 @@ import math\n"
+        ' def softplus(x, beta=1.0):\n     """Smooth positive part."""\n-    raise NotImplementedError\n'
+        "+    return math.log1p(math.exp(-abs(beta * x))) / beta + max(x, 0.0)\n"
+    )
+    write(
+        tmp_path,
+        {"model": "right", "code": f"Sure!\n```python\n{GOOD}```\n"},
+        {"model": "right", "code": GOOD + "\n\nprint(softplus(1.0))\n"},
+        {"model": "wrong", "code": BAD},
+        {"model": "mute", "code": None},
+        {"task": None, "instance_id": 7, "model_name_or_path": "patch", "model": None, "model_patch": patch},
+    )
+    text = (
+        (tmp_path / "predictions.jsonl")
+        .read_text()
+        .replace('"task": null, ', "")
+        .replace('"model": null, ', "")
+    )
+    (tmp_path / "predictions.jsonl").write_text(text)
+
+    done = judge(tmp_path, "--jobs", "2", "--format", "json")
+
+    assert done.code == 0, done.err
+    document = done.json()
+    assert document["complete"] is True and document["resumed"] == 0
+    found = [(line["model"], line["sample"], line["outcome"], line["method"]) for line in results(tmp_path)]
+    assert found == [
+        ("right", 1, "passed", "test script"),
+        ("right", 2, "passed", "test script"),
+        ("wrong", 1, "failed", "test script"),
+        ("mute", 1, "invalid", "test script"),
+        ("patch", 1, "passed", "test script"),
+    ]
+    assert document["results"] == results(tmp_path)
+    assert document["results"][1]["dropped"] == ["code at module level, line 5: print(softplus(1.0))"]
+    row = next(row for row in document["summary"] if row["model"] == "right" and row["category"] == "all")
+    assert (row["judged"], row["passed"], row["low"]) == (2, 2, 0.3424)
+
+
+def test_a_rerun_judges_only_what_is_new_or_changed(task: TaskDir, tmp_path: Path) -> None:
+    write(tmp_path, {"model": "a", "code": GOOD}, {"model": "b", "code": BAD})
+    assert judge(tmp_path).code == 0
+    first = results(tmp_path)
+
+    write(tmp_path, {"model": "a", "code": GOOD}, {"model": "b", "code": GOOD}, {"model": "c", "code": BAD})
+    done = judge(tmp_path)
+
+    assert "3 candidates, 1 of them by an earlier run" in done.out
+    second = results(tmp_path)
+    assert [(line["model"], line["outcome"]) for line in second] == [
+        ("a", "passed"),
+        ("b", "passed"),
+        ("c", "failed"),
+    ]
+    assert second[0] == first[0] and second[1]["digest"] != first[1]["digest"]
+
+    (task.root / "scores-repo/unit_test/cases.json").write_text("[]")
+    assert "earlier run" not in judge(tmp_path).out
+
+
+def test_an_agents_tree_is_judged(task: TaskDir, tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    for model, code in (("model-a", GOOD), ("model-b", BAD)):
+        copy = runs / model / task.name
+        shutil.copytree(task.root, copy)
+        goal = copy / "scores-repo/scores/smooth.py"
+        head, _, rest = goal.read_text().partition("def softplus")
+        goal.write_text(head + code + "\n\nclass Mean" + rest.partition("class Mean")[2])
+        (copy / "scores-repo/scores/helper.py").write_text("x = 1\n")
+
+    done = lmr("evaluate", "tasks", "--predictions", "runs", *PLAIN, cwd=tmp_path)
+
+    assert done.code == 0, done.err
+    found = {line["model"]: line for line in results(tmp_path)}
+    assert {name: line["outcome"] for name, line in found.items()} == {
+        "model-a": "passed",
+        "model-b": "failed",
+    }
+    assert found["model-a"]["dropped"] == ["changes scores/helper.py"]
+
+
+def test_an_environment_that_cannot_run_the_golden_makes_nobody_wrong(tmp_path: Path) -> None:
+    foreign_task(tmp_path / "tasks", "import no_such_library\n" + STYLES["asserts"])
+    write(tmp_path, {"model": "a", "code": GOOD})
+
+    done = judge(tmp_path)
+
+    assert done.code == 1
+    (line,) = results(tmp_path)
+    assert line["outcome"] == "infrastructure" and "no_such_library" in line["reason"]
+    assert "not judged (1)" in done.out
+
+
+def test_lmr_benchs_own_way_believes_a_printed_word(tmp_path: Path) -> None:
+    foreign_task(tmp_path / "tasks", MEAN, goal_function="add", class_name="Mean", masked=masked_mean())
+    cheat = "def add(self, value):\n    import os\n    print('Passed', flush=True)\n    os._exit(1)\n"
+    write(tmp_path, {"model": "cheat", "code": cheat})
+
+    assert judge(tmp_path, "--protocol", "lmr-bench").code == 0
+    assert [line["outcome"] for line in results(tmp_path)] == ["passed"]
+    assert judge(tmp_path).code == 0
+    assert [line["outcome"] for line in results(tmp_path)] == ["failed"]
+
+
+def masked_mean() -> str:
+    from tests.evaluation.foreign import GOLDEN
+
+    head, _, _ = GOLDEN.partition("        self.total += value")
+    return head + "        raise NotImplementedError\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("{", "predictions.jsonl:1: not JSON"),
+        ("[1]", "entry 1: not a JSON object"),
+        ('{"model": "m", "code": ""}', "names no task"),
+        ('{"task": "7-Softplus", "code": ""}', "names no model"),
+        ('{"task": "7-Softplus", "model": "m"}', "neither code nor a patch"),
+        ('{"task": "7-Softplus", "index": 3, "model": "m", "code": ""}', "has no implementation 3"),
+        (
+            '{"task": "9-Other", "model": "m", "code": ""}',
+            "predictions for 9-Other, none of them a task here",
+        ),
+        ("", "holds no predictions"),
+    ],
+)
+def test_what_are_no_predictions_is_an_error(content: str, said: str, task: TaskDir, tmp_path: Path) -> None:
+    (tmp_path / "predictions.jsonl").write_text(content)
+
+    error, _ = refuse(3, "evaluate", "tasks", "--predictions", "predictions.jsonl", cwd=tmp_path)
+
+    assert said in error
+
+
+def test_options_that_do_not_go_together(task: TaskDir, tmp_path: Path) -> None:
+    write(tmp_path, {"model": "a", "code": GOOD})
+
+    assert "for candidates" in refuse(2, "evaluate", "tasks", "--whole-file", cwd=tmp_path)[0]
+    given = ("evaluate", "tasks", "--predictions", "predictions.jsonl")
+    assert refuse(3, *given[:-1], "nothing.jsonl", cwd=tmp_path)[0] == "there is no nothing.jsonl"
+    assert lmr(*given, "--gpus", "1", cwd=tmp_path).code == 2
+
+
+def running() -> list[Path]:
+    """Private folders of runs under way."""
+    return [path for path in TEMPORARY.iterdir() if path.name.startswith("lmr-author-bench-")]
+
+
+def many(folder: Path) -> None:
+    write(folder, *({"model": f"model-{number}", "code": SLOW} for number in range(12)))
+
+
+def test_ctrl_c_leaves_nothing_running_and_keeps_what_was_judged(task: TaskDir, tmp_path: Path) -> None:
+    many(tmp_path)
+    command = ("evaluate", "tasks", "--predictions", "predictions.jsonl", "--jobs", "2", *PLAIN)
+    process = start(*command, cwd=tmp_path)
+    stored = tmp_path / "lmr-results" / "results.jsonl"
+    wait_for(lambda: stored.is_file() and stored.read_bytes().count(b"\n") >= 2, 200)
+    process.send_signal(signal.SIGINT)
+
+    ended = finish(process)
+
+    assert ended.code == 130
+    judged = len(results(tmp_path))
+    assert 2 <= judged < 12
+    assert running() == []
+    done = succeed(*command, cwd=tmp_path)
+    assert f"12 candidates, {judged} of them by an earlier run" in done.out
+
+
+def test_killed_at_any_moment_it_loses_only_what_was_in_flight(task: TaskDir, tmp_path: Path) -> None:
+    many(tmp_path)
+    chance = random.Random(7)
+    stored = tmp_path / "lmr-results" / "results.jsonl"
+    known: dict[str, str] = {}
+    for _ in range(4):
+        process = start(
+            "evaluate", "tasks", "--predictions", "predictions.jsonl", "--jobs", "2", *PLAIN, cwd=tmp_path
+        )
+        wait_for(stored.is_file, 200)
+        time.sleep(chance.uniform(0.0, 4.0))
+        process.kill()
+        process.communicate()
+        whole = stored.read_bytes().rpartition(b"\n")[0].splitlines() if stored.is_file() else []
+        after = {item["model"]: item["digest"] for item in map(json.loads, whole)}
+        assert known.items() <= after.items()
+        known = after
+    done = succeed(
+        "evaluate", "tasks", "--predictions", "predictions.jsonl", "--jobs", "2", *PLAIN, cwd=tmp_path
+    )
+    assert [line["outcome"] for line in results(tmp_path)] == ["failed"] * 12
+    assert (f"{len(known)} of them by an earlier run" in done.out) == bool(known)
+    assert running() == []
+
+
+def test_two_evaluations_do_not_write_to_one_folder(task: TaskDir, tmp_path: Path) -> None:
+    import fcntl
+
+    write(tmp_path, {"model": "a", "code": GOOD})
+    (tmp_path / "lmr-results").mkdir()
+    with (tmp_path / "lmr-results" / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = judge(tmp_path)
+    assert done.code == 3 and "another evaluation is writing to lmr-results" in done.err

@@ -1,0 +1,163 @@
+"""Hostile candidates score nothing and harm nothing; correct ones beside them pass."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from lmr_author.evaluation.candidates.score import Outcome, Result
+from lmr_author.evaluation.candidates.station import StationOptions
+from lmr_author.sandbox import bubblewrap
+from lmr_author.taskdir import TaskDir
+from lmr_author.workflow.candidates import CandidateOptions, Scored, score
+from lmr_author.workflow.mask import MaskOptions, mask
+from lmr_author.workflow.record import RecordOptions, record
+from tests.cli.program import snapshot
+from tests.evaluation.foreign import PLAIN_PYTHON, foreign_task
+from tests.evaluation.hostile import CORRECT, HOSTILE
+from tests.support import make_task
+
+BASE_IMAGE = os.environ.get("LMR_TEST_BASE_IMAGE", "lmr-author/base:bookworm")
+HINGE = "pkg/losses.py::hinge"
+JUDGING = StationOptions(seconds=3, memory_mb=1024, start_seconds=15)
+IN_DOCKER = (
+    "reads expected outputs",
+    "forks for ever",
+    "takes all memory",
+    "kills everything",
+    "becomes root",
+)
+
+
+@pytest.fixture(scope="module")
+def task(tmp_path_factory: pytest.TempPathFactory) -> TaskDir:
+    """A recorded task, without any library."""
+    made = make_task(tmp_path_factory.mktemp("tasks"))
+    mask(made, MaskOptions((HINGE,), category="Evaluation Metrics"), made.root)
+    record(made, RecordOptions(HINGE, ("python", "run.py"), python=PLAIN_PYTHON), made.root, lambda _: None)
+    return made
+
+
+def judged(
+    task: TaskDir, answers: Sequence[tuple[str, str]], out: Path, **options: object
+) -> dict[str, Result]:
+    """Judge answers, by the name of their model."""
+    out.mkdir()
+    lines = [{"task": task.name, "index": 1, "model": model, "code": code} for model, code in answers]
+    source = out / "predictions.jsonl"
+    source.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    chosen = CandidateOptions(out, jobs=2, python=PLAIN_PYTHON, judging=JUDGING)
+    for name, value in options.items():
+        object.__setattr__(chosen, name, value)
+    found: Scored = score([task], source, chosen, lambda _: None, lambda *_: None)
+    return {result.model: result for result in found.results}
+
+
+def beside(hostile: Sequence[str]) -> list[tuple[str, str]]:
+    """Hostile candidates with a correct one before, among and after them."""
+    answers = [(name, HOSTILE[name]) for name in hostile]
+    for number, place in enumerate((0, len(answers) // 2 + 1, len(answers) + 2), 1):
+        answers.insert(place, (f"correct {number}", CORRECT))
+    return answers
+
+
+@pytest.mark.bwrap
+@pytest.mark.timeout(900)
+def test_hostile_candidates_score_nothing_and_harm_nothing(task: TaskDir, tmp_path: Path) -> None:
+    assert len(HOSTILE) >= 40
+    before = snapshot(task.root)
+    running = set(own_processes())
+
+    found = judged(task, beside(list(HOSTILE)), tmp_path / "out")
+
+    outcomes = {name: found[name].score.outcome for name in HOSTILE}
+    assert {name for name, outcome in outcomes.items() if outcome is Outcome.PASSED} == set()
+    assert {name for name, outcome in outcomes.items() if outcome is Outcome.INFRASTRUCTURE} == set()
+    assert [found[f"correct {number}"].score.outcome for number in (1, 2, 3)] == [Outcome.PASSED] * 3
+    assert snapshot(task.root) == before
+    assert set(own_processes()) - running == set()
+    for name, outcome in {
+        "never ends": Outcome.TIMEOUT,
+        "crashes the interpreter": Outcome.CRASHED,
+        "exits with 0": Outcome.CRASHED,
+        "returns what it was given": Outcome.FAILED,
+    }.items():
+        assert found[name].score.outcome is outcome, found[name].score
+
+
+@pytest.mark.docker
+@pytest.mark.timeout(900)
+def test_hostile_candidates_in_docker(task: TaskDir, tmp_path: Path) -> None:
+    (task.root / "Dockerfile").write_text(f"ARG BASE_IMAGE={BASE_IMAGE}\nFROM ${{BASE_IMAGE}}\n")
+
+    found = judged(task, beside(IN_DOCKER), tmp_path / "out", sandbox="docker", python=None)
+
+    wrong = {name: found[name].score for name in IN_DOCKER}
+    assert {score.outcome for score in wrong.values()} <= {
+        Outcome.FAILED,
+        Outcome.CRASHED,
+        Outcome.TIMEOUT,
+    }, wrong
+    assert [found[f"correct {number}"].score.outcome for number in (1, 2, 3)] == [Outcome.PASSED] * 3
+
+
+FORGERIES = {
+    "exits with 0": "    import os\n    os._exit(0)\n",
+    "raises SystemExit": "    raise SystemExit(0)\n",
+    "says it all and exits": (
+        "    import os, sys\n    open('unit_test/logs/unit_test_1.log', 'w').write('Passed')\n"
+        "    sys.stderr.write('Ran 1 test in 0.0s\\n\\nOK\\n')\n    sys.stderr.flush()\n    os._exit(0)\n"
+    ),
+    "patches unittest": (
+        "    import unittest\n    unittest.TestCase.assertAlmostEqual = lambda *a, **k: None\n    return 0.0\n"
+    ),
+    "reads what is expected": (
+        "    import json\n    for case in json.load(open('unit_test/' + 'cases.json')):\n"
+        "        if case['x'] == x and case['beta'] == beta:\n            return case['expected']\n"
+    ),
+    "reads its caller's variables": "    import sys\n    return sys._getframe(1).f_locals['case']['expected']\n",
+    "fills the disk": (
+        "    for number in range(10**6):\n"
+        "        with open(f'unit_test/{number}', 'wb') as file:\n            file.write(bytes(1 << 20))\n"
+    ),
+    "makes a folder for ever": "    import os\n    while True:\n        os.mkdir('a')\n        os.chdir('a')\n",
+    "never ends": "    while True:\n        pass\n",
+}
+HONEST = "    scaled = beta * x\n    return math.log(1 + math.exp(-abs(scaled))) / beta + max(x, 0.0)\n"
+
+
+@pytest.mark.bwrap
+@pytest.mark.timeout(900)
+def test_forged_verdicts_of_a_hand_written_test(tmp_path: Path) -> None:
+    """It runs beside its test, so what it could forge with is not believed where the golden has no need of it."""
+    task = foreign_task(tmp_path / "tasks")
+    before = snapshot(task.root)
+    header = "def softplus(x, beta=1.0):\n"
+    answers = [(name, header + body) for name, body in FORGERIES.items()] + [("honest", header + HONEST)]
+
+    found = judged(task, answers, tmp_path / "out")
+
+    assert found["honest"].score.outcome is Outcome.PASSED, found["honest"].score
+    outcomes = {name: found[name].score.outcome for name in FORGERIES}
+    assert {name for name, outcome in outcomes.items() if outcome is Outcome.PASSED} == set()
+    assert outcomes["reads what is expected"] is outcomes["says it all and exits"] is Outcome.INVALID
+    assert outcomes["never ends"] is Outcome.TIMEOUT and outcomes["fills the disk"] is Outcome.CRASHED
+    assert snapshot(task.root) == before
+
+
+def own_processes() -> Iterator[int]:
+    """Processes in sandboxes of this process: by their user, which root gives to no other's, else by what they run."""
+    first = bubblewrap._OWN_IDS + (os.getpid() & 0x3FFFFF) * 64
+    for folder in Path("/proc").iterdir():
+        try:
+            user, line = folder.stat().st_uid, (folder / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if folder.name.isdigit() and (
+            first <= user < first + 64 if os.geteuid() == 0 else b"lmr_probe" in line
+        ):
+            yield int(folder.name)
