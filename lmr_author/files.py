@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from lmr_author.errors import LmrError, UnsafePathError
+from lmr_author.interrupts import HeldInterrupts
 
 LFS_HEADER = b"version https://git-lfs.github.com/spec/v1"
 """First line of a Git LFS pointer file (https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md)."""
@@ -120,6 +121,20 @@ def is_lfs_pointer(path: Path) -> bool:
 
 
 @contextmanager
+def temporary_folder(prefix: str, parent: Path | None = None) -> Iterator[Path]:
+    """A folder for the time of the block, which only this user may read; an interrupt leaves nothing of it."""
+    folder: Path | None = None
+    try:
+        with HeldInterrupts():
+            folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+        yield folder
+    finally:
+        if folder is not None:
+            with HeldInterrupts():
+                _remove(folder)
+
+
+@contextmanager
 def staged_folder(final: Path) -> Iterator[Path]:
     """A temporary folder beside ``final`` that becomes ``final`` when the block ends well.
 
@@ -128,14 +143,17 @@ def staged_folder(final: Path) -> Iterator[Path]:
     """
     made = [folder for folder in final.parents if not folder.exists()]
     final.parent.mkdir(parents=True, exist_ok=True)
-    staging = Path(tempfile.mkdtemp(prefix=f".{final.name}.", suffix=".partial", dir=final.parent))
-    staging.chmod(0o777 & ~_umask())
+    staging: Path | None = None
     try:
+        with HeldInterrupts():
+            staging = Path(tempfile.mkdtemp(prefix=f".{final.name}.", suffix=".partial", dir=final.parent))
+        staging.chmod(0o777 & ~_umask())
         yield staging
         os.rename(staging, final)
     except BaseException:
-        _remove(staging)
-        with suppress(OSError):  # somebody else may have put something there
+        with HeldInterrupts(), suppress(OSError):  # somebody else may have put something there
+            if staging is not None:
+                _remove(staging)
             for folder in made:
                 folder.rmdir()
         raise

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO
 
 from lmr_author.errors import LmrError
+from lmr_author.interrupts import HeldInterrupts
 
 KEPT_OUTPUT = 64 * 1024 * 1024
 """Bytes kept of each of stdout and stderr; what exceeds it is dropped."""
@@ -49,7 +50,7 @@ def run(
 
     Raises LmrError when the program is not there.
     """
-    held = _HeldInterrupts()
+    held = HeldInterrupts()
     try:
         process = subprocess.Popen(
             list(argv),
@@ -79,36 +80,6 @@ def run(
     finally:
         if process.returncode is None:
             _kill(process)
-
-
-class _HeldInterrupts:
-    """Ctrl-C is kept waiting while a program is being started.
-
-    Raised inside of ``Popen``, it would leave a running program that nobody knows of: a git that goes on
-    writing into a folder that is being removed.
-    """
-
-    def __init__(self) -> None:
-        self._came = False
-        main = threading.current_thread() is threading.main_thread()
-        # Handlers can be set in the main thread only, and only there an interrupt is raised.
-        self._before = (
-            {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)} if main else {}
-        )
-        for number, handler in self._before.items():
-            if callable(handler):
-                signal.signal(number, self._note)
-
-    def _note(self, *_: object) -> None:
-        self._came = True
-
-    def release(self) -> None:
-        """Put the handlers back; raises KeyboardInterrupt when one came meanwhile."""
-        for number, handler in self._before.items():
-            if callable(handler):
-                signal.signal(number, handler)
-        if self._came:
-            raise KeyboardInterrupt
 
 
 def printable(text: str, limit: int = 500) -> str:

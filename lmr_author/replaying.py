@@ -9,13 +9,12 @@ from __future__ import annotations
 import json
 import posixpath
 import shutil
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lmr_author import resources
+from lmr_author import files, resources
 from lmr_author.errors import LmrError
 from lmr_author.probe import codec, compare, frames
 from lmr_author.sandbox.base import Command, ExecResult, Limits, Mount, Sandbox
@@ -116,8 +115,7 @@ def replay(
     Raises:
         SandboxError: the sandbox failed. A target that fails is an outcome.
     """
-    with tempfile.TemporaryDirectory(prefix="lmr-author-job-") as name:
-        job = Path(name)
+    with files.temporary_folder("lmr-author-job-") as job:
         job.chmod(0o755)
         request = _write_job(job, tree_inside, plan, variants)
         limits = limits or Limits(seconds=60 + plan.case_seconds * len(plan.cases) * len(variants))

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import re
 import sys
-import tempfile
 from dataclasses import dataclass, field
 from datetime import UTC
 from pathlib import Path
 
 from packaging.version import Version
 
-from lmr_author import processes
+from lmr_author import files, processes
 from lmr_author.environment import interpreters
 from lmr_author.environment.base_images import BaseImage
 from lmr_author.environment.recipe import TORCH_FAMILY, Declared, Recipe
@@ -86,8 +85,7 @@ def compile_once(attempt: Attempt, recipe: Recipe, base: BaseImage, seconds: flo
         program = uv.find_uv_bin()
     except (ImportError, FileNotFoundError) as error:
         raise LmrError("the program uv is missing", "install lmr-author again") from error
-    with tempfile.TemporaryDirectory(prefix="lmr-author-lock-") as name:
-        folder = Path(name)
+    with files.temporary_folder("lmr-author-lock-") as folder:
         _write(folder / "requirements.in", [item.text for item in attempt.declared])
         _write(folder / "constraints.txt", [item.text for item in attempt.constraints])
         own = [recipe.project] if recipe.project else []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,8 +102,7 @@ def wheel_sizes(wanted: list[str], python: str) -> dict[str, int]:
         program = uv.find_uv_bin()
     except (ImportError, FileNotFoundError):
         return {}
-    with tempfile.TemporaryDirectory(prefix="lmr-author-sizes-") as name:
-        folder = Path(name)
+    with files.temporary_folder("lmr-author-sizes-") as folder:
         (folder / "requirements.in").write_text("".join(f"{line}\n" for line in wanted), "utf-8")
         arguments = [
             program,

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-import shutil
-import tempfile
 import threading
 from collections.abc import Callable
+from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar, cast
 
-from lmr_author import processes, recorded, source, staging
+from lmr_author import files, processes, recorded, source, staging
 from lmr_author.model import Implementation, TaskInfo
 from lmr_author.recorded import Recording
 from lmr_author.sandbox import owner
@@ -71,14 +70,15 @@ class Bench:
         self.qualnames = qualnames or (implementation.qualname,)
         self._lock = threading.RLock()
         self._memo: dict[str, object] = {}
-        self._folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{owner.me()}."))
-        self._folder.chmod(0o755)
+        self._ending = ExitStack()
 
     def __enter__(self) -> Bench:
+        self._folder = self._ending.enter_context(files.temporary_folder(f"{_PREFIX}{owner.me()}."))
+        self._folder.chmod(0o755)
         return self
 
     def __exit__(self, *_: object) -> None:
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._ending.close()
 
     def memo(self, key: str, make: Callable[[], T]) -> T:
         """What is needed more than once, made once."""

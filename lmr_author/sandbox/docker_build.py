@@ -6,12 +6,12 @@ Why it failed is told by :mod:`lmr_author.environment.failures`, from what the e
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from lmr_author import files
 from lmr_author.errors import SandboxBuildError, SandboxError
 from lmr_author.sandbox.base import OnLine
 from lmr_author.sandbox.build_log import BuildLog, Labelled, labelled
@@ -154,8 +154,8 @@ def _image(chunk: Mapping[str, Any]) -> str:
 @contextmanager
 def _beside(text: str) -> Iterator[str]:
     """The path of a file with this text, outside of the context: the SDK sends it in the Dockerfile's place."""
-    with tempfile.TemporaryDirectory(prefix="lmr-author-build-") as folder:
-        path = Path(folder) / "Dockerfile"
+    with files.temporary_folder("lmr-author-build-") as folder:
+        path = folder / "Dockerfile"
         path.write_text(text, "utf-8")
         yield str(path)
 

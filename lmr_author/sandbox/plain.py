@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
+from lmr_author import files
 from lmr_author.errors import SandboxError
 from lmr_author.sandbox import owner
 from lmr_author.sandbox.base import Command, Limits, Mount
@@ -57,11 +58,8 @@ def laid_out(command: Command) -> Iterator[Layout]:
     with the folder, and the source is safe. Paths are rewritten where a mount's target, a folder above it, or
     /tmp stands at the start of the working folder, an argument or a variable, or after one of ``= : , ;``.
     """
-    folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{owner.me()}."))
-    try:
+    with files.temporary_folder(f"{_PREFIX}{owner.me()}.") as folder:
         yield _lay_out(command, folder)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _lay_out(command: Command, folder: Path) -> Layout:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -99,9 +98,9 @@ def new_task(
     )  # wrong input fails before any work
     taken = _taken(options)
     vetted = records.read_vetting(options.vetting) if options.vetting else None
-    with tempfile.TemporaryDirectory(prefix="lmr-author-paper-") as temporary:
+    with files.temporary_folder("lmr-author-paper-") as temporary:
         say(f"fetching the paper {options.paper}")
-        fetched = paper.fetch(options.paper, Path(temporary) / "paper.pdf")
+        fetched = paper.fetch(options.paper, temporary / "paper.pdf")
         say("reading the paper")
         read = _read(options, fetched)
         info = _info(options, fetched, read, address, repo_folder, taken, ask)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,7 +90,7 @@ def record(task: TaskDir, options: RecordOptions, here: Path, progress: Progress
     _check_source(options)
     python, about = interpreter_for(task, options.sandbox, options.python)
     with (
-        tempfile.TemporaryDirectory(prefix="lmr-author-record-") as name,
+        files.temporary_folder("lmr-author-record-") as temporary,
         open_sandbox(
             options.sandbox,
             context=task.root,
@@ -102,7 +101,7 @@ def record(task: TaskDir, options: RecordOptions, here: Path, progress: Progress
             log=task.logs_folder / "build.log",
         ) as sandbox,
     ):
-        work = Path(name)
+        work = temporary
         work.chmod(0o755)
         command = _driver(task, info, implementation, options, here, work)
         progress(about or "preparing the environment")

@@ -5,7 +5,6 @@ Every source is optional. What cannot be had is a note beside the questions, and
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -99,9 +98,9 @@ def questions_json(found: Mapping[str, list[str]], answers: Mapping[str, Answer]
 def gather(options: VetOptions, say: Progress) -> Vetting:
     """All evidence there is. Raises LmrError only when there is neither a readable paper nor a repository."""
     problems: list[Source] = []
-    with tempfile.TemporaryDirectory(prefix="lmr-author-vet-") as temporary:
-        read, fetched_url, identifier = _paper(options, Path(temporary), say, problems)
-        clone = _clone(options, Path(temporary), say, problems)
+    with files.temporary_folder("lmr-author-vet-") as temporary:
+        read, fetched_url, identifier = _paper(options, temporary, say, problems)
+        clone = _clone(options, temporary, say, problems)
         if read is None and clone is None:
             raise LmrError(
                 f"there is nothing to vet: {'; '.join(one.note for one in problems)}",

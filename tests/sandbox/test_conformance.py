@@ -295,7 +295,12 @@ def test_host_files_are_hidden(python: Python, tmp_path: Path) -> None:
 
 def test_host_processes_are_hidden(python: Python) -> None:
     with subprocess.Popen(["sleep", "1234.5"]) as sleeper:
-        code = "import glob\nfor path in glob.glob('/proc/[0-9]*/cmdline'): print(open(path).read())"
+        code = (
+            "import glob\n"
+            "for path in glob.glob('/proc/[0-9]*/cmdline'):\n"
+            "    try: print(open(path).read())\n"
+            "    except OSError: pass\n"  # a process that ended meanwhile
+        )
         result = python(code)
         sleeper.kill()
     assert b"1234.5" not in result.stdout

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import tempfile
 from pathlib import Path
 
 from lmr_author import files, processes
@@ -42,10 +41,10 @@ def patched(patch: str, repository: Path) -> dict[str, bytes]:
         paths = {"/".join(name.strip().split("/")[strip:]) for name in named}
         if not any(path and _regular(repository, path) for path in paths):
             continue
-        with tempfile.TemporaryDirectory(prefix="lmr-author-patch-") as folder:
-            said = _apply(patch, strip, paths, repository, Path(folder))
+        with files.temporary_folder("lmr-author-patch-") as folder:
+            said = _apply(patch, strip, paths, repository, folder)
             if not said:
-                return _read(Path(folder), repository)
+                return _read(folder, repository)
     raise Invalid(f"the patch does not apply: {said}")
 
 
