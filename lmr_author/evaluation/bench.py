@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import tempfile
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
