@@ -18,6 +18,7 @@ from lmr_author.environment import inventory
 from lmr_author.errors import LmrError, SandboxBuildError, SandboxError
 from lmr_author.evaluation.bench import Bench, remove_stale
 from lmr_author.evaluation.candidates import predictions, store
+from lmr_author.evaluation.candidates.hiding import Hiding, places
 from lmr_author.evaluation.candidates.pool import Interruption, Pace, each, retried
 from lmr_author.evaluation.candidates.predictions import Prediction
 from lmr_author.evaluation.candidates.score import Outcome, Result, Score
@@ -252,7 +253,7 @@ class _Desk:
             self._say(f"{self.task.name}: preparing the environment")
             self._content = self.task.content_digest()
             python, _ = interpreter_for(self.task, options.sandbox, options.python)
-            sandbox = self._stack.enter_context(
+            sandbox: Sandbox = self._stack.enter_context(
                 open_sandbox(
                     options.sandbox,
                     context=self.task.root,
@@ -267,6 +268,8 @@ class _Desk:
             try:
                 facts = dict(prepare(sandbox, self._say))
                 asked = inventory.ask(sandbox)
+                if options.sandbox == "docker":
+                    sandbox = self._stack.enter_context(Hiding(sandbox, places(sandbox)))
             except SandboxBuildError as error:
                 self._broken = error
                 return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from lmr_author.workflow.mask import MaskOptions, mask
 from lmr_author.workflow.record import RecordOptions, record
 from tests.cli.program import snapshot
 from tests.evaluation.foreign import PLAIN_PYTHON, foreign_task
-from tests.evaluation.hostile import CORRECT, HOSTILE
+from tests.evaluation.hostile import CORRECT, HOSTILE, returns
 from tests.support import make_task
 
 BASE_IMAGE = os.environ.get("LMR_TEST_BASE_IMAGE", "lmr-author/base:bookworm")
@@ -92,9 +93,20 @@ def test_hostile_candidates_score_nothing_and_harm_nothing(task: TaskDir, tmp_pa
 @pytest.mark.docker
 @pytest.mark.timeout(900)
 def test_hostile_candidates_in_docker(task: TaskDir, tmp_path: Path) -> None:
-    (task.root / "Dockerfile").write_text(f"ARG BASE_IMAGE={BASE_IMAGE}\nFROM ${{BASE_IMAGE}}\n")
+    """In an image with everything of the task in it, as hand-made Dockerfiles make it."""
+    copied = TaskDir(tmp_path / "1-Copied")
+    shutil.copytree(task.root, copied.root)
+    copied.dockerfile.write_text(f"FROM {BASE_IMAGE}\nWORKDIR /workspace\nCOPY . .\nCOPY . /elsewhere\n")
+    (copied.root / ".dockerignore").unlink(missing_ok=True)
+    answers = beside(IN_DOCKER)
+    for number, place in enumerate(("/workspace", "/elsewhere")):
+        golden = f"runpy.run_path('{place}/golden_files/losses_golden.py')['hinge'](x, margin)"
+        answers.append((f"runs the golden {number}", returns(golden, "import runpy")))
 
-    found = judged(task, beside(IN_DOCKER), tmp_path / "out", sandbox="docker", python=None)
+    found = judged(copied, answers, tmp_path / "out", sandbox="docker", python=None)
+
+    for number in (0, 1):
+        assert found[f"runs the golden {number}"].score.outcome is Outcome.FAILED
 
     wrong = {name: found[name].score for name in IN_DOCKER}
     assert {score.outcome for score in wrong.values()} <= {
@@ -145,7 +157,8 @@ def test_forged_verdicts_of_a_hand_written_test(tmp_path: Path) -> None:
     outcomes = {name: found[name].score.outcome for name in FORGERIES}
     assert {name for name, outcome in outcomes.items() if outcome is Outcome.PASSED} == set()
     assert outcomes["reads what is expected"] is outcomes["says it all and exits"] is Outcome.INVALID
-    assert outcomes["never ends"] is Outcome.TIMEOUT and outcomes["fills the disk"] is Outcome.CRASHED
+    assert outcomes["never ends"] is Outcome.TIMEOUT
+    assert outcomes["fills the disk"] in (Outcome.CRASHED, Outcome.TIMEOUT)
     assert snapshot(task.root) == before
 
 

@@ -271,7 +271,7 @@ class Station:
         return Score(outcome, reason, (case,), log=run.output[-_LOG:])
 
     def _run(self, name: str, overlay: Mapping[str, bytes], stop: Stop | None) -> ScriptRun:
-        watch = _DiskWatch()
+        watch = DiskWatch()
         return script.run(
             self.bench,
             name,
@@ -305,10 +305,11 @@ def _digest(overlay: Mapping[str, bytes]) -> str:
     return hashlib.sha256(b"\0".join(parts)).hexdigest()[:24]
 
 
-class _DiskWatch:
+class DiskWatch:
     """Notices that a run fills the disk through the tree that it may write; looks seldom where looking is slow."""
 
-    def __init__(self) -> None:
+    def __init__(self, most_bytes: int = _TREE_BYTES, most_files: int = _TREE_FILES) -> None:
+        self._most = most_bytes, most_files
         self._first: tuple[int, int] | None = None
         self._next = 0.0
 
@@ -321,7 +322,7 @@ class _DiskWatch:
         self._next = time.monotonic() + 10 * (time.monotonic() - now)
         if self._first is None:
             self._first = size
-        return size[0] - self._first[0] > _TREE_BYTES or size[1] - self._first[1] > _TREE_FILES
+        return any(now - first > most for now, first, most in zip(size, self._first, self._most, strict=True))
 
 
 def _size(tree: Path) -> tuple[int, int]:

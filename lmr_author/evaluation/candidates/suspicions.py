@@ -49,13 +49,7 @@ def _found(data: bytes) -> Iterator[str]:
         if isinstance(node, ast.Import | ast.ImportFrom)
         for name in node.names
     }
-    documented = {
-        id(node.body[0].value)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-        and node.body
-        and isinstance(node.body[0], ast.Expr)
-    }
+    documented = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (

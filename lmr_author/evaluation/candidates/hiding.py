@@ -1,0 +1,79 @@
+"""Keep from candidates what a hand-made image holds of the task: a bare ``COPY . .`` puts the goldens into it."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+from lmr_author.errors import SandboxError
+from lmr_author.sandbox.base import Command, ExecResult, Limits, Mount, OnLine, Sandbox
+
+_SECONDS = 300
+_LOOK = """
+import json, os, sys
+skipped = {"proc", "sys", "dev", "site-packages", "dist-packages", "node_modules", "pkgs"}
+folders, found = set(sys.argv[1:]), []
+for folder, names, files in os.walk("/"):
+    here = [name for name in names if name in folders]
+    found += [[os.path.join(folder, name), True] for name in here]
+    found += [[os.path.join(folder, name), False] for name in files if name.endswith("_golden.py")]
+    names[:] = [name for name in names if name not in skipped and name not in here]
+print(json.dumps(found))
+"""
+_FOLDERS = ("golden_files", "authoring", "unit_test")
+
+
+class Hiding(Sandbox):
+    """A prepared sandbox in which some places of the image show nothing. Closing it leaves the other one open.
+
+    Args:
+        sandbox: prepared.
+        places: path inside → whether it is a folder.
+    """
+
+    def __init__(self, sandbox: Sandbox, places: Mapping[str, bool]) -> None:
+        self.name, self.isolating = sandbox.name, sandbox.isolating
+        self._sandbox = sandbox
+        self._places = places
+        self._nothing = tempfile.TemporaryDirectory(prefix="lmr-author-nothing-")
+        root = Path(self._nothing.name)
+        root.chmod(0o755)
+        self._folder, self._file = root / "folder", root / "file"
+        self._folder.mkdir()
+        self._file.touch()
+
+    def prepare(self, on_line: OnLine | None = None) -> Mapping[str, str]:
+        """As the other sandbox's."""
+        return self._sandbox.prepare(on_line)
+
+    def run(self, command: Command) -> ExecResult:
+        """Run a command with empty folders and files over the places, except below its own mounts."""
+        targets = [mount.target for mount in command.mounts]
+        empty = [
+            Mount(self._folder if folder else self._file, place)
+            for place, folder in self._places.items()
+            if not any(PurePosixPath(place).is_relative_to(target) for target in targets)
+            and not any(PurePosixPath(target).is_relative_to(place) for target in targets)
+        ]
+        return self._sandbox.run(replace(command, mounts=(*empty, *command.mounts)))
+
+    def close(self) -> None:
+        """Remove the empty folder."""
+        self._nothing.cleanup()
+
+
+def places(sandbox: Sandbox) -> dict[str, bool]:
+    """Where a prepared sandbox has goldens, records and unit tests by itself: path → whether it is a folder.
+
+    Raises SandboxError when that cannot be found out.
+    """
+    result = sandbox.run(Command(("python", "-I", "-c", _LOOK, *_FOLDERS), limits=Limits(seconds=_SECONDS)))
+    try:
+        found: Sequence[tuple[str, bool]] = json.loads(result.stdout)
+        return {str(path): bool(folder) for path, folder in found}
+    except (ValueError, TypeError) as error:
+        said = result.stderr.decode("utf-8", "replace")[-200:]
+        raise SandboxError(f"the image's files cannot be listed: {said}", "see the image's Python") from error
