@@ -29,12 +29,16 @@ VERBS = {
     "review": "Go through the checklist and sign off.",
     "score": "Grade a candidate implementation by hand.",
     "status": "Show where each task stands and which command comes next.",
+    "next": "Run the command that comes next.",
     "report": "Write one HTML page about a task, or about a folder of tasks.",
     "export": "Make bundles of finished tasks.",
 }
 """Every verb, in the order an annotator meets them. Its function is ``lmr_author.cli.<verb>.<verb>``."""
 
-TAKES_A_COMMAND = frozenset({"record"})
+MODULES = {"next": "next_step"}
+"""Verbs whose function has another name: ``next`` is Python's own."""
+
+TAKES_A_COMMAND = frozenset({"record", "next"})
 
 
 def command(verb: str) -> Any:
@@ -44,7 +48,7 @@ def command(verb: str) -> Any:
 
         return env()
     settings = {"allow_extra_args": True} if verb in TAKES_A_COMMAND else {}
-    return load(verb, verb.replace("-", "_"), **settings)
+    return load(verb, MODULES.get(verb, verb.replace("-", "_")), **settings)
 
 
 class Verbs(LazyGroup):
@@ -89,14 +93,15 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the program; returns its exit code. Never a traceback for a user's mistake."""
     # A plain `kill` ends a command as Ctrl-C does: containers are removed, nothing stays half-written.
     signal.signal(signal.SIGTERM, _interrupt)
-    return guarded(lambda: _run(sys.argv[1:] if arguments is None else arguments))
+    return guarded(lambda: run(sys.argv[1:] if arguments is None else arguments))
 
 
 def _interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-def _run(arguments: list[str]) -> int:
+def run(arguments: list[str]) -> int:
+    """Run one command; returns its exit code, and raises what goes wrong."""
     # typer brings its own click in newer versions: its exception is found from one that typer exports.
     usage_errors: Any = next(cls for cls in typer.BadParameter.__mro__ if cls.__name__ == "ClickException")
     try:

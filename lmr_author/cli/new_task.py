@@ -73,7 +73,8 @@ def new_task(
     no_input: NoInputOption = False,
 ) -> int:
     """Make a task folder from a paper and its repository, pinned at a commit."""
-    from lmr_author.cli import ask, render
+    from lmr_author.cli import new_task_wizard as wizard
+    from lmr_author.cli import render
     from lmr_author.errors import UsageError
     from lmr_author.workflow import new_task as workflow
 
@@ -81,9 +82,11 @@ def new_task(
     if not asking and (not paper or not repo):
         missing = "no PAPER" if not paper else "no --repo URL"
         raise UsageError(f"{missing} given", "lmr-author new-task PAPER --repo URL")
+    if asking and not paper:
+        paper, repo = wizard.paper(tasks_dir, repo)
     options = workflow.NewTaskOptions(
-        paper=paper or ask.text("Which paper? (PDF file, URL or arXiv id)"),
-        repo=repo or ask.text("Its repository? (URL, or a local clone)"),
+        paper=paper or "",
+        repo=repo or "",
         commit=commit,
         id=number,
         name=name,
@@ -100,12 +103,9 @@ def new_task(
         offline=offline,
         vetting=vetting,
     )
-    if asking:
-        # A spinner and a question would write over one another.
-        result = workflow.new_task(options, ask=ask.text)
-    else:
-        with render.progress("starting") as progress:
-            result = workflow.new_task(options, progress)
+    with render.progress("starting") as progress:
+        person = wizard.AtTerminal(progress) if asking else None
+        result = workflow.new_task(options, progress, person)
     show(result)
     return 0
 

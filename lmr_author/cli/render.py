@@ -50,6 +50,16 @@ class Progress:
 
             self._status.update(escape(message.strip()[:120]))
 
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """No spinner while something is asked: each would write over the other."""
+        if self._status is None:
+            yield
+            return
+        self._status.stop()
+        yield
+        self._status.start()
+
     def pause(self) -> None:
         """Stand still while a question is asked."""
         if self._status is not None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,16 +15,23 @@ from lmr_author.errors import LmrError, UsageError
 from lmr_author.model import TaskInfo
 from lmr_author.paper import FetchedPaper, Paper
 from lmr_author.repo import Address, Clone, CloneOptions
-from lmr_author.repo.address import safe_name
-from lmr_author.taskdir import NOT_SHIPPED, TaskDir
+from lmr_author.taskdir import TaskDir
 from lmr_author.workflow import new_task_records as records
+from lmr_author.workflow.new_task_draft import (
+    Draft,
+    Kept,
+    Wizard,
+    default_name,
+    forget,
+    keep,
+    kept_in,
+    require_complete,
+    require_folder,
+    require_name,
+    with_answers,
+)
 
 Progress = Callable[[str], None]
-Ask = Callable[[str, str], str]
-"""A question and its default answer → the answer of a person at a terminal."""
-
-_NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")
-_RESERVED = (*NOT_SHIPPED, "dockerfile", "info.json", "requirements.lock")
 
 
 @dataclass(frozen=True)
@@ -83,19 +89,19 @@ class Stages:
 
 
 def new_task(
-    options: NewTaskOptions, progress: Progress | None = None, ask: Ask | None = None
+    options: NewTaskOptions, progress: Progress | None = None, wizard: Wizard | None = None
 ) -> NewTaskResult:
     """Make a task folder. It appears at the end, complete; on any error, and on Ctrl-C, there is none.
 
+    With a wizard, answers given so far are kept in the folder of tasks until the task is made.
+
     Raises LmrError for what is wrong with paper, repository, or a name that is taken; UsageError when
-    something cannot be derived and ``ask`` is None.
+    something cannot be derived and there is no wizard.
     """
     say = progress or (lambda message: None)
-    address = Address.parse(options.repo)
-    repo_folder = _repo_folder(options, address)
-    environment.choose_base(
-        Recipe(), options.base_image, options.python_version
-    )  # wrong input fails before any work
+    if options.repo:
+        _repo_folder(options, Address.parse(options.repo))  # wrong input fails before any work
+    environment.choose_base(Recipe(), options.base_image, options.python_version)
     taken = _taken(options)
     vetted = records.read_vetting(options.vetting) if options.vetting else None
     with files.temporary_folder("lmr-author-paper-") as temporary:
@@ -103,17 +109,48 @@ def new_task(
         fetched = paper.fetch(options.paper, temporary / "paper.pdf")
         say("reading the paper")
         read = _read(options, fetched)
-        info = _info(options, fetched, read, address, repo_folder, taken, ask)
+        options, draft = _settle(options, fetched, read, taken, wizard)
+        info = _info(draft)
         final = options.tasks_dir / info.folder_name
         _require_free(final)
         with files.staged_folder(final) as staging:
-            stages = _stages(options, staging / repo_folder, fetched, read, say)
+            stages = _stages(options, staging / info.repo_folder_name, fetched, read, say)
             info = replace(info, repo_commit=stages.clone.commit, license=stages.clone.licence)
             had_tests = TaskDir(staging).unit_test_folder(info).is_dir()
             say("writing the task")
             _write(TaskDir(staging), info, stages, vetted)
             _require_free(final)
+    forget(options.tasks_dir)
     return NewTaskResult(TaskDir(final), info, stages.base, tuple(_notes(info, stages, had_tests)))
+
+
+def _settle(
+    options: NewTaskOptions,
+    fetched: FetchedPaper,
+    read: Paper,
+    taken: dict[int, str],
+    wizard: Wizard | None,
+) -> tuple[NewTaskOptions, Draft]:
+    """The repository, and everything that is going to be written: complete, and seen by the person there is."""
+    before = kept_in(options.tasks_dir) if wizard else None
+    answers = dict(before.answers or {}) if before and before.paper == options.paper else {}
+    if wizard and not options.repo:
+        keep(options.tasks_dir, Kept(options.paper))
+        options = replace(options, repo=wizard.repository(read.repositories))
+    address = Address.parse(options.repo)
+    draft = _draft(options, fetched, read, address, _repo_folder(options, address), taken)
+    if wizard:
+        given = {"number": options.id, "name": options.name, "title": options.title, "year": options.year,
+                 "paper_url": options.paper_url, "repo_url": options.repo_url,
+                 "repo_folder": options.repo_folder}  # fmt: skip
+        draft = with_answers(draft, answers, [name for name, value in given.items() if value is not None])
+        keep(options.tasks_dir, Kept(options.paper, options.repo, answers))
+        derived = asdict(draft)
+        draft = wizard.edit(draft, taken)
+        changed = {name: value for name, value in asdict(draft).items() if value != derived[name]}
+        keep(options.tasks_dir, Kept(options.paper, options.repo, {**answers, **changed}))
+    require_complete(draft, taken)
+    return options, draft
 
 
 def _read(options: NewTaskOptions, fetched: FetchedPaper) -> Paper:
@@ -150,31 +187,16 @@ def _stages(
 
 def _repo_folder(options: NewTaskOptions, address: Address) -> str:
     if options.repo_folder is not None:
-        _require_name(options.repo_folder, "--repo-folder")
+        require_name(options.repo_folder, "--repo-folder")
     name = options.repo_folder or address.folder_name
-    if not name:
-        raise UsageError(
-            f"{address.shown} gives the repository's folder no name", "pass one with --repo-folder"
-        )
-    if name.lower() in _RESERVED:
-        raise UsageError(
-            f"the repository's folder cannot be called {name}", "pass another name with --repo-folder"
-        )
+    require_folder(name, address.shown)
     return name
-
-
-def _require_name(name: str, option: str) -> None:
-    if not _NAME.match(name):
-        raise UsageError(
-            f"{option} {name!r} is not a folder's name",
-            "use letters, digits, '.', '_' and '-', starting with a letter or digit",
-        )
 
 
 def _taken(options: NewTaskOptions) -> dict[int, str]:
     """Task numbers in use below ``tasks_dir`` → the folder that has it. Checks the options that need it."""
     if options.name is not None:
-        _require_name(options.name, "--name")
+        require_name(options.name, "--name")
     if options.year is not None and not 1950 <= options.year <= 2100:
         raise UsageError(f"--year {options.year} is not a paper's year", "give four digits, like 2023")
     if options.tasks_dir.exists() and not options.tasks_dir.is_dir():
@@ -209,69 +231,39 @@ def _require_free(final: Path) -> None:
         raise LmrError(f"{final} exists already", "choose another --id or --name, or remove it")
 
 
-def _info(
+def _draft(
     options: NewTaskOptions,
     fetched: FetchedPaper,
     read: Paper,
     address: Address,
     repo_folder: str,
     taken: dict[int, str],
-    ask: Ask | None,
-) -> TaskInfo:
-    """What ``info.json`` says of paper and folders: given, else derived, else asked for."""
+) -> Draft:
+    """What ``info.json`` will say of paper and folders: given, else derived."""
     title = options.title or fetched.title or read.title
-    if options.title is None and (ask is not None or not title):
-        title = _asked(ask, "Title of the paper", title, "--title")
     year = options.year or read.year or fetched.year
-    if options.year is None and (ask is not None or year is None):
-        year = _year(_asked(ask, "Year of the paper", str(year or ""), "--year"))
-    number = options.id or max([0, *taken]) + 1
-    name = options.name or default_name(title) or repo_folder
-    if options.name is None and ask is not None:
-        name = _asked(ask, f"Name of the task's folder, after '{number}-'", name, "--name")
-        _require_name(name, "--name")
     known = f"https://arxiv.org/abs/{read.arxiv_id}" if read.arxiv_id else ""
-    return TaskInfo(
-        instance_id=number,
-        paper_name=title,
-        folder_name=f"{number}-{name}",
+    return Draft(
+        number=str(options.id or max([0, *taken]) + 1),
+        name=options.name or default_name(title) or repo_folder,
+        title=title,
+        year=str(year or ""),
         paper_url=options.paper_url or fetched.url or known,
-        year=year or 0,
         repo_url=Address.parse(options.repo_url).shown if options.repo_url else address.shown,
-        repo_folder_name=repo_folder,
+        repo_folder=repo_folder,
     )
 
 
-def _asked(ask: Ask | None, question: str, default: str, option: str) -> str:
-    answer = ask(question, default).strip() if ask is not None else ""
-    if not answer:
-        raise UsageError(f"{question.lower()}: not found in the paper", f"pass it with {option}")
-    return answer
-
-
-def _year(text: str) -> int:
-    if not re.fullmatch(r"(19|20)\d\d", text):
-        raise UsageError(f"{text!r} is not a year", "give four digits, like 2023")
-    return int(text)
-
-
-def default_name(title: str) -> str:
-    """A short name from a title: what stands before its colon, or an acronym in it; "" when there is none.
-
-    "SimPO: Simple …" → ``SimPO``; "Direct Preference Optimization: Your …" → ``DPO``.
-    """
-    head, colon, _ = title.partition(":")
-    words = head.split()
-    if colon and 1 <= len(words) <= 2:
-        return safe_name("-".join(words))
-    if colon and len(words) <= 6:
-        initials = "".join(
-            word[0] for part in words for word in part.split("-") if word and word[0].isupper()
-        )
-        if len(initials) >= 2:
-            return safe_name(initials)
-    acronym = re.search(r"\(([A-Z][A-Za-z0-9-]*[A-Z0-9][A-Za-z0-9-]*)\)", title)
-    return safe_name(acronym[1]) if acronym else ""
+def _info(draft: Draft) -> TaskInfo:
+    return TaskInfo(
+        instance_id=int(draft.number),
+        paper_name=draft.title,
+        folder_name=f"{draft.number}-{draft.name}",
+        paper_url=draft.paper_url,
+        year=int(draft.year),
+        repo_url=draft.repo_url,
+        repo_folder_name=draft.repo_folder,
+    )
 
 
 def _write(task: TaskDir, info: TaskInfo, stages: Stages, vetted: dict[str, Any] | None) -> None:

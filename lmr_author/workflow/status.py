@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -17,6 +18,9 @@ from lmr_author.workflow.review import STALE_RECORDS, where
 
 STEPS = ("created", "masked", "recorded", "valid", "evaluated", "signed off", "accepted")
 """The steps of a task's life, in order."""
+
+TARGET, DRIVER, REVIEWER = "FILE::FUNCTION", "driver.py", "NAME"
+"""What only the annotator can know, as the next command names it."""
 
 
 @dataclass(frozen=True)
@@ -52,18 +56,17 @@ def status_with(task: TaskDir, findings: Sequence[Finding] | None) -> Status:
     try:
         info = task.load()
     except LmrError as error:
-        return Status(task.name, (), f"lmr-author validate {task.root}", error.message, ())
+        return Status(task.name, (), _typed("validate", task.root), error.message, ())
     done = ["created"]
-    where = f"--task {task.root}"
     if not info.implementations:
         return Status(
-            task.name, tuple(done), f"lmr-author mask FILE::FUNCTION {where}", "nothing is masked yet", ()
+            task.name, tuple(done), _typed("mask", TARGET, "--task", task.root), "nothing is masked yet", ()
         )
     done.append("masked")
     missing = [item for item in info.implementations if not _has_test(task, item.index)]
     if missing:
         target = missing[0].target
-        command = f"lmr-author record {target} {where} -- python driver.py"
+        command = _typed("record", target, "--task", task.root, "--", "python", DRIVER)
         return Status(task.name, tuple(done), command, f"{target} has no test yet", ())
     done.append("recorded")
     return _checked(task, done, findings)
@@ -77,10 +80,10 @@ def _checked(task: TaskDir, done: list[str], known: Sequence[Finding] | None) ->
     findings = [item for item in known if item.severity is not Severity.NOTE]
     if findings:
         count = f"{len(findings)} findings, first {findings[0].code}: {findings[0].message}"
-        return Status(task.name, tuple(done), f"lmr-author validate {task.root}", count, ())
+        return Status(task.name, tuple(done), _typed("validate", task.root), count, ())
     done.append("valid")
     evaluation = load_evaluation(task)
-    command = f"lmr-author evaluate {task.root}"
+    command = _typed("evaluate", task.root)
     if evaluation is None:
         return Status(task.name, tuple(done), command, "never evaluated", ())
     if evaluation.get("content_digest") != digest:
@@ -99,7 +102,7 @@ def _reviewed(task: TaskDir, done: list[str], digest: str) -> Status:
     if signed:
         done.append("signed off")
     found = where(task, None, digest)
-    command = f"lmr-author review {task.root} --reviewer NAME"
+    command = _typed("review", task.root, "--reviewer", REVIEWER)
     if found.state == ACCEPTED:
         return Status(task.name, (*done, "accepted"), "", "", signed)
     if found.state == WAITING:
@@ -112,7 +115,12 @@ def _reviewed(task: TaskDir, done: list[str], digest: str) -> Status:
         note = "the reviewers differ on: " + ", ".join(item.item for item in found.disputes)
     else:
         note = "the reviewers found wanting: " + ", ".join(found.failed)
-    return Status(task.name, tuple(done), f"lmr-author review {task.root} --results", note, signed)
+    return Status(task.name, tuple(done), _typed("review", task.root, "--results"), note, signed)
+
+
+def _typed(*words: object) -> str:
+    """A command as it is typed into a shell."""
+    return shlex.join(["lmr-author", *map(str, words)])
 
 
 def _has_test(task: TaskDir, index: int) -> bool:

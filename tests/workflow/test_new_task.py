@@ -220,21 +220,11 @@ def test_the_same_paper_in_the_repository_is_fine(tmp_path: Path, pdf: Path, sou
     assert made.task.paper_pdf(made.info).read_bytes() == pdf.read_bytes()
 
 
-def test_what_cannot_be_derived_is_asked_for(tmp_path: Path, source: Path) -> None:
+def test_what_cannot_be_derived_has_to_be_given(tmp_path: Path, source: Path) -> None:
     pdf = make_paper(tmp_path / "in.pdf", title="", body="words " * 300, metadata={"creationDate": ""})
     with pytest.raises(UsageError, match="title of the paper") as caught:
         make(tmp_path, pdf, source)
     assert "--title" in caught.value.hint
-    asked: list[tuple[str, str]] = []
-
-    def ask(question: str, default: str) -> str:
-        asked.append((question, default))
-        return {"T": "Wins: A Study", "Y": "2022", "N": default}[question[0]]
-
-    options = NewTaskOptions(paper=str(pdf), repo=str(source), tasks_dir=tmp_path / "tasks")
-    info = new_task(options, ask=ask).info
-    assert (info.paper_name, info.year, info.folder_name) == ("Wins: A Study", 2022, "1-Wins")
-    assert [default for _, default in asked] == ["", "", "Wins"]
 
 
 @pytest.mark.parametrize(

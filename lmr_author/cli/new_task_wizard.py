@@ -1,0 +1,79 @@
+"""The questions of ``new-task``: paper and repository if they are not given, then one page to confirm.
+
+Nothing that can be derived is asked. Everything derived is shown, and can be changed, before anything is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lmr_author.cli import ask
+from lmr_author.workflow.new_task_draft import LABELS, Draft, forget, kept_in, problems
+
+if TYPE_CHECKING:
+    from lmr_author.cli.render import Progress
+
+MAKE = "Make the task like this"
+ANOTHER = "another one"
+WIDTH = 76
+"""Columns of a line to choose, so that it fits a terminal of 80."""
+
+
+def paper(tasks_dir: Path, repo: str | None) -> tuple[str, str | None]:
+    """Which paper, and the repository if it is known; an interrupted wizard is gone on with when wished."""
+    before = kept_in(tasks_dir)
+    if before is not None:
+        about = f"{before.paper}, {before.repo}" if before.repo else before.paper
+        if ask.confirm(f"Go on with the task that was interrupted ({about})?"):
+            return before.paper, repo or before.repo or None
+        forget(tasks_dir)
+    answer = ""
+    while not answer:
+        answer = ask.text("Which paper? (PDF file, URL or arXiv id)")
+    return answer, repo
+
+
+class AtTerminal:
+    """A person who is asked; the spinner stops meanwhile."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+
+    def repository(self, linked: tuple[str, ...]) -> str:
+        """The repository: one of those that the paper links, or another."""
+        with self._progress.paused():
+            if linked:
+                chosen = ask.choice("Its repository? (the paper links)", [*linked[:8], ANOTHER])
+                if chosen != ANOTHER:
+                    return chosen
+            answer = ""
+            while not answer:
+                answer = ask.text("Its repository? (URL, or a local clone)")
+            return answer
+
+    def edit(self, draft: Draft, taken: Mapping[int, str]) -> Draft:
+        """Ask for what is missing, then show everything until it is confirmed."""
+        with self._progress.paused():
+            while True:
+                wrong = problems(draft, taken)
+                for field, problem in wrong.items():
+                    draft = _changed(draft, field, f"{LABELS[field]}? ({problem})")
+                if wrong:
+                    continue
+                lines = {_line(draft, field): field for field in LABELS}
+                chosen = ask.choice("This is what will be made", [MAKE, *lines])
+                if chosen == MAKE:
+                    return draft
+                draft = _changed(draft, lines[chosen], f"{LABELS[lines[chosen]]}?")
+
+
+def _line(draft: Draft, field: str) -> str:
+    text = f"{LABELS[field]}: {getattr(draft, field) or 'not known'}"
+    return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
+
+
+def _changed(draft: Draft, field: str, question: str) -> Draft:
+    return replace(draft, **{field: ask.text(question, getattr(draft, field))})

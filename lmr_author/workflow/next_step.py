@@ -1,0 +1,74 @@
+"""``next``: the command that ``status`` names, with what only a person can say filled in."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lmr_author.taskdir import TaskDir
+from lmr_author.workflow.status import DRIVER, REVIEWER, TARGET, status
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Something that only a person can say: how it is asked for, and which option of ``next`` gives it."""
+
+    question: str
+    option: str
+
+
+MISSING = {
+    TARGET: Missing("Which function is masked? (FILE::FUNCTION)", "--target FILE::FUNCTION"),
+    DRIVER: Missing("Which command of the repository calls the function?", "-- COMMAND"),
+    REVIEWER: Missing("Your name, as the review is stored?", "--reviewer NAME"),
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """The next step of a task.
+
+    Attributes:
+        task: its name.
+        note: why this step is next.
+        arguments: of ``lmr-author``, placeholders included.
+        missing: the placeholders (keys of :data:`MISSING`) that are still in the arguments.
+    """
+
+    task: str
+    note: str
+    arguments: tuple[str, ...]
+    missing: tuple[str, ...]
+
+    @property
+    def typed(self) -> str:
+        """The command as it is typed into a shell."""
+        return shlex.join(["lmr-author", *self.arguments])
+
+    def filled(self, given: Mapping[str, str]) -> Step:
+        """The step with some placeholders replaced. An empty text takes the placeholder out.
+
+        A command (for ``DRIVER``) is split as a shell does, and replaces ``python driver.py`` as a whole.
+        """
+        words: list[str] = []
+        for word in self.arguments:
+            value = given.get(word) if word in self.missing else word
+            if value is None:
+                words.append(word)
+            elif word == DRIVER and word in self.missing:
+                words[words.index("--") + 1 :] = shlex.split(value)
+            elif value:
+                words.append(value)
+        left = tuple(name for name in self.missing if name not in given)
+        return Step(self.task, self.note, tuple(words), left)
+
+
+def next_step(tasks: Sequence[TaskDir]) -> Step | None:
+    """The next step of the first task that has one; None when all are accepted."""
+    for task in tasks:
+        found = status(task)
+        if found.next:
+            words = shlex.split(found.next)[1:]
+            return Step(task.name, found.note, tuple(words), tuple(word for word in words if word in MISSING))
+    return None

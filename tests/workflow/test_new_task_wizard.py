@@ -1,0 +1,159 @@
+"""The wizard of ``new-task``: what it asks, what it shows, and how it goes on after an interruption."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.input import PipeInput, create_pipe_input
+from prompt_toolkit.output import DummyOutput
+
+from lmr_author.cli import new_task_wizard
+from lmr_author.cli.new_task_wizard import AtTerminal
+from lmr_author.cli.render import Progress
+from lmr_author.errors import LmrError
+from lmr_author.workflow.new_task import NewTaskOptions, new_task
+from lmr_author.workflow.new_task_draft import LABELS, PROGRESS, Draft, kept_in, problems
+from tests.gitrepos import make_repository
+from tests.papers import make_paper
+
+ENTER, DOWN, CTRL_C, CLEAR = "\r", "\x1b[B", "\x03", "\x15"
+
+
+@pytest.fixture(autouse=True)
+def offline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No test here needs a package index."""
+    monkeypatch.setenv("UV_OFFLINE", "1")
+    monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "uv-cache"))
+
+
+@pytest.fixture
+def keys() -> Iterator[PipeInput]:
+    """A keyboard: what is sent to it is typed."""
+    with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
+        yield pipe
+
+
+@pytest.fixture
+def options(tmp_path: Path) -> NewTaskOptions:
+    """A paper that links a repository, which is not named; a repository on this machine."""
+    make_repository(tmp_path / "pair-wins", {"train.py": "x = 1\n"})
+    body = "We learn. Code: https://github.com/someone/pair-wins\n" + "words " * 60
+    pdf = make_paper(tmp_path / "in.pdf", body=body, stamp="arXiv:2305.18290v2 [cs.LG]")
+    return NewTaskOptions(str(pdf), str(tmp_path / "pair-wins"), tasks_dir=tmp_path / "tasks", offline=True)
+
+
+PERSON = AtTerminal(Progress(None))
+
+
+def place(field: str) -> str:
+    """The keys that choose a field of the page."""
+    return DOWN * (list(LABELS).index(field) + 1) + ENTER
+
+
+def test_what_can_be_derived_needs_one_key(keys: PipeInput, options: NewTaskOptions) -> None:
+    keys.send_text(ENTER)
+    made = new_task(options, wizard=PERSON)
+    assert (made.task.name, made.info.year) == ("1-Pairwise-Wins", 2023)
+    assert not (options.tasks_dir / PROGRESS).exists()
+
+
+def test_every_answer_can_be_changed_before_anything_is_written(
+    keys: PipeInput, options: NewTaskOptions
+) -> None:
+    changes = {"number": "7", "name": "Wins", "title": "Wins", "year": "2022", "paper_url": "https://x.org/p",
+               "repo_url": "https://x.org/r", "repo_folder": "code"}  # fmt: skip
+    for field, value in changes.items():
+        keys.send_text(place(field) + CLEAR + value + ENTER)
+    keys.send_text(ENTER)
+    info = new_task(options, wizard=PERSON).info
+    assert (info.instance_id, info.folder_name, info.paper_name, info.year) == (7, "7-Wins", "Wins", 2022)
+    assert (info.paper_url, info.repo_url, info.repo_folder_name) == (
+        "https://x.org/p",
+        "https://x.org/r",
+        "code",
+    )
+
+
+def test_what_is_wrong_or_missing_is_asked_until_it_is_right(keys: PipeInput, tmp_path: Path) -> None:
+    make_repository(tmp_path / "code", {"a.py": ""})
+    pdf = make_paper(tmp_path / "in.pdf", title="", body="words " * 300, metadata={"creationDate": ""})
+    keys.send_text("Wins: A Study" + ENTER + "22" + ENTER + CLEAR + "2022" + ENTER)
+    keys.send_text(place("name") + CLEAR + "a/b" + ENTER + CLEAR + "ab" + ENTER + ENTER)
+    options = NewTaskOptions(str(pdf), str(tmp_path / "code"), tasks_dir=tmp_path / "tasks", offline=True)
+    info = new_task(options, wizard=PERSON).info
+    assert (info.paper_name, info.year, info.folder_name) == ("Wins: A Study", 2022, "1-ab")
+
+
+def test_the_repository_that_the_paper_links_is_offered(keys: PipeInput) -> None:
+    keys.send_text(DOWN + ENTER)
+    assert PERSON.repository(("https://github.com/a/b", "https://github.com/c/d")) == "https://github.com/c/d"
+    keys.send_text(DOWN + ENTER + ENTER + "./mine" + ENTER)
+    assert PERSON.repository(("https://github.com/a/b",)) == "./mine"
+
+
+def test_an_interrupted_wizard_goes_on_with_its_answers(keys: PipeInput, options: NewTaskOptions) -> None:
+    keys.send_text(place("title") + CLEAR + "A better title" + ENTER + ENTER)
+    broken = NewTaskOptions(**{**vars(options), "commit": "f" * 40})
+    with pytest.raises(LmrError):
+        new_task(broken, wizard=PERSON)
+    assert [path.name for path in options.tasks_dir.iterdir()] == [PROGRESS]
+
+    keys.send_text(ENTER)  # go on: yes
+    assert new_task_wizard.paper(options.tasks_dir, None) == (options.paper, options.repo)
+    keys.send_text(ENTER)
+    assert new_task(options, wizard=PERSON).info.paper_name == "A better title"
+    assert not (options.tasks_dir / PROGRESS).exists()
+
+
+def test_a_flag_wins_over_an_earlier_answer(keys: PipeInput, options: NewTaskOptions) -> None:
+    options.tasks_dir.mkdir()
+    kept = {"paper": options.paper, "repo": options.repo, "answers": {"title": "Old", "year": "2020"}}
+    (options.tasks_dir / PROGRESS).write_text(json.dumps(kept))
+    keys.send_text(ENTER)
+    info = new_task(NewTaskOptions(**{**vars(options), "title": "New"}), wizard=PERSON).info
+    assert (info.paper_name, info.year) == ("New", 2020)
+
+
+def test_starting_anew_forgets(keys: PipeInput, tmp_path: Path) -> None:
+    (tmp_path / PROGRESS).write_text('{"paper": "a.pdf"}')
+    keys.send_text("n" + ENTER + "b.pdf" + ENTER)
+    assert new_task_wizard.paper(tmp_path, "r") == ("b.pdf", "r")
+    assert kept_in(tmp_path) is None
+
+
+def test_ctrl_c_leaves_no_task(keys: PipeInput, options: NewTaskOptions) -> None:
+    keys.send_text(CTRL_C)
+    with pytest.raises(KeyboardInterrupt):
+        new_task(options, wizard=PERSON)
+    assert [path.name for path in options.tasks_dir.iterdir()] == [PROGRESS]
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"paper": 3}', '{"paper": ""}'])
+def test_a_damaged_file_of_answers_is_none(tmp_path: Path, text: str) -> None:
+    (tmp_path / PROGRESS).write_text(text)
+    assert kept_in(tmp_path) is None
+
+
+GOOD = Draft("1", "Wins", "Wins", "2023", "", "https://x.org/r", "code")
+
+
+@pytest.mark.parametrize(
+    ("change", "wrong"),
+    [
+        ({}, set()),
+        ({"number": "0"}, {"number"}),
+        ({"number": "3"}, {"number"}),
+        ({"year": "23"}, {"year"}),
+        ({"year": "1949"}, {"year"}),
+        ({"title": ""}, {"title"}),
+        ({"name": "../x"}, {"name"}),
+        ({"repo_folder": "authoring"}, {"repo_folder"}),
+        ({"repo_url": "ext::sh"}, {"repo_url"}),
+    ],
+)
+def test_problems_of_a_draft(change: dict[str, str], wrong: set[str]) -> None:
+    assert set(problems(Draft(**{**vars(GOOD), **change}), {3: "3-Taken"})) == wrong
