@@ -23,7 +23,7 @@ from lmr_author.environment.recipe import (
 )
 from lmr_author.environment.resolver import Attempt, compile_once
 from lmr_author.environment.stamp import stamped
-from lmr_author.environment.wheels import not_before
+from lmr_author.environment.wheels import is_compiled, not_before
 from lmr_author.errors import LmrError
 from lmr_author.processes import printable
 
@@ -55,26 +55,47 @@ def lock(
 ) -> Lock:
     """Pin a recipe for a base image; offline, or when no versions fit together, it is not, and says why.
 
-    PyTorch and CUDA packages are left to the base image. Where the image's Python is newer than the commit, the date
-    is that of the first packages for it, and the lock says so. uv builds a package only to learn what it
-    needs, and only when there is no wheel of it. With ``seconds`` 0 no index is asked at all: exact
-    requirements are then taken as the repository names them.
+    PyTorch and CUDA packages are left to the base image. Where the image's Python is newer than the commit,
+    what is compiled (else everything) may be as new as the first packages for it, and the lock says so. uv
+    builds a package only to learn what it needs, and only when there is no wheel of it. With ``seconds`` 0 no
+    index is asked at all: exact requirements are then taken as the repository names them.
 
     Args:
         hashes: write the hashes of each version's files.
         offline: answer from uv's cache alone.
         changes: what the caller changed of the repository's own requirements, for the lock's comments.
     """
-    recipe, later = not_before(recipe, base)
-    changes = (*changes, *([later] if later else []))
     first = replace(_first(recipe, base), hashes=hashes, offline=offline)
     if not first.declared:
         made = Lock("", True, "the repository needs nothing beside PyTorch", hashes=hashes)
     elif seconds <= 0:
         made = _offline(first)
     else:
-        made = _resolved(first, recipe, base, seconds, progress)
-    return _written(replace(made, changes=changes), recipe, base)
+        made = _as_early_as_possible(first, recipe, base, seconds, progress)
+    return _written(replace(made, changes=(*changes, *made.changes)), recipe, base)
+
+
+def _as_early_as_possible(
+    attempt: Attempt, recipe: Recipe, base: BaseImage, seconds: float, progress: Progress | None
+) -> Lock:
+    """Of the commit's day; where the image's Python is newer, at first only what is compiled may be newer too."""
+    later, change = not_before(recipe, base)
+    if not change or later.date is None:
+        return _resolved(attempt, recipe, base, seconds, progress)
+    some = replace(attempt, wheels_from=later.date.date().isoformat())
+    made = _resolved(some, recipe, base, seconds / 2, progress)
+    if made.pinned and not _in_vain(made, base, attempt.offline):
+        return made
+    everything = _resolved(attempt, later, base, seconds / 2, progress)
+    if everything.pinned and (not made.pinned or len(everything.compiled) < len(made.compiled)):
+        return replace(everything, changes=(change,))
+    return made if made.pinned or made.conflict else everything
+
+
+def _in_vain(made: Lock, base: BaseImage, offline: bool) -> bool:
+    """Whether a lock has packages that would be compiled for a Python that they were not made for."""
+    pins = [line for line in made.text.splitlines() if line.partition("==")[0] in made.compiled]
+    return any(is_compiled(pin.partition(" ")[0], base, offline=offline) for pin in pins)
 
 
 def _resolved(
@@ -82,6 +103,7 @@ def _resolved(
 ) -> Lock:
     """Call uv until it succeeds, putting aside what stands in the way, or until that would be a decision."""
     deadline = time.monotonic() + seconds
+    offline = attempt.offline
     for _ in range(ATTEMPTS):
         left = deadline - time.monotonic()
         done = compile_once(attempt, recipe, base, left) if left > 1 else None
@@ -89,7 +111,9 @@ def _resolved(
             return unpinned(attempt, f"uv took longer than {seconds:.0f} s")
         if done.exit_code == 0:
             return _pinned(attempt, done.stdout.decode("utf-8", "replace"), recipe, done.stderr)
-        after = following(attempt, done.stderr)
+        after = following(
+            attempt, done.stderr, lambda name: is_compiled(name, base, date=recipe.date, offline=offline)
+        )
         if isinstance(after, Lock):
             return after
         if progress is not None and after.remarks:

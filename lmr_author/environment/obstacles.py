@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -15,15 +16,23 @@ from lmr_author.environment.recipe import BUILT_WITH_TORCH, Declared, is_exact
 from lmr_author.environment.resolver import Attempt
 from lmr_author.processes import printable
 
+Compiled = Callable[[str], bool]
+"""A package → whether it has wheels for older Pythons than the image's, so that its source is no help."""
+
 _NO_WHEEL = re.compile(r"Wheels are required for `([\w.-]+)`")
 
 
-def following(attempt: Attempt, stderr: str) -> Attempt | Lock:
+def following(attempt: Attempt, stderr: str, compiled: Compiled) -> Attempt | Lock:
     """What to do about uv's message: the next attempt, or a lock that is not pinned and says why."""
     text = " ".join(resolver.said(stderr).split())
     failure = resolver.index_failure(text)
     if failure:
         return unpinned(attempt, failure)
+    missing = [name for name in _NO_WHEEL.findall(text) if name not in attempt.built]
+    # What may be newer already is only in the way of what may not yet.
+    missing.sort(key=lambda name: any(item.startswith(f"{name}=") for item in attempt.later))
+    if attempt.wheels_from and missing:
+        return _without_wheel(attempt, missing[0], text, compiled)
     if match := re.search(
         r"`([\w.-]+)` was filtered by `exclude-newer`.*? published at (\d{4}-\d\d-\d\d)", text
     ):
@@ -32,9 +41,8 @@ def following(attempt: Attempt, stderr: str) -> Attempt | Lock:
         return _leave_out(attempt, match[1], "it is not on the package index", text)
     if match := re.search(r"Failed to (?:build|download and build|prepare)[^`]*`([\w.-]+?)(?:==|@|`)", text):
         return _unbuildable(attempt, match[1], text)
-    missing = [name for name in _NO_WHEEL.findall(text) if name not in attempt.built]
     if missing:
-        return _without_wheel(attempt, missing[0], text)
+        return _without_wheel(attempt, missing[0], text, compiled)
     return _in_conflict(attempt, stderr, text)
 
 
@@ -75,12 +83,17 @@ def _replaced(attempt: Attempt, item: Declared, text: str, remark: str) -> Attem
     return replace(attempt, declared=declared, remarks=(*attempt.remarks, remark))
 
 
-def _without_wheel(attempt: Attempt, name: str, text: str) -> Attempt | Lock:
+def _without_wheel(attempt: Attempt, name: str, text: str, compiled: Compiled) -> Attempt | Lock:
     """A package of which there is only the source: uv has to run its build to learn what it needs."""
     canonical = canonicalize_name(name)
     if canonical in BUILT_WITH_TORCH:
         why = "its source needs PyTorch and a CUDA compiler to be installed"
         return _leave_out(attempt, name, why, text)
+    newer = any(item.startswith(f"{name}=") for item in attempt.later)
+    if attempt.wheels_from and not newer and compiled(name):
+        remark = f"{name} as of {attempt.wheels_from}, because none is made for the image's Python before"
+        later = (*attempt.later, f"{name}={attempt.wheels_from}")
+        return replace(attempt, later=later, remarks=(*attempt.remarks, remark))
     if not attempt.resolve:
         return _as_is(attempt, canonical, "")
     remark = f"no wheel of {name}: its source is read to learn what it needs"
@@ -127,9 +140,20 @@ def _leave_out(attempt: Attempt, name: str, why: str, text: str) -> Attempt | Lo
 
 
 def _allow_later(attempt: Attempt, name: str, published: str) -> Attempt | Lock:
-    """The repository names a version that came after its last commit: allow this one package to be as new."""
-    if any(item.startswith(f"{name}=") for item in attempt.later):
-        return unpinned(attempt, f"no version of {name} fits")
+    """The repository names a version that came after its last commit, or none before is for the image's Python.
+
+    uv names the newest such version; for the Python's sake no newer one is taken than there has to be.
+    """
+    known = [item for item in attempt.later if item.startswith(f"{name}=")]
+    if attempt.wheels_from and not known:
+        remark = f"{name} as of {attempt.wheels_from}, because none is made for the image's Python before"
+        later = (*attempt.later, f"{name}={attempt.wheels_from}")
+        return replace(attempt, later=later, remarks=(*attempt.remarks, remark))
     day = (datetime.fromisoformat(published) + timedelta(days=1)).date().isoformat()
+    if known and not known[-1].endswith(attempt.wheels_from or day):
+        return unpinned(attempt, f"no version of {name} fits")
     remark = f"{name} is newer than the commit ({published}), because the repository asks for it"
-    return replace(attempt, later=(*attempt.later, f"{name}={day}"), remarks=(*attempt.remarks, remark))
+    later = (*(item for item in attempt.later if item not in known), f"{name}={day}")
+    if later == attempt.later:
+        return unpinned(attempt, f"no version of {name} fits")
+    return replace(attempt, later=later, remarks=(*attempt.remarks, remark))

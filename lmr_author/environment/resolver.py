@@ -54,6 +54,7 @@ class Attempt:
         as_is: requirements that go into the lock without being looked at.
         built: packages of which there is only the source.
         later: packages that may be newer than the date, each as ``name=date``.
+        wheels_from: day from which there are wheels for the image's Python, where that is after the date; else "".
         resolve: whether what packages need is added.
         lowest: whether the oldest version that fits is taken rather than the newest.
         hashes: whether each line gets its hashes.
@@ -66,6 +67,7 @@ class Attempt:
     as_is: tuple[Declared, ...] = ()
     built: tuple[str, ...] = ()
     later: tuple[str, ...] = ()
+    wheels_from: str = ""
     resolve: bool = True
     lowest: bool = False
     hashes: bool = False

@@ -57,11 +57,7 @@ def nearest(item: Declared, recipe: Recipe, base: BaseImage, *, offline: bool = 
         return ""
     requirement = Requirement(item.text)
     pinned = next(part.version for part in requirement.specifier).partition("+")[0]
-    there = (
-        _found(f"{requirement.name}=={pinned}", replace(base, python=python), None, offline)
-        for python in _older(base.python)
-    )
-    if not any(there):
+    if not is_compiled(f"{requirement.name}=={pinned}", base, offline=offline):
         return ""
     # What is pinned may be newer than the commit, and so may the first wheel for this Python.
     dates = (recipe.date, None) if recipe.date else (None,)
@@ -70,6 +66,16 @@ def nearest(item: Declared, recipe: Recipe, base: BaseImage, *, offline: bool = 
     extras = f"[{','.join(sorted(requirement.extras))}]" if requirement.extras else ""
     marker = f"; {requirement.marker}" if requirement.marker else ""
     return f"{requirement.name}{extras}=={version}{marker}" if version not in ("", pinned) else ""
+
+
+def is_compiled(pin: str, base: BaseImage, *, date: datetime | None = None, offline: bool = False) -> bool:
+    """Whether a package (or one version) without a wheel for the image's Python has wheels for older ones.
+
+    If it has none at all it is most likely Python alone, and its source is as good. Of a package without a version,
+    only those before ``date`` are looked at.
+    """
+    older = (replace(base, python=python) for python in _older(base.python))
+    return any(_found(pin, one, date, offline) for one in older)
 
 
 def _older(python: str) -> list[str]:

@@ -20,6 +20,8 @@ INDEX = {
         Release("2.0", "2023-01-01", tags=NEW),
     ],
     "plain": [Release("1.0", "2020-01-01", wheel=False), Release("1.1", "2023-01-01")],
+    "pure": [Release("1.0", "2020-01-01"), Release("2.0", "2022-01-01")],
+    "wrapper": [Release("1.0", "2020-01-01", ("gone==1.0",)), Release("2.0", "2023-01-01", ("fast",))],
     "gone": [Release("1.0", "2020-01-01", tags=OLD)],
 }
 BASE = choose_base(Recipe(), "me/base:1", "3.11")
@@ -40,6 +42,11 @@ def index(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> object:
 def item(text: str) -> Declared:
     """A requirement of the repository."""
     return Declared(text.partition("=")[0].partition("[")[0], text, "requirements.txt:1")
+
+
+def pins(text: str) -> list[str]:
+    """A lock's lines without its comments."""
+    return [line for line in text.splitlines() if not line.startswith("#")]
 
 
 @pytest.mark.parametrize(
@@ -66,9 +73,19 @@ def test_only_what_has_no_wheel_is_changed_and_each_change_is_told() -> None:
     assert with_wheels(recipe, BASE, ("plain",)) == (recipe, ())
 
 
-def test_a_lock_is_never_older_than_the_images_python() -> None:
-    made = lock(Recipe(requirements=(item("fast"),), date=datetime(2021, 1, 1, tzinfo=UTC)), BASE)
-    assert made.pinned and "fast==2.0" in made.text.splitlines()
+OF_2021 = datetime(2021, 1, 1, tzinfo=UTC)
+
+
+def test_only_what_is_compiled_is_newer_than_the_commit() -> None:
+    made = lock(Recipe(requirements=(item("fast"), item("pure")), date=OF_2021), BASE)
+    assert made.pinned and pins(made.text) == ["fast==2.0", "pure==1.0"]
+    assert "fast as of 2023-04-22, because none is made for the image's Python before" in made.note
+    assert made.changes == ()
+
+
+def test_everything_is_newer_where_that_alone_helps() -> None:
+    made = lock(Recipe(requirements=(item("wrapper"),), date=OF_2021), BASE)
+    assert made.pinned and pins(made.text) == ["fast==2.0", "wrapper==2.0"]
     assert made.changes[0].startswith("versions as of 2023-04-22 in place of 2021-01-01")
     assert f"# CHANGED: {made.changes[0]}" in made.text.splitlines()
 
