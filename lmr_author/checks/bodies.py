@@ -10,6 +10,12 @@ from collections.abc import Iterator
 from lmr_author.source import FunctionNode, Module
 
 _QUIET_CALLS = frozenset({"print", "list", "dict", "set", "tuple", "object", "float", "int", "str"})
+_FILLED = frozenset(
+    """
+    zeros ones empty rand randn zeros_like ones_like empty_like rand_like randn_like new_zeros new_ones new_empty
+    """.split()  # noqa: SIM905
+)
+"""Functions whose values say nothing, whatever shape they are given."""
 _LOGGERS = frozenset({"debug", "info", "warning", "warn", "error"})
 
 
@@ -59,17 +65,22 @@ def pieces(nodes: list[ast.stmt]) -> Iterator[tuple[str, ast.AST]]:
 
 
 def is_trivial(node: ast.AST) -> bool:
-    """Whether a statement computes nothing: pass, a constant, an import, a log line, ``x = None``."""
+    """Whether a statement computes nothing: pass, a constant, an import, a log line, ``x = None``, ``y = x``.
+
+    The head of a loop, condition or ``with`` computes nothing either: what stands in it is judged by itself.
+    """
+    if isinstance(node, ast.If | ast.For | ast.AsyncFor | ast.While | ast.With | ast.AsyncWith):
+        return True
     if isinstance(
         node, ast.Pass | ast.Global | ast.Nonlocal | ast.Import | ast.ImportFrom | ast.Break | ast.Continue
     ):
         return True
     if isinstance(node, ast.Expr):
         return (
-            isinstance(node.value, ast.Constant) or _is_log(node.value) or isinstance(node.value, ast.Yield)
+            isinstance(node.value, ast.Constant | ast.Yield) or _is_log(node.value) or _is_error(node.value)
         )
     if isinstance(node, ast.Assign | ast.AnnAssign):
-        return node.value is None or is_constant(node.value)
+        return node.value is None or isinstance(node.value, ast.Name) or is_constant(node.value)
     return False
 
 
@@ -85,13 +96,9 @@ def is_constant(node: ast.expr) -> bool:
         return all(is_constant(item) for item in [*(key for key in node.keys if key), *node.values])
     if isinstance(node, ast.Call):
         plain = isinstance(node.func, ast.Name) and node.func.id in _QUIET_CALLS
-        tensor = isinstance(node.func, ast.Attribute) and node.func.attr in (
-            "tensor",
-            "zeros",
-            "ones",
-            "empty",
-            "array",
-        )
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _FILLED:
+            return True
+        tensor = isinstance(node.func, ast.Attribute) and node.func.attr in ("tensor", "array", "full")
         return (plain or tensor) and all(is_constant(item) for item in node.args)
     return False
 
@@ -102,6 +109,11 @@ def _is_log(node: ast.expr) -> bool:
     if isinstance(node.func, ast.Name):
         return node.func.id == "print"
     return isinstance(node.func, ast.Attribute) and node.func.attr in _LOGGERS
+
+
+def _is_error(node: ast.expr) -> bool:
+    """Whether an expression makes an exception, and forgets to raise it."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id.endswith("Error")
 
 
 def kept_pieces(golden: FunctionNode, goal: FunctionNode) -> tuple[list[ast.AST], int]:
@@ -121,7 +133,8 @@ def kept_pieces(golden: FunctionNode, goal: FunctionNode) -> tuple[list[ast.AST]
 
 
 def _telling(node: ast.AST) -> bool:
-    if isinstance(node, ast.Return | ast.Raise) or is_trivial(node):
+    heads = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith)
+    if isinstance(node, ast.Return | ast.Raise) or (not isinstance(node, heads) and is_trivial(node)):
         return False
     return not (isinstance(node, ast.Expr) and ast.unparse(node.value).startswith("super("))
 
@@ -131,6 +144,23 @@ def raises(node: FunctionNode) -> list[ast.Raise]:
     return [
         item for statement in statements(node) for item in ast.walk(statement) if isinstance(item, ast.Raise)
     ]
+
+
+def always_raises(body: list[ast.stmt]) -> bool:
+    """Whether every way through a block ends in a ``raise``; loops are taken to run at least once."""
+    for node in body:
+        if isinstance(node, ast.Raise):
+            return True
+        if isinstance(node, ast.Return):
+            return False
+        if isinstance(node, ast.If) and always_raises(node.body) and always_raises(node.orelse):
+            return True
+        through = (ast.With, ast.AsyncWith, ast.For, ast.AsyncFor, ast.While)
+        if isinstance(node, through) and always_raises(node.body):
+            return True
+        if isinstance(node, ast.Try) and not node.handlers and always_raises(node.body):
+            return True
+    return False
 
 
 def raises_not_implemented(node: FunctionNode) -> bool:
@@ -156,8 +186,15 @@ def undefined_names(
         isinstance(node, ast.ImportFrom) and any(name.name == "*" for name in node.names)
         for node in module.tree.body
     )
-    # After `import *` only a name that the golden's own body assigns is known to be undefined.
+    # After `import *` a name is known to be undefined when the golden's own body assigns it, or when only the
+    # mask uses it, and does not call it.
     certain = bound_names(golden) if star and golden is not None else None
+    called = {
+        item.func.id
+        for item in ast.walk(goal)
+        if isinstance(item, ast.Call) and isinstance(item.func, ast.Name)
+    }
+    elsewhere = _read_outside(module, goal) | called | (_names_in(golden) if golden is not None else set())
     known = (
         bound_names(goal)
         | module_names(module)
@@ -170,9 +207,21 @@ def undefined_names(
         for node in ast.walk(statement):
             if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load) or node.id in known:
                 continue
-            if not star or (certain is not None and node.id in certain):
+            if not star or (certain is not None and (node.id in certain or node.id not in elsewhere)):
                 found[node.id] = None
     return list(found)
+
+
+def _names_in(node: ast.AST) -> set[str]:
+    return {item.id for item in ast.walk(node) if isinstance(item, ast.Name)}
+
+
+def _read_outside(module: Module, goal: FunctionNode) -> set[str]:
+    """Names that a module uses outside of one of its functions."""
+    inside = {id(item) for item in ast.walk(goal)}
+    return {
+        item.id for item in ast.walk(module.tree) if isinstance(item, ast.Name) and id(item) not in inside
+    }
 
 
 def module_names(module: Module) -> set[str]:

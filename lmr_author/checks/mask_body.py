@@ -46,7 +46,10 @@ def _masked(one: Pair, golden: FunctionNode, goal: FunctionNode, target: TargetP
     computing = [
         node
         for _, node in bodies.pieces(body)
-        if id(node) not in left and not bodies.is_trivial(node) and not _returns_nothing_new(node, goal)
+        if id(node) not in left
+        and not isinstance(node, ast.Raise)
+        and not bodies.is_trivial(node)
+        and not _returns_nothing_new(node, goal)
     ]
     return _Masked(
         qualname=target.qualname,
@@ -55,7 +58,7 @@ def _masked(one: Pair, golden: FunctionNode, goal: FunctionNode, target: TargetP
         total=total,
         undefined=undefined,
         silent=not computing and not undefined,
-        raises=bool(bodies.raises(goal)),
+        raises=bodies.always_raises(goal.body),
     )
 
 
