@@ -185,10 +185,12 @@ class SourcesExist(DockerCheck):
                 ):
                     missing.add(source.rpartition("/")[2])
                     names = [entry.relative for entry in view.entries if entry.relative.count("/") <= 2]
+                    left_out = any(entry.relative == folder for entry in view.entries)
+                    what = "is left out by .dockerignore" if left_out else "does not exist in the task"
                     yield self.at(
                         view,
                         instruction.line,
-                        f"{instruction.name} source {source!r} does not exist in the task",
+                        f"{instruction.name} source {source!r} {what}",
                         did_you_mean(folder, names)
                         or "correct the path; it is relative to the task's folder",
                     )

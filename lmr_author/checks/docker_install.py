@@ -29,7 +29,8 @@ _SPACED = re.compile(r"(?<=\s)[A-Za-z][\w.\[\]-]*\s+[<>]=?\s*\d[\w.]*(?=\s|$)")
 _MODEL = re.compile(
     r"from_pretrained|snapshot_download|hf_hub_download|(?:huggingface-cli|\bhf)"
     r" download|load_dataset\(|nltk\.download|nltk\.downloader"
-    r"|spacy download|\bgdown\b|torch\.hub\.load|git lfs (?:pull|clone|fetch)|SentenceTransformer\("
+    r"|git clone \S*huggingface\.co|spacy download|\bgdown\b|torch\.hub\.load|git lfs (?:pull|clone|fetch)"
+    r"|SentenceTransformer\("
 )
 
 _FETCH = re.compile(r"\b(?:wget|curl|aria2c)\b.*?(https?://\S+)", re.DOTALL)

@@ -13,6 +13,8 @@ from lmr_author.checks.view import TaskView
 
 _PIP = re.compile(r"\b(?:pip3?|uv pip|python3? -m pip)\s+(?:[\w-]+=?\S*\s+)*?install\s+(.*)", re.DOTALL)
 
+_CONDA = re.compile(r"\b(?:conda|mamba|micromamba)\s+install\s+(.*)", re.DOTALL)
+
 _ADDRESS = re.compile(r"[\w.]+\+\w+://")
 _WITH_VALUE = frozenset(
     ("-c", "-i", "--index-url", "--extra-index-url", "-f", "--find-links", "--target", "-t", "--timeout")
@@ -23,6 +25,9 @@ _INSTALLERS = frozenset(("pip", "setuptools", "wheel", "uv"))
 def requirements(view: TaskView, parsed: Dockerfile) -> Iterator[tuple[Instruction, str]]:
     """(instruction, requirement) of everything that pip installs, requirements files of the task opened."""
     for item, command in parsed.commands:
+        conda = _CONDA.search(parsed.expand(command))
+        if conda is not None:
+            yield from ((item, requirement) for requirement in _conda(conda[1].split()))
         match = _PIP.search(parsed.expand(command))
         if match is None:
             continue
@@ -35,6 +40,17 @@ def requirements(view: TaskView, parsed: Dockerfile) -> Iterator[tuple[Instructi
                 yield from ((item, line) for line in _file_requirements(view, parsed, word))
             else:
                 yield item, word
+
+
+def _conda(words: list[str]) -> Iterator[str]:
+    """What ``conda install`` is given, as pip writes it: ``numpy=1.26`` is ``numpy==1.26``."""
+    rest = iter(words)
+    for word in rest:
+        if word in ("-c", "--channel", "-n", "--name", "-p", "--prefix", "--file"):
+            next(rest, None)
+        elif not word.startswith("-"):
+            plain = word.strip("\"'").rpartition("::")[2]
+            yield re.sub(r"^([\w.-]+)=(?!=)", r"\1==", plain)
 
 
 def _arguments(words: list[str]) -> Iterator[tuple[str, str]]:

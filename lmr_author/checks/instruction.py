@@ -36,8 +36,8 @@ _BEFORE = re.compile(r"[`'\"*]+([A-Za-z_][\w.]*)(?:\(\))?[`'\"*]+\s+(?:function|
 _CALLED = re.compile(r"(?<![\w.])([A-Za-z_]\w*_\w+)\(\)")
 
 _TESTS = (
-    r"(?:unit[ _-]?tests?|tests|test cases?|unit_test\w*(?:\.py)?|test)\b"
-    r"(?!\s*-?(?:data|set|split|time|image|sample|input|loader|batch))"
+    r"(?:(?:unit[ _-]?tests?|tests|test cases?|unit_test\w*(?:\.py)?)\b(?!\s*-?(?:data|set|split))"
+    r"|test\b(?=\s*(?:[.,;:!?)`'\"]|$|(?:and|in|of|for|with|when|file|script|suite|it|by|without)\b)))"
 )
 
 _WHICH = (
@@ -49,6 +49,7 @@ _PASS = re.compile(
     rf"\b(?:pass|passes|passing|satisf(?:y|ies|ying)|succeeds? (?:in|on))\s+{_WHICH}{_TESTS}"
     rf"|\b(?:{_TESTS}|logs?|script)[`'\"]*\s+(?:then |must |should |will )*"
     rf"(?:prints?|says?|shows?|reports?|outputs?|logs?)\s+[`'\"]*pass(?:ed|es)?\b"
+    rf"|\b(?:should|must|has to|needs to)\s+(?:print|output|log|say|report)\s+[`'\"]*passed\b"
     rf"|\b(?:get|make|makes|making)\s+{_WHICH}{_TESTS}\s+pass\b"
     rf"|\b{_TESTS}\s+(?:will |must |should |can |to |all |then )*(?:pass|passes|passed|succeeds?)\b",
     re.IGNORECASE,
@@ -182,6 +183,12 @@ class InstructionFiles(_InstructionCheck):
             lambda: [view.in_repository(item) for item in view.repository_entries if item.kind == "file"],
         )
         named = [clean_path(match) for match in dict.fromkeys(_FILE.findall(text))]
+        papers = re.findall(r"(?<![\w./])paper\.[a-z]{2,5}\b", text)
+        named += [
+            token
+            for token in papers
+            if token not in named and did_you_mean(token, ["paper.pdf", "paper.json"], 0.8)
+        ]
         for token in named:
             if self._exists(view, token, names) or token in ("paper.pdf", "paper.json"):  # LMR101
                 continue
