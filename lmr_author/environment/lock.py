@@ -84,6 +84,9 @@ def _as_early_as_possible(
         return _resolved(attempt, recipe, base, seconds, progress)
     some = replace(attempt, wheels_from=later.date.date().isoformat())
     made = _resolved(some, recipe, base, seconds / 2, progress)
+    newer = ", ".join(re.findall(rf"([\w.-]+) as of {some.wheels_from}, because", made.note))
+    if newer:
+        made = replace(made, changes=(f"{newer}: {change}",))
     if made.pinned and not _in_vain(made, base, attempt.offline):
         return made
     everything = _resolved(attempt, later, base, seconds / 2, progress)

@@ -337,7 +337,7 @@ def _notes(info: TaskInfo, stages: Stages, had_tests: bool) -> list[str]:
     notes += stages.recipe.problems
     if not lock.pinned:
         notes.append(f"requirements.lock is {lock.note}")
-    notes += [f"requirements.lock: {item}" for item in lock.left_out]
+    notes += [f"requirements.lock: {item}" for item in (*lock.changes, *lock.left_out)]
     if not base.python_certain:
         notes.append(
             f"requirements are locked for Python {base.python}, which {base.reference} is thought to have"

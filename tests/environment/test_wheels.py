@@ -80,7 +80,11 @@ def test_only_what_is_compiled_is_newer_than_the_commit() -> None:
     made = lock(Recipe(requirements=(item("fast"), item("pure")), date=OF_2021), BASE)
     assert made.pinned and pins(made.text) == ["fast==2.0", "pure==1.0"]
     assert "fast as of 2023-04-22, because none is made for the image's Python before" in made.note
-    assert made.changes == ()
+    (change,) = made.changes
+    assert change.startswith(
+        "fast: versions as of 2023-04-22 in place of 2021-01-01: the image's Python 3.11"
+    )
+    assert f"# CHANGED: {change}" in made.text.splitlines()
 
 
 def test_everything_is_newer_where_that_alone_helps() -> None:
