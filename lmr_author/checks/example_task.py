@@ -330,7 +330,10 @@ def second_implementation(**changes: Any) -> list[dict[str, Any]]:
     second = {
         **INFO["implementations"][0],
         "index": 2,
-        "instruction": "Implement `ListLoss.forward` in `ranking/losses.py` as the paper describes it.",
+        "instruction": (
+            "Implement `ListLoss.forward` in `ranking/losses.py` as the paper describes it; return the loss of one"
+            " list."
+        ),
         "goal_function": "forward",
         "class_name": "ListLoss",
         "unit_test_file": "unit_test/unit_test_2.py",

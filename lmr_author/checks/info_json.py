@@ -233,7 +233,7 @@ class IndexNumbers(Check):
                     unit_test_file="unit_test/unit_test_1.py",
                 )
             },
-            also=("LMR011",),
+            also=("LMR011", "LMR606"),
         ),
         Example("the index is missing", implementation={"index": None}),
         Example("the index is text", implementation={"index": "1"}),

@@ -87,10 +87,11 @@ def told(text: str) -> dict[str, object]:
     return {"instruction": text}
 
 
-class _InstructionCheck(ImplementationCheck):
+class InstructionCheck(ImplementationCheck):
     """A check that reads the instruction."""
 
-    def _at(self, view: TaskView, implementation: Implementation, message: str, hint: str) -> Finding:
+    def at(self, view: TaskView, implementation: Implementation, message: str, hint: str) -> Finding:
+        """A finding that points at the instruction."""
         position = view.position(implementation)
         pointer = f"/implementations/{position}" + ("/instruction" if implementation.instruction else "")
         return self.finding(
@@ -98,7 +99,7 @@ class _InstructionCheck(ImplementationCheck):
         )
 
 
-class InstructionThere(_InstructionCheck):
+class InstructionThere(InstructionCheck):
     """LMR601."""
 
     code = "LMR601"
@@ -125,7 +126,7 @@ class InstructionThere(_InstructionCheck):
                 if not text
                 else f"the instruction says only {text[:40]!r}"
             )
-            yield self._at(
+            yield self.at(
                 view,
                 implementation,
                 message,
@@ -133,7 +134,7 @@ class InstructionThere(_InstructionCheck):
             )
 
 
-class InstructionFiles(_InstructionCheck):
+class InstructionFiles(InstructionCheck):
     """LMR602."""
 
     code = "LMR602"
@@ -194,7 +195,7 @@ class InstructionFiles(_InstructionCheck):
                 continue
             hint = _closest(token, names)
             if hint or token.endswith((".py", ".pdf", ".ipynb")):
-                yield self._at(
+                yield self.at(
                     view,
                     implementation,
                     f"the instruction names {token}, which does not exist",
@@ -209,7 +210,7 @@ class InstructionFiles(_InstructionCheck):
         goal_named = any((meant if goal == test else goal).endswith(token) for token in named)
         if name and not goal_named and re.search(place, text, re.IGNORECASE):
             message = f"the instruction names the unit test {test} and not the goal file"
-            yield self._at(view, implementation, message, f"name {meant or goal}")
+            yield self.at(view, implementation, message, f"name {meant or goal}")
 
     @staticmethod
     def _exists(view: TaskView, token: str, names: list[str]) -> bool:
@@ -239,7 +240,7 @@ class InstructionFiles(_InstructionCheck):
                 continue
             close = difflib.get_close_matches(plain, known, 1, 0.85)
             if close:
-                yield self._at(
+                yield self.at(
                     view,
                     implementation,
                     f"the instruction names {token}, which does not exist",
@@ -259,7 +260,7 @@ def _closest(token: str, names: list[str]) -> str:
     return did_you_mean(name, top, 0.72)
 
 
-class InstructionNames(_InstructionCheck):
+class InstructionNames(InstructionCheck):
     """LMR603."""
 
     code = "LMR603"
@@ -269,8 +270,14 @@ class InstructionNames(_InstructionCheck):
         " nobody calls."
     )
     failing = (
-        Example("another name", implementation=told(INSTRUCTION.replace("pairwise_loss", "pair_hinge_loss"))),
-        Example("a typing error", implementation=told(INSTRUCTION.replace("pairwise_loss", "pairwise_los"))),
+        Example(
+            "another name",
+            implementation=told(INSTRUCTION.replace("pairwise_loss", "pair_hinge_loss")),
+        ),
+        Example(
+            "a typing error",
+            implementation=told(INSTRUCTION.replace("pairwise_loss", "pairwise_los")),
+        ),
         Example(
             "in quotes, without the word function",
             implementation=told(
@@ -306,7 +313,7 @@ class InstructionNames(_InstructionCheck):
             hint = did_you_mean(
                 name, targets + [item.qualname for item in (one.goal.definitions if one.goal else ())], 0.5
             )
-            yield self._at(
+            yield self.at(
                 view,
                 implementation,
                 f"the instruction names {name}, which the repository does not have",
@@ -329,7 +336,7 @@ def _known(view: TaskView, name: str) -> bool:
     return False
 
 
-class ImplementThePaper(_InstructionCheck):
+class ImplementThePaper(InstructionCheck):
     """LMR604."""
 
     code = "LMR604"
@@ -368,7 +375,7 @@ class ImplementThePaper(_InstructionCheck):
         """At most one finding."""
         match = _PASS.search(implementation.instruction)
         if match:
-            yield self._at(
+            yield self.at(
                 view,
                 implementation,
                 f"the instruction asks to pass a test: {match[0][:80]!r}",

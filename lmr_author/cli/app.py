@@ -21,6 +21,7 @@ VERBS = {
     "suggest": "Rank the repository's functions by how good a task each makes.",
     "extract": "Turn a block of a script or a long function into a function.",
     "mask": "Mask a function, save the golden, clean the tree.",
+    "instruct": "Draft, check and set the instruction of a masked function.",
     "unmask": "Restore masked functions byte for byte.",
     "record": "Record real calls of the golden into cases and a unit test.",
     "validate": "Find what is wrong with tasks, without running them.",

@@ -50,12 +50,10 @@ def passages(paragraphs: Sequence[str], function: FunctionWords, limit: int = LI
     """
     paper = PaperText({1: "\n".join(paragraphs)})
     words = paper.vocabulary
-    query = _query(function, words)
-    documents = [
-        Counter(words.of_text(text)) if wanted else Counter[str]() for text, wanted in _own(paragraphs)
-    ]
+    wanted = query(function, words)
+    documents = [Counter(words.of_text(text)) if own else Counter[str]() for text, own in _own(paragraphs)]
     ranking = BM25([dict(document) for document in documents])
-    scored = [(ranking.parts(place, query), place) for place in range(len(documents))]
+    scored = [(ranking.parts(place, wanted), place) for place in range(len(documents))]
     ranked = sorted(((sum(parts.values()), place, parts) for parts, place in scored), key=lambda one: -one[0])
     best = ranked[0][0] if ranked else 0.0
     return tuple(
@@ -65,7 +63,8 @@ def passages(paragraphs: Sequence[str], function: FunctionWords, limit: int = LI
     )
 
 
-def _query(function: FunctionWords, words: Vocabulary) -> Mapping[str, float]:
+def query(function: FunctionWords, words: Vocabulary) -> Mapping[str, float]:
+    """The terms of a function with their weights."""
     weights: Counter[str] = Counter()
     fields = (
         (4.0, [function.name]),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lmr_author import files, source
+from lmr_author import files
 from lmr_author.also_masked import AlsoMasked
 from lmr_author.errors import UsageError
 from lmr_author.masking import cleaning
@@ -16,6 +16,7 @@ from lmr_author.masking.notes_file import Described
 from lmr_author.model import CATEGORIES, Implementation, TaskInfo
 from lmr_author.taskdir import TaskDir, replace_implementation, unit_test_name
 from lmr_author.workflow import mask_also, mask_leaks, mask_plan
+from lmr_author.workflow.mask_instruction import drafted
 from lmr_author.workflow.mask_leaks import OpenLeak
 from lmr_author.workflow.mask_records import Earlier, earlier
 from lmr_author.workflow.mask_select import Chosen, Selection, select
@@ -209,7 +210,7 @@ def _enter(
     added = []
     for item in plan.items:
         name = str(item.target)
-        implementation = _entry(info, item, plan.original_name, said[name], contexts[name])
+        implementation = _entry(task, info, item, plan.original_name, said[name], contexts[name])
         info = replace_implementation(info, implementation)
         added.append(implementation)
     if added:
@@ -218,7 +219,7 @@ def _enter(
 
 
 def _entry(
-    info: TaskInfo, item: Chosen, golden: str, said: Described, retrieval: tuple[str, ...]
+    task: TaskDir, info: TaskInfo, item: Chosen, golden: str, said: Described, retrieval: tuple[str, ...]
 ) -> Implementation:
     """The ``info.json`` entry of a newly masked function."""
     definition = item.definition
@@ -229,7 +230,7 @@ def _entry(
     )
     return Implementation(
         index=index,
-        instruction=said.instruction or draft_instruction(item.path, definition),
+        instruction=said.instruction or drafted(task, info, item.path, definition, said.notes),
         category=said.category,
         goal_file=item.path,
         goal_function=definition.function_name,
@@ -237,16 +238,4 @@ def _entry(
         golden_file=golden,
         retrieval_context=tuple(path for path in dict.fromkeys(retrieval) if path != item.path),
         unit_test_file=unit_test_name(index),
-    )
-
-
-def draft_instruction(path: str, definition: source.Definition) -> str:
-    """A first instruction from what stays visible: kind, name, file, and the docstring's first paragraph."""
-    kind = f"method `{definition.function_name}` of the class `{definition.class_name}`"
-    kind = kind if definition.class_name else f"function `{definition.function_name}`"
-    summary = " ".join((definition.docstring or "").strip().split("\n\n")[0].split())
-    says = f" Its purpose: {summary.rstrip('.')}." if summary else ""
-    return (
-        f"Implement the {kind} in `{path}` as the paper describes it.{says} Keep its signature, and return "
-        "what its docstring and its callers expect."
     )

@@ -1,0 +1,185 @@
+"""LMR606–608: what a good instruction says, and what it keeps to itself."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from lmr_author.checks.base import Example
+from lmr_author.checks.bodies import statements
+from lmr_author.checks.example_task import GOLDEN, INSTRUCTION, MASKED, REPOSITORY
+from lmr_author.checks.instruction import InstructionCheck, InstructionNames, told
+from lmr_author.checks.lookup import function_names, pair
+from lmr_author.checks.view import TaskView
+from lmr_author.model import Finding, Implementation, Severity
+
+SHORTEST = 14
+"""Characters, without spaces, below which an expression of the golden says nothing when it is quoted."""
+
+_RESULT = re.compile(r"\b(?:return|output|yield|result|produce|give[sn]?\b|compute|update|set)\w*", re.I)
+
+
+def _undocumented(module: str) -> str:
+    """The example's module with one line in place of the target's docstring."""
+    head, _, rest = module.partition('    """Mean smooth hinge')
+    return head + '    """Mean smooth hinge of a list."""\n' + rest.partition('"""\n')[2]
+
+
+def _words(text: str) -> int:
+    return len(text.split())
+
+
+class NamesTheTarget(InstructionCheck):
+    """LMR606."""
+
+    code = "LMR606"
+    title = "the instruction names the function to implement"
+    rationale = (
+        "A file can hold several masked functions. An agent that is told only about \u201cthe loss\u201d has to"
+        " guess which one is meant."
+    )
+    severity = Severity.WARNING
+    failing = (
+        Example(
+            "only the file",
+            implementation=told(
+                "Implement the pairwise loss in `ranking/losses.py` as section 3 says; return it."
+            ),
+        ),
+    )
+    passing = (Example("by its name", implementation=told(INSTRUCTION)),)
+
+    def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
+        """At most one finding; none where LMR601 finds no instruction, or LMR603 a name that is misspelt."""
+        text = implementation.instruction
+        names = function_names(implementation)
+        class_name = implementation.class_name.rpartition(".")[2]
+        wanted = (
+            [*names, class_name] if class_name and set(names) & {"forward", "__call__", "__init__"} else names
+        )
+        there = pair(view, implementation).complete
+        if _words(text) < 3 or not there or any(_named(name, text) for name in wanted):
+            return
+        if any(True for _ in InstructionNames().run_one(view, implementation)):
+            return
+        yield self.at(
+            view, implementation, f"the instruction does not name {names[0]}", f"name it: `{names[0]}`"
+        )
+
+
+def _named(name: str, text: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+
+
+class BodyNotGivenAway(InstructionCheck):
+    """LMR607."""
+
+    code = "LMR607"
+    title = "the instruction does not quote the solution"
+    rationale = (
+        "The paper is what an agent should work from. A line of the original in the instruction is copied, and"
+        " the task measures typing."
+    )
+    severity = Severity.WARNING
+    failing = (
+        Example(
+            "a statement of the original",
+            implementation=told(
+                INSTRUCTION + " Append math.log1p(math.exp(margin - difference)) for each pair."
+            ),
+        ),
+    )
+    passing = (
+        Example("a formula in words", implementation=told(INSTRUCTION + " The penalty is a smooth hinge.")),
+        Example("a name of the signature", implementation=told(INSTRUCTION + " `margin` is a number.")),
+    )
+
+    def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
+        """At most one finding: the longest quotation."""
+        text = _squeezed(implementation.instruction)
+        quoted = [
+            code
+            for golden, _, _ in pair(view, implementation).complete
+            for code in _telling(golden)
+            if _squeezed(code) in text
+        ]
+        if quoted:
+            longest = max(quoted, key=len)
+            yield self.at(
+                view,
+                implementation,
+                f"the instruction quotes the solution: {longest[:80]!r}",
+                "say what it does, or name the paper's equation",
+            )
+
+
+def _telling(golden: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
+    """Expressions of a body that compute something, as source text."""
+    for statement in statements(golden):
+        for node in ast.walk(statement):
+            if isinstance(node, (ast.BinOp, ast.Call, ast.Compare, ast.Subscript, ast.comprehension)):
+                try:
+                    code = ast.unparse(node)
+                except (ValueError, RecursionError):
+                    continue
+                if len(_squeezed(code)) >= SHORTEST and re.search(r"[-+*/@<>(\[]", code):
+                    yield code
+
+
+def _squeezed(text: str) -> str:
+    """Without white space and quotation marks, so that layout and quoting hide nothing."""
+    return re.sub(r"[\s`'\"]+", "", text)
+
+
+class InputsAndOutputs(InstructionCheck):
+    """LMR608."""
+
+    code = "LMR608"
+    title = "the instruction says what goes in and what comes out"
+    rationale = (
+        "Without the shape of the answer an agent that understood the paper still fails: a mean in place of a"
+        " sum, one value in place of two."
+    )
+    severity = Severity.NOTE
+    failing = (
+        Example(
+            "neither, and the docstring does not, either",
+            implementation=told(
+                "Implement the function `pairwise_loss` in `ranking/losses.py`, see section 3."
+            ),
+            files={
+                "golden_files/losses_golden.py": _undocumented(GOLDEN),
+                f"{REPOSITORY}/ranking/losses.py": _undocumented(MASKED),
+            },
+        ),
+    )
+    passing = (
+        Example(
+            "the docstring has them",
+            implementation=told(
+                "Implement the function `pairwise_loss` in `ranking/losses.py` by section 3."
+            ),
+        ),
+    )
+
+    def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
+        """At most one finding; none where the docstring, which the agent sees, describes them."""
+        text = implementation.instruction
+        one = pair(view, implementation)
+        if _words(text) < 3 or not one.complete:
+            return
+        _, masked, _ = one.complete[0]
+        docstring = ast.get_docstring(masked) or ""
+        missing = [] if _RESULT.search(text) or _RESULT.search(docstring) else ["what is returned"]
+        parameters = [item.arg for item in (*masked.args.args, *masked.args.kwonlyargs) if item.arg != "self"]
+        said = f"{text} {docstring}"
+        if parameters and not any(_named(name, said) for name in parameters):
+            missing.append("any of its parameters")
+        if len(missing) == 2 or (missing and not parameters):
+            yield self.at(
+                view,
+                implementation,
+                f"neither the instruction nor the docstring says {' or '.join(missing)}",
+                "say inputs and outputs in a sentence; `lmr-author instruct` drafts one",
+            )

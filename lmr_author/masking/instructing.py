@@ -1,0 +1,97 @@
+"""A first instruction for a masked function, made of what stays visible.
+
+It names what is to be implemented and where, the part of the paper, inputs, outputs, and what may be ignored. It
+says nothing of the body: its words come from the signature, the docstring, and the comment that was confirmed.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from lmr_author import source
+from lmr_author.masking.documented import Documented, read_docstring
+from lmr_author.masking.notes import MaskNotes, one_line
+
+MOST_WORDS = 14
+"""Words said of one input or output; the docstring has the rest."""
+
+
+def draft_instruction(
+    path: str, definition: source.Definition, notes: MaskNotes | None = None, section: str = ""
+) -> str:
+    """A first instruction for a function or class.
+
+    Args:
+        path: of the goal file, in the repository.
+        definition: as it stands in the golden.
+        notes: the structured comment that was confirmed.
+        section: of the paper, as in ``section 3 (Method)``; "" when it is not known.
+    """
+    said = notes or MaskNotes()
+    own = read_docstring(definition.docstring)
+    purpose = one_line(said.objective or own.summary).rstrip(".")
+    where = f"as {section} of the paper describes it" if section else "as the paper describes it"
+    parts = [
+        f"Implement the {_kind(definition)} in `{path}` {where}.",
+        f"Its purpose: {purpose}." if purpose else "",
+        _listed("Inputs", said.inputs or _inputs(definition, own)),
+        _listed("Outputs", said.outputs or own.returns)
+        or "Return what its docstring and its callers expect.",
+        _ignored(definition),
+        "Keep its signature, and leave everything else as it is.",
+    ]
+    return " ".join(part for part in parts if part)
+
+
+def _kind(definition: source.Definition) -> str:
+    if definition.kind == "class":
+        return f"class `{definition.qualname}`"
+    if definition.class_name:
+        return f"method `{definition.function_name}` of the class `{definition.class_name}`"
+    return f"function `{definition.function_name}`"
+
+
+def _inputs(definition: source.Definition, own: Documented) -> tuple[str, ...]:
+    """The parameters, each with what the docstring says of it."""
+    found = []
+    for name in _parameters(definition):
+        entry = own.parameters.get(name)
+        text = entry.text or entry.type if entry else ""
+        found.append(f"`{name}`: {text}" if text else f"`{name}`")
+    return tuple(found)
+
+
+def _listed(title: str, entries: tuple[str, ...]) -> str:
+    shown = [_short(entry) for entry in entries if entry.strip()]
+    text = "; ".join(shown)
+    return f"{title}: {text}{'' if text.endswith('…') else '.'}" if shown else ""
+
+
+def _short(entry: str) -> str:
+    words = one_line(entry).rstrip(".").split()
+    return " ".join(words) if len(words) <= MOST_WORDS else " ".join(words[:MOST_WORDS]) + "…"
+
+
+def _ignored(definition: source.Definition) -> str:
+    """Parameters that the original never uses: an agent need not wonder what they are for."""
+    if isinstance(definition.node, ast.ClassDef):
+        return ""
+    used = {
+        node.id
+        for statement in definition.node.body
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name)
+    }
+    dynamic = used & {"locals", "vars", "eval", "exec"}
+    unused = [] if dynamic else [f"`{name}`" for name in _parameters(definition) if name not in used]
+    return f"May be ignored: {', '.join(unused)}." if unused else ""
+
+
+def _parameters(definition: source.Definition) -> list[str]:
+    if isinstance(definition.node, ast.ClassDef):
+        return []
+    given = definition.node.args
+    named = [*given.posonlyargs, *given.args, given.vararg, *given.kwonlyargs, given.kwarg]
+    names = [item.arg for item in named if item is not None]
+    is_method = bool(definition.class_name) and names[:1] in (["self"], ["cls"])
+    return names[1:] if is_method else names

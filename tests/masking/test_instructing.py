@@ -1,0 +1,130 @@
+"""Drafts of instructions: what they say, what they never say, and the section of the paper."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lmr_author import source
+from lmr_author.checks import example_task
+from lmr_author.cli.app import main
+from lmr_author.masking.instructing import draft_instruction
+from lmr_author.masking.notes import MaskNotes
+from lmr_author.model import Target
+from lmr_author.suggesting.passages import FunctionWords
+from lmr_author.suggesting.sections import best_section, sections
+from lmr_author.workflow import mask_instruction
+
+MODULE = b'''
+class Scorer:
+    def score(self, pairs, scale, verbose=False):
+        """Score pairs of answers.
+
+        Args:
+            pairs: answers, shape (batch, 2).
+            scale: a factor.
+
+        Returns:
+            One number for each pair.
+        """
+        secret = scale * 17 + pairs.sum()
+        return secret
+
+def bare(a, *rest, key=None, **more):
+    return a + key
+
+def sees_all(a, b):
+    return locals()
+'''
+
+
+def definition(name: str) -> source.Definition:
+    """A function of the module above."""
+    return source.find(source.Module.parse(MODULE, "m.py"), Target("m.py", name))
+
+
+def test_a_draft_names_function_file_section_inputs_and_outputs() -> None:
+    text = draft_instruction("m.py", definition("Scorer.score"), section="section 3 (Scoring)")
+    assert text == (
+        "Implement the method `score` of the class `Scorer` in `m.py` as section 3 (Scoring) of the paper describes"
+        " it. Its purpose: Score pairs of answers. Inputs: `pairs`: answers, shape (batch, 2); `scale`: a factor;"
+        " `verbose`. Outputs: One number for each pair. May be ignored: `verbose`. Keep its signature, and leave"
+        " everything else as it is."
+    )
+
+
+def test_nothing_of_the_body_is_in_it() -> None:
+    text = draft_instruction("m.py", definition("Scorer.score"))
+    assert "secret" not in text and "17" not in text and "sum" not in text
+
+
+def test_what_was_confirmed_in_the_comment_comes_before_the_docstring() -> None:
+    notes = MaskNotes(objective="Rate answers.", inputs=("pairs: two answers",), outputs=("a rating",))
+    text = draft_instruction("m.py", definition("Scorer.score"), notes)
+    assert "Its purpose: Rate answers. Inputs: pairs: two answers. Outputs: a rating." in text
+
+
+def test_without_a_docstring_the_signature_speaks() -> None:
+    text = draft_instruction("m.py", definition("bare"))
+    assert "Inputs: `a`; `rest`; `key`; `more`." in text
+    assert "Return what its docstring and its callers expect." in text
+    assert "May be ignored: `rest`, `more`." in text
+
+
+def test_a_body_that_reads_its_names_as_a_whole_ignores_none() -> None:
+    assert "ignored" not in draft_instruction("m.py", definition("sees_all"))
+
+
+PAGES = {
+    1: "A Title\nAbstract\nWe score pairs.\n1 Introduction\nPairs of answers are scored by many, and a scale helps.\n"
+    "2\nData\nWe collected data in 2019 from the web and cleaned it by hand.\n",
+    2: "3 Scoring\nA scorer takes pairs of answers and a scale. The score of a pair is its scaled sum.\n"
+    "12 Monkeys\nwere seen\n3.1 Scale\nThe temperature is fixed.\n4 Results\nTable 1 has numbers.\n"
+    "References\n5 Not A Section\nof the paper\n",
+}
+
+
+def test_sections_run_on_and_end_at_the_references() -> None:
+    assert [(one.number, one.title) for one in sections(PAGES)] == [
+        ("1", "Introduction"), ("2", "Data"), ("3", "Scoring"), ("3.1", "Scale"), ("4", "Results"),
+    ]  # fmt: skip
+
+
+def test_the_section_that_describes_a_function() -> None:
+    found = best_section(sections(PAGES), FunctionWords("score", "Scorer", ("pairs", "scale")))
+    assert found is not None and found.named == "section 3 (Scoring)"
+
+
+@pytest.mark.parametrize("words", [FunctionWords("zebra"), FunctionWords("")])
+def test_no_section_is_better_than_a_wrong_one(words: FunctionWords) -> None:
+    assert best_section(sections(PAGES), words) is None
+    assert best_section((), words) is None
+
+
+def test_the_command_drafts_sets_and_checks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    task = example_task.write(tmp_path)
+    base = ["instruct", "--task", str(task.root), "--no-input"]
+    assert main([*base, "--draft"]) == 0
+    draft = capsys.readouterr().out.strip()
+    assert draft.startswith("Implement the function `pairwise_loss` in `ranking/losses.py`")
+    assert task.load().implementations[0].instruction == example_task.INSTRUCTION
+
+    assert main([*base, "--use-draft"]) == 0
+    assert task.load().implementations[0].instruction == draft
+    quoting = "Implement `pairwise_loss`: it returns sum(penalties) / len(penalties) and passes the tests."
+    assert main([*base, "--text", quoting]) == 1
+    said = capsys.readouterr().err
+    assert "LMR607" in said and "LMR604" in said
+    assert main([*base, "--text", " "]) == 2
+    assert main([*base, "--implementation", "4"]) == 2
+    assert main([*base, "--text", "x", "--use-draft"]) == 2
+
+
+def test_every_draft_keeps_the_rules(tmp_path: Path) -> None:
+    task = example_task.write(tmp_path)
+    raw = {"implementations": example_task.second_implementation()}
+    task.save(type(task.load()).from_json({**task.load_raw(), **raw}))
+    for one in task.load().implementations:
+        mask_instruction.set_instruction(task, one, mask_instruction.draft_for(task, one))
+        assert mask_instruction.broken_rules(task, one.index) == ()
