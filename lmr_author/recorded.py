@@ -32,6 +32,7 @@ class Case:
         outcome: ``"returned"`` or ``"raised"``.
         checkers: leaf path → ``{"kind": "allclose", "rtol", "atol"}``; what is not named is compared exactly.
         omitted: attributes of the inputs that could not be stored.
+        made: its inputs are not from the run: they were made from recorded or described ones.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Case:
     outcome: str
     checkers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     omitted: tuple[Mapping[str, Any], ...] = ()
+    made: bool = False
 
 
 @dataclass(frozen=True)
@@ -146,4 +148,5 @@ def _case(data: Mapping[str, Any]) -> Case:
         outcome=str(data["outcome"]),
         checkers={str(key): dict(value) for key, value in data["checkers"].items()},
         omitted=tuple(dict(item) for item in data["omitted"]),
+        made=data.get("made") is True,
     )

@@ -100,6 +100,7 @@ def replay(
     variants: Sequence[Variant],
     *,
     hash_seed: int = 0,
+    threads: int = 1,
     limits: Limits | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> Replay:
@@ -110,6 +111,7 @@ def replay(
         tree: the repository to run, without ``unit_test/``.
         tree_inside: where it appears inside.
         hash_seed: PYTHONHASHSEED, varied between repeats so that an order that depends on it shows.
+        threads: with how many torch computes; sums depend on it in their last bits.
         stop: asked while it runs; True ends it.
 
     Raises:
@@ -117,7 +119,7 @@ def replay(
     """
     with files.temporary_folder("lmr-author-job-") as job:
         job.chmod(0o755)
-        request = _write_job(job, tree_inside, plan, variants)
+        request = _write_job(job, tree_inside, plan, variants, threads)
         limits = limits or Limits(seconds=60 + plan.case_seconds * len(plan.cases) * len(variants))
         command = Command(
             argv=("python", "-m", "lmr_probe", "replay", request),
@@ -153,7 +155,7 @@ def differences(
     return [f"raised {outcome.error_text}", *found] if found and outcome.error_text else found
 
 
-def _write_job(job: Path, tree_inside: str, plan: Plan, variants: Sequence[Variant]) -> str:
+def _write_job(job: Path, tree_inside: str, plan: Plan, variants: Sequence[Variant], threads: int) -> str:
     """Lay out request, variants and inputs (never expected outputs) in a folder; returns the request's path.
 
     Paths in it are relative to it, so that it holds wherever a sandbox puts it.
@@ -183,6 +185,7 @@ def _write_job(job: Path, tree_inside: str, plan: Plan, variants: Sequence[Varia
         "variants": listed,
         "case_seconds": plan.case_seconds,
         "preload": list(plan.preload),
+        "threads": threads,
     }
     (job / "request.json").write_text(json.dumps(request), encoding="utf-8")
     return f"{INPUTS}/request.json"

@@ -33,6 +33,21 @@ def record(
             "--from-example", metavar="CALL", help="A call to record, as f(torch.randn(4)); repeatable."
         ),
     ] = None,
+    argument: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--argument",
+            metavar="NAME=SPEC",
+            help="Make inputs, as x=float32[batch,8] or beta=0.1; repeatable.",
+        ),
+    ] = None,
+    vary: Annotated[bool, typer.Option("--vary", help="Try variations of the recorded inputs too.")] = False,
+    check: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--check", metavar="PATH=KIND", help="How a part is compared, as value[0]=set; repeatable."
+        ),
+    ] = None,
     cases: Annotated[
         int, typer.Option("--cases", min=1, max=50, help="Cases to keep; a few more where they help.")
     ] = 3,
@@ -65,6 +80,9 @@ def record(
         force=force,
         from_tests=from_tests,
         examples=tuple(from_example or ()),
+        arguments=tuple(argument or ()),
+        vary=vary,
+        checks=tuple(check or ()),
     )
     folder = current_task(task)
     with progress("recording") as say:

@@ -109,7 +109,8 @@ def record_result(result: RecordResult) -> None:
     )
     for case in recording.cases:
         values = ", ".join(f"{name}: {text}" for name, text in case.summary.items())
-        screen.print(f"  {case.name}  call {case.call}, {_size(case.bytes)}, {_short(values)}", markup=False)
+        origin = "inputs made" if case.made else f"call {case.call}"
+        screen.print(f"  {case.name}  {origin}, {_size(case.bytes)}, {_short(values)}", markup=False)
         for item in case.omitted[:3]:
             screen.print(
                 f"[yellow]  note:[/] not stored: {_escape(str(item.get('path')))} ({item.get('type')})"

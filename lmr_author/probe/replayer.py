@@ -5,7 +5,7 @@ is stamped with the variant's name by the parent, so one variant cannot speak fo
 frames (:mod:`.frames`) on the original standard output; everything the code prints goes to standard error.
 
 Request: ``{"tree", "goal_file", "qualname", "line", "module", "sys_path", "inputs", "cases",
-"variants": [{"id", "source": path or null, "line"}], "case_seconds", "preload"}``.
+"variants": [{"id", "source": path or null, "line"}], "case_seconds", "preload", "threads"}``.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def replay(request: Dict[str, Any]) -> int:
     out = _take_stdout()
     _guard_parent()
     _leave_tree(request["tree"])
-    shared = _preload(request.get("preload") or ())
+    shared = _preload(request.get("preload") or (), request.get("threads") or 1)
     report = dict(facts.versions(), packages=facts.packages(), **facts.isolation(request["tree"]))
     send_bytes(out, write_frame(dict(report, kind="facts")))
     variants = request["variants"]
@@ -90,7 +90,7 @@ def _leave_tree(tree: str) -> None:
     sys.path[:] = outside
 
 
-def _preload(names: Any) -> Any:
+def _preload(names: Any, threads: int) -> Any:
     """Import the heavy libraries that are there, and use torch once: first uses are slow."""
     for name in names:
         try:
@@ -99,7 +99,7 @@ def _preload(names: Any) -> Any:
             continue
     torch = sys.modules.get("torch")
     if torch is not None and hasattr(torch, "set_num_threads"):
-        torch.set_num_threads(1)
+        torch.set_num_threads(threads)
         weight = torch.ones(4, 4, requires_grad=True)
         loss = torch.nn.functional.log_softmax(weight @ weight, dim=-1).sum()
         loss.backward()

@@ -20,6 +20,7 @@ class Call:
         summary: parameter → what it was, as in ``tensor float32 [4]``; what makes two calls alike.
         outcome: ``"returned"`` or ``"raised"``.
         omitted: attributes that could not be stored, with the advice.
+        made: its inputs were made from recorded ones; what it returned is the golden's all the same.
     """
 
     number: int
@@ -29,6 +30,7 @@ class Call:
     summary: Mapping[str, str] = field(default_factory=dict)
     outcome: str = "returned"
     omitted: tuple[Mapping[str, Any], ...] = ()
+    made: bool = False
 
 
 @dataclass(frozen=True)
@@ -52,13 +54,18 @@ def order_of_choice(calls: Sequence[Call]) -> list[Call]:
     First a small set that covers what all of them cover: greedily by new coverage, without those that
     the later ones made superfluous. Then those that differ most from the chosen in which arguments were
     given and what they were. Small ones come before large ones, and calls that raised come last unless
-    they alone cover something: a test made of errors says little about the method.
+    they alone cover something: a test made of errors says little about the method. What was recorded comes
+    before what was made.
     """
-    remaining = sorted(calls, key=lambda call: (call.outcome != "returned", call.size, call.number))
+    remaining = sorted(
+        calls, key=lambda call: (call.outcome != "returned", call.made, call.size, call.number)
+    )
     chosen = _cover(remaining)
     remaining = [call for call in remaining if call not in chosen]
     while remaining:
-        best = max(remaining, key=lambda call: (call.outcome == "returned", _news(call, chosen)))
+        best = max(
+            remaining, key=lambda call: (call.outcome == "returned", not call.made, _news(call, chosen))
+        )
         remaining.remove(best)
         chosen.append(best)
     return chosen

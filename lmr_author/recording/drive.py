@@ -119,6 +119,13 @@ def _read(out: Path, result: ExecResult) -> Recorded:
     return Recorded(tuple(calls), _merged(summaries), result)
 
 
+def with_made(recorded: Recorded, made: Recorded) -> Recorded:
+    """What was recorded, and calls whose inputs were made from it. They get the numbers that follow."""
+    before = int(recorded.summary.get("calls", 0))
+    more = tuple(replace(call, number=call.number + before, made=True) for call in made.calls)
+    return replace(recorded, calls=(*recorded.calls, *more))
+
+
 def _summary(place: Path) -> Mapping[str, Any]:
     path = place / "summary.json"
     summary: Any = files.read_json(path) if path.is_file() and not path.is_symlink() else {}
@@ -195,13 +202,17 @@ def _nothing(plan: Drive, recorded: Recorded) -> LmrError:
     )
 
 
+def _said(result: ExecResult) -> list[str]:
+    """The lines that the command printed; pytest reports its errors on standard output."""
+    told = result.stderr if result.stderr.strip() else result.stdout
+    return [line.strip() for line in told.decode("utf-8", "replace").splitlines() if line.strip(" ^~=_")]
+
+
 def _last_line(result: ExecResult) -> str:
-    lines = [line for line in result.stderr.decode("utf-8", "replace").splitlines() if line.strip()]
-    return lines[-1].strip()[:300] if lines else f"exit code {result.exit_code}"
+    lines = _said(result)
+    return lines[-1][:300] if lines else f"exit code {result.exit_code}"
 
 
 def _tail(result: ExecResult) -> str:
-    lines = [
-        line.strip() for line in result.stderr.decode("utf-8", "replace").splitlines() if line.strip(" ^~")
-    ]
+    lines = _said(result)
     return " | ".join(line for line in lines[-5:-1] if not line.startswith("Traceback"))[:500]

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from lmr_author.errors import UsageError
 from lmr_author.model import Implementation
+from lmr_author.probe import codec
+from lmr_author.probe.document import Document
 from lmr_author.recording.command import DRIVER, Driver
+from lmr_author.recording.drive import Drive
 from lmr_author.sandbox.base import Mount
 from lmr_author.taskdir import UNIT_TEST
 
@@ -91,4 +95,39 @@ def from_examples(implementation: Implementation, examples: Sequence[str], work:
     mount = Mount(folder, DRIVER)
     return Driver(
         ("-m", "lmr_probe.examples", f"{DRIVER}/{path.name}"), (mount,), ("lmr-author", "record", *shown)
+    )
+
+
+def from_inputs(
+    inputs: Sequence[Document], shown: Sequence[str], plan: Drive, work: Path, found: Mapping[str, Any]
+) -> Driver:
+    """Calls from inputs that were made here, not recorded.
+
+    Args:
+        shown: how they were made, as the command line says it.
+        plan: the target.
+        work: a folder of ours, for the inputs.
+        found: the summary of a recorded run, for the module's name; {} when there was none.
+    """
+    folder = work / "made"
+    folder.mkdir()
+    names = [f"{number:04d}" for number in range(1, len(inputs) + 1)]
+    for name, document in zip(names, inputs, strict=True):
+        (folder / name).mkdir()
+        codec.dump(document, str(folder / name), "inputs")
+    request = {
+        "goal_file": plan.goal_file,
+        "qualname": plan.qualname,
+        "line": plan.line,
+        "module": found.get("module"),
+        "sys_path": found.get("sys_path"),
+        "cases": names,
+    }
+    (folder / "request.json").write_text(json.dumps(request), "utf-8")
+    for path in [folder, *folder.rglob("*")]:
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    return Driver(
+        ("-m", "lmr_probe.calling", f"{DRIVER}/request.json"),
+        (Mount(folder, DRIVER),),
+        ("lmr-author", "record", *shown),
     )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from lmr_author import replaying
 from lmr_author.errors import LmrError
+from lmr_author.recording.checkers import with_chosen
 from lmr_author.recording.choose import Call, Proven, order_of_choice
 from lmr_author.recording.rivals import Noticed, Rivals, Trial
 from lmr_author.recording.tolerance import derive
@@ -58,6 +60,7 @@ def prove(
     work: Path,
     progress: Callable[[str], None],
     rivals: Rivals | None = None,
+    checks: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Proof:
     """Choose ``wanted`` calls that replay to the same outcome, and a few more that notice wrong versions.
 
@@ -67,6 +70,7 @@ def prove(
         tree, inside: the golden tree, without tests, and where it appears.
         work: a folder of ours.
         rivals: makes wrong versions of the goal file; None to choose by coverage alone.
+        checks: path in the outcome → how it is compared, where the annotator says so.
 
     Raises:
         LmrError: not one call reproduces, with the reasons.
@@ -83,7 +87,7 @@ def prove(
         runs = _replay(sandbox, batch, plan, tree, inside)
         versions = versions or _versions(runs[0])
         for call in batch:
-            judged = _judge(call, runs)
+            judged = _judge(call, runs, checks or {})
             if isinstance(judged, Rejected):
                 rejected.append(judged)
             else:
@@ -133,12 +137,15 @@ def _replay(
     filled = replace(plan, cases=tuple(str(call.number) for call in batch))
     golden = [replaying.Variant("golden")]
     return [
-        replaying.replay(sandbox, tree, inside, filled, golden, hash_seed=seed)
+        # Another number of threads sums in another order: the spread of that belongs to the tolerance.
+        replaying.replay(sandbox, tree, inside, filled, golden, hash_seed=seed, threads=1 + seed // REPEATS)
         for seed in range(1, REPEATS + 1)
     ]
 
 
-def _judge(call: Call, runs: Sequence[replaying.Replay]) -> Proven | Rejected:
+def _judge(
+    call: Call, runs: Sequence[replaying.Replay], checks: Mapping[str, Mapping[str, Any]]
+) -> Proven | Rejected:
     expected = replaying.load_document(call.folder, "expected")
     outcomes = [run.of("golden", str(call.number)) for run in runs]
     documents = []
@@ -146,7 +153,7 @@ def _judge(call: Call, runs: Sequence[replaying.Replay]) -> Proven | Rejected:
         if outcome.document is None:
             return Rejected(call, _why(outcome))
         documents.append(outcome.document)
-    checkers = derive(expected, documents)
+    checkers = with_chosen(derive(expected, documents), checks, expected)
     for outcome in outcomes:
         found = replaying.differences(expected, outcome, checkers)
         if found:

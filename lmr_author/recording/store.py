@@ -14,8 +14,8 @@ from lmr_author.recording.choose import Proven
 from lmr_author.recording.drive import Drive, Recorded
 
 ONLY_FOR_RUNNING = frozenset(
-    {"__main__.py", "child.py", "children.py", "driver.py", "examples.py", "facts.py", "frames.py", "importing.py",
-     "pool.py", "recorder.py", "replayer.py", "suite.py", "summary.py", "wrapping.py"}
+    {"__main__.py", "calling.py", "child.py", "children.py", "driver.py", "examples.py", "facts.py", "frames.py",
+     "importing.py", "pool.py", "recorder.py", "replayer.py", "suite.py", "summary.py", "wrapping.py"}
 )  # fmt: skip
 """Parts of the probe that record or serve a replay; a test needs the others."""
 
@@ -80,6 +80,7 @@ def _store_case(staging: Path, number: int, item: Proven) -> Case:
         outcome=item.call.outcome,
         checkers=item.checkers,
         omitted=item.call.omitted,
+        made=item.call.made,
     )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lmr_author import files, replaying, source, staging
@@ -11,13 +12,16 @@ from lmr_author.errors import LmrError, TargetError, UsageError
 from lmr_author.evaluation.mutants import mutants
 from lmr_author.masking import locate
 from lmr_author.model import Implementation, Target, TaskInfo
+from lmr_author.probe.document import Document
 from lmr_author.recorded import SUPPORT, Recording
-from lmr_author.recording.choose import unreached
+from lmr_author.recording import checkers, varying
+from lmr_author.recording.choose import order_of_choice, unreached
 from lmr_author.recording.command import Driver
 from lmr_author.recording.command import driver as read_command
-from lmr_author.recording.drive import Drive, Recorded, drive
-from lmr_author.recording.drivers import from_examples, from_tests
+from lmr_author.recording.drive import Drive, Recorded, drive, with_made
+from lmr_author.recording.drivers import from_examples, from_inputs, from_tests
 from lmr_author.recording.prove import Proof, prove
+from lmr_author.recording.specs import documents
 from lmr_author.recording.store import install_support, renew_support, store
 from lmr_author.sandbox.base import Sandbox
 from lmr_author.sandbox.factory import open_sandbox
@@ -27,6 +31,9 @@ from lmr_author.workflow.env_local import interpreter_for
 from lmr_author.workflow.preparing import prepare
 
 Progress = Callable[[str], None]
+
+VARIED = 5
+"""Recorded calls that variations are made of."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +45,9 @@ class RecordOptions:
         command: the annotator's command; with ``from_tests``, more words for pytest.
         from_tests: the repository's own tests drive the target.
         examples: calls written out, as Python text, that drive it.
+        arguments: ``NAME=SPEC``, from which inputs are made when there is nothing to run.
+        checks: ``PATH=KIND``, how parts of the outcome are compared.
+        vary: also try variations of the recorded inputs.
         cases: how many cases to keep.
         sandbox, python, base_image: where it runs.
         seconds: time limit of the command.
@@ -56,6 +66,9 @@ class RecordOptions:
     force: bool = False
     from_tests: bool = False
     examples: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
+    vary: bool = False
+    checks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -88,6 +101,7 @@ def record(task: TaskDir, options: RecordOptions, here: Path, progress: Progress
             "add --force to make it anew; the old one is kept in authoring/removed/",
         )
     _check_source(options)
+    described = documents(options.arguments) if options.arguments else []
     python, about = interpreter_for(task, options.sandbox, options.python)
     with (
         files.temporary_folder("lmr-author-record-") as temporary,
@@ -103,12 +117,11 @@ def record(task: TaskDir, options: RecordOptions, here: Path, progress: Progress
     ):
         work = temporary
         work.chmod(0o755)
-        command = _driver(task, info, implementation, options, here, work)
+        command = None if described else _driver(task, info, implementation, options, here, work)
         progress(about or "preparing the environment")
         prepare(sandbox, progress)
-        plan = _plan(task, info, implementation, command, options, work)
-        progress("running the command")
-        recorded = drive(sandbox, plan)
+        plan = _plan(task, info, implementation, options, work)
+        plan, recorded = _driven(sandbox, plan, command, described, options, progress)
         proof = _prove(sandbox, task, info, plan, recorded, options, work, progress)
         kept = _put_aside(task, info, implementation)
         recording = _store(task, info, implementation, plan, recorded, proof)
@@ -133,11 +146,17 @@ def _implementation(task: TaskDir, info: TaskInfo, target: str | None, here: Pat
 
 
 def _check_source(options: RecordOptions) -> None:
-    """One way to drive the target, not two."""
-    if options.examples and (options.command or options.from_tests):
-        raise UsageError(
-            "--from-example is given, and another way to drive the target too", "choose one of them"
-        )
+    """One way to drive the target, not two, and checks that can be read. Raises UsageError."""
+    checkers.parse(options.checks)
+    ways = {
+        "a command": bool(options.command) and not options.from_tests,
+        "--from-tests": options.from_tests,
+        "--from-example": bool(options.examples),
+        "--argument": bool(options.arguments),
+    }
+    given = [name for name, used in ways.items() if used]
+    if len(given) > 1:
+        raise UsageError(f"the target is to be driven by {' and by '.join(given)}", "choose one of them")
 
 
 def _driver(
@@ -160,10 +179,10 @@ def _plan(
     task: TaskDir,
     info: TaskInfo,
     implementation: Implementation,
-    command: Driver,
     options: RecordOptions,
     work: Path,
 ) -> Drive:
+    """What to record, without what drives it."""
     overlay = staging.original_overlay(task, info)
     golden = source.Module.parse(overlay[implementation.goal_file], implementation.goal_file)
     goal = source.Module.parse(task.goal(info, implementation).read_bytes(), implementation.goal_file)
@@ -182,11 +201,50 @@ def _plan(
         qualname=implementation.qualname,
         line=pair[0].line,
         nth=pair[0].nth if pair[0].siblings > 1 else 0,
-        driver=command,
+        driver=Driver((), (), ()),
         work=work,
         seconds=options.seconds,
         max_bytes=int(options.max_mb * 1024 * 1024),
     )
+
+
+def _driven(
+    sandbox: Sandbox,
+    plan: Drive,
+    command: Driver | None,
+    described: Sequence[Document],
+    options: RecordOptions,
+    progress: Progress,
+) -> tuple[Drive, Recorded]:
+    """Run what drives the target, and then variations of what was recorded."""
+    parameters = varying.parameters_of(_function(plan))
+    if command is None:
+        progress("calling it with the arguments described")
+        shown = [word for text in options.arguments for word in ("--argument", text)]
+        inputs = [*described, *varying.variations(described, parameters)]
+        plan = replace(plan, driver=from_inputs(inputs, shown, plan, plan.work, {}))
+        return plan, drive(sandbox, plan)
+    progress("running the command")
+    plan = replace(plan, driver=command)
+    recorded = drive(sandbox, plan)
+    if not options.vary:
+        return plan, recorded
+    progress("calling it with variations of the recorded inputs")
+    best = order_of_choice(recorded.calls)[:VARIED]
+    bases = [replaying.load_document(call.folder, "inputs") for call in best]
+    work = plan.work / "varied"
+    work.mkdir()
+    work.chmod(0o755)
+    driver = from_inputs(varying.variations(bases, parameters), ("--vary",), plan, work, recorded.summary)
+    return plan, with_made(recorded, drive(sandbox, replace(plan, driver=driver, work=work)))
+
+
+def _function(plan: Drive) -> ast.FunctionDef | ast.AsyncFunctionDef:
+    module = source.Module.parse((plan.tree / plan.goal_file).read_bytes(), plan.goal_file)
+    found = source.find(module, Target(plan.goal_file, plan.qualname, nth=plan.nth or None)).node
+    if isinstance(found, ast.ClassDef):
+        raise TargetError(f"{plan.qualname} is a class", "record its methods one by one")
+    return found
 
 
 def _prove(
@@ -225,7 +283,16 @@ def _prove(
         ]
 
     return prove(
-        sandbox, recorded.calls, options.cases, replay_plan, clean, plan.inside, work, progress, rivals
+        sandbox,
+        recorded.calls,
+        options.cases,
+        replay_plan,
+        clean,
+        plan.inside,
+        work,
+        progress,
+        rivals,
+        checkers.parse(options.checks),
     )
 
 

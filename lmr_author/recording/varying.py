@@ -1,0 +1,250 @@
+"""New inputs from recorded ones: other numbers in the same shapes, flags turned, options taken that no call took.
+
+They are inputs only. What the function has to return for them is what the golden returns, inside the sandbox.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from lmr_author.probe.buffers import Buffer
+from lmr_author.probe.document import Document
+
+MOST = 60
+"""Variations tried by default."""
+MOST_CHANGES = 3
+"""Arguments that one of them changes at most."""
+_LARGE = 1 << 22
+"""Larger buffers (bytes) are left as they are."""
+
+Draw = Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What the source says about parameters.
+
+    Attributes:
+        defaults: parameter → its default, where that is a plain value.
+        choices: parameter → the texts that it is compared with, or may be by its annotation.
+    """
+
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def parameters_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Parameters:
+    """Read a function's defaults, and the texts that its parameters stand for."""
+    arguments = function.args
+    plain = [*arguments.posonlyargs, *arguments.args]
+    pairs: list[tuple[ast.arg, ast.expr | None]] = list(
+        zip(plain[len(plain) - len(arguments.defaults) :], arguments.defaults, strict=True)
+    )
+    pairs += list(zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True))
+    defaults = {item.arg: value.value for item, value in pairs if isinstance(value, ast.Constant)}
+    names = {item.arg for item in [*plain, *arguments.kwonlyargs]}
+    choices: dict[str, dict[str, None]] = {}
+    for item in [*plain, *arguments.kwonlyargs]:
+        if item.annotation is not None and "Literal" in ast.unparse(item.annotation):
+            choices.setdefault(item.arg, {}).update(_texts(item.annotation))
+    for node in ast.walk(function):
+        if isinstance(node, ast.Compare) and isinstance(node.left, ast.Name) and node.left.id in names:
+            for other in node.comparators:
+                choices.setdefault(node.left.id, {}).update(_texts(other))
+    return Parameters(defaults, {name: tuple(texts) for name, texts in choices.items() if texts})
+
+
+def _texts(node: ast.AST) -> dict[str, None]:
+    return {
+        item.value: None
+        for item in ast.walk(node)
+        if isinstance(item, ast.Constant) and isinstance(item.value, str)
+    }
+
+
+def variations(bases: Sequence[Document], parameters: Parameters, most: int = MOST) -> list[Document]:
+    """Up to ``most`` different inputs, the same each time; the simplest come first.
+
+    Args:
+        bases: inputs of calls, as recorded.
+    """
+    from hypothesis import HealthCheck, Phase, given, settings, strategies
+
+    found: dict[str, Document] = {}
+    originals = {item.digest() for item in bases}
+
+    @settings(
+        max_examples=2 * most,
+        derandomize=True,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+        deadline=None,
+    )
+    @given(strategies.data())
+    def collect(data: Any) -> None:
+        base = data.draw(strategies.sampled_from(list(bases)))
+        made = _Variation(base, parameters, data.draw).make()
+        if made.digest() not in originals:
+            found.setdefault(made.digest(), made)
+
+    collect()
+    return list(found.values())[:most]
+
+
+class _Variation:
+    """One new document, changed in a few places."""
+
+    def __init__(self, base: Document, parameters: Parameters, draw: Draw) -> None:
+        from hypothesis import strategies
+
+        self.st: Any = strategies
+        self.parameters, self.draw = parameters, draw
+        self.buffers = dict(base.buffers)
+        self.tree = copy.deepcopy(base.tree)
+        self.omitted = base.omitted
+
+    def make(self) -> Document:
+        """The document; the states of random generators are left out, so that they are fresh."""
+        pairs = [pair for pair in self.tree["v"] if pair[0] != "@random"]
+        given = {name for name, _ in pairs}
+        open_names = [name for name in self.parameters.defaults if name not in given]
+        names = [name for name, _ in pairs if not name.startswith("@")] + open_names
+        if names:
+            changed = self.draw(
+                self.st.lists(self.st.sampled_from(names), min_size=1, max_size=MOST_CHANGES, unique=True)
+            )
+            for pair in pairs:
+                if pair[0] in changed:
+                    pair[1] = self.value(pair[1], pair[0])
+            for name in changed:
+                if name in open_names:
+                    pairs.append([name, self.other(self.parameters.defaults[name], name)])
+        self.tree["v"] = [pair for pair in pairs if not pair[0].startswith("@")] + [
+            pair for pair in pairs if pair[0].startswith("@")
+        ]
+        return Document(self.tree, self.buffers, self.omitted)
+
+    def pick(self, values: Sequence[Any]) -> Any:
+        """One of some values."""
+        return self.draw(self.st.sampled_from(list(values)))
+
+    def other(self, default: Any, name: str) -> Any:
+        """A value in place of a default."""
+        if default is None or isinstance(default, str):
+            choices = [item for item in self.parameters.choices.get(name, ()) if item != default]
+            return self.pick(choices) if choices else default
+        return self.value(default, name)
+
+    def value(self, node: Any, name: str) -> Any:
+        """Another node in place of one."""
+        if isinstance(node, bool):
+            return not node
+        if isinstance(node, int):
+            return self.pick(
+                [item for item in (node + 1, node - 1, 2 * node + 1, 1) if node < 0 or item >= 0]
+            )
+        if isinstance(node, float):
+            return self.pick([node * 0.5, node * 2.0, node + 0.25, 0.3])
+        if isinstance(node, str):
+            return self.text(node, name)
+        return self.compound(node, name) if isinstance(node, dict) else node
+
+    def text(self, node: str, name: str) -> str:
+        """Another option where there are some, else the words in another order, fewer or in another case."""
+        choices = [item for item in self.parameters.choices.get(name, ()) if item != node]
+        if choices:
+            return str(self.pick(choices))
+        words = node.split()
+        return str(
+            self.pick(
+                [
+                    " ".join(reversed(words)),
+                    " ".join(words[1:]),
+                    " ".join(words + words[:1]),
+                    node.upper(),
+                    node + ".",
+                    "",
+                ]
+            )
+        )
+
+    def compound(self, node: dict[str, Any], name: str) -> Any:
+        """A container with one item changed, an array with other numbers."""
+        tag = node["$"]
+        if tag in ("list", "tuple", "deque") and node["v"]:
+            self.sequence(node["v"], name)
+        elif tag in ("dict", "OrderedDict", "defaultdict") and node["v"]:
+            pair = self.pick(range(len(node["v"])))
+            node["v"][pair][1] = self.value(node["v"][pair][1], name)
+        elif tag in ("tensor", "ndarray"):
+            self.numbers(node["b"])
+        elif tag in ("dataframe", "series"):
+            inner = node["v"] if tag == "dataframe" else [node["values"]]
+            column = self.pick(range(len(inner))) if inner else 0
+            if inner and isinstance(inner[column], dict):
+                self.compound(inner[column], name)
+        return node
+
+    def sequence(self, items: list[Any], name: str) -> None:
+        """Change, drop, or repeat an item, or turn the order around. An item that others name stays."""
+        place = self.pick(range(len(items)))
+        how = self.pick(["change", "drop", "repeat", "reverse"])
+        free = '"id"' not in repr(items).replace("'", '"') and '"ref"' not in repr(items).replace("'", '"')
+        if how == "change" or not free:
+            items[place] = self.value(items[place], name)
+        elif how == "drop":
+            del items[place]
+        elif how == "repeat":
+            items.append(copy.deepcopy(items[place]))
+        else:
+            items.reverse()
+
+    def numbers(self, name: str) -> None:
+        """Other numbers of the same kind: floats about as large, integers from the same range."""
+        buffer = self.buffers[name]
+        if len(buffer.data) > _LARGE or not buffer.data:
+            return
+        seed = self.draw(self.st.integers(0, 2**16))
+        self.buffers[name] = renumbered(buffer, self.pick(["fresh", "order", "scale", "ties"]), seed)
+
+
+_NUMPY = {
+    "F16": "<f2", "F32": "<f4", "F64": "<f8", "I8": "i1", "I16": "<i2", "I32": "<i4", "I64": "<i8",
+    "U8": "u1", "U16": "<u2", "U32": "<u4", "U64": "<u8", "BOOL": "?", "BF16": "<u2",
+}  # fmt: skip
+
+
+def renumbered(buffer: Buffer, how: str, seed: int) -> Buffer:
+    """A buffer with other numbers.
+
+    Args:
+        how: ``fresh`` numbers, another ``order``, another ``scale`` of floats, or many ``ties``.
+    """
+    import numpy
+
+    text = _NUMPY.get(buffer.dtype)
+    if text is None:
+        return buffer
+    values = numpy.frombuffer(buffer.data, dtype=text).copy()
+    random = numpy.random.default_rng(seed)
+    floats = values.dtype.kind == "f"
+    if how == "order" or buffer.dtype == "BF16" or (how == "scale" and not floats):
+        values = random.permutation(values)
+    elif how == "ties":
+        values[random.random(len(values)) < 0.5] = values[0]
+    elif how == "scale":
+        values = (values * random.choice([-1.0, 0.5, 3.0])).astype(text)
+    elif floats:
+        finite = values[numpy.isfinite(values)].astype("f8")
+        spread, middle = (float(finite.std()), float(finite.mean())) if len(finite) else (1.0, 0.0)
+        values = random.normal(middle, spread or 1.0, len(values)).astype(text)
+    elif values.dtype.kind == "b":
+        values = random.random(len(values)) < 0.5
+    else:
+        values = random.integers(values.min(), values.max(), len(values), endpoint=True).astype(text)
+    return Buffer(buffer.dtype, buffer.shape, values.tobytes())

@@ -1,0 +1,78 @@
+"""How parts of an outcome are compared, where the annotator says so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from lmr_author.errors import LmrError, UsageError
+from lmr_author.probe.codec import encode
+from lmr_author.probe.compare import compare
+from lmr_author.recording.checkers import parse, with_chosen
+from lmr_author.recording.tolerance import derive
+
+
+def differences(expected: Any, actual: Any, *checks: str) -> list[str]:
+    wanted = encode({"value": expected})
+    checkers = with_chosen(derive(wanted, []), parse(checks), wanted)
+    return [str(item) for item in compare(wanted, encode({"value": actual}), checkers)]
+
+
+@pytest.mark.parametrize(
+    ("check", "expected", "same", "other"),
+    [
+        ("value=set", [3, 1, 2, 2], [2, 3, 2, 1], [1, 1, 2, 3]),
+        ("value=set", ["a", "b"], ["b", "a"], ["a", "b", "b"]),
+        ("value=set", [{"id": 1, "score": 0.5}, {"id": 2, "score": 0.25}],
+         [{"id": 2, "score": 0.25}, {"id": 1, "score": 0.50000001}],
+         [{"id": 2, "score": 0.5}, {"id": 1, "score": 0.25}]),
+        ("value=text:token_f1>=0.8", "the cat sat on the mat", "The cat sat on a mat.", "a dog"),
+        ("value=text:rouge_l>=0.8", "one two three four", "one two, three five four", "four three two one"),
+        ("value=allclose:1e-2,0", 1.0, 1.005, 1.02),
+        ("value[0]=ignore", [1, 2], [7, 2], [1, 3]),
+        ("value=exact", 1.0, 1.0, 1.0 + 1e-12),
+    ],
+)  # fmt: skip
+def test_what_passes_and_what_does_not(check: str, expected: Any, same: Any, other: Any) -> None:
+    assert differences(expected, same, check) == []
+    assert differences(expected, other, check) != []
+
+
+def test_emptiness_and_type_are_compared_all_the_same() -> None:
+    assert differences([], [1], "value=set") != []
+    assert differences([1], [], "value=set") != []
+    assert differences([1], (1,), "value=set") != []
+    assert differences("some text", None, "value=text:rouge_l>=0.1") != []
+    assert differences("some text", "", "value=text:rouge_l>=0.1") != []
+
+
+def test_rows_of_a_table_in_any_order() -> None:
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"name": ["a", "b", "c"], "score": [0.1, 0.2, 0.3], "n": [1, 2, 3]})
+    turned = table.iloc[::-1].reset_index(drop=True)
+    wrong = turned.assign(score=[0.3, 0.1, 0.2])
+    assert differences(table, turned) != []
+    assert differences(table, turned, "value=dataframe") == []
+    assert differences(table, turned.assign(score=turned.score + 1e-12), "value=dataframe") == []
+    assert differences(table, wrong, "value=dataframe") != []
+    assert differences(table, turned.astype({"n": "float64"}), "value=dataframe") != []
+    assert differences(table, turned.rename(columns={"n": "m"}), "value=dataframe") != []
+    assert differences(table, turned.iloc[:2], "value=dataframe") != []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["value", "value=sorted", "=set", "value=allclose", "value=allclose:1,1", "value=allclose:x,0", "value=set:3",
+     "value=text", "value=text:bleu>=0.5"],
+)  # fmt: skip
+def test_checks_that_cannot_be_read(text: str) -> None:
+    with pytest.raises(UsageError):
+        parse([text])
+
+
+def test_a_part_that_is_not_there_and_a_test_without_a_check() -> None:
+    with pytest.raises(LmrError, match=r"no part value\[5\]"):
+        differences([1], [1], "value[5]=exact")
+    with pytest.raises(LmrError, match="nothing that the function returns"):
+        differences([1], [1], "value=ignore")
