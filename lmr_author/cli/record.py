@@ -33,6 +33,21 @@ def record(
             "--from-example", metavar="CALL", help="A call to record, as f(torch.randn(4)); repeatable."
         ),
     ] = None,
+    data: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--import", metavar="FILE", help="Arguments from .pt, .npz, .json, .jsonl, .csv; repeatable."
+        ),
+    ] = None,
+    mapping: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--map", metavar="NAME=WHERE", help="Which part of --import is an argument; repeatable."
+        ),
+    ] = None,
+    allow_pickle: Annotated[
+        bool, typer.Option("--allow-pickle", help="Let files of --import run their code, in the sandbox.")
+    ] = False,
     argument: Annotated[
         list[str] | None,
         typer.Option(
@@ -62,6 +77,7 @@ def record(
     """Record real calls of the golden into cases and a unit test: record TARGET -- python driver.py …"""
     from lmr_author.cli import render_runs
     from lmr_author.cli.render import progress
+    from lmr_author.recording.drivers import Data
     from lmr_author.workflow import record as workflow
 
     command = list(context.args)
@@ -83,6 +99,7 @@ def record(
         arguments=tuple(argument or ()),
         vary=vary,
         checks=tuple(check or ()),
+        data=Data(tuple(data or ()), tuple(mapping or ()), allow_pickle),
     )
     folder = current_task(task)
     with progress("recording") as say:

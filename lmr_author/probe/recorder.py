@@ -16,6 +16,7 @@ from typing import Any, Callable, Dict, FrozenSet, List, Optional, Set, Tuple
 from . import facts, randomness, summary
 from .codec import Document, TooLarge, Unstorable, encode
 from .hook import Hook
+from .near import Near
 from .outcome import ITEM_LIMIT, ITEMS, MODE, RANDOM, Inputs, add_part, bind, mode, take, type_name
 from .pool import Kept, Pool, write_json
 from .wrapping import wrap
@@ -52,6 +53,7 @@ class Recorder:
         self.limits = {name: config.get(name) or value for name, value in DEFAULTS.items()}
         goal = os.path.join(self.tree, *config["goal_file"].split("/"))
         self.hook = Hook(goal, config["qualname"], config.get("line") or 0, self.register)
+        self.near = Near(self.tree, goal, config["qualname"])
         self.modules: List[str] = []
         self._local = threading.local()
         self._skip: Set[str] = set()

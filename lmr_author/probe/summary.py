@@ -64,6 +64,7 @@ def summarize(recorder: Recorder) -> Dict[str, Any]:
         "module": _module(recorder),
         "sys_path": _sys_path(recorder.tree),
         "imported": _imported(recorder.tree),
+        "near": [] if recorder.calls else recorder.near.report(),
         "not_stored": [{"kind": kind, "reason": reason, "count": n} for (kind, reason), n in reasons],
         "unstorable": _first(recorder, ("unstorable", "failed")),
         "too_large": _first(recorder, ("too_large",)),

@@ -20,6 +20,7 @@ class Call:
         summary: parameter → what it was, as in ``tensor float32 [4]``; what makes two calls alike.
         outcome: ``"returned"`` or ``"raised"``.
         omitted: attributes that could not be stored, with the advice.
+        seconds: how long it took when it was recorded.
         made: its inputs were made from recorded ones; what it returned is the golden's all the same.
     """
 
@@ -31,6 +32,7 @@ class Call:
     outcome: str = "returned"
     omitted: tuple[Mapping[str, Any], ...] = ()
     made: bool = False
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -164,6 +164,7 @@ def _calls(place: Path) -> list[Call]:
                 summary={str(key): str(value) for key, value in data["summary"].items()},
                 outcome=str(data["outcome"]),
                 omitted=tuple(dict(item) for item in data["omitted"]),
+                seconds=float(data.get("seconds", 0.0)),
             )
         )
     return calls
@@ -195,11 +196,27 @@ def _nothing(plan: Drive, recorded: Recorded) -> LmrError:
             f"the command failed before it called {name}: {last}",
             f"correct the driver, or its environment (--python); before that it said: {_tail(result)}",
         )
-    imported = ", ".join(summary.get("imported", [])[:6]) or "none"
-    return LmrError(
-        f"the command never called {name}",
-        f"files of the repository that it imported: {imported}; check that the driver reaches the function",
-    )
+    return LmrError(f"the command never called {name}", _never(plan, summary))
+
+
+def _never(plan: Drive, summary: Mapping[str, Any]) -> str:
+    """What was imported, and what ran of the functions that name the target."""
+    imported = [str(path) for path in summary.get("imported", ())]
+    told = f"files of the repository that it imported: {', '.join(imported[:6]) or 'none'}"
+    if len(imported) > 6:
+        told += f" and {len(imported) - 6} more"
+    if plan.goal_file not in imported:
+        told += f" (not {plan.goal_file})"
+    near = [item for item in summary.get("near", ()) if isinstance(item, dict)]
+    for ran, text in ((True, "functions that name it and ran"), (False, "that name it and did not run")):
+        places = [
+            f"{item['file']}::{item['function']} (line {item['line']})"
+            for item in near
+            if item.get("ran") is ran
+        ]
+        if places:
+            told += f"; {text}: {', '.join(places[:4])}"
+    return f"{told}; check that the driver reaches the function"
 
 
 def _said(result: ExecResult) -> list[str]:

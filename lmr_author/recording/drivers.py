@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,21 @@ from lmr_author.recording.command import DRIVER, Driver
 from lmr_author.recording.drive import Drive
 from lmr_author.sandbox.base import Mount
 from lmr_author.taskdir import UNIT_TEST
+
+
+@dataclass(frozen=True)
+class Data:
+    """Files that hold arguments.
+
+    Attributes:
+        mapping: ``PARAMETER=WHERE``; without any, parameters are found by their names.
+        allow_pickle: let a file run the code that it names, in the sandbox.
+    """
+
+    files: tuple[Path, ...] = ()
+    mapping: tuple[str, ...] = ()
+    allow_pickle: bool = False
+
 
 LEFT_OUT = frozenset({UNIT_TEST, ".git", "node_modules", "site-packages", "build"})
 MOST_BYTES = 2_000_000
@@ -131,3 +148,48 @@ def from_inputs(
         (Mount(folder, DRIVER),),
         ("lmr-author", "record", *shown),
     )
+
+
+def from_data(implementation: Implementation, data: Data, here: Path, work: Path) -> Driver:
+    """Calls with arguments from files. They are read inside the sandbox only.
+
+    Args:
+        here: what paths are relative to.
+        work: a folder of ours, for the request.
+
+    Raises:
+        UsageError: a file is missing, or a mapping cannot be read.
+    """
+    folder = work / "given"
+    folder.mkdir()
+    names = []
+    for number, path in enumerate(data.files):
+        found = here / path
+        if not found.is_file():
+            raise UsageError(f"there is no file {path}", "paths are looked for from the current folder")
+        names.append(f"{number}{found.suffix.lower()}")
+        shutil.copyfile(found, folder / names[-1])
+    request = {
+        "goal_file": implementation.goal_file,
+        "qualname": implementation.qualname,
+        "files": names,
+        "map": dict(_mapped(text) for text in data.mapping),
+        "pickle": data.allow_pickle,
+    }
+    (folder / "request.json").write_text(json.dumps(request), "utf-8")
+    for path in [folder, *folder.iterdir()]:
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    shown = [word for path in data.files for word in ("--import", path.name)]
+    shown += [word for text in data.mapping for word in ("--map", text)]
+    return Driver(
+        ("-m", "lmr_probe.given", f"{DRIVER}/request.json"),
+        (Mount(folder, DRIVER),),
+        ("lmr-author", "record", *shown),
+    )
+
+
+def _mapped(text: str) -> tuple[str, str]:
+    name, separator, place = text.partition("=")
+    if not separator or not name.isidentifier() or not place:
+        raise UsageError(f"not a mapping: {text!r}", "as in --map logits=batch.logits, --map table=.")
+    return name, place

@@ -22,10 +22,12 @@ REPEATS = 3
 SPARE = 3
 """How many more calls than wanted are replayed at once, so that rejected ones have a replacement."""
 
-LOOKED_AT = 24
+LOOKED_AT = 40
 """Calls among which those are looked for that notice wrong versions, at most."""
 LOOKED_AT_BYTES = 48 * 2**20
 """Size of these together, at most."""
+LOOKED_AT_SECONDS = 20.0
+"""Time that these took together when they were recorded, at most."""
 
 
 @dataclass(frozen=True)
@@ -111,14 +113,14 @@ def _irreproducible(plan: replaying.Plan, rejected: Sequence[Rejected]) -> LmrEr
 
 
 def _first(waiting: Sequence[Call], most: int) -> list[Call]:
-    """The next calls to look at, until they get too large together; one at least."""
-    batch, size = waiting[:1], sum(call.size for call in waiting[:1])
+    """The next calls to look at, until they get too large or too slow together; one at least."""
+    batch, size, seconds = list(waiting[:1]), waiting[0].size, waiting[0].seconds
     for call in waiting[1:most]:
-        size += call.size
-        if size > LOOKED_AT_BYTES:
+        size, seconds = size + call.size, seconds + call.seconds
+        if size > LOOKED_AT_BYTES or seconds > LOOKED_AT_SECONDS:
             break
-        batch = [*batch, call]
-    return list(batch)
+        batch.append(call)
+    return batch
 
 
 def _recording(work: Path) -> Path:

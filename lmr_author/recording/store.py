@@ -15,7 +15,8 @@ from lmr_author.recording.drive import Drive, Recorded
 
 ONLY_FOR_RUNNING = frozenset(
     {"__main__.py", "calling.py", "child.py", "children.py", "driver.py", "examples.py", "facts.py", "frames.py",
-     "importing.py", "pool.py", "recorder.py", "replayer.py", "suite.py", "summary.py", "wrapping.py"}
+     "given.py", "importing.py", "near.py", "pool.py", "recorder.py", "replayer.py", "suite.py",
+     "summary.py", "wrapping.py"}
 )  # fmt: skip
 """Parts of the probe that record or serve a replay; a test needs the others."""
 

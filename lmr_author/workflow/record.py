@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lmr_author import files, replaying, source, staging
@@ -19,7 +19,7 @@ from lmr_author.recording.choose import order_of_choice, unreached
 from lmr_author.recording.command import Driver
 from lmr_author.recording.command import driver as read_command
 from lmr_author.recording.drive import Drive, Recorded, drive, with_made
-from lmr_author.recording.drivers import from_examples, from_inputs, from_tests
+from lmr_author.recording.drivers import Data, from_data, from_examples, from_inputs, from_tests
 from lmr_author.recording.prove import Proof, prove
 from lmr_author.recording.specs import documents
 from lmr_author.recording.store import install_support, renew_support, store
@@ -46,6 +46,7 @@ class RecordOptions:
         from_tests: the repository's own tests drive the target.
         examples: calls written out, as Python text, that drive it.
         arguments: ``NAME=SPEC``, from which inputs are made when there is nothing to run.
+        data: files that hold arguments.
         checks: ``PATH=KIND``, how parts of the outcome are compared.
         vary: also try variations of the recorded inputs.
         cases: how many cases to keep.
@@ -69,6 +70,7 @@ class RecordOptions:
     arguments: tuple[str, ...] = ()
     vary: bool = False
     checks: tuple[str, ...] = ()
+    data: Data = field(default_factory=Data)
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,7 @@ def _check_source(options: RecordOptions) -> None:
         "--from-tests": options.from_tests,
         "--from-example": bool(options.examples),
         "--argument": bool(options.arguments),
+        "--import": bool(options.data.files),
     }
     given = [name for name, used in ways.items() if used]
     if len(given) > 1:
@@ -170,6 +173,8 @@ def _driver(
     repository = task.repository(info)
     if options.examples:
         return from_examples(implementation, options.examples, work)
+    if options.data.files:
+        return from_data(implementation, options.data, here, work)
     if options.from_tests:
         return from_tests(implementation, repository, options.command)
     return read_command(options.command, repository, here)
