@@ -118,6 +118,10 @@ class Recorder:
             return True
         return False
 
+    def spend(self, seconds: float) -> None:
+        """Count time that was spent on looking."""
+        self._spent += seconds
+
     def done(self) -> None:
         """The call that :meth:`begin` saw has ended."""
         self._local.active = False
@@ -261,7 +265,9 @@ class Call:
             looked = self._inputs is not None
             self.recorder.noticed(self.hits, looked)
             if looked:
+                start = time.perf_counter()
                 self._guarded(lambda: self._keep(outcome, error, seconds))
+                self.recorder.spend(time.perf_counter() - start)
         finally:
             self._inputs = None
             self.recorder.done()

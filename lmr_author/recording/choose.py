@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+TEXT_PER_SECOND = 500_000
+"""Bytes of a tree that are read and compared in a second, about."""
+
 
 @dataclass(frozen=True)
 class Call:
@@ -34,6 +37,12 @@ class Call:
     made: bool = False
     seconds: float = 0.0
 
+    @property
+    def comparing(self) -> float:
+        """Seconds that comparing its outcome takes about: trees cost, arrays hardly do."""
+        paths = [self.folder / name for name in ("inputs.json", "expected.json")]
+        return sum(path.stat().st_size for path in paths if path.is_file()) / TEXT_PER_SECOND
+
 
 @dataclass(frozen=True)
 class Proven:
@@ -48,6 +57,11 @@ class Proven:
     call: Call
     checkers: dict[str, dict[str, Any]]
     seconds: float = 0.0
+
+    @property
+    def cost(self) -> float:
+        """Seconds that one more replay of it takes, comparison included."""
+        return self.seconds + self.call.comparing
 
 
 def order_of_choice(calls: Sequence[Call]) -> list[Call]:

@@ -114,9 +114,9 @@ def _irreproducible(plan: replaying.Plan, rejected: Sequence[Rejected]) -> LmrEr
 
 def _first(waiting: Sequence[Call], most: int) -> list[Call]:
     """The next calls to look at, until they get too large or too slow together; one at least."""
-    batch, size, seconds = list(waiting[:1]), waiting[0].size, waiting[0].seconds
+    batch, size, seconds = list(waiting[:1]), waiting[0].size, 0.0
     for call in waiting[1:most]:
-        size, seconds = size + call.size, seconds + call.seconds
+        size, seconds = size + call.size, seconds + call.seconds + call.comparing
         if size > LOOKED_AT_BYTES or seconds > LOOKED_AT_SECONDS:
             break
         batch.append(call)

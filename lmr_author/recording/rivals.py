@@ -55,7 +55,7 @@ class Trial:
             rivals: makes the wrong versions.
         """
         first, rest = list(proven[:wanted]), list(proven[wanted:])
-        affordable = int(SECONDS / (OVERHEAD + sum(item.seconds for item in first)))
+        affordable = int(SECONDS / (OVERHEAD + sum(item.cost for item in first)))
         versions = rivals(min(MOST, affordable)) if affordable >= FEWEST else ()
         if not versions:
             return first, Noticed()
@@ -135,7 +135,7 @@ def _affordable(rest: Sequence[Proven], versions: int) -> list[Proven]:
     """As many calls as there is time for, the best first."""
     result, seconds = list[Proven](), OVERHEAD * versions
     for item in rest:
-        seconds += item.seconds * versions
+        seconds += item.cost * versions
         if result and seconds > SECONDS:
             break
         result.append(item)
