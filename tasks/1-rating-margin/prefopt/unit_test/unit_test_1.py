@@ -22,19 +22,7 @@ sys.path.insert(0, str(HERE))
 from lmr_probe import replay  # noqa: E402
 
 CHECKERS = {
-    # case_1: call 6 of the recorded run
-    #   chosen_logps: tensor float32[16]
-    #   rejected_logps: tensor float32[16]
-    #   chosen_lengths: tensor int64[16]
-    #   rejected_lengths: tensor int64[16]
-    #   rating_gap: tensor float32[16]
-    #   reference: None
-    'case_1': {
-        'value[0]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
-        'value[1]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
-        'value[2]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
-    },
-    # case_2: call 31 of the recorded run
+    # case_1: call 31 of the recorded run
     #   chosen_logps: tensor float32[16]
     #   rejected_logps: tensor float32[16]
     #   chosen_lengths: tensor int64[16]
@@ -44,12 +32,12 @@ CHECKERS = {
     #   margin: float
     #   smoothing: float
     #   anchor: float
-    'case_2': {
+    'case_1': {
         'value[0]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
         'value[1]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
         'value[2]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
     },
-    # case_3: call 26 of the recorded run
+    # case_2: call 26 of the recorded run
     #   chosen_logps: tensor float32[16]
     #   rejected_logps: tensor float32[16]
     #   chosen_lengths: tensor int64[16]
@@ -60,39 +48,27 @@ CHECKERS = {
     #   smoothing: float
     #   anchor: float
     #   kind: 'hinge'
+    'case_2': {
+        'value[0]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
+        'value[1]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
+        'value[2]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
+    },
+    # case_3: call 32 of the recorded run
+    #   chosen_logps: tensor float32[16]
+    #   rejected_logps: tensor float32[16]
+    #   chosen_lengths: tensor int64[16]
+    #   rejected_lengths: tensor int64[16]
+    #   rating_gap: tensor float32[16]
+    #   reference: tuple of 2
+    #   margin: float
+    #   smoothing: float
+    #   anchor: float
     'case_3': {
         'value[0]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
         'value[1]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
         'value[2]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
     },
-    # case_4: call 16 of the recorded run
-    #   chosen_logps: tensor float32[16]
-    #   rejected_logps: tensor float32[16]
-    #   chosen_lengths: tensor int64[16]
-    #   rejected_lengths: tensor int64[16]
-    #   rating_gap: tensor float32[16]
-    #   reference: None
-    #   margin: float
-    #   smoothing: float
-    'case_4': {
-        'value[0]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
-        'value[1]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
-        'value[2]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
-    },
-    # case_5: call 11 of the recorded run
-    #   chosen_logps: tensor float32[16]
-    #   rejected_logps: tensor float32[16]
-    #   chosen_lengths: tensor int64[16]
-    #   rejected_lengths: tensor int64[16]
-    #   rating_gap: tensor float32[16]
-    #   reference: None
-    #   margin: float
-    'case_5': {
-        'value[0]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
-        'value[1]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
-        'value[2]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
-    },
-    # case_6: call 1 of the recorded run
+    # case_4: call 1 of the recorded run
     #   chosen_logps: tensor float32[16]
     #   rejected_logps: tensor float32[16]
     #   chosen_lengths: tensor int64[16]
@@ -100,22 +76,7 @@ CHECKERS = {
     #   rating_gap: tensor float32[16]
     #   reference: None
     #   length_power: float
-    'case_6': {
-        'value[0]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
-        'value[1]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
-        'value[2]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
-    },
-    # case_7: call 21 of the recorded run
-    #   chosen_logps: tensor float32[16]
-    #   rejected_logps: tensor float32[16]
-    #   chosen_lengths: tensor int64[16]
-    #   rejected_lengths: tensor int64[16]
-    #   rating_gap: tensor float32[16]
-    #   reference: None
-    #   margin: float
-    #   smoothing: float
-    #   anchor: float
-    'case_7': {
+    'case_4': {
         'value[0]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
         'value[1]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
         'value[2]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},

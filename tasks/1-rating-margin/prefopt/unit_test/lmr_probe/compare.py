@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
+from . import loose
 from .buffers import BadDocument
 from .document import Document
 from .leaves import Leaf, Numbers, dtype_of, first_paths, leaves, numbers
@@ -50,7 +51,10 @@ def compare(expected: Document, actual: Document, checkers: Optional[Checkers] =
 
     Args:
         checkers: leaf path → ``{"kind": "exact"}``, ``{"kind": "allclose", "rtol": …, "atol": …}`` or
-            ``{"kind": "ignore"}``. A leaf without one takes that of the nearest path above it, then
+            ``{"kind": "ignore"}``; for sequences ``{"kind": "set"}`` (any order), for DataFrames
+            ``{"kind": "dataframe"}`` (rows in any order, whatever the index), for texts
+            ``{"kind": "text", "metric": "rouge_l", "at_least": 0.9}``.
+            A leaf without one takes that of the nearest path above it, then
             that of ``"*"``, then exact. Paths are those of :func:`leaves` of the expected document.
 
     At most 20 differences are returned. A malformed actual document is a difference, never an error.
@@ -140,6 +144,8 @@ class _Comparison:
             return
         if kind_of(e) != kind_of(a):
             self.differ(path, "expected %s, got %s" % (describe(e), describe(a)))
+        elif self.loosely(e, a, path, checker):
+            return
         elif dtype_of(e):
             self.leaf(e, a, path, checker)
         elif isinstance(e, dict) and isinstance(a, dict):
@@ -158,6 +164,64 @@ class _Comparison:
                     return self.checkers[place]
                 place = place[: max(place.rfind("."), place.rfind("["), 0)]
         return self.checkers.get("", self.checkers.get("*", {}))
+
+    def loosely(self, e: Any, a: Any, path: str, checker: Mapping[str, Any]) -> bool:
+        """Compare as a checker for order or text says; False when it is none, or does not fit the value."""
+        kind = checker.get("kind")
+        if kind == "text" and isinstance(e, str):
+            found = loose.similarity(str(checker.get("metric", "token_f1")), e, a)
+            needed = float(checker.get("at_least", 1.0))
+            if found < needed:
+                self.differ(path, "%.3f alike, less than %g: %s" % (found, needed, short(a)))
+            return True
+        if not isinstance(e, dict):
+            return False
+        if kind == "set" and e["$"] in ("list", "tuple", "deque"):
+            return self.unordered(e["v"], a["v"], path, path)
+        if kind == "dataframe" and e["$"] == "dataframe":
+            self.pair(e["columns"], a["columns"], path + ".columns")
+            rows = [loose.rows(e, self.wanted_numbers), loose.rows(a, self.actual_numbers)]
+            types = [[(kind_of(item), dtype_of(item)) for item in table["v"]] for table in (e, a)]
+            if types[0] != types[1]:
+                self.differ(path, "the columns have other types")
+                return True
+            if rows[0] is None or rows[1] is None:
+                return False
+            return self.unordered(rows[0], rows[1], path, path)
+        return False
+
+    def wanted_numbers(self, node: Any) -> Numbers:
+        """The numbers of a leaf of the expected document."""
+        return numbers(self.expected, node)
+
+    def actual_numbers(self, node: Any) -> Numbers:
+        """The numbers of a leaf of the actual document."""
+        return numbers(self.actual, node)
+
+    def unordered(self, e: Any, a: Any, path: str, own: str) -> bool:
+        """Compare items in whatever order; False when there are too many."""
+        if len(e) != len(a):
+            self.differ(path, "expected %d items, got %d" % (len(e), len(a)))
+            return True
+        if len(e) > loose.MOST_UNORDERED:
+            return False
+        inner = {name: checker for name, checker in self.checkers.items() if name != own}
+        tolerance = dict(self.checkers[own], kind="allclose") if own in self.checkers else {}
+
+        def alike(wanted: Any, got: Any) -> bool:
+            if isinstance(wanted, list):
+                return all(alike(one, other) for one, other in zip(wanted, got))
+            run = _Comparison(self.expected, self.actual, {**inner, own: tolerance})
+            run.paths = self.paths
+            try:
+                run.pair(wanted, got, join_path(own, "[]"))
+            except _Enough:
+                pass
+            return not run.found
+
+        for place in loose.unmatched(e, a, alike):
+            self.differ(join_path(path, "[%d]" % place), "expected %s, which is nowhere" % describe(e[place]))
+        return True
 
     def leaf(self, e: Any, a: Any, path: str, checker: Mapping[str, Any]) -> None:
         for field, label in (

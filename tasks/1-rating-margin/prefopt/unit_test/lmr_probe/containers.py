@@ -56,11 +56,21 @@ def _mapping(tag: str) -> Handler:
     def encode(encoder: Encoder, value: Any, path: str) -> Any:
         node = encoder.remember(value, {"$": tag, "v": []})
         if tag == "defaultdict":
-            node["factory"] = encoder.node(value.default_factory, path + ".default_factory")
+            node["factory"] = _factory(encoder, value.default_factory, path + ".default_factory")
         node["v"] = encoder.pairs(list(value.items()), path)
         return node
 
     return encode
+
+
+def _factory(encoder: Encoder, value: Any, path: str) -> Any:
+    """A ``default_factory``. One without a name, such as a lambda, is known by what it makes."""
+    if isinstance(value, types.FunctionType) and objects.name_of(value) is None:
+        made = value()
+        if isinstance(made, collections.defaultdict) and made.default_factory is value:
+            return encoder.problem(path, value, LOCAL)
+        return {"$": "factory", "v": encoder.node(made, path)}
+    return encoder.node(value, path)
 
 
 def _deque(encoder: Encoder, value: Any, path: str) -> Any:

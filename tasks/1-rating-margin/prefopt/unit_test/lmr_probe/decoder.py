@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import collections
+import copy
 import functools
 import logging
 import types
@@ -71,6 +72,11 @@ def _defaultdict(self: Decoder, node: Dict[str, Any]) -> Any:
     value: Any = self.known(node, collections.defaultdict())
     value.default_factory = self.node(node["factory"])
     return self.fill(value, node["v"])
+
+
+def _factory(self: Decoder, node: Dict[str, Any]) -> Any:
+    made = self.node(node["v"])
+    return lambda: copy.deepcopy(made)
 
 
 def _counter(self: Decoder, node: Dict[str, Any]) -> Any:
@@ -217,6 +223,7 @@ _DECODERS: Dict[str, Callable[[Decoder, Dict[str, Any]], Any]] = {
     "OrderedDict": _mapping(collections.OrderedDict),
     "Counter": _counter,
     "defaultdict": _defaultdict,
+    "factory": _factory,
     "namedtuple": _namedtuple,
     "object": _object,
     "enum": _enum,

@@ -35,6 +35,7 @@ FIELDS: Dict[str, Dict[str, int]] = {
     "OrderedDict": {"v": PAIRS},
     "Counter": {"v": PAIRS},
     "defaultdict": {"v": PAIRS, "factory": NODE},
+    "factory": {"v": NODE},
     "namedtuple": {"cls": TEXT, "v": STATE},
     "object": {"cls": TEXT, "state": STATE, "?base": NODE},
     "enum": {"cls": TEXT, "value": NODE},
