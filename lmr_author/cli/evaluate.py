@@ -85,6 +85,14 @@ def evaluate(
     gpus: Annotated[
         str, typer.Option("--gpus", metavar="N|all", help="GPUs a container is given; with --sandbox docker.")
     ] = "",
+    scheduler: Annotated[
+        str,
+        typer.Option(
+            "--scheduler",
+            metavar="ADDRESS",
+            help="Judge candidates on a Dask cluster, as in tcp://host:8786.",
+        ),
+    ] = "",
     output: FormatOption = Format.text,
 ) -> int:
     """Prove by running that a task is sound (exit code 0 only if every gate holds), or judge models' answers."""
@@ -106,11 +114,13 @@ def evaluate(
 
         judging = StationOptions(timeout, memory, whole_file, protocol.value)
         chosen = CandidateOptions(
-            out or Path("lmr-results"), jobs, sandbox.value, python, base_image, gpus, judging
+            out or Path("lmr-results"), jobs, sandbox.value, python, base_image, gpus, scheduler, judging
         )
         return _candidates(tasks, predictions, chosen, output)
-    if out is not None or whole_file or protocol is not Protocol.proof:
-        raise UsageError("--out, --whole-file and --protocol are for candidates", "add --predictions FILE")
+    if out is not None or whole_file or scheduler or protocol is not Protocol.proof:
+        raise UsageError(
+            "--out, --whole-file, --protocol and --scheduler are for candidates", "add --predictions FILE"
+        )
     options = workflow.EvaluateOptions(sandbox.value, python, base_image, repeats, timeout, mutants, gpus)
     results = []
     for task in tasks:

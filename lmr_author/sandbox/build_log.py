@@ -62,6 +62,21 @@ class Labelled:
         return _LINE.sub(real, reason)
 
 
+def rebased(text: str, base: str) -> str:
+    """The Dockerfile on another base image, where its only FROM names one outright instead of by an ARG.
+
+    Hand-made Dockerfiles have no ``ARG BASE_IMAGE`` that a build argument could set.
+    """
+    found = list(_FROM.finditer(text))
+    if len(found) != 1 or "$" in found[0]["image"]:
+        return text
+    start, end = found[0].span("image")
+    return text[:start] + base + text[end:]
+
+
+_FROM = re.compile(r"^[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(?P<image>[^\s\\]+)", re.IGNORECASE | re.MULTILINE)
+
+
 def labelled(text: str, label: str) -> Labelled:
     """Put ``LABEL <label>`` after each FROM.
 

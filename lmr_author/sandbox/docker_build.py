@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from lmr_author import files
 from lmr_author.errors import SandboxBuildError, SandboxError
 from lmr_author.sandbox.base import OnLine
-from lmr_author.sandbox.build_log import BuildLog, Labelled, labelled
+from lmr_author.sandbox.build_log import BuildLog, Labelled, labelled, rebased
 from lmr_author.sandbox.docker_engine import IMAGE_LABEL, TASK_LABEL
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def build(
     """
     seen = BuildLog()
     partial = tag.rpartition(":")[0]
-    sent = _dockerfile(context)
+    sent = _dockerfile(context, args.get("BASE_IMAGE", ""))
     stream = _Stream(client, context, sent.text, tag, args, no_cache)
     try:
         with ExitStack() as stack:
@@ -74,7 +74,7 @@ def build(
     return stream.image
 
 
-def _dockerfile(context: Path) -> Labelled:
+def _dockerfile(context: Path, base: str) -> Labelled:
     try:
         text = (context / "Dockerfile").read_text("utf-8")
     except FileNotFoundError as error:
@@ -83,7 +83,7 @@ def _dockerfile(context: Path) -> Labelled:
         ) from error
     except UnicodeDecodeError as error:
         raise SandboxBuildError(f"{context / 'Dockerfile'} is not UTF-8 text", "save it as UTF-8") from error
-    return labelled(text, f"{IMAGE_LABEL}=1")
+    return labelled(rebased(text, base) if base else text, f"{IMAGE_LABEL}=1")
 
 
 class _Failed(Exception):

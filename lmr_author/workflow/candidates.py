@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ from lmr_author.model import TaskInfo
 from lmr_author.sandbox.base import Sandbox
 from lmr_author.sandbox.factory import open_sandbox
 from lmr_author.taskdir import TaskDir
+from lmr_author.workflow import cluster
 from lmr_author.workflow.env_local import interpreter_for
 from lmr_author.workflow.preparing import prepare
 
@@ -44,6 +45,7 @@ class CandidateOptions:
         out: folder of ``results.jsonl``.
         jobs: how many are judged side by side.
         sandbox, python, base_image, gpus: the sandbox; see :func:`~lmr_author.sandbox.factory.open_sandbox`.
+        scheduler: address of a Dask scheduler, whose workers judge; "" for this machine.
         judging: see :class:`~lmr_author.evaluation.candidates.station.StationOptions`.
     """
 
@@ -53,6 +55,7 @@ class CandidateOptions:
     python: Path | None = None
     base_image: str | None = None
     gpus: str = ""
+    scheduler: str = ""
     judging: StationOptions = field(default_factory=StationOptions)
 
 
@@ -96,7 +99,7 @@ def score(
         LmrError: the predictions cannot be read.
         KeyboardInterrupt: Ctrl-C; nothing is left running, and what was judged is kept.
     """
-    known = {task.name: _Desk(task, options, say) for task in tasks}
+    known = {task.name: Desk(task, options, say) for task in tasks}
     given = predictions.read(source, {name: desk.info for name, desk in known.items()})
     given.sort(key=lambda item: (list(known).index(item.task), item.index))
     remove_stale()
@@ -104,7 +107,7 @@ def score(
     resumed = 0
     with store.opened(options.out) as results:
 
-        def waiting() -> Iterator[tuple[_Desk, Prediction, str]]:
+        def waiting() -> Iterator[tuple[Desk, Prediction, str]]:
             nonlocal resumed
             left = Counter(item.task for item in given)
             for item in given:
@@ -120,31 +123,41 @@ def score(
                 if not left[item.task]:
                     desk.no_more()
 
-        def work(one: tuple[_Desk, Prediction, str]) -> Result:
-            desk, item, digest = one
-            try:
-                return _judged(desk, item, digest, interruption)
-            finally:
-                desk.end()
-
-        try:
-            for result in each(waiting(), work, options.jobs, interruption):
+        with ExitStack() as stack:
+            for desk in known.values():
+                stack.callback(desk.close)
+            if options.scheduler:
+                client = stack.enter_context(cluster.connect(options.scheduler))
+                found_here = cluster.each(client, waiting(), options)
+            else:
+                found_here = each(waiting(), _worker(interruption), options.jobs, interruption)
+            for result in found_here:
                 results.add(result)
                 pace.step()
                 on_result(result, pace)
-        finally:
-            for desk in known.values():
-                desk.close()
         results.tidy([_key(item) for item in given])
         found = tuple(results.results[_key(item)] for item in given)
     return Scored(found, resumed, options.out / store.RESULTS)
+
+
+def _worker(interruption: Interruption) -> Callable[[tuple[Desk, Prediction, str]], Result]:
+    """What judges one candidate in a thread."""
+
+    def work(one: tuple[Desk, Prediction, str]) -> Result:
+        desk, item, digest = one
+        try:
+            return judged(desk, item, digest, interruption)
+        finally:
+            desk.end()
+
+    return work
 
 
 def _key(item: Prediction) -> store.Key:
     return item.task, item.index, item.model, item.sample
 
 
-def _judged(desk: _Desk, item: Prediction, digest: str, interruption: Interruption) -> Result:
+def judged(desk: Desk, item: Prediction, digest: str, interruption: Interruption) -> Result:
     """Judge one prediction. What keeps it from being judged is a result too, and no wrong answer."""
     tries = 1
     try:
@@ -163,7 +176,7 @@ def _judged(desk: _Desk, item: Prediction, digest: str, interruption: Interrupti
     )  # fmt: skip
 
 
-class _Desk:
+class Desk:
     """A task while its candidates are judged: its sandbox and a station for each implementation, made at need."""
 
     def __init__(self, task: TaskDir, options: CandidateOptions, say: Say) -> None:
@@ -190,14 +203,23 @@ class _Desk:
         """An implementation."""
         return next(one for one in self._meant if one.implementation.index == index)
 
+    @cached_property
+    def content(self) -> str:
+        """Digest of the task."""
+        return self.task.content_digest()
+
     def digest(self, item: Prediction) -> str:
-        """SHA-256 of everything that makes the result of a prediction. Prepares the environment."""
-        self._prepare()
+        """SHA-256 of everything that makes the result of a prediction. Prepares the environment.
+
+        On a cluster that is the workers' business, and the Dockerfile or the interpreter's path stand for it.
+        """
+        if not self.options.given.scheduler:
+            self.prepare()
         goals = [one.implementation.goal_file for one in self._meant]
         parts = {
             "tool": __version__,
             "probe": _probe_digest(),
-            "task": self._content,
+            "task": self.content,
             "index": item.index,
             "answer": files.sha256_bytes(predictions.content(item, goals)),
             "environment": dict(self.environment),
@@ -241,17 +263,21 @@ class _Desk:
         with self._lock:
             self._stack.close()
 
+    def on_close(self, work: Callable[[], object]) -> None:
+        """Do something more when it is closed."""
+        self._stack.callback(work)
+
     def _close_if_done(self) -> None:
         if self._complete and not self._under_way:
             self._stack.close()
 
-    def _prepare(self) -> None:
+    def prepare(self) -> None:
+        """Make the environment ready, once; what is the task's own fault is kept for its candidates."""
         with self._lock:
             if self._sandbox is not None or self._broken is not None:
                 return
             options = self.options.given
             self._say(f"{self.task.name}: preparing the environment")
-            self._content = self.task.content_digest()
             python, _ = interpreter_for(self.task, options.sandbox, options.python)
             sandbox: Sandbox = self._stack.enter_context(
                 open_sandbox(
@@ -326,6 +352,7 @@ class _Options:
             "protocol": judging.protocol,
             "gpus": self.given.gpus,
             "base_image": self.given.base_image or "",
+            "python": str(self.given.python or "") if self.given.scheduler else "",
         }
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmr_author.sandbox.build_log import BuildLog, Step, labelled
+from lmr_author.sandbox.build_log import BuildLog, Step, labelled, rebased
 
 TEXT = """\
 # syntax=x
@@ -60,3 +61,20 @@ def test_a_log_is_followed() -> None:
     ]
     assert told == [False, True, False, False, False]
     assert (seen.step, seen.layer, seen.said) == (Step(2, 2, "RUN b"), "0123456789ab", ["said"])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("FROM pytorch/pytorch:2.1.0\nRUN x\n", "FROM mine:1\nRUN x\n"),
+        (
+            "# FROM a\nfrom --platform=linux/amd64 a:1 AS b\n",
+            "# FROM a\nfrom --platform=linux/amd64 mine:1 AS b\n",
+        ),
+        ("ARG BASE_IMAGE=a\nFROM ${BASE_IMAGE}\n", "ARG BASE_IMAGE=a\nFROM ${BASE_IMAGE}\n"),
+        ("FROM a AS b\nFROM c\nCOPY --from=b x y\n", "FROM a AS b\nFROM c\nCOPY --from=b x y\n"),
+        ("RUN x\n", "RUN x\n"),
+    ],
+)
+def test_a_base_image_that_is_named_outright_is_replaced(text: str, expected: str) -> None:
+    assert rebased(text, "mine:1") == expected

@@ -317,6 +317,19 @@ def test_time_limit_kills_everything(python: Python, tmp_path: Path) -> None:
     assert stopped(tmp_path / "beat")
 
 
+def test_a_run_is_ended_when_it_is_told_to_stop(python: Python, tmp_path: Path) -> None:
+    mounts = (Mount(tmp_path, "/shared", writable=True),)
+    beat = tmp_path / "beat"
+    result = python(GRANDCHILD + "beat()", "/shared/beat", mounts=mounts, stop=beat.exists)
+    assert (result.stopped, result.timed_out) == (True, False)
+    assert stopped(beat)
+
+
+def test_a_run_that_need_not_stop_goes_on_to_its_end(python: Python) -> None:
+    result = python("import time; time.sleep(1.5); print('end')", stop=lambda: False)
+    assert (result.stopped, result.exit_code, result.stdout) == (False, 0, b"end\n")
+
+
 def test_output_before_the_time_limit_is_kept(python: Python) -> None:
     result = python("import time; print('said', flush=True); time.sleep(60)", limits=Limits(seconds=1.5))
     assert (result.timed_out, result.stdout) == (True, b"said\n")

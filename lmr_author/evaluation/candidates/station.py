@@ -132,7 +132,10 @@ class Station:
             fitted, overlay = self._fitted(prediction)
         except Invalid as error:
             return Score(
-                Outcome.INVALID, error.message, method=self.method, seconds=time.monotonic() - started
+                Outcome.INVALID,
+                error.message,
+                method=self.method,
+                seconds=round(time.monotonic() - started, 3),
             )
         if fitted.unchanged:
             score = Score(Outcome.FAILED, "nothing was implemented: the target is as masked")
@@ -146,7 +149,7 @@ class Station:
             form=fitted.form,
             kept=fitted.kept,
             dropped=fitted.dropped,
-            seconds=time.monotonic() - started,
+            seconds=round(time.monotonic() - started, 3),
         )
 
     @cached_property

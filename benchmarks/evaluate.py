@@ -1,0 +1,158 @@
+"""What proving and judging cost, each against its floor, in one run. `python benchmarks/evaluate.py --help`.
+
+- `gate`: a gate's run of a test in Docker against a bare `docker run` of the same test (budget 1.2)
+- `mutants`: mutants in one fork server against one sandbox run each (budget: 30 times faster)
+- `candidates`: throughput of candidates with one job and with two, and the memory of it all
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from lmr_author.evaluation import script
+from lmr_author.evaluation.bench import Bench
+from lmr_author.evaluation.judges import RecordingJudge
+from lmr_author.evaluation.meant import meant
+from lmr_author.evaluation.mutants import mutants
+from lmr_author.sandbox.docker import DockerSandbox
+from lmr_author.sandbox.factory import image_tag, open_sandbox
+from lmr_author.source import region_bytes
+from lmr_author.taskdir import TaskDir
+from lmr_author.workflow.candidates import CandidateOptions, score
+
+TASK = Path(__file__).resolve().parent.parent / "tasks" / "1-rating-margin"
+
+
+def nothing(*_: object) -> None:
+    """No progress."""
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Wall-clock time of some work."""
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+@contextmanager
+def bench(task: TaskDir, kind: str, base_image: str | None) -> Iterator[Bench]:
+    """The first implementation of a task, in a prepared sandbox."""
+    info, (one, *_) = meant(task)
+    context = {"context": task.root, "name": task.name, "repo_folder": info.repo_folder_name}
+    with (
+        open_sandbox(kind, python=Path(sys.executable), base_image=base_image, **context) as sandbox,  # type: ignore[arg-type]
+        Bench(task, info, one.implementation, sandbox, 60, qualnames=one.qualnames) as made,
+    ):
+        sandbox.prepare()
+        yield made
+
+
+def gate(task: TaskDir, runs: int, base_image: str) -> None:
+    """The unit test on the golden: by `docker run`, and by the gate's judge, in turn."""
+    with bench(task, "docker", base_image) as made:
+        assert isinstance(made.sandbox, DockerSandbox)
+        tree = made.fresh_tree("bare", made.golden_overlay)
+        command = [
+            "docker",
+            "run",
+            "--rm",
+            "--network",
+            "none",
+            "-v",
+            f"{tree}:{made.inside}",
+            "-w",
+            made.inside,
+        ]
+        command += ["-e", f"PYTHONPATH={made.inside}", image_tag(task.name), "python"]
+        command += [made.implementation.unit_test_file]
+        times: dict[str, list[float]] = {"floor": [], "ours": []}
+        for _ in range(runs):
+            times["floor"].append(seconds(lambda: subprocess.run(command, check=True, capture_output=True)))
+            times["ours"].append(seconds(lambda: script.run(made, "ours", made.golden_overlay, 0)))
+    floor, ours = (statistics.median(times[name]) for name in ("floor", "ours"))
+    print(
+        f"gate        docker run {floor:6.2f} s   ours {ours:6.2f} s   ratio {ours / floor:.2f} (budget 1.2)"
+    )
+
+
+def killed(task: TaskDir, most: int, single: int) -> None:
+    """Mutants of the golden: all in one run of the sandbox, and some of them in a run each."""
+    with bench(task, "local", None) as made:
+        assert made.recording is not None and made.definitions is not None
+        judge = RecordingJudge(made, made.recording)
+        tried = {item.id: item.data for item in mutants(made.golden_module, made.definitions[0], most)}
+        together = seconds(lambda: judge.versions(tried)) / len(tried)
+        few = dict(list(tried.items())[:single])
+        apart = seconds(lambda: [judge.versions({name: data}) for name, data in few.items()]) / len(few)
+    faster = f"{apart / together:.1f} times faster (budget 30)"
+    print(
+        f"mutants     {1 / together:6.1f} a second in one server, {1 / apart:6.2f} in a process each: {faster}"
+    )
+
+
+def throughput(task: TaskDir, count: int) -> None:
+    """Right and wrong answers, by turns, with one job and with two."""
+    with bench(task, "local", None) as made:
+        assert made.definitions is not None
+        index = made.implementation.index
+        golden = made.golden_overlay[made.implementation.goal_file].decode()
+        body = region_bytes(made.golden_module, made.definitions[0]).decode()
+    wrong = golden.replace(body, body + "\n" + " " * 4 + "raise ValueError", 1)
+    rates = []
+    for jobs in (1, 2):
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder) / "predictions.jsonl"
+            lines = [
+                {
+                    "task": task.name,
+                    "index": index,
+                    "model": f"m{n}",
+                    "code": (golden, wrong)[n % 2],
+                }
+                for n in range(count)
+            ]
+            source.write_text("".join(json.dumps(line) + "\n" for line in lines))
+            options = CandidateOptions(Path(folder) / "out", jobs, python=Path(sys.executable))
+            rates.append(count / seconds(lambda s=source, o=options: score([task], s, o, nothing, nothing)))
+    print(
+        f"candidates  {rates[0]:6.2f} a second with 1 job, {rates[1]:6.2f} with 2: {rates[1] / rates[0]:.2f} times"
+    )
+    own, other = (
+        resource.getrusage(who).ru_maxrss / 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
+    print(f"memory      {own:6.0f} MB at most of this process, {other:.0f} MB of the largest in a sandbox")
+
+
+def main() -> None:
+    """Run what is asked for."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("parts", nargs="*", help="gate, mutants, candidates; all of them by default")
+    parser.add_argument("--task", type=Path, default=TASK)
+    parser.add_argument("--base-image", default="lmr-author/base:bookworm-torch")
+    parser.add_argument("--runs", type=int, default=5, help="of the gate's test")
+    parser.add_argument("--mutants", type=int, default=50)
+    parser.add_argument("--candidates", type=int, default=100)
+    given = parser.parse_args()
+    task, parts = TaskDir(given.task), given.parts or ["gate", "mutants", "candidates"]
+    if "mutants" in parts:
+        killed(task, given.mutants, max(1, given.mutants // 10))
+    if "candidates" in parts:
+        throughput(task, given.candidates)
+    if "gate" in parts:
+        gate(task, given.runs, given.base_image)
+
+
+if __name__ == "__main__":
+    main()
