@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from typing import TYPE_CHECKING
 
@@ -40,7 +41,7 @@ def done(planned: Planned, remarks: tuple[str, ...], *, written: bool) -> None:
     screen.print("[green]extracted[/] ", end="")
     screen.print(str(planned.target), markup=False)
     screen.print("  original     kept in authoring/removed/", markup=False)
-    screen.print(f"next: lmr-author mask {planned.target}", markup=False)
+    screen.print(f"next: lmr-author mask {shlex.quote(str(planned.target))}", markup=False)
 
 
 def left() -> None:

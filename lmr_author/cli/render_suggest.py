@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -33,7 +34,7 @@ def table(found: Suggestions) -> None:
     screen.print(Text(_footer(found), "dim"))
     free = next((item for item in found.suggestions if item.masked is None), None)
     if free is not None:
-        screen.print(Text(f"next: lmr-author mask {free.target}"), soft_wrap=True)
+        screen.print(Text(f"next: lmr-author mask {shlex.quote(free.target)}"), soft_wrap=True)
 
 
 def why(item: Suggestion) -> Text:

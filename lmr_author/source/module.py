@@ -82,6 +82,11 @@ class Module:
             data: the file, as read.
             name: how errors call it, as in ``src/model.py``.
         """
+        if b"\0" in data:
+            raise SourceError(
+                f"{name}: cannot be read as Python: it holds null bytes, as binary files and UTF-16 do",
+                "name a file of Python source, in an encoding that Python reads",
+            )
         try:
             encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
             encoding = "utf-8" if encoding == "utf-8-sig" else encoding

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import glob
 import re
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -97,7 +98,7 @@ def plan(task: TaskDir, options: ExtractOptions, here: Path) -> Planned:
     if masked:
         raise TargetError(
             f"{path} has masked functions ({', '.join(masked)}): its golden would not have the new function",
-            f"restore it first: lmr-author unmask {path}::{masked[0]}",
+            f"restore it first: lmr-author unmask {shlex.quote(f'{path}::{masked[0]}')}",
         )
     used = _used_elsewhere(repository, path)
     done = extract(module, start, end, options.name, kind=options.kind, exported=used & _variables(module))

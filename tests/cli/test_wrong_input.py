@@ -240,7 +240,7 @@ def _link_to_nothing(path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (_binary, "cannot be read as Python"),
+        (_binary, "cannot be read as Python: it holds null bytes"),
         (_python_2, "file.py:2: not valid Python 3"),
         (_large, "larger than 4 MB"),
         (_deep, "nested too deeply"),
