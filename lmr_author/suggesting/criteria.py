@@ -236,7 +236,7 @@ class Recordable(Criterion):
         found += [(value, does) for names, value, does in self.BODY if names & calls]
         if entry.kind == "async":
             found.append((0.7, "is a coroutine"))
-        if "r" not in entry.shape and not entry.class_name and not entry.generator:
+        if "r" not in entry.shape and not entry.class_name and not entry.generator and not _in_place(entry):
             found.append((0.6, "returns nothing"))
         if not found:
             return self.says(1.0, "its inputs look like values that can be recorded")
@@ -273,6 +273,11 @@ def score(judgements: Sequence[Judgement]) -> float:
     for item in judgements:
         product *= item.value ** WEIGHTS[item.criterion]
     return 100 * product
+
+
+def _in_place(entry: Entry) -> bool:
+    """Whether it changes tensors in place (``add_``), which is recorded as what a return value is."""
+    return any(name.endswith("_") and not name.startswith("_") for name in entry.calls)
 
 
 @cache

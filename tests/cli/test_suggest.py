@@ -1,0 +1,57 @@
+"""`lmr-author suggest` as a user starts it: a table, JSON, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.program import refuse, succeed
+from tests.support import make_task
+
+
+def test_a_table_and_the_next_command(tmp_path: Path) -> None:
+    task = make_task(tmp_path)
+    done = succeed("suggest", cwd=task.root)
+    assert done.out.index("pkg/losses.py::hinge") < done.out.index("pkg/losses.py::Meter.add")
+    assert "next: lmr-author mask pkg/losses.py::hinge" in done.out + done.err
+
+
+def test_json_is_alone_on_stdout(tmp_path: Path) -> None:
+    task = make_task(tmp_path)
+    found = succeed("suggest", "--format", "json", "--top", "2", cwd=task.root).json()
+    assert (found["repository"], found["pages"], len(found["suggestions"])) == ("small-repo", 1, 2)
+    assert found["suggestions"][0]["target"] == "pkg/losses.py::hinge"
+    assert "hinge" in [item["term"].split()[0] for item in found["suggestions"][0]["terms"]]
+
+
+def test_a_masked_function_is_judged_by_its_golden_and_not_offered_again(tmp_path: Path) -> None:
+    task = make_task(tmp_path)
+    before = succeed("suggest", "--format", "json", cwd=task.root).json()
+    succeed("mask", "pkg/losses.py::hinge", "--no-input", cwd=task.root)
+    after = succeed("suggest", "--format", "json", cwd=task.root).json()
+    assert [item["score"] for item in after["suggestions"]] == [
+        item["score"] for item in before["suggestions"]
+    ]
+    assert after["suggestions"][0]["masked"] == 1
+    shown = succeed("suggest", cwd=task.root)
+    assert "next: lmr-author mask pkg/losses.py::hinge" not in shown.out + shown.err
+
+
+def test_a_repository_that_is_no_task(tmp_path: Path) -> None:
+    folder = tmp_path / "my code"
+    folder.mkdir()
+    (folder / "a b.py").write_text(
+        "def hinge(x):\n    y = 1 - x\n    if y < 0:\n        y = 0\n    return y\n"
+    )
+    (tmp_path / "paper.json").write_text(json.dumps({"1": "The hinge."}))
+    done = succeed("suggest", "--repo", folder, "--paper", tmp_path / "paper.json", cwd=tmp_path)
+    assert "next: lmr-author mask 'a b.py::hinge'" in done.out + done.err
+
+
+def test_what_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    assert "no such folder" in refuse(2, "suggest", "--repo", "nowhere", cwd=tmp_path)[0]
+    refuse(3, "suggest", cwd=tmp_path)
+    refuse(3, "suggest", "--repo", "empty", cwd=tmp_path)
+    task = make_task(tmp_path)
+    assert "no function in a file that matches" in refuse(2, "suggest", "--file", "*.js", cwd=task.root)[0]
