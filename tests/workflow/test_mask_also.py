@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -274,3 +275,26 @@ def test_surely_leaking_generated_files_and_archives_are_taken_out_and_put_back(
     done = unmask(task, None, task.root)
     assert set(done.put_back) == {"data/code.zip", "site-packages/pkg/losses.py"}
     assert content(task) == before
+
+
+def test_what_was_taken_out_comes_back_with_the_last_target_and_a_history_never(task: TaskDir) -> None:
+    wheel = in_wheel(LOSSES.decode())[1]
+    for name, data in {"code.zip": wheel, ".git/HEAD": b"ref: refs/heads/main\n"}.items():
+        (repository(task) / name).parent.mkdir(exist_ok=True)
+        (repository(task) / name).write_bytes(data)
+    assert set(run(task, ADD, HINGE).cleaned.moved) == {".git", "code.zip"}
+
+    assert unmask(task, HINGE, task.root).put_back == ()
+    assert not (repository(task) / "code.zip").exists()
+    assert unmask(task, ADD, task.root).put_back == ("code.zip",)
+    assert (repository(task) / "code.zip").read_bytes() == wheel
+    assert not (repository(task) / ".git").exists()
+
+
+def test_a_look_alike_of_a_target_that_was_never_entered_is_restored_with_any(task: TaskDir) -> None:
+    """A command was killed after the look-alike, and another target was masked instead."""
+    run(task, ADD, also=("legacy.py::OldMeter.add",))
+    [entry] = also_masked.load(task)
+    also_masked.save(task, [replace(entry, target="gone.py::f")])
+    assert unmask(task, ADD, task.root).also == ("legacy.py::OldMeter.add",)
+    assert content(task)["legacy.py"] == LEGACY
