@@ -5,7 +5,7 @@ Nothing that can be derived is asked. Everything derived is shown, and can be ch
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,13 +54,14 @@ class AtTerminal:
                 answer = ask.text("Its repository? (URL, or a local clone)")
             return answer
 
-    def edit(self, draft: Draft, taken: Mapping[int, str]) -> Draft:
+    def edit(self, draft: Draft, taken: Mapping[int, str], note: Callable[[Draft], None]) -> Draft:
         """Ask for what is missing, then show everything until it is confirmed."""
         with self._progress.paused():
             while True:
                 wrong = problems(draft, taken)
                 for field, problem in wrong.items():
                     draft = _changed(draft, field, f"{LABELS[field]}? ({problem})")
+                    note(draft)
                 if wrong:
                     continue
                 lines = {_line(draft, field): field for field in LABELS}
@@ -68,6 +69,7 @@ class AtTerminal:
                 if chosen == MAKE:
                     return draft
                 draft = _changed(draft, lines[chosen], f"{LABELS[lines[chosen]]}?")
+                note(draft)
 
 
 def _line(draft: Draft, field: str) -> str:

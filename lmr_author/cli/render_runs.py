@@ -172,10 +172,11 @@ def status_table(found: Sequence[Status], *, stderr: bool = False) -> None:
     from lmr_author.workflow.status import STEPS
 
     for item in found:
-        marks = "  ".join(
+        marks = " ".join(
             f"[green]✓ {step}[/]" if step in item.done else f"[dim]· {step}[/]" for step in STEPS
         )
-        screen.print(f"[bold]{_escape(item.task)}[/]  {marks}")
+        screen.print(f"[bold]{_escape(item.task)}[/]")
+        screen.print(f"  {marks}")
         if item.note:
             screen.print(f"  {_escape(item.note)}")
         if item.signed_off_by:

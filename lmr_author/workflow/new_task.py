@@ -144,11 +144,14 @@ def _settle(
                  "paper_url": options.paper_url, "repo_url": options.repo_url,
                  "repo_folder": options.repo_folder}  # fmt: skip
         draft = with_answers(draft, answers, [name for name, value in given.items() if value is not None])
-        keep(options.tasks_dir, Kept(options.paper, options.repo, answers))
         derived = asdict(draft)
-        draft = wizard.edit(draft, taken)
-        changed = {name: value for name, value in asdict(draft).items() if value != derived[name]}
-        keep(options.tasks_dir, Kept(options.paper, options.repo, {**answers, **changed}))
+
+        def note(now: Draft) -> None:
+            changed = {name: value for name, value in asdict(now).items() if value != derived[name]}
+            keep(options.tasks_dir, Kept(options.paper, options.repo, {**answers, **changed}))
+
+        note(draft)
+        draft = wizard.edit(draft, taken, note)
     require_complete(draft, taken)
     return options, draft
 

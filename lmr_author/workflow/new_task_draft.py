@@ -7,7 +7,7 @@ kept beside the tasks until the task is made, so that an interrupted wizard goes
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -57,8 +57,11 @@ class Wizard(Protocol):
     def repository(self, linked: tuple[str, ...]) -> str:
         """The repository's address; ``linked`` are those that the paper links."""
 
-    def edit(self, draft: Draft, taken: Mapping[int, str]) -> Draft:
-        """Show the draft, and let everything be changed; what comes back has no problems."""
+    def edit(self, draft: Draft, taken: Mapping[int, str], note: Callable[[Draft], None]) -> Draft:
+        """Show the draft, and let everything be changed; what comes back has no problems.
+
+        Each answer is passed to ``note`` at once, so that an interruption loses none.
+        """
 
 
 def problems(draft: Draft, taken: Mapping[int, str]) -> dict[str, str]:

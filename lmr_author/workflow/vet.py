@@ -14,6 +14,7 @@ from typing import Any
 from lmr_author import files, paper, repo
 from lmr_author.errors import LmrError, UsageError
 from lmr_author.paper import Paper
+from lmr_author.paper.fetch import arxiv_id
 from lmr_author.repo import Address, Clone, CloneOptions
 from lmr_author.taskdir import TaskDir
 from lmr_author.vetting import evidence, sources
@@ -153,7 +154,7 @@ def _paper(
     """The paper, its address and its arXiv id."""
     say(f"reading the paper {options.paper}")
     try:
-        if options.offline and not Path(options.paper).expanduser().exists():
+        if options.offline and ("://" in options.paper or arxiv_id(options.paper)):
             raise LmrError("not fetched: offline", "pass a PDF file")
         fetched = paper.fetch(options.paper, folder / "paper.pdf")
         read = paper.extract(fetched.path)

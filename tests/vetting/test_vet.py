@@ -150,6 +150,18 @@ def test_nothing_at_all_is_an_error(tmp_path: Path) -> None:
         vet.gather(vet.VetOptions(str(tmp_path / "no.pdf"), offline=True), lambda message: None)
 
 
+@pytest.mark.parametrize(
+    ("paper", "note"), [("2305.18290", "not fetched: offline"), ("nowhere.pdf", "there is no such file")]
+)
+def test_offline_a_paper_that_would_be_fetched_and_one_that_is_not_there(
+    offline: list[str], tmp_path: Path, paper: str, note: str
+) -> None:
+    offline[1] = paper
+    assert main(offline) == 1
+    sources = stored(tmp_path)["sources"]
+    assert isinstance(sources, list) and note in sources[0]["note"]
+
+
 def test_a_rejected_vetting_makes_no_task(offline: list[str], tmp_path: Path) -> None:
     main([*offline, "--answer", "year=no: from 1999"])
     with pytest.raises(LmrError, match="rejected: year: from 1999"):

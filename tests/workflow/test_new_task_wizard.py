@@ -125,6 +125,14 @@ def test_starting_anew_forgets(keys: PipeInput, tmp_path: Path) -> None:
     assert kept_in(tmp_path) is None
 
 
+def test_every_answer_is_kept_at_once(keys: PipeInput, options: NewTaskOptions) -> None:
+    keys.send_text(place("name") + CLEAR + "Kept" + ENTER + CTRL_C)
+    with pytest.raises(KeyboardInterrupt):
+        new_task(options, wizard=PERSON)
+    keys.send_text(ENTER)
+    assert new_task(options, wizard=PERSON).task.name == "1-Kept"
+
+
 def test_ctrl_c_leaves_no_task(keys: PipeInput, options: NewTaskOptions) -> None:
     keys.send_text(CTRL_C)
     with pytest.raises(KeyboardInterrupt):
