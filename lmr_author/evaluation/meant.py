@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lmr_author.checks import lookup
+from lmr_author.checks.info_category import canonical_category
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Implementation, TaskInfo
 from lmr_author.source import Module
@@ -52,7 +53,7 @@ def _meant(view: TaskView, mine: Implementation, given: Implementation) -> Meant
     names = tuple(item.qualname for item in pair.targets if item.golden and item.goal)
     if not names and pair.golden is not None:
         goal_path, names = _elsewhere(view, mine, pair)
-    taken = given
+    taken = replace(given, category=canonical_category(given.category) or given.category)
     if goal_path is not None and view.repository is not None:
         taken = replace(taken, goal_file=goal_path.relative_to(view.repository).as_posix())
     if pair.golden_path is not None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from lmr_author.evaluation.evidence import Profile, ScriptRun, problem
+from lmr_author.evaluation.meant import meant
 from lmr_author.model import GateResult, GateStatus
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow.evaluate import EvaluateOptions, evaluate
@@ -85,6 +86,14 @@ def test_a_loose_info_json_is_taken_as_it_was_meant(tmp_path: Path) -> None:
         "took unit_test/unit_test.py",
     ):
         assert note in found["build"].message
+
+
+def test_a_category_is_counted_under_its_canonical_name(tmp_path: Path) -> None:
+    loose = meant(foreign_task(tmp_path / "a", category="Evaluation Metrics and Analysis"))[1][0]
+    unclear = meant(foreign_task(tmp_path / "b", category="loss function"))[1][0]
+
+    assert loose.implementation.category == "Evaluation Metrics"
+    assert unclear.implementation.category == "loss function"
 
 
 @pytest.mark.bwrap
