@@ -7,9 +7,12 @@ Format: ``schemas/accepted.schema.json``.
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from lmr_author import files
@@ -18,6 +21,8 @@ from lmr_author.model import Finding
 from lmr_author.taskdir import TaskDir
 
 FORMAT = "lmr-accepted/1"
+MAX_BYTES = 256 * 1024 * 1024
+"""Larger files have no digest: an acceptance of a finding about them holds whatever they hold."""
 
 
 @dataclass(frozen=True)
@@ -71,11 +76,9 @@ class Sorted:
 
 def load(task: TaskDir) -> tuple[Accepted, ...]:
     """The acceptances of a task; what is not as the schema says is left out, and counts for nothing."""
-    if not task.accepted_path.is_file():
-        return ()
     try:
-        data = files.read_json(task.accepted_path)
-    except LmrError:
+        data = json.loads(_read_file(task, task.accepted_path) or b"null")
+    except (ValueError, RecursionError):
         return ()
     entries = data.get("accepted") if isinstance(data, dict) else None
     return tuple(filter(None, map(_read, entries if isinstance(entries, list) else [])))
@@ -148,9 +151,14 @@ def _digest(task: TaskDir, path: str) -> str:
         return ""
     try:
         place = files.inside(task.root, path)
-        return files.sha256_file(place) if place.is_file() else ""
     except (LmrError, OSError, ValueError):
         return ""
+    data = _read_file(task, place)
+    return "" if data is None else files.sha256_bytes(data)
+
+
+def _read_file(task: TaskDir, path: Path) -> bytes | None:
+    return files.read_inside(os.path.realpath(task.root), path, MAX_BYTES)
 
 
 def _read(entry: Any) -> Accepted | None:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import shutil
+import stat
 import tempfile
 import time
 from collections.abc import Iterator
@@ -80,6 +81,32 @@ def inside(root: Path, relative: str) -> Path:
             "replace the link by the file itself",
         )
     return path
+
+
+def read_inside(root: str, path: str | Path, limit: int) -> bytes | None:
+    """The content of a regular file of a folder, for folders of other people.
+
+    Args:
+        root: the folder, as ``os.path.realpath`` gives it.
+        path: the file; a link is followed only when it ends inside of the folder.
+        limit: bytes; a larger file is not read.
+
+    Returns None for everything else: what is absent, outside, too large, a pipe or a device, or may not be read.
+    """
+    try:
+        real = os.path.realpath(path)
+        if real != root and not real.startswith(root + os.sep):
+            return None
+        handle = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except (OSError, ValueError):
+        return None
+    try:
+        with os.fdopen(handle, "rb") as file:
+            status = os.fstat(file.fileno())
+            small = stat.S_ISREG(status.st_mode) and status.st_size <= limit
+            return file.read(limit) if small else None
+    except OSError:
+        return None
 
 
 def walk(root: Path) -> Iterator[Path]:

@@ -46,7 +46,9 @@ class DockerfileExists(Check):
                 if entry.kind == "file" and entry.name.lower() in ("dockerfile", "dockerfile.txt")
             ]
             close = f"move {elsewhere[0].relative} to Dockerfile" if elsewhere else hint
-            yield self.finding(view, "the Dockerfile is missing", close, path="Dockerfile")
+            large = any(entry.relative == "Dockerfile" and entry.kind == "file" for entry in view.entries)
+            message = "the Dockerfile is too large to be one" if large else "the Dockerfile is missing"
+            yield self.finding(view, message, hint if large else close, path="Dockerfile")
         elif not parsed.named("FROM"):
             yield self.finding(view, "the Dockerfile has no FROM", hint, path="Dockerfile")
 

@@ -35,6 +35,12 @@ _KNOWN = frozenset(
     ]
 )
 
+MAX_TEXT = 128 * 1024
+"""Characters of a Dockerfile at most."""
+
+MAX_VALUE, MAX_VARIABLES = 1000, 1000
+"""Of a value so many characters are kept, of a text so many variables replaced: A=$A$A, often repeated, is huge."""
+
 
 @dataclass(frozen=True)
 class Instruction:
@@ -65,7 +71,7 @@ class Dockerfile:
 
     def expand(self, text: str) -> str:
         """Text with the variables that are known replaced; unknown ones stay."""
-        return _VARIABLE.sub(self._value, text)
+        return _VARIABLE.sub(self._value, text, count=MAX_VARIABLES)
 
     def _value(self, match: re.Match[str]) -> str:
         name = match[1] or match[4]
@@ -107,13 +113,13 @@ class Dockerfile:
 
 
 def read(view: TaskView) -> Dockerfile | None:
-    """The task's Dockerfile; None when it is absent."""
+    """The task's Dockerfile; None when it is absent, or so large that it is none."""
     return view.memo("dockerfile", lambda: _read(view))
 
 
 def _read(view: TaskView) -> Dockerfile | None:
     text = view.text(view.task.dockerfile)
-    if text is None:
+    if text is None or len(text) > MAX_TEXT:
         return None
     parsed = parse(text)
     if "DIR" in parsed.arguments and view.repository is not None:
@@ -184,7 +190,7 @@ def _arguments(instructions: list[Instruction]) -> dict[str, str]:
         for word in words:
             name, equals, value = word.partition("=")
             if equals:
-                found[name] = Dockerfile((), (), found).expand(value)
+                found[name] = Dockerfile((), (), found).expand(value)[:MAX_VALUE]
     return found
 
 

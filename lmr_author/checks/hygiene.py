@@ -96,7 +96,7 @@ class Unwanted(Check):
         named: set[str] = set()
         for entry in view.entries:
             if (
-                entry.kind == "special"
+                entry.kind in ("special", "closed")
                 or not named.isdisjoint(_parents(entry.relative))
                 or entry.relative.startswith("authoring/")
             ):
@@ -226,6 +226,11 @@ class OrdinaryFiles(Check):
             path = view.path(entry)
             if entry.kind == "special":
                 yield self.finding(view, "is a pipe, socket or device", "delete it", path=path)
+            elif entry.kind == "closed":
+                message = "is a folder that cannot be listed, so nothing in it was checked"
+                yield self.finding(
+                    view, message, "correct its permissions, or nest it less deeply", path=path
+                )
             elif entry.kind == "link":
                 real = os.path.realpath(path)
                 if real != root and not real.startswith(root + os.sep):

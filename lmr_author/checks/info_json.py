@@ -118,7 +118,12 @@ class InfoSchema(Check):
         yield from self._unfinished(view, view.raw)
 
     def _unfinished(self, view: TaskView, raw: dict[str, Any]) -> Iterator[Finding]:
-        """What may be empty while a task is being made, and not in a finished one."""
+        """What may be empty while a task is being made, and not in a finished one; and what is too much."""
+        if view.left_out:
+            message = f"there are {view.left_out} implementations too many, which were not checked"
+            yield self.finding(
+                view, message, "make several tasks of it", path="info.json", pointer="/implementations"
+            )
         if raw.get("implementations") == []:
             hint = "mask a function: `lmr-author mask FILE::FUNCTION`"
             message = "there are no implementations: nothing is masked"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,6 +23,9 @@ MAX_TEXT = 16 * 1024 * 1024
 MAX_PYTHON = 2 * 1024 * 1024
 """Files larger than this are never parsed as Python (bytes): generated tables, not code."""
 
+MAX_IMPLEMENTATIONS = 100
+"""Further ones are not looked at: no paper has so many, and each is compared with all the others."""
+
 HOLLOW = frozenset({".git", ".gitkeep", ".gitmodules", ".DS_Store"})
 """Files that an empty folder can hold: a submodule's link, a place holder."""
 
@@ -39,7 +41,8 @@ class Entry:
 
     Attributes:
         relative: path in the task folder, with ``/``; undecodable bytes as surrogates.
-        kind: ``"file"``, ``"folder"``, ``"link"`` or ``"special"`` (FIFO, socket, device).
+        kind: ``"file"``, ``"folder"``, ``"link"`` or ``"special"`` (FIFO, socket, device); ``"closed"``, beside
+            its ``"folder"``, for a folder that cannot be listed.
         size: in bytes, 0 for what is no file.
     """
 
@@ -77,6 +80,8 @@ class TaskView:
         self._root = os.path.realpath(task.root)
         self._bytes: dict[Path, bytes | None] = {}
         self._memo: dict[object, object] = {}
+        self.left_out = 0
+        """Implementations beyond ``MAX_IMPLEMENTATIONS``, known once ``raw`` was read."""
 
     def memo(self, key: object, make: Callable[[], T]) -> T:
         """What several checks need, computed once for each task."""
@@ -145,7 +150,13 @@ class TaskView:
             value = json.loads(data)
         except (ValueError, RecursionError):
             value = _lenient(data)
-        return value if isinstance(value, dict) else None
+        if not isinstance(value, dict):
+            return None
+        entries = value.get("implementations")
+        if isinstance(entries, list) and len(entries) > MAX_IMPLEMENTATIONS:
+            value["implementations"] = entries[:MAX_IMPLEMENTATIONS]
+            self.left_out = len(entries) - MAX_IMPLEMENTATIONS
+        return value
 
     @cached_property
     def info(self) -> TaskInfo:
@@ -253,20 +264,7 @@ class TaskView:
 
     def read_once(self, path: Path, limit: int = MAX_TEXT) -> bytes | None:
         """A file's content, not cached: for scanning. None as for :meth:`read_bytes`."""
-        try:
-            real = os.path.realpath(path)
-            if real != self._root and not real.startswith(self._root + os.sep):
-                return None
-            handle = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-        except (OSError, ValueError):
-            return None
-        try:
-            with os.fdopen(handle, "rb") as file:
-                status = os.fstat(file.fileno())
-                small = stat.S_ISREG(status.st_mode) and status.st_size <= limit
-                return file.read(limit) if small else None
-        except OSError:
-            return None
+        return files.read_inside(self._root, path, limit)
 
     def text(self, path: Path | None) -> str | None:
         """A file as text: UTF-8, with what is no UTF-8 replaced; None as for :meth:`read_bytes`."""
@@ -317,7 +315,9 @@ def _scan(root: str) -> Iterator[Entry]:
         folder, prefix = stack.pop()
         try:
             found = sorted(os.scandir(folder), key=lambda item: item.name)
-        except OSError:
+        except OSError:  # not allowed, or too deep for a path
+            if prefix:
+                yield Entry(prefix[:-1], "closed", 0)
             continue
         folders = []
         for item in found:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -166,7 +167,9 @@ def _say_fixed(plans: Sequence[Plan], diff: bool) -> None:
 
 
 def _print(report: Report, output: ReportFormat, checks: Sequence[Check]) -> None:
-    """The report on stdout, alone."""
+    """The report on stdout, alone, whatever characters a task has and a terminal lacks."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     if output is ReportFormat.json:
         print_json(report.to_json())
     elif output is ReportFormat.sarif:

@@ -1,39 +1,33 @@
-"""Where in the text of a JSON document a value stands that a JSON pointer (RFC 6901) names."""
+"""Where in the text of a JSON document the values stand, by JSON pointer (RFC 6901)."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder()
 
+Places = dict[str, tuple[int, int]]
+"""Pointer → start and end (offsets) of a member with its key, of an item, or of the whole document."""
 
-def find(text: str, pointer: str) -> tuple[int, int] | None:
-    """Start and end (offsets) of what a pointer names: a member with its key, an item, or the whole document.
 
-    None when the text is not JSON up to there, or holds nothing of that name.
-    """
+def places(text: str) -> Places:
+    """The places of all values of a document, in one pass; of what is no JSON, those up to there."""
+    found: Places = {}
     try:
-        start, end = _skip(text, 0), len(text.rstrip())
-        shown = start
-        for token in pointer.split("/")[1:]:
-            name = token.replace("~1", "/").replace("~0", "~")
-            found = next((child for child in _children(text, start) if child[0] == name), None)
-            if found is None:
-                return None
-            _, shown, start, end = found
-        return shown, end
+        start = _skip(text, 0)
+        found[""] = start, _value(text, start, "", found)
     except (ValueError, IndexError, RecursionError):
-        return None
+        pass
+    return found
 
 
-def _children(text: str, start: int) -> Iterator[tuple[str, int, int, int]]:
-    """(name, where it begins with its key, where its value begins and ends) of each member or item."""
+def _value(text: str, start: int, pointer: str, found: Places) -> int:
+    """Where the value that starts here ends; what is in it is added to what was found."""
     kind = text[start]
     if kind not in "{[":
-        return
+        return _DECODER.raw_decode(text, start)[1]
     place = _skip(text, start + 1)
     number = 0
     while text[place] not in "}]":
@@ -41,12 +35,14 @@ def _children(text: str, start: int) -> Iterator[tuple[str, int, int, int]]:
         if kind == "{":
             name, place = _DECODER.raw_decode(text, place)
             place = _skip(text, _skip(text, place) + 1)  # over the colon
-        _, end = _DECODER.raw_decode(text, place)
-        yield name, shown, place, end
+        below = f"{pointer}/{name.replace('~', '~0').replace('/', '~1')}"
+        end = _value(text, place, below, found)
+        found[below] = shown, end
         number += 1
         place = _skip(text, end)
         if text[place] == ",":
             place = _skip(text, place + 1)
+    return place + 1
 
 
 def _skip(text: str, place: int) -> int:

@@ -13,7 +13,7 @@ from lmr_author.validation import json_places
 _LINES = re.compile(r"^L(\d+)(?:-L(\d+))?$")
 _QUOTED = re.compile(r"'([^']+)'|`([^`]+)`|\"([^\"]+)\"")
 _CODE = re.compile(r"[^\s'\"`,;]*[_./=<>()\[\]\d][^\s'\"`,;]*")
-MAX_SHOWN = 2 * 1024 * 1024
+MAX_SHOWN = 1024 * 1024
 """Larger files (bytes) are named, but none of their lines is shown."""
 
 
@@ -40,6 +40,7 @@ class Places:
     def __init__(self, task: TaskDir) -> None:
         self._view = TaskView(task)
         self._texts: dict[str, str | None] = {}
+        self._json: dict[str, json_places.Places] = {}
 
     def of(self, finding: Finding) -> Place | None:
         """Where a finding is; None when it is about a whole file, or nothing is there to be shown."""
@@ -49,7 +50,9 @@ class Places:
         if text is None:
             return None
         if finding.pointer.startswith("/"):
-            return _of_json(text, finding.pointer)
+            if finding.path not in self._json:
+                self._json[finding.path] = json_places.places(text)
+            return _of_json(text, self._json[finding.path], finding.pointer)
         return _of_lines(text, finding)
 
     def _text(self, path: str) -> str | None:
@@ -73,10 +76,10 @@ def _of_lines(text: str, finding: Finding) -> Place | None:
     return Place(first, last, start, end, lines)
 
 
-def _of_json(text: str, pointer: str) -> Place | None:
+def _of_json(text: str, known: json_places.Places, pointer: str) -> Place | None:
     # A pointer names the key as it should be; in the file it may be misspelt.
     spelt = (pointer, pointer.replace("/retrieval_context", "/retrieval_content"))
-    found = next(filter(None, (json_places.find(text, one) for one in spelt)), None)
+    found = next((known[one] for one in spelt if one in known), None)
     if found is None:
         return None
     start, end = found

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import sys
 from collections.abc import Sequence
@@ -23,6 +24,9 @@ from lmr_author.validation.examine import examine
 from lmr_author.validation.result import TaskResult
 from lmr_author.validation.store import Store
 
+MAX_MEMORY = 4 * 1024**3
+"""Bytes of address space: a task that needs more is a finding, and not the end of other programs."""
+
 
 def look(task: TaskDir, checks: Sequence[Check], store: Store | None) -> tuple[str, TaskResult]:
     """The key of a task's content ("" without a store) and its result, known or new."""
@@ -34,6 +38,7 @@ def look(task: TaskDir, checks: Sequence[Check], store: Store | None) -> tuple[s
 def main() -> None:
     """Answer requests until there are no more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started this ends it
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # nothing else may come between the answers
     codes = sys.argv[1:]
