@@ -125,6 +125,14 @@ def is_file(path: Path) -> bool:
         return False
 
 
+def is_folder(path: Path) -> bool:
+    """Whether a path is a folder; False for names that none can have."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
 def did_you_mean(wanted: str, names: list[str], cutoff: float = 0.6) -> str:
     """A hint with the closest of some names; "" when none is close."""
     close = difflib.get_close_matches(wanted, names, 2, cutoff)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lmr_author.checks.installs import GENERIC, normalised
-from lmr_author.checks.lookup import clean_path, pairs
+from lmr_author.checks.lookup import clean_path, is_folder, pairs
 from lmr_author.checks.view import TaskView
 from lmr_author.leaks.fragments import parse
 
@@ -101,7 +101,7 @@ def _included(folder: Path, goal: Path) -> bool:
     if not parts:
         return False
     first = next(
-        (path for path in (folder / parts[0], *(folder / s / parts[0] for s in _SOURCES)) if path.is_dir()),
+        (path for path in (folder / parts[0], *(folder / s / parts[0] for s in _SOURCES)) if is_folder(path)),
         None,
     )
     return parts[0] not in NOT_PACKAGED or (first is not None and (first / "__init__.py").is_file())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lmr_author.checks.base import Example, ImplementationCheck
-from lmr_author.checks.lookup import clean_path, did_you_mean, is_file
+from lmr_author.checks.lookup import clean_path, did_you_mean, is_file, is_folder
 from lmr_author.checks.target_files import leaves
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation
@@ -62,7 +62,7 @@ class RetrievalPaths(ImplementationCheck):
                     "name a file of the repository",
                 )
             elif any(
-                is_file(view.repository / item) or (view.repository / item).is_dir() for item in (path, plain)
+                is_file(view.repository / item) or is_folder(view.repository / item) for item in (path, plain)
             ):
                 continue
             else:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from lmr_author.checks.base import Example, ImplementationCheck
 from lmr_author.checks.example_task import REPOSITORY, UNIT_TEST
 from lmr_author.checks.json_keys import missing_keys
-from lmr_author.checks.lookup import did_you_mean, is_file, unit_test_path
+from lmr_author.checks.lookup import did_you_mean, is_file, is_folder, unit_test_path
 from lmr_author.checks.reading import HOME, FileUse, reading
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation
@@ -140,7 +140,7 @@ class FixturesExist(ImplementationCheck):
             view.repository / "unit_test" / relative,
             view.task.root / relative,
         )
-        return any(is_file(option) or option.is_dir() for option in options)
+        return any(is_file(option) or is_folder(option) for option in options)
 
 
 def _is_data(name: str) -> bool:

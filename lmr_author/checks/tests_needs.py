@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from lmr_author.checks.base import Example, ImplementationCheck
 from lmr_author.checks.example_task import REPOSITORY, UNIT_TEST
-from lmr_author.checks.lookup import pair, unit_test_path
+from lmr_author.checks.lookup import is_file, is_folder, pair, unit_test_path
 from lmr_author.checks.reading import HOME, Reading, dotted, reading
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
@@ -245,7 +245,10 @@ def _is_local(view: TaskView, path: str) -> bool:
     if not relative or view.repository is None or path.startswith(("/", "..")):
         return bool(path.startswith("/"))
     try:
-        return (view.repository / relative).exists() or (view.repository / "unit_test" / relative).exists()
+        return any(
+            is_file(folder / relative) or is_folder(folder / relative)
+            for folder in (view.repository, view.repository / "unit_test")
+        )
     except (OSError, ValueError):
         return False
 
