@@ -97,7 +97,15 @@ def read_inside(root: str, path: str | Path, limit: int) -> bytes | None:
         real = os.path.realpath(path)
         if real != root and not real.startswith(root + os.sep):
             return None
-        handle = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except (OSError, ValueError):
+        return None
+    return read_regular(real, limit)
+
+
+def read_regular(path: str, limit: int) -> bytes | None:
+    """The content of a regular file that is no link; None for everything else, or more than ``limit`` bytes."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     except (OSError, ValueError):
         return None
     try:

@@ -6,6 +6,7 @@ import fnmatch
 import json
 import re
 import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -224,38 +225,56 @@ def _shell_text(text: str) -> str:
 
 def ignored(view: TaskView, relative: str) -> bool:
     """Whether ``.dockerignore`` keeps a path out of the build context."""
-    text = view.text(view.task.dockerignore) or ""
-    result = False
-    for line in text.splitlines():
+    rules = view.memo("dockerignore", lambda: _ignore_rules(view))
+    return _ignored(rules, relative) if rules else False
+
+
+_Rules = list[tuple[bool, re.Pattern[str]]]
+
+
+def _ignore_rules(view: TaskView) -> _Rules:
+    """(whether it keeps out, which paths) of each line of ``.dockerignore``; the last that fits decides."""
+    rules = []
+    for line in (view.text(view.task.dockerignore) or "").splitlines():
         pattern = line.strip()
         if not pattern or pattern.startswith("#"):
             continue
         negated = pattern.startswith("!")
         pattern = pattern.lstrip("!").strip().removeprefix("./").strip("/")
-        parts = relative.split("/")
-        heads = ["/".join(parts[: count + 1]) for count in range(len(parts))]
-        options = {pattern, pattern.removeprefix("**/")}
-        if any(fnmatch.fnmatch(head, option) for head in heads for option in options):
-            result = not negated
-    return result
+        options = sorted({pattern, pattern.removeprefix("**/")})
+        rules.append((not negated, re.compile("|".join(map(fnmatch.translate, options)))))
+    return rules
+
+
+def _ignored(rules: _Rules, relative: str) -> bool:
+    """What the rules say of a path, which they name itself or by a folder above it."""
+    parts = relative.split("/")
+    heads = ["/".join(parts[: count + 1]) for count in range(len(parts))]
+    for keeps_out, pattern in reversed(rules):
+        if any(map(pattern.match, heads)):
+            return keeps_out
+    return False
 
 
 def copied(view: TaskView, sources: list[str]) -> list[Entry]:
     """The files of the task that COPY puts into the image, for some sources with variables expanded."""
-    found = []
-    for source in sources:
-        pattern = source.strip().removeprefix("./").strip("/")
-        for entry in view.entries:
-            if entry.kind == "folder":
-                continue
-            whole = (
-                pattern in ("", ".", "*")
-                or entry.relative == pattern
-                or entry.relative.startswith(pattern + "/")
-            )
-            if (whole or _matches(entry.relative, pattern)) and not ignored(view, entry.relative):
-                found.append(entry)
-    return found
+    return [entry for source in sources for entry in _copied(view, source)]
+
+
+def _copied(view: TaskView, source: str) -> tuple[Entry, ...]:
+    pattern = source.strip().removeprefix("./").strip("/")
+    return view.memo(("copied", pattern), lambda: tuple(_found(view, pattern)))
+
+
+def _found(view: TaskView, pattern: str) -> Iterator[Entry]:
+    everything = pattern in ("", ".", "*")
+    below = pattern + "/"
+    for entry in view.entries:
+        if entry.kind == "folder":
+            continue
+        whole = everything or entry.relative == pattern or entry.relative.startswith(below)
+        if (whole or _matches(entry.relative, pattern)) and not ignored(view, entry.relative):
+            yield entry
 
 
 def _matches(relative: str, pattern: str) -> bool:

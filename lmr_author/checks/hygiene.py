@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import fnmatch
 import os
+import re
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from lmr_author.checks.base import Check, Example
@@ -97,7 +99,7 @@ class Unwanted(Check):
         for entry in view.entries:
             if (
                 entry.kind in ("special", "closed")
-                or not named.isdisjoint(_parents(entry.relative))
+                or (named and not named.isdisjoint(_parents(entry.relative)))
                 or entry.relative.startswith("authoring/")
             ):
                 continue
@@ -109,11 +111,17 @@ class Unwanted(Check):
 
     def unwanted(self, view: TaskView, entry: Entry) -> bool:
         """Whether an entry is of this kind."""
-        return any(fnmatch.fnmatchcase(entry.name, pattern) for pattern in self.patterns)
+        return _names(self.patterns).match(entry.name) is not None
 
     def weight(self, view: TaskView, entry: Entry) -> Severity:
         """How bad one is."""
         return self.severity
+
+
+@cache
+def _names(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    """What matches the names that fit one of some patterns."""
+    return re.compile("|".join(map(fnmatch.translate, patterns)))
 
 
 def _parents(relative: str) -> set[str]:

@@ -121,7 +121,7 @@ def _scan(view: TaskView) -> Scan:
         searched = bool(wanted) and 0 < entry.size <= limit
         if not searched and not 60 <= entry.size <= 1024:
             continue
-        data = view.read_once(view.path(entry), max(limit, 1024))
+        data = view.read_entry(entry, max(limit, 1024))
         if data is None:
             continue
         if data.startswith(LFS_HEADER):

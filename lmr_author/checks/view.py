@@ -266,6 +266,10 @@ class TaskView:
         """A file's content, not cached: for scanning. None as for :meth:`read_bytes`."""
         return files.read_inside(self._root, path, limit)
 
+    def read_entry(self, entry: Entry, limit: int = MAX_TEXT) -> bytes | None:
+        """A file's content, not cached, as for :meth:`read_once`; no folder above an entry is a link."""
+        return files.read_regular(f"{self._root}/{entry.relative}", limit)
+
     def text(self, path: Path | None) -> str | None:
         """A file as text: UTF-8, with what is no UTF-8 replaced; None as for :meth:`read_bytes`."""
         data = self.read_bytes(path)
