@@ -147,5 +147,7 @@ def held(seen: Iterable[Evidence], findings: Iterable[Finding], ran: Collection[
         if holds and not set(one.codes) <= set(ran):
             holds = None
         proven = f", proven by running on {what.day}" if what.day and current else ""
-        result.append(Held(one.name, holds, what.shown + proven))
+        against = ", ".join(code for code in one.codes if code in errors)
+        shown = f"{what.shown + '; ' if what.shown else ''}see {against}" if against else what.shown + proven
+        result.append(Held(one.name, holds, shown))
     return tuple(result)

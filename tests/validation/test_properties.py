@@ -39,6 +39,8 @@ def test_each_check_of_a_property_is_needed(name: str, tmp_path: Path) -> None:
         task = example_task.write(tmp_path / str(number))
         example_task.apply(task, check.failing[0])
         assert _held(task)[name] is False, code
+        (report,) = validate([task]).tasks
+        assert code in next(held.evidence for held in report.properties if held.name == name)
 
 
 def test_a_check_that_did_not_run_proves_nothing(tmp_path: Path) -> None:
