@@ -13,7 +13,9 @@ from lmr_author.masking.documented import Documented, read_docstring
 from lmr_author.masking.notes import MaskNotes, one_line
 
 MOST_WORDS = 14
-"""Words said of one input or output; the docstring has the rest."""
+"""Words said of one input; the docstring has the rest."""
+MOST_WORDS_OF_OUTPUT = 40
+"""Words said of one output: all of what a function returns may be described in one."""
 
 
 def draft_instruction(
@@ -34,8 +36,8 @@ def draft_instruction(
     parts = [
         f"Implement the {_kind(definition)} in `{path}` {where}.",
         f"Its purpose: {purpose}." if purpose else "",
-        _listed("Inputs", said.inputs or _inputs(definition, own)),
-        _listed("Outputs", said.outputs or own.returns)
+        _listed("Inputs", said.inputs or _inputs(definition, own), MOST_WORDS),
+        _listed("Outputs", said.outputs or own.returns, MOST_WORDS_OF_OUTPUT)
         or "Return what its docstring and its callers expect.",
         _ignored(definition),
         "Keep its signature, and leave everything else as it is.",
@@ -61,15 +63,15 @@ def _inputs(definition: source.Definition, own: Documented) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _listed(title: str, entries: tuple[str, ...]) -> str:
-    shown = [_short(entry) for entry in entries if entry.strip()]
+def _listed(title: str, entries: tuple[str, ...], most: int) -> str:
+    shown = [_short(entry, most) for entry in entries if entry.strip()]
     text = "; ".join(shown)
     return f"{title}: {text}{'' if text.endswith('…') else '.'}" if shown else ""
 
 
-def _short(entry: str) -> str:
+def _short(entry: str, most: int) -> str:
     words = one_line(entry).rstrip(".").split()
-    return " ".join(words) if len(words) <= MOST_WORDS else " ".join(words[:MOST_WORDS]) + "…"
+    return " ".join(words) if len(words) <= most else " ".join(words[:most]) + "…"
 
 
 def _ignored(definition: source.Definition) -> str:

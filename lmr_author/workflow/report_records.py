@@ -37,7 +37,7 @@ def vetting(task: TaskDir) -> tuple[tuple[str, str, str], ...]:
         if isinstance(entry, dict):
             evidence = entry.get("evidence")
             shown = "; ".join(str(item) for item in evidence) if isinstance(evidence, list) else ""
-            why = str(entry.get("justification") or "") or f"evidence: {shown}"
+            why = str(entry.get("justification") or "") or (f"evidence: {shown}" if shown else "no evidence")
             found.append((str(entry.get("question", "")), str(entry.get("answer") or "open"), why))
     return tuple(found)
 
