@@ -25,6 +25,7 @@ from lmr_author.checks.sites import (
     is_site_call,
     is_stub,
     is_zero,
+    library_names,
     mentions,
     never_main,
 )
@@ -138,6 +139,7 @@ class _Flow:
             for node in ast.walk(module.tree)
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         }
+        self.libraries = library_names(test.module.tree)
         self.runner_names = self._runner_names()
         self.has_runner = any(any(runner in name for runner in _RUNNERS) for _, _, name in test.calls)
         self.exit_texts = self._exit_texts()
@@ -362,14 +364,16 @@ class _Flow:
         return False
 
     def _tests_something(self, node: ast.Try) -> bool:
-        """Whether what is tried is more than an import or the opening of a file."""
+        """Whether what is tried is more than an import, the opening of a file or a call of a library."""
         for statement in node.body:
             if isinstance(statement, ast.Import | ast.ImportFrom | ast.Pass):
                 continue
             for item in ast.walk(statement):
-                if isinstance(item, ast.Assert) or (
-                    isinstance(item, ast.Call) and is_interesting(dotted(item.func), self.test)
-                ):
+                if isinstance(item, ast.Assert):
+                    return True
+                name = dotted(item.func) if isinstance(item, ast.Call) else ""
+                own = name.partition(".")[0] not in self.libraries or is_assert_name(name)
+                if own and is_interesting(name):
                     return True
         return False
 

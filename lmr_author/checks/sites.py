@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import sys
 
-from lmr_author.checks.reading import Reading, dotted
+from lmr_author.checks.reading import dotted
 
 EXITS = frozenset({"sys.exit", "exit", "quit", "os._exit", "SystemExit"})
 _ENVIRONMENT = (
@@ -21,7 +22,7 @@ _ENVIRONMENT = (
 )
 
 
-def is_interesting(name: str, test: Reading) -> bool:
+def is_interesting(name: str) -> bool:
     """Whether a call inside a `try` may be the test itself: not reading, logging or cleaning up."""
     last = name.rpartition(".")[2]
     return bool(last) and last not in (
@@ -167,3 +168,21 @@ def asks_machine(node: ast.expr) -> bool:
     if isinstance(node, ast.BoolOp):
         return all(asks_machine(item) for item in node.values)
     return isinstance(node, ast.Call) and not depends(node)
+
+
+_LIBRARIES = (sys.stdlib_module_names - {"code", "test"}) | {"torch", "numpy", "scipy", "pandas", "sklearn"}
+"""Modules that are not the task's; folders called ``code`` and ``test`` often are."""
+
+
+def library_names(tree: ast.Module) -> frozenset[str]:
+    """Names that a module imports from the standard library, or from one that is certainly not the task's."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [(alias.asname or alias.name.partition(".")[0], alias.name) for alias in node.names]
+            found |= {bound for bound, name in names if name.partition(".")[0] in _LIBRARIES}
+        elif isinstance(node, ast.ImportFrom):
+            top = "" if node.level else (node.module or "").partition(".")[0]
+            if top in _LIBRARIES:
+                found |= {alias.asname or alias.name for alias in node.names}
+    return frozenset(found)

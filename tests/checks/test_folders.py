@@ -105,7 +105,7 @@ def test_one_mistake_hides_no_other(name: str, tmp_path: Path) -> None:
 
 def test_two_files_of_the_goldens_name_leave_open_which_is_meant(tmp_path: Path) -> None:
     task = example_task.write(tmp_path)
-    copy = task.root / REPOSITORY / "old" / "losses.py"
+    copy = task.root / REPOSITORY / "zoo" / "losses.py"
     copy.parent.mkdir()
     copy.write_text(MASKED)
     _info(task, goal_file="ranking/loses.py")
