@@ -167,7 +167,7 @@ def advice(run: ScriptRun) -> str:
         )
     known = (
         (
-            "weights_only",
+            "Weights only load failed",
             "its data were saved for an older PyTorch: torch.load needs weights_only=False there",
         ),
         (
@@ -182,4 +182,5 @@ def advice(run: ScriptRun) -> str:
         ("Temporary failure in name resolution", "the test needs the network, which no sandbox has"),
         ("We couldn't connect to", "the test needs the network, which no sandbox has"),
     )
-    return next((hint for sign, hint in known if sign in text), "")
+    # The error itself first: a warning above it may name another of these.
+    return next((hint for place in (run.cause, text) for sign, hint in known if sign in place), "")

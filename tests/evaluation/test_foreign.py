@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.evaluation.evidence import Profile, ScriptRun, problem
+from lmr_author.evaluation.evidence import Profile, ScriptRun, advice, problem
 from lmr_author.evaluation.meant import meant
 from lmr_author.model import GateResult, GateStatus
 from lmr_author.taskdir import TaskDir
@@ -156,6 +156,21 @@ def test_exit_code_and_words_have_to_agree(golden: ScriptRun, other: ScriptRun, 
 
     assert said in found
     assert bool(found) == bool(said)
+
+
+@pytest.mark.parametrize(
+    ("stderr", "said"),
+    [
+        ("ModuleNotFoundError: No module named 'six.moves'", "lmr-author env local --with six"),
+        ("_pickle.UnpicklingError: Weights only load failed. In PyTorch 2.6", "older PyTorch"),
+        ("FutureWarning: Weights only load failed\nFileNotFoundError: [Errno 2] a.pt", "not in the task"),
+        ("RuntimeError: No CUDA GPUs are available", "needs a GPU"),
+        ("AssertionError", ""),
+    ],
+)
+def test_advice_is_about_the_error_that_ended_it(stderr: str, said: str) -> None:
+    assert said in advice(run(1, stderr=stderr))
+    assert bool(advice(run(1, stderr=stderr))) == bool(said)
 
 
 @pytest.mark.parametrize("golden", [run(log="Failed"), run(stdout="Failed"), run(1, log="Passed")])
