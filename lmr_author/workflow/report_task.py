@@ -32,7 +32,7 @@ from lmr_author.validation.run import select_checks, validate
 from lmr_author.workflow import report_records as records
 from lmr_author.workflow.evaluate import load_evaluation
 from lmr_author.workflow.review import STALE_RECORDS
-from lmr_author.workflow.status import STEPS, status
+from lmr_author.workflow.status import STEPS, status_with
 
 Progress = Callable[[str], None]
 MUTANTS = "mutants-die"
@@ -44,7 +44,7 @@ def task_page(task: TaskDir, say: Progress) -> TaskPage:
     view = TaskView(task)
     say(f"{task.name}: checking")
     checked = validate([task], select_checks(ignore=[STALE_RECORDS])).tasks[0]
-    where = status(task)
+    where = status_with(task, checked.findings)
     evaluation = load_evaluation(task) or {}
     gates = [gate for gate in evaluation.get("gates", []) if isinstance(gate, dict)]
     say(f"{task.name}: looking for passages in the paper")
