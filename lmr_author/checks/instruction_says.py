@@ -14,8 +14,10 @@ from lmr_author.checks.lookup import function_names, pair
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
 
-SHORTEST = 14
+SHORTEST = 20
 """Characters, without spaces, below which an expression of the golden says nothing when it is quoted."""
+STEPS = (ast.BinOp, ast.Call, ast.Compare, ast.comprehension)
+"""What computes; one of them alone (``RandomState(1)``) is a fact that an instruction may have to tell."""
 
 _RESULT = re.compile(r"\b(?:return|output|yield|result|produce|give[sn]?\b|compute|update|set)\w*", re.I)
 
@@ -118,12 +120,12 @@ def _telling(golden: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
     """Expressions of a body that compute something, as source text."""
     for statement in statements(golden):
         for node in ast.walk(statement):
-            if isinstance(node, (ast.BinOp, ast.Call, ast.Compare, ast.Subscript, ast.comprehension)):
+            if isinstance(node, STEPS) and sum(isinstance(part, STEPS) for part in ast.walk(node)) > 1:
                 try:
                     code = ast.unparse(node)
                 except (ValueError, RecursionError):
                     continue
-                if len(_squeezed(code)) >= SHORTEST and re.search(r"[-+*/@<>(\[]", code):
+                if len(_squeezed(code)) >= SHORTEST:
                     yield code
 
 
@@ -171,15 +173,23 @@ class InputsAndOutputs(InstructionCheck):
             return
         _, masked, _ = one.complete[0]
         docstring = ast.get_docstring(masked) or ""
-        missing = [] if _RESULT.search(text) or _RESULT.search(docstring) else ["what is returned"]
-        parameters = [item.arg for item in (*masked.args.args, *masked.args.kwonlyargs) if item.arg != "self"]
         said = f"{text} {docstring}"
-        if parameters and not any(_named(name, said) for name in parameters):
-            missing.append("any of its parameters")
-        if len(missing) == 2 or (missing and not parameters):
+        parameters = [item.arg for item in (*masked.args.args, *masked.args.kwonlyargs) if item.arg != "self"]
+        result_told = not _gives(one.complete[0][0]) or _RESULT.search(said)
+        if not result_told and not any(_named(name, said) for name in parameters):
+            missing = "what is returned or any of its parameters" if parameters else "what is returned"
             yield self.at(
                 view,
                 implementation,
-                f"neither the instruction nor the docstring says {' or '.join(missing)}",
+                f"neither the instruction nor the docstring says {missing}",
                 "say inputs and outputs in a sentence; `lmr-author instruct` drafts one",
             )
+
+
+def _gives(golden: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether it returns or yields a value, as far as its text shows."""
+    return any(
+        (isinstance(node, ast.Return) and node.value is not None)
+        or isinstance(node, (ast.Yield, ast.YieldFrom))
+        for node in ast.walk(golden)
+    )
