@@ -40,7 +40,8 @@ def _properties(node: Any, path: str = "") -> list[tuple[str, dict[str, Any]]]:
         for name, value in node.get("properties", {}).items():
             found.append((f"{path}/{name}", value))
         for key, value in node.items():
-            found += _properties(value, f"{path}/{key}")
+            named = key == "properties"  # its keys are names, and "properties" may be one of them
+            found += _properties(list(value.values()) if named else value, f"{path}/{key}")
     elif isinstance(node, list):
         for item in node:
             found += _properties(item, path)
