@@ -19,8 +19,10 @@ from lmr_author.repo.address import Address
 from lmr_author.repo.git import Git, Progress
 from lmr_author.repo.tree import Removed
 
-LOCAL_UPLOAD = "git -c uploadpack.allowFilter=true -c uploadpack.allowAnySHA1InWant=true upload-pack"
-"""What serves a local repository: one that may leave files out, also where its own settings do not say so."""
+LOCAL_UPLOAD = (
+    "env GIT_NO_LAZY_FETCH=1 GIT_ALLOW_PROTOCOL=none git -c uploadpack.allowAnySHA1InWant=true upload-pack"
+)
+"""What serves a local repository: any commit by its id. What it lacks itself is not fetched for us from elsewhere."""
 
 DEPTH = 5
 """Submodules of submodules are followed this deep."""
@@ -163,9 +165,10 @@ def _checkout(
 
 def _clone_history(address: Address, folder: Path, options: CloneOptions, progress: Progress | None) -> Git:
     git = Git(folder.parent, options.seconds, (address.git, address.shown), progress)
-    # Files of other commits are not needed; a server that cannot leave them out sends everything.
-    partial = ["--filter=blob:none", *(["--upload-pack", LOCAL_UPLOAD] if address.local else [])]
-    git.run("clone", "--no-checkout", "--progress", "--template=", *partial, "--", address.git, str(folder))
+    # Files of other commits are not needed; a server that cannot leave them out sends everything. A local
+    # repository sends all: where it is shallow or lacks objects, git asks for what is missing without end.
+    how = ["--upload-pack", LOCAL_UPLOAD] if address.local else ["--filter=blob:none"]
+    git.run("clone", "--no-checkout", "--progress", "--template=", *how, "--", address.git, str(folder))
     return replace(git, folder=folder)
 
 

@@ -172,7 +172,7 @@ def _task(folder: Path) -> TaskDir:
     info["implementations"][0] |= {
         "goal_function": "forward",
         "class_name": "Loss",
-        "instruction": "Implement `Loss.forward` in `ranking/losses.py` as section 3 says.",
+        "instruction": "Implement `Loss.forward` in `ranking/losses.py` as section 3 says; return value and name.",
     }
     (task.root / "info.json").write_text(json.dumps(info))
     test = repository / "unit_test" / "unit_test_1.py"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import lmr_author
-from lmr_author.cli.app import VERBS
+from lmr_author.cli.app import MODULES, VERBS
 from tests.cli.program import ENVIRONMENT, lmr, succeed
 
 HEAVY = (
@@ -32,7 +32,7 @@ HEAVY += ("questionary", "prompt_toolkit", "torch", "yaml")
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_has_a_module_a_function_and_help(verb: str, tmp_path: Path) -> None:
-    name = verb.replace("-", "_")
+    name = MODULES.get(verb, verb.replace("-", "_"))
     function = getattr(importlib.import_module(f"lmr_author.cli.{name}"), name)
     assert inspect.getdoc(function)
 

@@ -8,6 +8,7 @@ import shutil
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,7 @@ def source(tmp_path: Path) -> Path:
     return make_repository(tmp_path / "source", {"train.py": "x = 1\n", "LICENSE": "MIT License\n"})
 
 
-def refused(url: Path | str, into: Path, commit_id: str | None = None, **options: bool) -> LmrError:
+def refused(url: Path | str, into: Path, commit_id: str | None = None, **options: Any) -> LmrError:
     """The error of a clone that must fail, after checking that it left nothing."""
     with pytest.raises(LmrError) as caught:
         clone(str(url), commit_id, into, CloneOptions(**options))
@@ -305,3 +306,21 @@ def _command_lines() -> str:
 
 def _modules(path: str, url: str) -> str:
     return f'[submodule "{path}"]\n\tpath = {path}\n\turl = "{url}"\n'
+
+
+def test_a_shallow_source_is_cloned(source: Path, tmp_path: Path) -> None:
+    last = commit(source, {"train.py": "x = 2\n"})
+    git(tmp_path, "clone", "--quiet", "--depth", "1", f"file://{source}", str(tmp_path / "shallow"))
+    found = clone(f"file://{tmp_path / 'shallow'}", None, tmp_path / "code", CloneOptions(seconds=60))
+    assert (found.commit, tree(found.folder)) == (last, ["LICENSE", "train.py"])
+
+
+def test_a_source_that_lacks_files_is_refused_and_fetches_nothing(source: Path, tmp_path: Path) -> None:
+    """Asked for what it lacks, git would go to the place that the source names: here, back to itself."""
+    git(source, "config", "uploadpack.allowFilter", "true")
+    partial = tmp_path / "partial"
+    options = ("--quiet", "--no-checkout", "--filter=blob:none")
+    git(tmp_path, "clone", *options, f"file://{source}", str(partial))
+    git(partial, "remote", "set-url", "origin", f"file://{partial}")
+    error = refused(f"file://{partial}", tmp_path / "code", seconds=60)
+    assert "git clone" in error.message
