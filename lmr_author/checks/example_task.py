@@ -340,3 +340,20 @@ def second_implementation(**changes: Any) -> list[dict[str, Any]]:
         **changes,
     }
     return [dict(INFO["implementations"][0]), second]
+
+
+def second_files() -> dict[str, str]:
+    """The files of a task with both implementations: path in the task → text."""
+    return {
+        f"{REPOSITORY}/ranking/losses.py": (
+            HEAD
+            + "    raise NotImplementedError\n"
+            + GOLDEN.partition(BODY)[2].partition("        wanted")[0]
+            + "        raise NotImplementedError\n"
+        ),
+        f"{REPOSITORY}/unit_test/unit_test_2.py": (
+            UNIT_TEST.replace("import pairwise_loss", "import ListLoss")
+            .replace("pairwise_loss(", "ListLoss().forward(")
+            .replace("unit_test_1.log", "unit_test_2.log")
+        ),
+    }

@@ -8,7 +8,14 @@ from collections.abc import Iterator
 
 from lmr_author.checks.base import Example
 from lmr_author.checks.bodies import statements
-from lmr_author.checks.example_task import GOLDEN, INSTRUCTION, MASKED, REPOSITORY
+from lmr_author.checks.example_task import (
+    GOLDEN,
+    INSTRUCTION,
+    MASKED,
+    REPOSITORY,
+    second_files,
+    second_implementation,
+)
 from lmr_author.checks.instruction import InstructionCheck, InstructionNames, told
 from lmr_author.checks.lookup import function_names, pair
 from lmr_author.checks.view import TaskView
@@ -44,17 +51,29 @@ class NamesTheTarget(InstructionCheck):
     severity = Severity.WARNING
     failing = (
         Example(
-            "only the file",
+            "two functions of the file are masked",
+            info={"implementations": second_implementation()},
+            implementation=told(
+                "Implement the pairwise loss in `ranking/losses.py` as section 3 says; return it."
+            ),
+            files=second_files(),
+        ),
+    )
+    passing = (
+        Example("by its name", implementation=told(INSTRUCTION)),
+        Example(
+            "only one function of the file is masked",
             implementation=told(
                 "Implement the pairwise loss in `ranking/losses.py` as section 3 says; return it."
             ),
         ),
     )
-    passing = (Example("by its name", implementation=told(INSTRUCTION)),)
 
     def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
-        """At most one finding; none where LMR601 finds no instruction, or LMR603 a name that is misspelt."""
+        """At most one finding; none where one function of the file is masked, or LMR603 finds a misspelt name."""
         text = implementation.instruction
+        if sum(one.goal_file == implementation.goal_file for one in view.implementations) < 2:
+            return
         names = function_names(implementation)
         class_name = implementation.class_name.rpartition(".")[2]
         wanted = (
@@ -166,7 +185,12 @@ class InputsAndOutputs(InstructionCheck):
     )
 
     def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
-        """At most one finding; none where the docstring, which the agent sees, describes them."""
+        """At most one finding; none where the docstring, which the agent sees, describes them.
+
+        Instructions that were written by hand, without records, follow the style of their time.
+        """
+        if not any(entry.relative == "authoring/provenance.json" for entry in view.entries):
+            return
         text = implementation.instruction
         one = pair(view, implementation)
         if _words(text) < 3 or not one.complete:

@@ -44,7 +44,7 @@ class TargetNamed(ImplementationCheck):
         Example(
             "goal_function is a class",
             implementation={"goal_function": "ListLoss"},
-            also=("LMR303", "LMR304", "LMR506", "LMR606"),
+            also=("LMR303", "LMR304", "LMR506"),
         ),
         Example(
             "several classes have this method, and class_name is empty",
@@ -61,7 +61,7 @@ class TargetNamed(ImplementationCheck):
                 "golden_files/losses_golden.py": GOLDEN + _SECOND_CLASS,
                 f"{REPOSITORY}/unit_test/unit_test_1.py": None,
             },
-            also=("LMR501", "LMR606"),
+            also=("LMR501",),
         ),
         Example("class_name is set for a plain function", implementation={"class_name": "ListLoss"}),
         Example(

@@ -9,7 +9,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lmr_author.checks.base import Check, Example, ImplementationCheck
-from lmr_author.checks.example_task import BODY, GOLDEN, HEAD, REPOSITORY, UNIT_TEST, second_implementation
+from lmr_author.checks.example_task import (
+    BODY,
+    GOLDEN,
+    HEAD,
+    REPOSITORY,
+    UNIT_TEST,
+    second_files,
+    second_implementation,
+)
 from lmr_author.checks.lookup import pairs, unit_test_path
 from lmr_author.checks.outcome import outcome
 from lmr_author.checks.reading import Reading, dotted, reading
@@ -239,19 +247,7 @@ class OwnLogFile(Check):
         Example(
             "another number in the name",
             info={"implementations": second_implementation()},
-            files={
-                f"{REPOSITORY}/ranking/losses.py": (
-                    HEAD
-                    + "    raise NotImplementedError\n"
-                    + GOLDEN.partition(BODY)[2].partition("        wanted")[0]
-                    + "        raise NotImplementedError\n"
-                ),
-                f"{REPOSITORY}/unit_test/unit_test_2.py": (
-                    UNIT_TEST.replace("import pairwise_loss", "import ListLoss")
-                    .replace("pairwise_loss(", "ListLoss().forward(")
-                    .replace("unit_test_1.log", "unit_test_2.log")
-                ),
-            },
+            files=second_files(),
         ),
     )
 

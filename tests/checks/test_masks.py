@@ -79,7 +79,7 @@ def write(folder: Path, goal: str, **implementation: object) -> TaskDir:
     info["implementations"][0] |= {
         "goal_function": "forward",
         "class_name": "ContrastiveLoss",
-        "instruction": "Implement `ContrastiveLoss.forward` in `ranking/losses.py`, section 3 of the paper.",
+        "instruction": "Implement `ContrastiveLoss.forward` in `ranking/losses.py`, section 3 of the paper; return it.",
         **implementation,
     }
     task.info_path.write_text(json.dumps(info))
@@ -256,7 +256,7 @@ def test_two_implementations_of_one_file_are_each_others_target(tmp_path: Path) 
     second = info["implementations"][0] | {
         "index": 2,
         "class_name": "Encoder",
-        "instruction": "Implement `Encoder.forward` in `ranking/losses.py`, section 2 of the paper.",
+        "instruction": "Implement `Encoder.forward` in `ranking/losses.py`, section 2 of the paper; return it.",
         "unit_test_file": "unit_test/unit_test_2.py",
         "golden_file": "golden_files/losses_2_golden.py",
     }

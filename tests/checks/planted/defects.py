@@ -8,6 +8,7 @@ from tests.checks.planted.planting import (
     add,
     another_function_tested,
     append,
+    asked,
     body,
     compiled,
     copied,
@@ -111,15 +112,15 @@ EVERYWHERE: dict[str, tuple[str, Plant]] = {
     "no instruction": ("LMR601", first(instruction="TODO")),
     "a file that is not there": (
         "LMR602",
-        first(instruction="Implement the target; its helpers are in utils/helper_functions.py."),
+        asked("Implement the target; its helpers are in utils/helper_functions.py."),
     ),
     "the test in place of the goal": (
         "LMR602",
-        first(instruction="Please complete the target in unit_test/unit_test_1.py as described."),
+        asked("Please complete the target in unit_test/unit_test_1.py as described."),
     ),
     "the paper misspelt": (
         "LMR602",
-        first(instruction="Implement what section 3 of papre.pdf says about the target."),
+        asked("Implement what section 3 of papre.pdf says about the target."),
     ),
     "a function that is not there": (
         "LMR603",
@@ -127,11 +128,11 @@ EVERYWHERE: dict[str, tuple[str, Plant]] = {
     ),
     "pass the test": (
         "LMR604",
-        first(instruction="Implement the target of section 3. All the unit tests must pass."),
+        asked("Implement the target of section 3. All the unit tests must pass."),
     ),
     "print Passed": (
         "LMR604",
-        first(instruction="Implement the target of section 3 so that it passes the test in unit_test."),
+        asked("Implement the target of section 3 so that it passes the test in unit_test."),
     ),
     "the test is not in its folder": ("LMR511", test_at_the_top),
     "the test has a syntax error": (

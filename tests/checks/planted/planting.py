@@ -27,6 +27,11 @@ def first(**changes: Any) -> Plant:
     return lambda task, good: _rewrite(task, lambda data: _merge(data["implementations"][0], changes))
 
 
+def asked(text: str) -> Plant:
+    """The first implementation's instruction, which names its function."""
+    return lambda task, good: first(instruction=f"{text} It is `{good.first['goal_function']}`.")(task, good)
+
+
 def rename_key(old: str, new: str) -> Plant:
     """A key of every implementation under another name."""
 
