@@ -299,6 +299,8 @@ class Encoder:
         if isinstance(parts, str):
             return self.problem(path, value, LOCAL)
         call, arguments, state, items, pairs = (tuple(parts) + (None,) * 5)[:5]
+        if isinstance(state, dict) and not state:
+            state = None  # an exception has a __dict__ as soon as somebody asked for it
         node: Dict[str, Any] = {
             "$": "reduce",
             "call": None,

@@ -200,6 +200,9 @@ def test_more_kinds_of_values() -> None:
     assert through("ab".upper)() == "AB"
     slotted = through(Slotted(3))
     assert slotted.same(Slotted(3))
+    asked = KeyError("k", 2)
+    assert asked.__dict__ == {}
+    assert compare(encode(KeyError("k", 2)), encode(asked)) == []
     error = through(KeyError("k", 2))
     assert error.args == ("k", 2) and type(error) is KeyError
     output = through(Output(loss=[1], logits=None))
