@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 
+from lmr_author import files
 from lmr_author.errors import LmrError
 from lmr_author.model import CATEGORIES
 
@@ -77,10 +77,9 @@ def edit(text: str, *, suffix: str = ".txt") -> str:
         return answer
     import shlex
     import subprocess
-    import tempfile
 
-    with tempfile.TemporaryDirectory(prefix="lmr-author-") as folder:
-        path = Path(folder) / f"draft{suffix}"
+    with files.temporary_folder("lmr-author-") as folder:
+        path = folder / f"draft{suffix}"
         path.write_text(text, "utf-8")
         try:
             subprocess.run([*shlex.split(command), str(path)], check=True)

@@ -33,10 +33,11 @@ def instruct(
     """Draft, check and set the instruction of a masked function; without options only check it."""
     from lmr_author.cli import render
     from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
+    from lmr_author.taskdir import implementation_of
     from lmr_author.workflow import mask_instruction as workflow
 
     folder = current_task(task)
-    one = workflow.implementation_of(folder.load(), implementation)
+    one = implementation_of(folder.load(), implementation)
     if text is not None and use_draft:
         raise UsageError("--text and --use-draft exclude each other", "leave one of them out")
     if draft:

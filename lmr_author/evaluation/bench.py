@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
-import tempfile
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -35,9 +33,7 @@ _PREFIX = "lmr-author-bench-"
 
 def remove_stale() -> None:
     """Remove the trees of evaluations that were killed."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        if owner.is_gone(folder.name.removeprefix(_PREFIX).rpartition(".")[0]):
-            shutil.rmtree(folder, ignore_errors=True)
+    owner.remove_folders_of_the_gone(_PREFIX)
 
 
 class Bench:
@@ -75,7 +71,7 @@ class Bench:
         self._ending = ExitStack()
 
     def __enter__(self) -> Bench:
-        self._folder = self._ending.enter_context(files.temporary_folder(f"{_PREFIX}{owner.me()}."))
+        self._folder = self._ending.enter_context(files.temporary_folder(owner.folder_prefix(_PREFIX)))
         self._folder.chmod(0o755)
         return self
 

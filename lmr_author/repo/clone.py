@@ -6,7 +6,6 @@ import difflib
 import os
 import re
 import shutil
-import tempfile
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -105,10 +104,8 @@ def clone(
         _require_revision(commit)
     into = into.absolute()
     into.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(
-        prefix=".clone-", dir=into.parent, ignore_cleanup_errors=True
-    ) as temporary:
-        folder = Path(temporary) / "tree"
+    with files.temporary_folder(".clone-", into.parent) as temporary:
+        folder = temporary / "tree"
         found = _checkout(address, commit, folder, options, progress)
         report = tree.clean(folder)
         left = tuple(name for name in found.lfs_left if (folder / name).exists())

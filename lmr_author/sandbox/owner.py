@@ -7,6 +7,8 @@ it is used again, after a reboot, or seen from inside another container.
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -69,6 +71,18 @@ def orphans() -> list[int]:
         if values and is_gone(values[0].decode("ascii", "replace").rpartition(".")[0]):
             found.append(pid)
     return found
+
+
+def folder_prefix(prefix: str) -> str:
+    """How the name of a temporary folder of this process starts; :mod:`tempfile` adds what makes it unique."""
+    return f"{prefix}{me()}."
+
+
+def remove_folders_of_the_gone(prefix: str) -> None:
+    """Remove the temporary folders, named by :func:`folder_prefix`, whose owner was killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
+        if is_gone(folder.name.removeprefix(prefix).rpartition(".")[0]):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _processes() -> list[int]:

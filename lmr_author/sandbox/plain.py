@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -58,7 +57,7 @@ def laid_out(command: Command) -> Iterator[Layout]:
     with the folder, and the source is safe. Paths are rewritten where a mount's target, a folder above it, or
     /tmp stands at the start of the working folder, an argument or a variable, or after one of ``= : , ;``.
     """
-    with files.temporary_folder(f"{_PREFIX}{owner.me()}.") as folder:
+    with files.temporary_folder(owner.folder_prefix(_PREFIX)) as folder:
         yield _lay_out(command, folder)
 
 
@@ -86,9 +85,7 @@ def _lay_out(command: Command, folder: Path) -> Layout:
 
 def remove_stale_folders() -> None:
     """Remove the folders of runs whose owner was killed."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        if owner.is_gone(folder.name.removeprefix(_PREFIX).rpartition(".")[0]):
-            shutil.rmtree(folder, ignore_errors=True)
+    owner.remove_folders_of_the_gone(_PREFIX)
 
 
 def limiter(limits: Limits) -> list[str]:

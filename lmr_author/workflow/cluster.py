@@ -130,8 +130,8 @@ def judge(archive: bytes, name: str, job: Job, options: CandidateOptions) -> Res
         desk.begin()
     try:
         desk.prepare()
-        with tempfile.TemporaryDirectory(prefix="lmr-author-tree-") as folder:
-            return candidates.judged(desk, arrived(job.item, Path(folder)), job.digest, Interruption())
+        with files.temporary_folder("lmr-author-tree-") as folder:
+            return candidates.judged(desk, arrived(job.item, folder), job.digest, Interruption())
     finally:
         desk.end()
 

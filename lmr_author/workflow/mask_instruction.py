@@ -50,17 +50,6 @@ def words_of(definition: source.Definition) -> FunctionWords:
     )
 
 
-def implementation_of(info: TaskInfo, index: int | None) -> Implementation:
-    """The implementation of an index, or the only one. Raises UsageError when it is not clear which."""
-    known = [one.index for one in info.implementations]
-    if index is None and len(known) == 1:
-        index = known[0]
-    if index not in known:
-        listed = ", ".join(map(str, known)) or "none: nothing is masked"
-        raise UsageError(f"which implementation? (there is {listed})", "add --implementation N")
-    return next(one for one in info.implementations if one.index == index)
-
-
 def draft_for(task: TaskDir, one: Implementation) -> str:
     """A draft for a function that is masked already, from its golden and the comment in its masked body.
 

@@ -13,7 +13,7 @@ from lmr_author.model import Implementation
 from lmr_author.review import scores
 from lmr_author.review.agreement import Agreement, agreement
 from lmr_author.review.scores import Score
-from lmr_author.taskdir import TaskDir
+from lmr_author.taskdir import TaskDir, implementation_of
 
 NEEDED = 2
 """How many people grade a candidate before anybody sees what the others said."""
@@ -48,13 +48,7 @@ def candidate(task: TaskDir, path: Path, index: int | None) -> Candidate:
         raise UsageError(
             f"{path}: there is no such file, or it is too large", "name a candidate's Python file"
         )
-    known = [one.index for one in info.implementations]
-    if index is None and len(known) == 1:
-        index = known[0]
-    if index not in known:
-        listed = ", ".join(map(str, known)) or "none"
-        raise UsageError(f"which implementation? (there is {listed})", "add --implementation N")
-    one = next(item for item in info.implementations if item.index == index)
+    one = implementation_of(info, index)
     golden = task.golden(one)
     if not golden.is_file():
         raise LmrError(f"{one.golden_file} is missing", "run `lmr-author validate`")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
+from lmr_author import files
 from lmr_author.errors import SandboxError
 from lmr_author.sandbox.base import Command, ExecResult, Limits, Mount, OnLine, Sandbox
 
@@ -38,8 +39,8 @@ class Hiding(Sandbox):
         self.name, self.isolating = sandbox.name, sandbox.isolating
         self._sandbox = sandbox
         self._places = places
-        self._nothing = tempfile.TemporaryDirectory(prefix="lmr-author-nothing-")
-        root = Path(self._nothing.name)
+        self._ending = ExitStack()
+        root = self._ending.enter_context(files.temporary_folder("lmr-author-nothing-"))
         root.chmod(0o755)
         self._folder, self._file = root / "folder", root / "file"
         self._folder.mkdir()
@@ -62,7 +63,7 @@ class Hiding(Sandbox):
 
     def close(self) -> None:
         """Remove the empty folder."""
-        self._nothing.cleanup()
+        self._ending.close()
 
 
 def places(sandbox: Sandbox) -> dict[str, bool]:
