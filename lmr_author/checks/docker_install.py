@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from lmr_author.checks.base import Example
 from lmr_author.checks.docker_image import DockerCheck, changed
-from lmr_author.checks.dockerfile import Dockerfile
+from lmr_author.checks.dockerfile import Dockerfile, shell_text
 from lmr_author.checks.example_task import DOCKERFILE, REPOSITORY, UNIT_TEST
 from lmr_author.checks.installs import (
     requirements,
@@ -31,6 +31,7 @@ _MODEL = re.compile(
     r" download|load_dataset\(|nltk\.download|nltk\.downloader"
     r"|git clone \S*huggingface\.co|spacy download|\bgdown\b|torch\.hub\.load|git lfs (?:pull|clone|fetch)"
     r"|SentenceTransformer\("
+    r"|(?:\bpython3?|\bbash|\bsh)\s+\S*download\w*\.(?:py|sh)\b|\./\S*download\w*\.sh\b"
 )
 
 _FETCH = re.compile(r"\b(?:wget|curl|aria2c)\b.*?(https?://\S+)", re.DOTALL)
@@ -56,6 +57,8 @@ class QuotedVersions(DockerCheck):
             files=changed(INSTALL, INSTALL + "\nRUN pip install numpy==1.26.4 torch>=2.5"),
         ),
         Example("an upper bound", files=changed(INSTALL, INSTALL + " && pip install numpy<2")),
+        Example("by a tab", files=changed(INSTALL, INSTALL + "\nRUN\tpip install torch>=2.5")),
+        Example("by a shell", files=changed(INSTALL, INSTALL + '\nRUN bash -c "pip install numpy<2"')),
         Example(
             "on a continuation line",
             files=changed(
@@ -71,12 +74,10 @@ class QuotedVersions(DockerCheck):
     def run_file(self, view: TaskView, parsed: Dockerfile) -> Iterator[Finding]:
         """One finding for each RUN."""
         for item in parsed.named("RUN"):
-            if item.text.lstrip().startswith("["):
-                continue
-            bare = _without_quotes(item.text)
+            bare = _without_quotes(shell_text(item.text))
             found = []
             for command in re.split(r"&&|\|\||;|\n", bare):
-                if re.search(r"\b(pip3?|conda|mamba|uv)\b.*\b(install|add)\b", command):
+                if re.search(r"(?i)\b(pip[\d.]*|conda|mamba|uv)\b.*\b(install|add)\b", command):
                     found += [word for word in command.split() if _REDIRECT.match(word)]
                     found += [match[0].strip() for match in _SPACED.finditer(command)]
             if found:
@@ -118,7 +119,7 @@ class Pinned(DockerCheck):
         loose: list[str] = []
         line = 0
         for item, requirement in requirements(view, parsed):
-            bare = _without_quotes(item.text)
+            bare = _without_quotes(shell_text(item.text))
             redirected = re.search(r"(?<!\S)" + re.escape(requirement) + r"\s+[<>]=?\s*\d", bare)
             if requirement in bare and (re.search("[<>]", requirement) or redirected):
                 continue  # LMR203: the shell never shows it to pip

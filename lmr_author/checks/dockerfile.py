@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import json
+import posixpath
 import re
 import shlex
 from collections.abc import Iterator
@@ -85,7 +86,7 @@ class Dockerfile:
         """(instruction, command) of each shell command of each RUN."""
         found = []
         for item in self.named("RUN"):
-            text = _shell_text(item.text)
+            text = shell_text(item.text)
             found += [
                 (item, part.strip())
                 for part in re.split(r"&&|\|\||;|\n|(?<!\|)\|(?!\|)", text)
@@ -145,7 +146,7 @@ def parse(text: str) -> Dockerfile:
             at += 1
             continue
         pieces, at = _joined(lines, at, comments)
-        name, _, rest = " ".join(pieces).strip().partition(" ")
+        name, rest = [*" ".join(pieces).split(None, 1), "", ""][:2]
         rest, at = _with_heredoc(rest.strip(), lines, at)
         if name.upper() in _KNOWN:
             instructions.append(Instruction(name.upper(), rest, start + 1))
@@ -210,17 +211,21 @@ def _words(text: str) -> list[str]:
         return text.split()
 
 
-def _shell_text(text: str) -> str:
+_SHELL = re.compile(r"""\b(?:ba|z|da)?sh\s+-\w*c\s+(["'])(.*?)\1""", re.DOTALL)
+
+
+def shell_text(text: str) -> str:
+    """What a shell reads of a RUN: its text, that of its JSON form, and the inside of ``bash -c "..."``."""
     text = re.sub(r"^(--\S+\s+)+", "", text)
     if text.startswith("["):
         try:
             words = [str(word) for word in json.loads(text)]
-            if len(words) > 2 and words[1] == "-c":
-                return words[2]
-            return shlex.join(words)
         except ValueError:
             return text
-    return text
+        return (
+            words[2] if len(words) > 2 and words[1].endswith("c") and "sh" in words[0] else shlex.join(words)
+        )
+    return _SHELL.sub(r"\2", text)
 
 
 def ignored(view: TaskView, relative: str) -> bool:
@@ -262,8 +267,14 @@ def copied(view: TaskView, sources: list[str]) -> list[Entry]:
 
 
 def _copied(view: TaskView, source: str) -> tuple[Entry, ...]:
-    pattern = source.strip().removeprefix("./").strip("/")
+    pattern = in_context(source)
     return view.memo(("copied", pattern), lambda: tuple(_found(view, pattern)))
+
+
+def in_context(source: str) -> str:
+    """A source of COPY as a path in the task's folder: ``./src/.`` is ``src``; "" for the folder itself."""
+    plain = posixpath.normpath("/" + source.strip()).strip("/")
+    return "" if plain == "." else plain
 
 
 def _found(view: TaskView, pattern: str) -> Iterator[Entry]:

@@ -15,9 +15,15 @@ _PIP = re.compile(r"\b(?:pip3?|uv pip|python3? -m pip)\s+(?:[\w-]+=?\S*\s+)*?ins
 
 _CONDA = re.compile(r"\b(?:conda|mamba|micromamba)\s+install\s+(.*)", re.DOTALL)
 
+_CONDA_FILE = re.compile(
+    r"\b(?:conda|mamba|micromamba)\s+(?:env\s+)?(?:create|update|install)\b.*?\s(?:-f|--file)[= ]\s*(\S+\.ya?ml)"
+)
+
+_REDIRECTION = re.compile(r"(?:\d|&)?>>?&?(?:\d$)?")
+
 _ADDRESS = re.compile(r"[\w.]+\+\w+://")
 _WITH_VALUE = frozenset(
-    ("-c", "-i", "--index-url", "--extra-index-url", "-f", "--find-links", "--target", "-t", "--timeout")
+    ("-i", "--index-url", "--extra-index-url", "-f", "--find-links", "--target", "-t", "--timeout")
 )
 _INSTALLERS = frozenset(("pip", "setuptools", "wheel", "uv"))
 
@@ -25,21 +31,29 @@ _INSTALLERS = frozenset(("pip", "setuptools", "wheel", "uv"))
 def requirements(view: TaskView, parsed: Dockerfile) -> Iterator[tuple[Instruction, str]]:
     """(instruction, requirement) of everything that pip installs, requirements files of the task opened."""
     for item, command in parsed.commands:
-        conda = _CONDA.search(parsed.expand(command))
+        text = parsed.expand(command)
+        conda = _CONDA.search(text)
         if conda is not None:
             yield from ((item, requirement) for requirement in _conda(conda[1].split()))
-        match = _PIP.search(parsed.expand(command))
+        described = _CONDA_FILE.search(text)
+        if described is not None:
+            found = _environment(_text(view, parsed, described[1]))
+            yield from ((item, requirement) for requirement in found)
+        match = _PIP.search(text)
         if match is None:
             continue
         try:
             words = shlex.split(match[1], comments=True)
         except ValueError:
             words = match[1].split()
+        lines: list[str] = []
+        constraints: list[str] = []
         for kind, word in _arguments(words):
-            if kind == "file":
-                yield from ((item, line) for line in _file_requirements(view, parsed, word))
+            if kind == "package":
+                lines.append(word)
             else:
-                yield item, word
+                (constraints if kind == "constraint" else lines).extend(_lines(view, parsed, word))
+        yield from ((item, line) for line in _constrained(lines, constraints))
 
 
 def _conda(words: list[str]) -> Iterator[str]:
@@ -54,7 +68,7 @@ def _conda(words: list[str]) -> Iterator[str]:
 
 
 def _arguments(words: list[str]) -> Iterator[tuple[str, str]]:
-    """("file", name) of each requirements file and ("package", requirement) of pip's arguments."""
+    """("file", name), ("constraint", name) and ("package", requirement) of pip's arguments."""
     rest = iter(words)
     for word in rest:
         if word in ("-r", "--requirement"):
@@ -64,14 +78,60 @@ def _arguments(words: list[str]) -> Iterator[tuple[str, str]]:
         elif word in ("-e", "--editable"):
             # A folder is the repository itself, which is masked; an address is what is installed.
             yield from (("package", name) for name in itertools.islice(rest, 1) if _ADDRESS.match(name))
+        elif word in ("-c", "--constraint"):
+            yield from (("constraint", name) for name in itertools.islice(rest, 1))
+        elif _REDIRECTION.fullmatch(word):
+            if not word[-1].isdigit():
+                next(rest, None)
         elif word in _WITH_VALUE:
             next(rest, None)
         elif not word.startswith(("-", ".", "/", ">", "2>", "$", "\\")) and word not in _INSTALLERS:
             yield "package", word
 
 
-def _file_requirements(view: TaskView, parsed: Dockerfile, name: str) -> list[str]:
-    """The requirements of a file that the image installs, looked up by its name in the task."""
+def _lines(view: TaskView, parsed: Dockerfile, name: str, depth: int = 0) -> list[str]:
+    """The requirements of a file that the image installs, with those of the files that it names."""
+    lines = (
+        re.sub(r"\s#.*", "", line).strip().rstrip("\\").strip()
+        for line in _text(view, parsed, name).splitlines()
+    )
+    found = []
+    for line in lines:
+        other = re.match(r"(?:-r|--requirement)[ =]?\s*(\S+)", line)
+        bare = re.sub(r"^(?:-e|--editable)[ =]\s*(?=[\w.]+\+)", "", line)
+        if other and depth < 5:
+            found += _lines(view, parsed, other[1], depth + 1)
+        elif bare and not bare.startswith(("#", "-", ".", "/")):
+            found.append(bare)
+    return found
+
+
+def _constrained(lines: list[str], constraints: list[str]) -> Iterator[str]:
+    """Requirements, those that a constraint pins replaced by it."""
+    pins = {_name(line): line for line in constraints if "==" in line}
+    yield from (line if "==" in line else pins.get(_name(line), line) for line in lines)
+
+
+def _name(requirement: str) -> str:
+    return normalised(re.split(r"[\s=<>!~\[;@#]", requirement, maxsplit=1)[0])
+
+
+def _environment(text: str) -> Iterator[str]:
+    """What conda's ``environment.yml`` asks for, as pip writes it; Python itself and pip left out."""
+    section = ""
+    for line in text.splitlines():
+        head = re.match(r"(\w+):", line)
+        section = head[1] if head else section
+        item = re.match(r"\s*-\s+[\"']?([^\s\"'#][^\"'#]*)", line)
+        if section != "dependencies" or item is None or item[1].rstrip().endswith(":"):
+            continue
+        plain = item[1].strip().rpartition("::")[2]
+        if _name(plain) not in ("python", "pip"):
+            yield re.sub(r"^([\w.-]+)\s*=(?!=)", r"\1==", plain)
+
+
+def _text(view: TaskView, parsed: Dockerfile, name: str) -> str:
+    """The text of a file that the image has, looked up by its name in the task; "" when there is none."""
     wanted = name.rpartition("/")[2]
     options = [entry for entry in view.entries if entry.kind == "file" and entry.name == wanted]
     from_copies = [
@@ -81,10 +141,7 @@ def _file_requirements(view: TaskView, parsed: Dockerfile, name: str) -> list[st
         if entry.name == wanted
     ]
     chosen = sorted(from_copies or options, key=lambda entry: entry.relative.count("/"))
-    text = view.text(view.path(chosen[0])) if chosen else None
-    lines = (re.sub(r"\s#.*", "", line).strip().rstrip("\\").strip() for line in (text or "").splitlines())
-    bare = (re.sub(r"^(?:-e|--editable)[ =]\s*(?=[\w.]+\+)", "", line) for line in lines)
-    return [line for line in bare if line and not line.startswith(("#", "-", ".", "/"))]
+    return (view.text(view.path(chosen[0])) if chosen else None) or ""
 
 
 def normalised(name: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from lmr_author.checks import (
+    docker_copies,
     docker_image,
     docker_install,
     hygiene,
@@ -51,11 +52,11 @@ ALL_CHECKS: tuple[Check, ...] = (
     paper.RepositoryThere(),
     paper.NoPointers(),
     docker_image.DockerfileExists(),
-    docker_image.NoGoldenInImage(),
+    docker_copies.NoGoldenInImage(),
     docker_install.QuotedVersions(),
-    docker_image.DirectoryArgument(),
-    docker_image.SourcesExist(),
-    docker_image.RepositoryCopied(),
+    docker_copies.DirectoryArgument(),
+    docker_copies.SourcesExist(),
+    docker_copies.RepositoryCopied(),
     docker_install.Pinned(),
     docker_image.PyTorchBase(),
     docker_image.RunsAsUser(),

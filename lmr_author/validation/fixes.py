@@ -154,6 +154,8 @@ def _quoted(view: TaskView, finding: Finding) -> Iterator[Edit]:
     words, _, said = finding.message.partition(" is not quoted")
     text = view.text(view.task.dockerfile)
     line = _line(finding)
+    if text and line and re.search(r"""sh["',\s]+-\w*c\b""", text.split("\n")[line - 1]):
+        return  # quotes within quotes
     for word in words.split(", ") if said and text and line else ():
         if re.fullmatch(r"[\w.\-\[\]]+[<>]=?[\w.*]+", word) and text and text.count(word) == 1:
             yield ReplaceText(line, word, f'"{word}"')

@@ -1,0 +1,267 @@
+"""LMR202, 204–206: what the Dockerfile takes from the task."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lmr_author.checks import dockerfile
+from lmr_author.checks.base import Example
+from lmr_author.checks.docker_image import DockerCheck, changed
+from lmr_author.checks.dockerfile import Dockerfile, Instruction
+from lmr_author.checks.lookup import did_you_mean
+from lmr_author.checks.view import TaskView
+from lmr_author.model import Finding, Severity
+
+IGNORE = ".dockerignore"
+
+
+class NoGoldenInImage(DockerCheck):
+    """LMR202."""
+
+    code = "LMR202"
+    title = "the image holds no goldens and no authoring records"
+    rationale = (
+        "The agent works inside the image. `COPY . .` at the task's root puts the solution beside the"
+        " exercise."
+    )
+    failing = (
+        Example("COPY . .", files={**changed("${DIR} /workspace/${DIR}", ". /workspace/"), IGNORE: ""}),
+        Example(
+            "the goldens by name",
+            files={**changed("USER agent", "COPY golden_files /golden\nUSER agent"), IGNORE: ""},
+        ),
+    )
+    passing = (
+        Example("COPY . . with a .dockerignore", files=changed("${DIR} /workspace/${DIR}", ". /workspace/")),
+        Example("only the repository"),
+    )
+
+    def run_file(self, view: TaskView, parsed: Dockerfile) -> Iterator[Finding]:
+        """One finding for each such COPY."""
+        for instruction, sources in parsed.copies:
+            folders = {entry.relative.partition("/")[0] for entry in dockerfile.copied(view, sources)}
+            inside = sorted(folders & {"golden_files", "authoring"})
+            if inside:
+                yield self.at(
+                    view,
+                    instruction.line,
+                    f"{instruction.name} {' '.join(sources)} puts"
+                    f" {' and '.join(f'{name}/' for name in inside)} into the image",
+                    "copy only the repository and the requirements, or name these folders in .dockerignore",
+                )
+
+
+class DirectoryArgument(DockerCheck):
+    """LMR204."""
+
+    code = "LMR204"
+    title = "ARG DIR is the repository's folder"
+    fixable = True
+    rationale = (
+        "LMR-Bench builds with DIR as the repository's folder. A default left over from another task builds"
+        " an image of nothing."
+    )
+    failing = (
+        Example(
+            "left over from another task",
+            files=changed("ARG DIR=margin-ranking", "ARG DIR=other-paper"),
+        ),
+        Example("as a variable", files=changed("ARG DIR=margin-ranking", "ENV DIR other-paper")),
+    )
+    passing = (
+        Example("no default", files=changed("ARG DIR=margin-ranking", "ARG DIR")),
+        Example("a folder of the image", files=changed("USER agent", "ENV DIR=/workspace\nUSER agent")),
+    )
+
+    def run_file(self, view: TaskView, parsed: Dockerfile) -> Iterator[Finding]:
+        """At most one finding."""
+        wanted = view.info.repo_folder_name.strip().strip("/")
+        for item in parsed.named("ARG", "ENV"):
+            found = re.search(r"(?:^|\s)DIR(?:=|\s+)[\"']?([^\s\"']+)", item.text)
+            if found is None or "$" in found[1] or (item.name == "ENV" and found[1].startswith("/")):
+                continue
+            value = found[1].removeprefix("./").strip("/")
+            if value and wanted and value != wanted:
+                yield self.at(
+                    view,
+                    item.line,
+                    f"{item.name} DIR is {value!r}, the repository is {wanted!r}",
+                    f"write {item.name} DIR={wanted}",
+                )
+
+
+class SourcesExist(DockerCheck):
+    """LMR205."""
+
+    code = "LMR205"
+    title = "what the Dockerfile copies and installs exists"
+    rationale = (
+        "The build stops at a COPY of a file that is not there, or at `pip install -r` of one that was never"
+        " copied."
+    )
+    failing = (
+        Example("COPY of a missing file", files=changed("COPY requirements.lock", "COPY requirements.lokc")),
+        Example(
+            "pip installs a file that was not copied",
+            files=changed("-r /tmp/requirements.lock", "-r /tmp/requirements-gpu.txt"),
+        ),
+        Example("the lock is missing", files={"requirements.lock": None}),
+    )
+    passing = (
+        Example(
+            "a file of the repository",
+            files=changed("COPY requirements.lock", "COPY ${DIR}/requirements.txt"),
+        ),
+    )
+
+    def run_file(self, view: TaskView, parsed: Dockerfile) -> Iterator[Finding]:
+        """One finding for each missing source, one for each requirements file that is not in the image."""
+        present: set[str] = set(parsed.destinations)
+        missing: set[str] = set()
+        for instruction, sources in parsed.copies:
+            for source in sources:
+                if "$" in source or re.match(r"^(https?|git)[:@]", source):
+                    present.add("*")
+                    continue
+                files = dockerfile.copied(view, [source])
+                present |= {entry.name for entry in files}
+                folder = dockerfile.in_context(source)
+                if (
+                    not files
+                    and not any(entry.kind == "folder" and entry.relative == folder for entry in view.entries)
+                    and folder not in ("", ".")
+                ):
+                    missing.add(source.rpartition("/")[2])
+                    names = [entry.relative for entry in view.entries if entry.relative.count("/") <= 2]
+                    left_out = any(entry.relative == folder for entry in view.entries)
+                    what = "is left out by .dockerignore" if left_out else "does not exist in the task"
+                    yield self.at(
+                        view,
+                        instruction.line,
+                        f"{instruction.name} source {source!r} {what}",
+                        did_you_mean(folder, names)
+                        or "correct the path; it is relative to the task's folder",
+                    )
+        yield from self._installed(view, parsed, present, missing)
+
+    def _installed(
+        self, view: TaskView, parsed: Dockerfile, present: set[str], missing: set[str]
+    ) -> Iterator[Finding]:
+        made = "\n".join(command for _, command in parsed.commands if not _installs(command)) + "".join(
+            item.text for item in parsed.instructions if "<<" in item.text
+        )
+        for instruction, command in parsed.commands:
+            for match in _FILE_ARGUMENT.finditer(command) if _installs(command) else ():
+                path = parsed.expand(match[1])
+                name = path.rpartition("/")[2]
+                if "*" in present or name in missing or name in made or "$" in name or "://" in path:
+                    continue
+                if not re.search(r"\.(txt|lock|ya?ml|in)$", name):
+                    continue
+                # Without any COPY the task's folder may be mounted: the file must exist then.
+                mounted = not parsed.copies and any(entry.name == name for entry in view.entries)
+                if mounted or (name in present and not _elsewhere(view, parsed, instruction, path)):
+                    continue
+                yield self.at(
+                    view,
+                    instruction.line,
+                    f"installs {match[1]!r}, which is not in the image",
+                    did_you_mean(name, sorted(present)) or "COPY it first, or correct its name",
+                )
+
+
+_FILE_ARGUMENT = re.compile(r"(?<!\S)(?:-r\s*|(?:--requirement|-f|--file)(?:=|\s+))[\"']?([^\s\"']+)")
+
+
+def _elsewhere(view: TaskView, parsed: Dockerfile, installing: Instruction, path: str) -> bool:
+    """Whether a path names a folder that neither the task nor the Dockerfile speaks of otherwise."""
+    folder = path.rpartition("/")[0].rpartition("/")[2]
+    if not folder or folder.startswith((".", "~", "$")):
+        return False
+    others = " ".join(parsed.expand(item.text) for item in parsed.instructions if item is not installing)
+    return folder not in others and not any(f"/{folder}/" in f"/{entry.relative}" for entry in view.entries)
+
+
+def _installs(command: str) -> bool:
+    return bool(
+        re.search(r"\b(pip3?|uv|conda|mamba|micromamba)\b.*\b(install|sync|create|update)\b", command)
+    )
+
+
+class RepositoryCopied(DockerCheck):
+    """LMR206."""
+
+    code = "LMR206"
+    title = "the Dockerfile copies what it needs from the task"
+    rationale = (
+        "With COPY missing or commented out the image works only where somebody mounts the right folder at"
+        " the right place."
+    )
+    severity = Severity.WARNING
+    failing = (
+        Example(
+            "no COPY at all",
+            files={
+                "Dockerfile": (
+                    "FROM pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime\nRUN pip install numpy==1.26.4\nUSER"
+                    " 1000\n"
+                )
+            },
+        ),
+        Example("commented out", files=changed("COPY --chown", "# COPY --chown")),
+        Example(
+            "only the requirements",
+            files=changed("COPY --chown=agent:agent ${DIR} /workspace/${DIR}\n", ""),
+        ),
+    )
+    passing = (Example("the repository is copied"),)
+
+    def run_file(self, view: TaskView, parsed: Dockerfile) -> Iterator[Finding]:
+        """At most one finding."""
+        commented = [
+            line for line, text in parsed.comments if re.match(r"^#+\s*(COPY|ADD)\s+\S+\s+\S+", text)
+        ]
+        if view.repository is None or any(_brings_code(item) for item in parsed.instructions):
+            return
+        if parsed.copies:
+            sources = [source for _, sources in parsed.copies for source in sources]
+            prefix = f"{view.relative_raw(view.repository)}/"
+            files = [item for item in dockerfile.copied(view, sources) if item.relative.startswith(prefix)]
+            # A source that is not there, and one that nobody can tell, are LMR205's.
+            unknown = any("$" in source or not dockerfile.copied(view, [source]) for source in sources)
+            if unknown or any(not _is_requirements(item.name) for item in files):
+                return
+            if commented:
+                message, hint = "the COPY of the repository is commented out", "remove the #"
+            else:
+                message, hint = "the repository is not copied into the image", "COPY its folder"
+            yield self.at(view, commented[0] if commented else 0, message, hint)
+        elif commented:
+            yield self.at(
+                view,
+                commented[0],
+                "COPY is commented out: nothing of the task is in the image",
+                "remove the #",
+            )
+        else:
+            yield self.at(
+                view,
+                0,
+                "nothing of the task is copied into the image",
+                "COPY the requirements and the repository",
+            )
+
+
+def _brings_code(item: Instruction) -> bool:
+    """Whether an instruction may bring the repository otherwise: a clone, a mount, another stage, an archive."""
+    if item.name == "RUN":
+        return bool(
+            re.search(r"\bgit\s+clone\b|--mount=type=bind|\b(?:wget|curl)\b.*\.(?:zip|tar|tgz)", item.text)
+        )
+    return item.name in ("COPY", "ADD") and bool(re.search(r"--from=|<<|\.(?:zip|tgz|tar)\b", item.text))
+
+
+def _is_requirements(name: str) -> bool:
+    """Whether a file only says what is to be installed."""
+    return name.endswith((".txt", ".lock", ".yml", ".yaml", ".toml", ".cfg", ".in")) or name == "setup.py"
