@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING
@@ -89,10 +89,8 @@ def mask_result(result: MaskResult) -> None:
             screen.print(f"  context      {', '.join(item.retrieval_context)}", markup=False)
     for along in result.also:
         screen.print(f"[green]masked too[/] {_escape(along.node_id)}, like {_escape(along.target)}")
-    for name in result.cleaned.deleted:
-        screen.print(f"  removed      {name}", markup=False)
-    for name in result.cleaned.moved:
-        screen.print(f"  moved        {name} to authoring/removed/", markup=False)
+    _paths(result.cleaned.deleted, "  deleted      {}, which a run had made again")
+    _paths(result.cleaned.moved, "  moved        {} to authoring/removed/")
     for remark in result.remarks:
         screen.print(f"[yellow]note:[/] {_escape(remark)}")
     for leak in result.leaks:
@@ -123,10 +121,21 @@ def unmask_result(result: UnmaskResult) -> None:
         screen.print(f"[green]restored[/] {_escape(target)}")
     for name in result.also:
         screen.print(f"[green]restored[/] {_escape(name)}, which was masked along")
-    for name in result.put_back:
-        screen.print(f"  put back {name}", markup=False)
+    _paths(result.put_back, "  put back {}")
+    _paths(
+        result.left_out,
+        "  not put back {}: a history, or something new is in its place; see authoring/removed/",
+    )
     for name in result.moved:
         screen.print(f"  kept {name} in authoring/removed/", markup=False)
+
+
+def _paths(names: Sequence[str], line: str, most: int = 12) -> None:
+    """A line for each path; of very many only the first, and how many more there are."""
+    for name in names[:most]:
+        console().print(line.format(name), markup=False)
+    if len(names) > most:
+        console().print(line.format(f"{len(names) - most} more files and folders"), markup=False)
 
 
 def _short(text: str, width: int = 90) -> str:

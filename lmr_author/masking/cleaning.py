@@ -1,10 +1,10 @@
-"""Remove from the agent's tree the files that give an answer away or were made by running."""
+"""Take out of the agent's tree the files that give an answer away or were made by running, and put them back."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -23,13 +23,13 @@ GENERATED_FOLDERS = frozenset(
         ".eggs",
     }
 )
-"""Folders that any run makes again; deleted."""
+"""Folders that any run makes again. The first one is kept, as it may be the repository's own (committed)."""
 
 CHECKPOINTS = ".ipynb_checkpoints"
-"""Old states of notebooks. Moved: nothing makes them again."""
+"""Old states of notebooks. Each is kept: nothing makes them again."""
 
 HISTORY_FOLDERS = frozenset({".git", ".hg", ".svn"})
-"""Version histories: the original is one command away. Moved out of the agent's tree, not deleted."""
+"""Version histories: the original is one command away. They never come back: a task's tree has no history."""
 
 GENERATED_SUFFIXES = frozenset({".pyc", ".pyo"})
 GENERATED_NAMES = frozenset({".DS_Store", "Thumbs.db"})
@@ -40,43 +40,76 @@ RECORD = "from-repository.json"
 
 @dataclass(frozen=True)
 class Cleaned:
-    """What was taken out of a repository, as paths relative to it: deleted, and moved to ``authoring/``."""
+    """What was taken out of a repository, as paths relative to it.
+
+    Attributes:
+        deleted: made again by a run, since the repository's own were moved.
+        moved: to ``authoring/removed/``.
+    """
 
     deleted: tuple[str, ...] = ()
     moved: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class PutBack:
+    """What became of the files that had been moved, as paths relative to the repository.
+
+    Attributes:
+        done: back in their places.
+        left: where they are kept, because they are histories, or because something new is in their place.
+    """
+
+    done: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+
+
 def clean(repository: Path, keep: Path, goal_files: tuple[str, ...]) -> Cleaned:
-    """Delete generated files; move histories, build output and backups of goal files to ``keep``.
+    """Move generated files, histories, build output and backups of goal files to ``keep``.
+
+    A generated file whose first version is in ``keep`` already was made again by a run, and is deleted.
 
     Args:
         repository: the agent's tree.
-        keep: folder outside of it that receives what is not simply generated again.
+        keep: folder outside of it.
         goal_files: masked files; backups of them (``trainers.py.bak``) are moved away.
     """
-    deleted: list[str] = []
-    moved: list[str] = []
     backups = {Path(goal).name + suffix for goal in goal_files for suffix in BACKUP_SUFFIXES}
     backups |= {f".{Path(goal).name}.swp" for goal in goal_files}
+    kept = _moved(keep)
+    again: list[Path] = []
+    others: list[Path] = []
+    for path in _unwanted(repository, backups):
+        known = kept.get(_relative(path, repository))
+        is_again = known is not None and is_generated(path.name) and os.path.lexists(keep / known)
+        (again if is_again else others).append(path)
+    for path in again:
+        _delete(path)
+    moved = _move(others, repository, keep)
+    return Cleaned(tuple(sorted(_relative(path, repository) for path in again)), tuple(sorted(moved)))
+
+
+def is_generated(name: str) -> bool:
+    """Whether a file or folder of that name is one that any run makes."""
+    return (
+        name in GENERATED_FOLDERS
+        or name in GENERATED_NAMES
+        or PurePosixPath(name).suffix in GENERATED_SUFFIXES
+    )
+
+
+def _unwanted(repository: Path, backups: set[str]) -> Iterator[Path]:
+    """What does not belong into the agent's tree; nothing that lies in another of them."""
     for folder, names, file_names in os.walk(repository, topdown=True):
         here = Path(folder)
-        for name in list(names):
+        for name in sorted(names):
             path = here / name
-            if name in GENERATED_FOLDERS and not path.is_symlink():
-                shutil.rmtree(path)
-                deleted.append(_relative(path, repository))
+            if (name in GENERATED_FOLDERS and not path.is_symlink()) or _is_kept_apart(path):
                 names.remove(name)
-            elif _is_kept_apart(path):
-                moved.append(_move(path, repository, keep))
-                names.remove(name)
-        for name in file_names:
-            path = here / name
-            if name in GENERATED_NAMES or path.suffix in GENERATED_SUFFIXES:
-                path.unlink()
-                deleted.append(_relative(path, repository))
-            elif name in backups or name == ".git":
-                moved.append(_move(path, repository, keep))
-    return Cleaned(tuple(sorted(deleted)), tuple(sorted(moved)))
+                yield path
+        for name in sorted(file_names):
+            if name in backups or name == ".git" or (name not in GENERATED_FOLDERS and is_generated(name)):
+                yield here / name
 
 
 def removable(leaks: Iterable[Leak], repository: Path) -> tuple[str, ...]:
@@ -109,27 +142,34 @@ def take_out(repository: Path, keep: Path, paths: Iterable[str]) -> Cleaned:
         paths: relative to the repository, as :func:`removable` gives them.
     """
     found = [repository / path for path in paths]
-    return Cleaned(moved=tuple(_move(path, repository, keep) for path in found if os.path.lexists(path)))
+    return Cleaned(moved=_move([path for path in found if os.path.lexists(path)], repository, keep))
 
 
-def put_back(repository: Path, keep: Path) -> tuple[str, ...]:
+def put_back(repository: Path, keep: Path) -> PutBack:
     """Move what was moved to ``keep`` back into the repository, but for version histories.
 
-    What has a new file in its place stays where it is kept.
-
-    Returns:
-        Their paths, relative to the repository.
+    What a run has made again in its place makes way; what has another new file there stays in ``keep``.
     """
-    kept, done = _moved(keep), []
+    kept = _moved(keep)
+    done: list[str] = []
+    left: list[str] = []
     for relative, name in kept.items():
         place, source = files.inside(repository, relative), files.inside(keep, name)
-        if os.path.lexists(source) and not os.path.lexists(place):
-            place.parent.mkdir(parents=True, exist_ok=True)
-            shutil.move(source, place)
-            done.append(relative)
-    if kept:
+        if not os.path.lexists(source):
+            continue  # somebody took it from there
+        if is_generated(place.name):
+            _delete(place)
+        if place.name in HISTORY_FOLDERS or os.path.lexists(place):
+            left.append(relative)
+            continue
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(source, place)
+        done.append(relative)
+    if left:
+        files.write_json(keep / RECORD, {relative: kept[relative] for relative in left})
+    elif kept:
         (keep / RECORD).unlink()
-    return tuple(done)
+    return PutBack(tuple(done), tuple(left))
 
 
 def _moved(keep: Path) -> dict[str, str]:
@@ -147,21 +187,33 @@ def _is_kept_apart(path: Path) -> bool:
         return False
     if path.name == "build":
         return (path / "lib").is_dir() or any(path.glob("bdist.*")) or any(path.glob("lib.*"))
-    return path.name == "dist" and any(path.glob("*.whl")) | any(path.glob("*.tar.gz"))
+    return path.name == "dist" and (any(path.glob("*.whl")) or any(path.glob("*.tar.gz")))
 
 
-def _move(path: Path, repository: Path, keep: Path) -> str:
-    relative = _relative(path, repository)
-    name, number = relative, 1
-    while os.path.lexists(keep / name):
-        number += 1
-        name = f"{relative}.{number}"
-    if not HISTORY_FOLDERS & {path.name}:
-        # Before the move: an entry without its file does no harm.
-        files.write_json(keep / RECORD, _moved(keep) | {relative: name})
-    (keep / name).parent.mkdir(parents=True, exist_ok=True)
-    shutil.move(path, keep / name)
-    return relative
+def _move(paths: Iterable[Path], repository: Path, keep: Path) -> tuple[str, ...]:
+    """Move files and folders to free places in ``keep``; returns their paths in the repository."""
+    names: dict[str, str] = {}
+    for path in paths:
+        relative = _relative(path, repository)
+        name, number = relative, 1
+        while os.path.lexists(keep / name):
+            number += 1
+            name = f"{relative}.{number}"
+        names[relative] = name
+    if names:
+        # Before the first move: an entry without its file does no harm.
+        files.write_json(keep / RECORD, _moved(keep) | names)
+    for relative, name in names.items():
+        (keep / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(repository / relative, keep / name)
+    return tuple(names)
+
+
+def _delete(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _relative(path: Path, repository: Path) -> str:

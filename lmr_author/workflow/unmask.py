@@ -24,12 +24,14 @@ class UnmaskResult:
         moved: what was moved to ``authoring/removed/``, relative to the task.
         also: node ids of the look-alikes restored with them.
         put_back: files that ``mask`` had taken out of the repository, relative to it, and that are back.
+        left_out: those that are not: histories, and what has something new in its place.
     """
 
     targets: tuple[str, ...]
     moved: tuple[str, ...]
     also: tuple[str, ...] = ()
     put_back: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 def unmask(task: TaskDir, target: str | None, here: Path, *, force: bool = False) -> UnmaskResult:
@@ -56,11 +58,11 @@ def unmask(task: TaskDir, target: str | None, here: Path, *, force: bool = False
         if all(item.golden_file != implementation.golden_file for item in kept) and golden.is_file():
             mask_also.keep_originals(task, implementation.goal_file, golden.read_bytes())
             golden.unlink()
-    put_back = () if info.implementations else _put_back(task, info)
-    return UnmaskResult(tuple(str(item.target) for item in chosen), tuple(moved), also, put_back)
+    back = cleaning.PutBack() if info.implementations else _put_back(task, info)
+    return UnmaskResult(tuple(str(item.target) for item in chosen), tuple(moved), also, back.done, back.left)
 
 
-def _put_back(task: TaskDir, info: TaskInfo) -> tuple[str, ...]:
+def _put_back(task: TaskDir, info: TaskInfo) -> cleaning.PutBack:
     """Nothing is masked any more: what was taken out because it held an answer may be there again."""
     return cleaning.put_back(task.repository(info), task.authoring / "removed")
 

@@ -191,17 +191,89 @@ def test_what_gives_the_answer_away_is_taken_out(task: TaskDir) -> None:
         (root / name).write_bytes(b"x")
     (root / "build.py").write_bytes(b"")
     result = mask(task, MaskOptions((HINGE,)), task.root)
-    assert result.cleaned.deleted == ("old.pyc", "pkg/__pycache__")
+    assert result.cleaned.deleted == ()
     assert result.cleaned.moved == (
         ".git",
         ".ipynb_checkpoints",
         "build",
+        "old.pyc",
+        "pkg/__pycache__",
         "pkg/losses.py.bak",
         "small.egg-info",
     )
     assert set(tree(root)) == {"README.md", "build.py", "paper.json", "paper.pdf", "pkg/__init__.py",
                                "pkg/losses.py", "run.py"}  # fmt: skip
     assert (task.authoring / "removed" / "build" / "lib" / "pkg" / "losses.py").read_bytes() == b"x"
+
+
+COMMITTED = (
+    "pkg/__pycache__/losses.cpython-37.pyc",
+    "pkg/__pycache__/notes.txt",
+    "pkg/old.pyc",
+    ".DS_Store",
+    "data/.DS_Store",
+    "notebooks/.ipynb_checkpoints/run-checkpoint.ipynb",
+    "pkg/losses.py.orig",
+    "build/lib/pkg/losses.py",
+    "small.egg-info/SOURCES.txt",
+)
+"""Files of the kinds that masking takes out, as public repositories have them under version control."""
+
+
+def commit(task: TaskDir) -> None:
+    for name in COMMITTED:
+        path = task.root / "small-repo" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(f"committed {name}".encode())
+
+
+def test_committed_caches_and_backups_come_back_with_the_last_target(task: TaskDir) -> None:
+    commit(task)
+    root = task.root / "small-repo"
+    before = tree(root)
+    mask(task, MaskOptions((HINGE, "pkg/losses.py::Meter.add")), task.root)
+    assert not set(COMMITTED) & set(tree(root))
+    assert unmask(task, HINGE, task.root).put_back == ()
+    done = unmask(task, None, task.root)
+    assert set(done.put_back) == {
+        "pkg/__pycache__", "pkg/old.pyc", ".DS_Store", "data/.DS_Store", "notebooks/.ipynb_checkpoints",
+        "pkg/losses.py.orig", "build", "small.egg-info",
+    }  # fmt: skip
+    assert tree(root) == before
+    assert not (task.authoring / "removed" / "from-repository.json").exists()
+
+
+def test_what_a_run_makes_again_is_deleted_and_never_takes_the_place_of_the_repository_s_own(
+    task: TaskDir,
+) -> None:
+    commit(task)
+    root = task.root / "small-repo"
+    before = tree(root)
+    mask(task, MaskOptions((HINGE,)), task.root)
+    for name in ("pkg/__pycache__/losses.cpython-311.pyc", "pkg/old.pyc"):
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_bytes(b"of a run")
+    again = mask(task, MaskOptions(("pkg/losses.py::Meter.add",)), task.root)
+    assert again.cleaned.deleted == ("pkg/__pycache__", "pkg/old.pyc")
+    (root / ".DS_Store").write_bytes(b"of a file manager")
+    unmask(task, None, task.root)
+    assert tree(root) == before
+
+
+def test_what_has_something_new_in_its_place_and_a_history_are_said_to_stay_away(task: TaskDir) -> None:
+    commit(task)
+    root = task.root / "small-repo"
+    (root / ".git").mkdir()
+    mask(task, MaskOptions((HINGE,)), task.root)
+    (root / "build").write_bytes(b"a script")
+    done = unmask(task, None, task.root)
+    assert set(done.left_out) == {"build", ".git"}
+    assert (root / "build").read_bytes() == b"a script"
+    assert (task.authoring / "removed" / "build" / "lib" / "pkg" / "losses.py").is_file()
+    (root / "build").unlink()
+    mask(task, MaskOptions((HINGE,)), task.root)
+    assert "build" in unmask(task, None, task.root).put_back
+    assert (root / "build" / "lib" / "pkg" / "losses.py").is_file()
 
 
 def test_two_goal_files_of_one_name_have_two_goldens(task: TaskDir) -> None:

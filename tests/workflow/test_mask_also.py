@@ -286,7 +286,8 @@ def test_what_was_taken_out_comes_back_with_the_last_target_and_a_history_never(
 
     assert unmask(task, HINGE, task.root).put_back == ()
     assert not (repository(task) / "code.zip").exists()
-    assert unmask(task, ADD, task.root).put_back == ("code.zip",)
+    done = unmask(task, ADD, task.root)
+    assert (done.put_back, done.left_out) == (("code.zip",), (".git",))
     assert (repository(task) / "code.zip").read_bytes() == wheel
     assert not (repository(task) / ".git").exists()
 
