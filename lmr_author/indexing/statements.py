@@ -20,6 +20,8 @@ BLOCKS: dict[type[ast.AST], tuple[str, ...]] = {
     ast.Try: ("body", "handlers", "orelse", "finalbody"),
     ast.TryStar: ("body", "handlers", "orelse", "finalbody"), ast.Match: ("cases",),
 }  # fmt: skip
+PARTS = frozenset({"handlers", "cases"})
+"""Blocks that are lists of parts, each with a body."""
 BINDS = frozenset({ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith})
 DEFINITIONS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})
 
@@ -62,11 +64,17 @@ def definitions(tree: ast.Module) -> list[Found]:
             letter, binds, blocks, defines = about
             shape.append(letter)
             if binds:
-                bound += _bound(node, kind)
+                for target in _targets(node, kind):
+                    if type(target) is ast.Name:
+                        bound.append(target.id)
+                    elif type(target) is ast.Tuple or type(target) is ast.List:
+                        bound += [item.id for item in target.elts if type(item) is ast.Name]
             for name in blocks:
-                for block in _block(node, name):
-                    if block:
-                        stack.append((block, above, leading, owner))
+                value = getattr(node, name)
+                if name in PARTS:
+                    stack += [(part.body, above, leading, owner) for part in value]
+                elif value:
+                    stack.append((value, above, leading, owner))
             if defines:
                 own, is_class = (*above, node.name), kind is ast.ClassDef
                 found.append(Found(own, node, leading, owner))
@@ -79,24 +87,10 @@ def definitions(tree: ast.Module) -> list[Found]:
     return sorted(found, key=lambda item: (item.node.lineno, item.node.col_offset))
 
 
-def _block(node: Any, name: str) -> list[list[Any]]:
-    """The lists of statements in one field of a compound statement."""
-    value = getattr(node, name)
-    return [part.body for part in value] if name in ("handlers", "cases") else [value]
-
-
-def _bound(node: Any, kind: type[ast.AST]) -> list[str]:
-    """Names that a statement binds, those in patterns and expressions left out."""
+def _targets(node: Any, kind: type[ast.AST]) -> list[Any]:
+    """What a statement binds; names in patterns and expressions are left out."""
     if kind is ast.Assign:
-        targets = node.targets
-    elif kind is ast.With or kind is ast.AsyncWith:
-        targets = [item.optional_vars for item in node.items]
-    else:
-        targets = [node.target]
-    names: list[str] = []
-    for target in targets:
-        if type(target) is ast.Name:
-            names.append(target.id)
-        elif type(target) is ast.Tuple or type(target) is ast.List:
-            names += [item.id for item in target.elts if type(item) is ast.Name]
-    return names
+        return node.targets  # type: ignore[no-any-return]
+    if kind is ast.With or kind is ast.AsyncWith:
+        return [item.optional_vars for item in node.items]
+    return [node.target]
