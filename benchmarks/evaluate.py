@@ -2,6 +2,7 @@
 
 - `gate`: a gate's run of a test in Docker against a bare `docker run` of the same test (budget 1.2)
 - `mutants`: mutants in one fork server against one sandbox run each (budget: 30 times faster)
+- `peer`: the same by cosmic-ray (`pip install cosmic-ray`), on the same file and test, for a while
 - `candidates`: throughput of candidates with one job and with two, and the memory of it all
 """
 
@@ -9,14 +10,17 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
+import shutil
+import sqlite3
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from lmr_author.evaluation import script
@@ -100,6 +104,42 @@ def killed(task: TaskDir, most: int, single: int) -> None:
     )
 
 
+_COSMIC_RAY = """[cosmic-ray]
+module-path = {goal!r}
+timeout = 60.0
+excluded-modules = []
+test-command = {command!r}
+[cosmic-ray.distributor]
+name = "local"
+"""
+
+
+def peer(task: TaskDir, limit: float) -> None:
+    """How many mutants of the goal file cosmic-ray tries with the shipped test, in ``limit`` seconds."""
+    program = shutil.which("cosmic-ray") or shutil.which("cosmic-ray", path=str(Path(sys.executable).parent))
+    if program is None:
+        print("peer        cosmic-ray is not installed: pip install cosmic-ray")
+        return
+    with bench(task, "local", None) as made:
+        tree = made.fresh_tree(
+            "peer", made.golden_overlay
+        )  # cosmic-ray writes its mutants into the file itself
+        command = f"{sys.executable} {made.implementation.unit_test_file}"
+        (tree / "config.toml").write_text(
+            _COSMIC_RAY.format(goal=made.implementation.goal_file, command=command)
+        )
+        environment = os.environ | {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
+        options: dict[str, object] = {"cwd": tree, "env": environment, "capture_output": True}
+        subprocess.run([program, "init", "config.toml", "session.sqlite"], check=True, **options)  # type: ignore[call-overload]
+        with suppress(subprocess.TimeoutExpired):
+            subprocess.run(  # type: ignore[call-overload]
+                [program, "exec", "config.toml", "session.sqlite"], check=True, timeout=limit, **options
+            )
+        with closing(sqlite3.connect(tree / "session.sqlite")) as session:
+            (done,) = session.execute("select count(*) from work_results").fetchone()
+    print(f"peer        cosmic-ray: {done} mutants in {limit:.0f} s, {done / limit:.2f} a second")
+
+
 def throughput(task: TaskDir, count: int) -> None:
     """Right and wrong answers, by turns, with one job and with two."""
     with bench(task, "local", None) as made:
@@ -138,16 +178,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("parts", nargs="*", help="gate, mutants, candidates; all of them by default")
+    parser.add_argument("parts", nargs="*", help="gate, mutants, peer, candidates; all of them by default")
     parser.add_argument("--task", type=Path, default=TASK)
     parser.add_argument("--base-image", default="lmr-author/base:bookworm-torch")
     parser.add_argument("--runs", type=int, default=5, help="of the gate's test")
-    parser.add_argument("--mutants", type=int, default=50)
+    parser.add_argument("--mutants", type=int, default=100)
+    parser.add_argument("--peer-seconds", type=float, default=60)
     parser.add_argument("--candidates", type=int, default=100)
     given = parser.parse_args()
-    task, parts = TaskDir(given.task), given.parts or ["gate", "mutants", "candidates"]
+    task, parts = TaskDir(given.task), given.parts or ["gate", "mutants", "peer", "candidates"]
     if "mutants" in parts:
         killed(task, given.mutants, max(1, given.mutants // 10))
+    if "peer" in parts:
+        peer(task, given.peer_seconds)
     if "candidates" in parts:
         throughput(task, given.candidates)
     if "gate" in parts:

@@ -14,7 +14,7 @@ from lmr_author.evaluation.verdict import Verdict
 from lmr_author.recorded import Recording
 
 MASK_ERROR = "NotImplementedError"
-BATCH = 50
+BATCH = 100
 """Versions judged in one run of the sandbox."""
 BATCH_BYTES = 96 * 2**20
 """Outcomes that one run may send back, in bytes, judged by what was recorded."""

@@ -53,8 +53,9 @@ def replay(request: Dict[str, Any]) -> int:
     send_bytes(out, write_frame(dict(report, kind="facts")))
     variants = request["variants"]
     for number, variant in enumerate(variants):
-        loaded = _run_variant(request, variant, out)
-        if number == 0 and len(variants) > 2:
+        share = number == 0 and len(variants) > 2
+        loaded = _run_variant(request, dict(variant, share=share), out)
+        if share:
             _share(loaded, shared)
     send_bytes(out, write_frame({"kind": "end", "variants": len(variants), "peak_rss": facts.peak_memory()}))
     return 0
