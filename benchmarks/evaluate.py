@@ -32,7 +32,8 @@ from lmr_author.sandbox.docker import DockerSandbox
 from lmr_author.sandbox.factory import image_tag, open_sandbox
 from lmr_author.source import region_bytes
 from lmr_author.taskdir import TaskDir
-from lmr_author.workflow.candidates import CandidateOptions, score
+from lmr_author.workflow.candidates import score
+from lmr_author.workflow.desk import CandidateOptions
 
 TASK = Path(__file__).resolve().parent.parent / "tasks" / "1-rating-margin"
 

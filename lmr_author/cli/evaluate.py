@@ -22,7 +22,7 @@ from lmr_author.cli.common import (
 
 if TYPE_CHECKING:
     from lmr_author.taskdir import TaskDir
-    from lmr_author.workflow.candidates import CandidateOptions
+    from lmr_author.workflow.desk import CandidateOptions
 
 
 class Protocol(StrEnum):
@@ -110,7 +110,7 @@ def evaluate(
         return EXIT_CLEAN
     if predictions is not None:
         from lmr_author.evaluation.candidates.station import StationOptions
-        from lmr_author.workflow.candidates import CandidateOptions
+        from lmr_author.workflow.desk import CandidateOptions
 
         judging = StationOptions(timeout, memory, whole_file, protocol.value)
         chosen = CandidateOptions(
@@ -126,7 +126,7 @@ def evaluate(
     for task in tasks:
         show = render_runs.GateTable(task.name, quiet=output is Format.json)
         with progress(f"evaluating {task.name}") as say:
-            results.append(workflow.evaluate(task, options, say, show))
+            results.append(workflow.attempt(task, options, say, show, alone=len(tasks) == 1))
         show.end(results[-1])
     if output is Format.json:
         documents = [{"task": item.task.name, **item.to_json()} for item in results]
@@ -151,6 +151,8 @@ def _candidates(
                 "summary": [row.to_json() for row in found.rows],
                 "resumed": found.resumed,
                 "complete": found.complete,
+                "broken": {name: error.message for name, error in found.broken.items()},
+                "elsewhere": dict(found.elsewhere),
                 "path": str(found.path),
             }
         )

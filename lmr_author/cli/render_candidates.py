@@ -87,6 +87,12 @@ def scored(found: Scored) -> None:
     reasons = Counter(f"{result.task} {result.index}: {result.score.reason}" for result in apart)
     for reason, number in reasons.most_common(10):
         screen.print(f"not judged ({number}): {reason}", markup=False)
+    for name, error in found.broken.items():
+        screen.print(f"not judged: all for {name}: {error.message}", markup=False)
+    if found.elsewhere:
+        some = ", ".join(f"{name} ({number})" for name, number in list(found.elsewhere.items())[:5])
+        more = f", and {len(found.elsewhere) - 5} more" if len(found.elsewhere) > 5 else ""
+        screen.print(f"left out, as these tasks are not here: {some}{more}", markup=False)
     notes = Counter(note for result in found.results for note in result.score.dropped)
     if notes:
         most = ", ".join(f"{note} ({number})" for note, number in notes.most_common(3))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from lmr_author.review.checklist import Item
-    from lmr_author.workflow.evaluate import Evaluation
+    from lmr_author.workflow.evaluate import Broken, Evaluation
     from lmr_author.workflow.record import RecordResult
     from lmr_author.workflow.review import Review
     from lmr_author.workflow.status import Status
@@ -86,9 +86,16 @@ class GateTable:
                 f"      [dim]and {len(mutants) - SURVIVORS} more in authoring/evaluation.json[/]"
             )
 
-    def end(self, result: Evaluation) -> None:
+    def end(self, result: Evaluation | Broken) -> None:
         """Print what it all comes to."""
+        from lmr_author.workflow.evaluate import Broken
+
         if self._quiet:
+            return
+        if isinstance(result, Broken):
+            self._screen.print(f"[bold]{_escape(result.task.name)}[/]")
+            self._screen.print(f"  [bold red]not evaluated[/]: {_escape(result.error.message)}")
+            self._screen.print(f"  [cyan]hint:[/] {_escape(result.error.hint)}")
             return
         held = sum(gate.status is GateStatus.PASSED for gate in result.gates)
         verdict = "[green]sound: every gate holds[/]" if result.passed else "[bold red]not proven[/]"

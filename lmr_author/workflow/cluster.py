@@ -23,11 +23,11 @@ from lmr_author.evaluation.candidates.pool import Interruption
 from lmr_author.evaluation.candidates.predictions import Prediction
 from lmr_author.evaluation.candidates.score import Outcome, Result, Score
 from lmr_author.taskdir import AUTHORING, TaskDir
+from lmr_author.workflow.desk import CandidateOptions, Desk, judged
 
 if TYPE_CHECKING:
     from distributed import Client
 
-    from lmr_author.workflow.candidates import CandidateOptions, Desk
 
 _RETRIES = 3
 _TIMEOUT = "10s"
@@ -116,22 +116,20 @@ def _same(data: bytes) -> bytes:
 
 def judge(archive: bytes, name: str, job: Job, options: CandidateOptions) -> Result:
     """On a worker: judge a candidate."""
-    from lmr_author.workflow import candidates
-
     key = f"{files.sha256_bytes(archive)} {options}"
     with _LOCK:
         if key not in _DESKS:
             while len(_DESKS) >= KEPT:
                 _DESKS.pop(next(iter(_DESKS))).no_more()
             root = Path(tempfile.mkdtemp(prefix="lmr-author-shipped-"))
-            _DESKS[key] = candidates.Desk(unpacked(archive, root / name), options, _say_nothing)
+            _DESKS[key] = Desk(unpacked(archive, root / name), options, _say_nothing)
             _DESKS[key].on_close(lambda: shutil.rmtree(root, ignore_errors=True))
         desk = _DESKS[key]
         desk.begin()
     try:
         desk.prepare()
         with files.temporary_folder("lmr-author-tree-") as folder:
-            return candidates.judged(desk, arrived(job.item, folder), job.digest, Interruption())
+            return judged(desk, arrived(job.item, folder), job.digest, Interruption())
     finally:
         desk.end()
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from lmr_author import __version__, files
 from lmr_author.environment import inventory
-from lmr_author.errors import LmrError, SandboxBuildError
+from lmr_author.errors import LmrError, SandboxBuildError, SandboxError
 from lmr_author.evaluation import equivalents
 from lmr_author.evaluation.bench import MUTANTS, Bench
 from lmr_author.evaluation.gates import GATES, run_gates
@@ -123,26 +123,51 @@ def evaluate(task: TaskDir, options: EvaluateOptions, progress: Progress, on_gat
         build = _noted(build, implementations)
         keep(build)
         for one in implementations:
-            implementation = one.implementation
             if build.status is not GateStatus.PASSED:
-                _skip_all(implementation.index, keep)
+                _skip_all(one.implementation.index, keep)
                 continue
+            limits = options.seconds, options.mutants
             with Bench(
-                task,
-                info,
-                implementation,
-                sandbox,
-                options.seconds,
-                options.mutants,
-                progress,
-                qualnames=one.qualnames,
-            ) as bench:
+                task, info, one.implementation, sandbox, *limits, progress, qualnames=one.qualnames
+            ) as bench:  # fmt: skip
                 for gate in run_gates(bench, options.repeats, progress):
                     keep(gate)
     kind: dict[str, Any] = {"kind": options.sandbox, **facts}
     result = Evaluation(task, kind, tuple(gates), started, time.monotonic() - clock, digest)
     files.write_json(task.evaluation_path, result.to_json())
     return result
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A task that cannot be evaluated at all, beside others that can."""
+
+    task: TaskDir
+    error: LmrError
+    passed: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """What stands in place of its gates."""
+        return {"error": self.error.message, "hint": self.error.hint, "gates": [], "passed": False}
+
+
+def attempt(
+    task: TaskDir, options: EvaluateOptions, progress: Progress, on_gate: OnGate, *, alone: bool
+) -> Evaluation | Broken:
+    """As :func:`evaluate`; but a task that is not ``alone`` keeps no other one from being evaluated.
+
+    Raises:
+        SandboxError: the sandbox is not to be had, for any task.
+        LmrError: see :func:`evaluate`; of a task that is alone.
+    """
+    try:
+        return evaluate(task, options, progress, on_gate)
+    except SandboxError:
+        raise
+    except LmrError as error:
+        if alone:
+            raise
+        return Broken(task, error)
 
 
 def accept_mutant(task: TaskDir, identifier: str, reason: str) -> str:

@@ -49,6 +49,36 @@ def judge(folder: Path, *options: str) -> Ended:
     return lmr("evaluate", "tasks", "--predictions", "predictions.jsonl", *PLAIN, *options, cwd=folder)
 
 
+def test_one_broken_task_does_not_stop_the_others(task: TaskDir, tmp_path: Path) -> None:
+    broken = tmp_path / "tasks" / "3-Broken"
+    broken.mkdir()
+    (broken / "info.json").write_text("{")
+    options = ("--mutants", "0", "--repeats", "1", *PLAIN)
+
+    proved = lmr("evaluate", "tasks", *options, "--format", "json", cwd=tmp_path)
+    shown = lmr("evaluate", "tasks", *options, cwd=tmp_path)
+    alone = lmr("evaluate", "tasks/3-Broken", *options, cwd=tmp_path)
+
+    first, second = proved.json()["tasks"]
+    assert (first["task"], first["gates"]) == ("3-Broken", []) and "not valid JSON" in first["error"]
+    assert second["task"] == "7-Softplus" and any(gate["status"] == "passed" for gate in second["gates"])
+    assert (
+        proved.code == 1
+        and "not evaluated" in (shown.out + shown.err)
+        and "golden-passes" in (shown.out + shown.err)
+    )
+    assert alone.code == 3 and "not valid JSON" in alone.err
+
+    write(tmp_path, {"model": "m", "code": GOOD}, {"model": "m", "code": GOOD, "task": "3-Broken"})
+    with (tmp_path / "predictions.jsonl").open("a") as file:
+        file.write('{"task": "12-Elsewhere", "model": "m", "code": ""}\n')
+    judged = judge(tmp_path)
+
+    assert judged.code == 1 and [line["outcome"] for line in results(tmp_path)] == ["passed"]
+    assert "not judged: all for 3-Broken" in (judged.out + judged.err)
+    assert "left out, as these tasks are not here: 12-Elsewhere (1)" in (judged.out + judged.err)
+
+
 def test_answers_are_judged_and_summarised(task: TaskDir, tmp_path: Path) -> None:
     patch = (
         "--- a/scores/smooth.py\n+++ b/scores/smooth.py\n@@ -7,3 +7,3 @@ import math\n"

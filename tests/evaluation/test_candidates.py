@@ -15,9 +15,9 @@ from lmr_author.errors import LmrError, SandboxError
 from lmr_author.evaluation.candidates import predictions, store
 from lmr_author.evaluation.candidates.answer import Invalid
 from lmr_author.evaluation.candidates.changes import of_tree, patched
+from lmr_author.evaluation.candidates.disk_watch import DiskWatch
 from lmr_author.evaluation.candidates.pool import Interruption, Pace, each, retried
 from lmr_author.evaluation.candidates.score import CaseScore, Outcome, Result, Score
-from lmr_author.evaluation.candidates.station import DiskWatch
 from lmr_author.evaluation.candidates.summary import summary, wilson
 from lmr_author.evaluation.candidates.suspicions import suspicions
 from lmr_author.taskdir import TaskDir
@@ -34,7 +34,7 @@ def task(tmp_path: Path) -> TaskDir:
 def read(task: TaskDir, *lines: dict[str, object]) -> list[predictions.Prediction]:
     path = task.root.parent / "p.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return predictions.read(path, {task.name: task.load()})
+    return list(predictions.read(path, {task.name: task.load()}).items)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_an_agents_folders_name_the_model(task: TaskDir, tmp_path: Path) -> None
     for place in ("one/7-Softplus", "two/run-3/7-Softplus", "7-Softplus"):
         shutil.copytree(task.root, tmp_path / "runs" / place)
 
-    found = predictions.read(tmp_path / "runs", {task.name: task.load()})
+    found = predictions.read(tmp_path / "runs", {task.name: task.load()}).items
 
     assert sorted(item.model for item in found) == ["one", "runs", "two/run-3"]
     assert all(item.tree is not None and item.tree.name == "scores-repo" for item in found)

@@ -17,7 +17,8 @@ from lmr_author.evaluation.candidates.predictions import Prediction
 from lmr_author.evaluation.candidates.score import Outcome, Result
 from lmr_author.evaluation.candidates.station import StationOptions
 from lmr_author.workflow import cluster
-from lmr_author.workflow.candidates import CandidateOptions, score
+from lmr_author.workflow.candidates import score
+from lmr_author.workflow.desk import CandidateOptions
 from tests.cli.program import ENVIRONMENT, wait_for
 from tests.evaluation.foreign import PLAIN_PYTHON, STYLES, foreign_task
 

@@ -14,7 +14,8 @@ from lmr_author.evaluation.candidates.score import Outcome, Result
 from lmr_author.evaluation.candidates.station import StationOptions
 from lmr_author.sandbox import bubblewrap
 from lmr_author.taskdir import TaskDir
-from lmr_author.workflow.candidates import CandidateOptions, Scored, score
+from lmr_author.workflow.candidates import Scored, score
+from lmr_author.workflow.desk import CandidateOptions
 from lmr_author.workflow.mask import MaskOptions, mask
 from lmr_author.workflow.record import RecordOptions, record
 from tests.cli.program import snapshot

@@ -87,11 +87,12 @@ class Pace:
     Attributes:
         total: candidates in all.
         done: those that are judged, in an earlier run or in this one.
+        skipped: those of them that an earlier run had judged.
     """
 
     def __init__(self, total: int) -> None:
         self.total = total
-        self.done = 0
+        self.done = self.skipped = 0
         self._stepped = 0
         self._started = time.monotonic()
 
@@ -103,6 +104,7 @@ class Pace:
     def skip(self) -> None:
         """One more was judged before."""
         self.done += 1
+        self.skipped += 1
 
     @property
     def seconds_left(self) -> float | None:

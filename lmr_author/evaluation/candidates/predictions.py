@@ -43,12 +43,25 @@ class Prediction:
     tree: Path | None = None
 
 
-def read(path: Path, tasks: Mapping[str, TaskInfo]) -> list[Prediction]:
-    """All predictions of a file or folder, for one implementation each, samples numbered.
+@dataclass(frozen=True)
+class Given:
+    """What a file or folder holds.
+
+    Attributes:
+        items: for the tasks that are there: one for each implementation, samples numbered.
+        elsewhere: other tasks' names, as they are written there → how many predictions.
+    """
+
+    items: tuple[Prediction, ...]
+    elsewhere: Mapping[str, int]
+
+
+def read(path: Path, tasks: Mapping[str, TaskInfo]) -> Given:
+    """All predictions of a file or folder.
 
     Args:
         path: a JSONL (or JSON) file, or a folder.
-        tasks: task folder's name → its ``info.json``; what is for other tasks is left out.
+        tasks: task folder's name → its ``info.json``.
 
     Raises LmrError: no such file, a line that is no prediction, nothing for these tasks.
     """
@@ -66,7 +79,8 @@ def read(path: Path, tasks: Mapping[str, TaskInfo]) -> list[Prediction]:
     for item in found:
         seen[item.task, item.index, item.model] += 1
         result.append(replace(item, sample=seen[item.task, item.index, item.model]))
-    return result
+    elsewhere = Counter(item.task for item in given if _task_name(item.task, tasks) is None)
+    return Given(tuple(result), elsewhere)
 
 
 def _expanded(item: Prediction, tasks: Mapping[str, TaskInfo]) -> Iterator[Prediction]:

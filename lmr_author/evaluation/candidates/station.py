@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from lmr_author.evaluation import script
 from lmr_author.evaluation.bench import Bench
 from lmr_author.evaluation.candidates import changes
 from lmr_author.evaluation.candidates.answer import Invalid
+from lmr_author.evaluation.candidates.disk_watch import DiskWatch
 from lmr_author.evaluation.candidates.fitting import Fitted, Place, fit, fit_file, whole_file
 from lmr_author.evaluation.candidates.predictions import Prediction
 from lmr_author.evaluation.candidates.score import CaseScore, Outcome, Score
@@ -29,8 +29,6 @@ LMR_BENCH = "lmr-bench"
 
 _GRACE_SECONDS = 5
 _OUTPUT_BYTES = 16 * 2**20
-_TREE_BYTES = 512 * 2**20
-_TREE_FILES = 50_000
 _LOG = 4000
 
 Stop = Callable[[], bool]
@@ -306,40 +304,3 @@ def _together(cases: tuple[CaseScore, ...], log: str) -> Score:
 def _digest(overlay: Mapping[str, bytes]) -> str:
     parts = (name.encode("utf-8", "surrogateescape") + b"\0" + data for name, data in sorted(overlay.items()))
     return hashlib.sha256(b"\0".join(parts)).hexdigest()[:24]
-
-
-class DiskWatch:
-    """Notices that a run fills the disk through the tree that it may write; looks seldom where looking is slow."""
-
-    def __init__(self, most_bytes: int = _TREE_BYTES, most_files: int = _TREE_FILES) -> None:
-        self._most = most_bytes, most_files
-        self._first: tuple[int, int] | None = None
-        self._next = 0.0
-
-    def is_full(self, tree: Path) -> bool:
-        """Whether the tree has grown beyond what a test may write."""
-        now = time.monotonic()
-        if now < self._next:
-            return False
-        size = _size(tree)
-        self._next = time.monotonic() + 10 * (time.monotonic() - now)
-        if self._first is None:
-            self._first = size
-        return any(now - first > most for now, first, most in zip(size, self._first, self._most, strict=True))
-
-
-def _size(tree: Path) -> tuple[int, int]:
-    """Bytes on the disk, and number of files and folders."""
-    total = count = 0
-    waiting = [str(tree)]
-    while waiting:
-        try:
-            with os.scandir(waiting.pop()) as entries:
-                for entry in entries:
-                    count += 1
-                    total += entry.stat(follow_symlinks=False).st_blocks * 512
-                    if entry.is_dir(follow_symlinks=False):
-                        waiting.append(entry.path)
-        except OSError:
-            continue
-    return total, count
