@@ -17,6 +17,8 @@ FORMAT = "lmr-recording/1"
 MANIFEST = "recording.json"
 SUPPORT = "lmr_probe"
 """Folder beside the tests with what they need to read a recording; standard library only."""
+FIXTURES, CHECKERS = "fixtures.py", "checkers.py"
+"""Files beside the tests that the annotator may write: what builds objects, and what compares parts."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,11 @@ class Case:
 
 @dataclass(frozen=True)
 class Recording:
-    """All cases of one implementation, and how they came about."""
+    """All cases of one implementation, and how they came about.
+
+    Attributes:
+        helpers: of the annotator's own files beside the tests, those that the cases need → SHA-256.
+    """
 
     goal_file: str
     qualname: str
@@ -64,6 +70,7 @@ class Recording:
     missed: tuple[int, ...]
     cases: tuple[Case, ...]
     support: Mapping[str, str]
+    helpers: Mapping[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The document as stored."""
@@ -82,6 +89,7 @@ class Recording:
                 {**asdict(case), "omitted": [dict(item) for item in case.omitted]} for case in self.cases
             ],
             "support": dict(self.support),
+            **({"helpers": dict(self.helpers)} if self.helpers else {}),
         }
 
     @classmethod
@@ -104,6 +112,7 @@ class Recording:
                 missed=tuple(int(item) for item in coverage["missed"]),
                 cases=tuple(_case(item) for item in data["cases"]),
                 support={str(key): str(value) for key, value in data["support"].items()},
+                helpers={str(key): str(value) for key, value in data.get("helpers", {}).items()},
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise LmrError(f"{MANIFEST} is not a recording's manifest ({error!r})", "record again") from error
@@ -132,7 +141,25 @@ def tampered(folder: Path, recording: Recording) -> list[str]:
         path = folder.parent.parent / SUPPORT / Path(name).name
         if not path.is_file() or files.sha256_file(path) != digest:
             problems.append(f"../../{SUPPORT}/{name} was changed or is missing")
+    for name, digest in recording.helpers.items():
+        path = folder.parent.parent / Path(name).name
+        if not path.is_file() or files.sha256_file(path) != digest:
+            problems.append(f"../../{name} was changed or is missing; if it is meant to be so, record again")
     return problems
+
+
+def helper(folder: Path, recording: Recording, name: str) -> Path | None:
+    """One of the annotator's own files, None when the cases do not need it. Raises LmrError when it is missing.
+
+    Args:
+        folder: the recording's folder.
+    """
+    if name not in recording.helpers:
+        return None
+    path = folder.parent.parent / name
+    if not path.is_file() or path.is_symlink():
+        raise LmrError(f"unit_test/{name} is missing, which the recorded cases need", "restore it")
+    return path
 
 
 def _case(data: Mapping[str, Any]) -> Case:

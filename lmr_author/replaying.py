@@ -10,11 +10,11 @@ import json
 import posixpath
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from lmr_author import files, resources
+from lmr_author import files, judging, resources
 from lmr_author.errors import LmrError
 from lmr_author.probe import codec, compare, frames
 from lmr_author.sandbox.base import Command, ExecResult, Limits, Mount, Sandbox
@@ -47,6 +47,8 @@ class Plan:
         cases: names of the cases.
         preload: libraries to import before the versions part ways; those that the recorded run used.
         case_seconds: time limit of one call.
+        fixtures: ``unit_test/fixtures.py``, when the inputs name fixtures.
+        judging: what checkers of the annotator judge, if anything.
     """
 
     goal_file: str
@@ -58,11 +60,17 @@ class Plan:
     cases: tuple[str, ...]
     preload: tuple[str, ...] = ()
     case_seconds: float = 60.0
+    fixtures: Path | None = None
+    judging: judging.Judging | None = None
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one variant did in one case, as the sandbox claims."""
+    """What one variant did in one case, as the sandbox claims.
+
+    Attributes:
+        judged: path → what the annotator's checker says against that part, "" for nothing.
+    """
 
     status: str
     entered: bool = False
@@ -70,6 +78,7 @@ class Outcome:
     error: Mapping[str, Any] = field(default_factory=dict)
     document: codec.Document | None = None
     seconds: float = 0.0
+    judged: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def error_text(self) -> str:
@@ -130,7 +139,7 @@ def replay(
             stop=stop,
         )
         result = sandbox.run(command)
-    return _read(result)
+    return _judged(sandbox, plan, _read(result))
 
 
 def load_document(folder: Path, stem: str) -> codec.Document:
@@ -150,7 +159,10 @@ def differences(
     """How an outcome differs from the expected one; [] when it does not."""
     if outcome.document is None:
         return [outcome.error_text or outcome.status]
-    found = [str(item) for item in compare.compare(expected, outcome.document, dict(checkers))]
+    found = [str(item) for item in compare.compare(expected, outcome.document, judging.without(checkers))]
+    for path in judging.functions_of(checkers):
+        message = outcome.judged.get(path, judging.NOT_JUDGED)
+        found += [f"{path}: {message}"] if message else []
     # When the call raised where it should have returned, what it raised is what a person wants to know.
     return [f"raised {outcome.error_text}", *found] if found and outcome.error_text else found
 
@@ -187,8 +199,28 @@ def _write_job(job: Path, tree_inside: str, plan: Plan, variants: Sequence[Varia
         "preload": list(plan.preload),
         "threads": threads,
     }
+    if plan.fixtures is not None:
+        shutil.copyfile(plan.fixtures, job / "fixtures.py")
+        request["fixtures"] = "fixtures.py"
     (job / "request.json").write_text(json.dumps(request), encoding="utf-8")
     return f"{INPUTS}/request.json"
+
+
+def _judged(sandbox: Sandbox, plan: Plan, found: Replay) -> Replay:
+    """With what the annotator's checkers say of each outcome."""
+    if plan.judging is None:
+        return found
+    told = [
+        (key, item)
+        for key, item in found.outcomes.items()
+        if item.document is not None and plan.judging.functions.get(key[1])
+    ]
+    if not told:
+        return found
+    pairs = [(key[1], item.document) for key, item in told if item.document is not None]
+    said = judging.judge(sandbox, plan.judging, pairs)
+    judged = {key: replace(item, judged=one) for (key, item), one in zip(told, said, strict=True)}
+    return replace(found, outcomes={**found.outcomes, **judged})
 
 
 def _read(result: ExecResult) -> Replay:

@@ -110,6 +110,7 @@ class RecordingsUntouched(Check):
             manifest = json.loads(data)
             cases = [(str(case["name"]), dict(case["files"])) for case in manifest["cases"]]
             support = dict(manifest.get("support") or {})
+            helpers = dict(manifest.get("helpers") or {})
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             yield self.finding(
                 view, "recording.json cannot be read", "record again: `lmr-author record`", path=place
@@ -121,6 +122,7 @@ class RecordingsUntouched(Check):
         wanted += [
             (place.parent.parent.parent / SUPPORT / str(file), digest) for file, digest in support.items()
         ]
+        wanted += [(place.parent.parent.parent / str(file), digest) for file, digest in helpers.items()]
         for path, digest in wanted:
             if ".." in path.parts or view.inside(view.task.root, view.relative_raw(path)) is None:
                 yield self.finding(

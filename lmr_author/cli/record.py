@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,8 +14,12 @@ from lmr_author.cli.common import (
     SandboxKind,
     SandboxOption,
     TaskOption,
+    can_ask,
     current_task,
 )
+
+if TYPE_CHECKING:
+    from lmr_author.recording.tolerance import Widened
 
 
 def record(
@@ -63,6 +68,17 @@ def record(
             "--check", metavar="PATH=KIND", help="How a part is compared, as value[0]=set; repeatable."
         ),
     ] = None,
+    gradients: Annotated[
+        bool, typer.Option("--gradients", help="Compare gradients with respect to the inputs too.")
+    ] = False,
+    project: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--project",
+            metavar="PATH",
+            help="Keep a sample and sums of a large part, as value[1]; repeatable.",
+        ),
+    ] = None,
     cases: Annotated[
         int, typer.Option("--cases", min=1, max=50, help="Cases to keep; a few more where they help.")
     ] = 3,
@@ -71,38 +87,58 @@ def record(
     base_image: BaseImageOption = None,
     timeout: Annotated[float, typer.Option("--timeout", min=1, help="Seconds the command may run.")] = 600.0,
     max_mb: Annotated[float, typer.Option("--max-mb", min=0.001, help="Largest recorded call, in MB.")] = 8.0,
+    max_total_mb: Annotated[
+        float, typer.Option("--max-total-mb", min=0.001, help="Largest size of all cases together, in MB.")
+    ] = 32.0,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Take tolerances that had to be widened.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a recording; the old one is kept.")] = False,
     task: TaskOption = None,
 ) -> int:
     """Record real calls of the golden into cases and a unit test: record TARGET -- python driver.py …"""
-    from lmr_author.cli import render_runs
+    from lmr_author.cli import render_record
     from lmr_author.cli.render import progress
     from lmr_author.recording.drivers import Data
     from lmr_author.workflow import record as workflow
 
-    command = list(context.args)
-    if target is not None and "::" not in target:
-        # `record -- python driver.py`: the parser cannot know that the first word is the command's.
-        command, target = [target, *command], None
+    target, command, files = _words(target, context.args)
     options = workflow.RecordOptions(
         target=target,
-        command=tuple(command),
+        command=command,
         cases=cases,
         sandbox=sandbox.value,
         python=python,
         base_image=base_image,
         seconds=timeout,
         max_mb=max_mb,
+        max_total_mb=max_total_mb,
         force=force,
         from_tests=from_tests,
         examples=tuple(from_example or ()),
         arguments=tuple(argument or ()),
         vary=vary,
         checks=tuple(check or ()),
-        data=Data(tuple(data or ()), tuple(mapping or ()), allow_pickle),
+        data=Data((*(data or ()), *files), tuple(mapping or ()), allow_pickle),
+        gradients=gradients,
+        project=tuple(project or ()),
     )
     folder = current_task(task)
     with progress("recording") as say:
-        result = workflow.record(folder, options, Path.cwd(), say)
-    render_runs.record_result(result)
+
+        def agree(wide: Sequence[Widened]) -> bool:
+            with say.paused():
+                return render_record.agree_to_tolerances(wide)
+
+        result = workflow.record(folder, options, Path.cwd(), say, agree if can_ask(yes) else None)
+    render_record.record_result(result)
     return 0
+
+
+def _words(target: str | None, rest: list[str]) -> tuple[str | None, tuple[str, ...], tuple[Path, ...]]:
+    """Target, command, and files of ``record import [TARGET] FILE…``."""
+    if target == "import":
+        named = [word for word in rest if "::" in word]
+        return named[0] if named else None, (), tuple(Path(word) for word in rest if word not in named[:1])
+    if target is not None and "::" not in target:
+        # `record -- python driver.py`: the parser cannot know that the first word is the command's.
+        return None, (target, *rest), ()
+    return target, tuple(rest), ()

@@ -7,7 +7,8 @@ from types import TracebackType
 from rich.status import Status as Spinner
 
 from lmr_author.cli.render import Progress, console, mask_result
-from lmr_author.cli.render_runs import GateTable, record_result, status_table
+from lmr_author.cli.render_record import record_result
+from lmr_author.cli.render_runs import GateTable, status_table
 from lmr_author.model import GateResult
 from lmr_author.validation.report import Report
 from lmr_author.workflow.demo import DemoHooks, DemoResult

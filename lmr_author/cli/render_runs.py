@@ -1,4 +1,4 @@
-"""How the results of record, evaluate, review and status look."""
+"""How the results of evaluate, review and status look."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from lmr_author.review.checklist import Item
     from lmr_author.workflow.evaluate import Broken, Evaluation
-    from lmr_author.workflow.record import RecordResult
     from lmr_author.workflow.review import Review
     from lmr_author.workflow.status import Status
 
@@ -106,54 +105,6 @@ class GateTable:
         )
 
 
-def record_result(result: RecordResult) -> None:
-    """What was recorded, what it covers, and what comes next."""
-    screen = console()
-    recording, proof = result.recording, result.proof
-    screen.print(
-        f"[green]recorded[/] {len(recording.cases)} of {recording.calls} calls of "
-        f"{_escape(str(result.implementation.target))}"
-    )
-    for case in recording.cases:
-        values = ", ".join(f"{name}: {text}" for name, text in case.summary.items())
-        origin = "inputs made" if case.made else f"call {case.call}"
-        screen.print(f"  {case.name}  {origin}, {_size(case.bytes)}, {_short(values)}", markup=False)
-        for item in case.omitted[:3]:
-            screen.print(
-                f"[yellow]  note:[/] not stored: {_escape(str(item.get('path')))} ({item.get('type')})"
-            )
-    for rejected in proof.rejected[:3]:
-        screen.print(
-            f"[yellow]  note:[/] call {rejected.call.number} was rejected: "
-            f"{_escape(_short(rejected.reason, 160))}"
-        )
-    if recording.missed:
-        lines = ", ".join(str(line) for line in recording.missed)
-        screen.print(
-            f"[yellow]  note:[/] never executed: line {lines} of {_escape(recording.goal_file)}; "
-            "drive it with inputs that reach them"
-        )
-    _noticed(result, screen)
-    if result.exit_code != 0:
-        screen.print(f"[yellow]  note:[/] the command itself ended with exit code {result.exit_code}")
-    for name in result.kept:
-        screen.print(f"  kept the old {_escape(name)} in authoring/removed/")
-    screen.print(f"  test {result.implementation.unit_test_file}", markup=False)
-    screen.print("next: lmr-author validate && lmr-author evaluate", markup=False)
-
-
-def _noticed(result: RecordResult, screen: Console) -> None:
-    """How many wrong versions of the golden the cases notice."""
-    noticed = result.proof.noticed
-    if not noticed.tried:
-        return
-    killed = len(noticed.tried) - len(noticed.missed)
-    screen.print(
-        f"  {killed} of {len(noticed.tried)} wrong versions of the golden fail "
-        f"({killed / len(noticed.tried):.0%}; `lmr-author evaluate` shows those that do not)"
-    )
-
-
 def checklist_items(items: Iterable[Item]) -> None:
     """Items of a checklist with their evidence."""
     screen = console()
@@ -195,20 +146,6 @@ def status_table(found: Sequence[Status], *, stderr: bool = False) -> None:
 def exported(destination: Path, count: int) -> None:
     """A bundle was written."""
     console().print(f"[green]exported[/] {_escape(str(destination))} ({count} files)")
-
-
-def _size(count: int) -> str:
-    return (
-        f"{count} B"
-        if count < 1024
-        else f"{count / 1024:.1f} kB"
-        if count < 2**20
-        else f"{count / 2**20:.1f} MB"
-    )
-
-
-def _short(text: str, width: int = 110) -> str:
-    return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def _escape(text: str) -> str:

@@ -6,7 +6,7 @@ import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 
-from lmr_author import replaying
+from lmr_author import judging, recorded, replaying
 from lmr_author.evaluation import script
 from lmr_author.evaluation.bench import Bench
 from lmr_author.evaluation.evidence import Profile, advice, problem
@@ -113,17 +113,21 @@ class RecordingJudge(Judge):
 
     def plan(self, line: int, seconds: float | None = None) -> replaying.Plan:
         """What is replayed. ``line``: of the target in the version; ``seconds``: time limit of a case."""
-        recording = self.recording
+        recording, folder = self.recording, self.bench.recording_folder
+        checkers = recorded.helper(folder, recording, recorded.CHECKERS)
+        functions = {case.name: judging.functions_of(case.checkers) for case in recording.cases}
         return replaying.Plan(
             goal_file=recording.goal_file,
             qualname=recording.qualname,
             line=line,
             module=recording.module,
             sys_path=recording.sys_path,
-            recording=self.bench.recording_folder,
+            recording=folder,
             cases=tuple(case.name for case in recording.cases),
             preload=tuple(name for name in replaying.HEAVY if name in recording.versions),
             case_seconds=seconds or self.bench.seconds,
+            fixtures=recorded.helper(folder, recording, recorded.FIXTURES),
+            judging=judging.Judging(checkers, folder, functions) if checkers else None,
         )
 
     def _verdict(self, result: replaying.Replay, variant: str) -> Verdict:

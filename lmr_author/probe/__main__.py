@@ -1,6 +1,5 @@
-"""``python FOLDER record CONFIG -- COMMAND…`` | ``replay REQUEST`` | ``import TREE FILE SECONDS`` | ``facts``.
-
-Also as ``python -m``.
+"""``python FOLDER record CONFIG -- COMMAND…`` | ``replay REQUEST`` | ``judge REQUEST`` | ``import TREE FILE SECONDS``
+| ``facts``. Also as ``python -m``.
 """
 
 from __future__ import annotations
@@ -8,7 +7,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import Any, List
+from typing import Any, List, Tuple
 
 
 def _package() -> str:
@@ -32,9 +31,10 @@ def _read(path: str) -> Any:
     with open(path, encoding="utf-8") as file:
         data = json.load(file)
     base = os.path.dirname(os.path.abspath(path))
-    for holder, keys in [(data, ("tree", "out", "inputs"))] + [
-        (variant, ("source",)) for variant in data.get("variants", ())
-    ]:
+    holders: List[Tuple[Any, Tuple[str, ...]]] = [(data, ("tree", "out", "inputs", "checkers", "fixtures"))]
+    holders += [(variant, ("source",)) for variant in data.get("variants", ())]
+    holders += [(item, ("expected", "actual")) for item in data.get("items", ())]
+    for holder, keys in holders:
         for key in keys:
             if holder.get(key):
                 holder[key] = os.path.normpath(os.path.join(base, holder[key]))
@@ -54,6 +54,9 @@ def main(arguments: List[str]) -> int:
     if len(arguments) == 2 and arguments[0] == "replay":
         request = _read(arguments[1])
         return int(load("replayer").replay(request))
+    if len(arguments) == 2 and arguments[0] == "judge":
+        out = load("replayer").take_stdout()
+        return int(load("judge").judge(_read(arguments[1]), out))
     if len(arguments) == 4 and arguments[0] == "import":
         return int(load("importing").try_import(arguments[1], arguments[2], float(arguments[3])))
     if arguments == ["facts"]:

@@ -1,6 +1,6 @@
 """Calls from stored inputs, as what drives the target: ``python -m lmr_probe.calling REQUEST``.
 
-Request: ``{"tree", "goal_file", "qualname", "line", "module", "sys_path", "cases": [folder, …]}``; without
+Request: ``{"tree", "goal_file", "qualname", "line", "module", "sys_path", "cases": [folder, …], "fixtures"}``; without
 ``sys_path`` the file is imported the first way that works. What is recorded is what the golden makes of them.
 """
 
@@ -21,6 +21,8 @@ def main(path: str) -> int:
     with open(path, encoding="utf-8") as file:
         request = json.load(file)
     base = os.path.dirname(os.path.abspath(path))
+    if request.get("fixtures"):
+        request["fixtures"] = os.path.join(base, request["fixtures"])
     problem = ""
     for target in targets(request):
         try:
@@ -45,7 +47,9 @@ def targets(request: Dict[str, Any]) -> Iterator[Target]:
         ]
     for module, path in places:
         folders = ["" if item == "." else item for item in path or [""]]
-        yield Target(tree, goal_file, request["qualname"], request.get("line") or 0, module or None, folders)
+        line = request.get("line") or 0
+        fixtures = request.get("fixtures")
+        yield Target(tree, goal_file, request["qualname"], line, module or None, folders, fixtures=fixtures)
 
 
 if __name__ == "__main__":

@@ -37,6 +37,7 @@ def run_cases(request: Dict[str, Any], variant: Dict[str, Any], cases: List[str]
         request.get("module"),
         request.get("sys_path") or [""],
         source,
+        fixtures=request.get("fixtures"),
     )
     _enter(target)
     try:

@@ -11,7 +11,7 @@ import types
 import warnings
 from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
-from . import arrays, containers, objects, tensors, values
+from . import arrays, containers, objects, projection, tensors, values
 from .buffers import Buffer
 from .document import Document, Omitted
 from .problems import ITERATOR, LOCAL, Problem, TooLarge, Unstorable
@@ -29,8 +29,16 @@ _PART = re.compile(r"[^.\[]*(?:[.\[][^.\[]*)?")
 class Encoder:
     """One encoding run; use :func:`lmr_author.probe.codec.encode`."""
 
-    def __init__(self, limit: int = DEFAULT_LIMIT, skip: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        limit: int = DEFAULT_LIMIT,
+        skip: Iterable[str] = (),
+        stands_in: Optional[Callable[[Any, str], Optional[str]]] = None,
+        project: Iterable[str] = (),
+    ) -> None:
         self.limit = limit
+        self.stands_in = stands_in
+        self.project = frozenset(project)
         self.skip = frozenset(skip)
         self.omitted: List[Omitted] = []
         self.problems: List[Problem] = []
@@ -106,6 +114,13 @@ class Encoder:
         return self._compound(value, kind, path)
 
     def _compound(self, value: Any, kind: type, path: str) -> Any:
+        fixture = self.stands_in(value, path) if self.stands_in is not None else None
+        if fixture is not None:
+            return {"$": "fixture", "name": fixture}
+        if path in self.project:
+            small = projection.project(value)
+            if small is not value:
+                return self.node(small, path + "@")
         known = self._memo.get(id(value))
         if known is not None:
             return self._reference(known[0], value, path)

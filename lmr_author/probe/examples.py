@@ -1,7 +1,8 @@
 """Calls written by the annotator, as what drives the target: ``python -m lmr_probe.examples REQUEST``.
 
-Request: ``{"goal_file", "examples": [Python text, …]}``; run from the repository's root. Each example sees the
-names of the goal file, and ``torch``, ``np``, ``pd``, ``math`` and ``random`` where they are installed.
+Request: ``{"goal_file", "examples": [Python text, …], "fixtures": path or absent}``; run from the repository's root.
+Each example sees the names of the goal file, the functions that build fixtures, and ``torch``, ``np``, ``pd``, ``math``
+and ``random`` where they are installed.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import sys
 import traceback
 from typing import Any, Dict, List
 
+from .fixtures import Fixtures
 from .importing import ways
 
 LIBRARIES = (("torch", "torch"), ("np", "numpy"), ("numpy", "numpy"), ("pd", "pandas"))
@@ -31,6 +33,9 @@ def main(path: str) -> int:
     with open(path, encoding="utf-8") as file:
         request = json.load(file)
     known = names(import_goal(os.getcwd(), request["goal_file"]))
+    if request.get("fixtures"):
+        place = os.path.join(os.path.dirname(os.path.abspath(path)), request["fixtures"])
+        known.update(Fixtures(path=place).functions())
     failed = 0
     for number, text in enumerate(request["examples"]):
         seed(number)

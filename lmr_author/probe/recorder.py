@@ -14,10 +14,23 @@ import types
 from typing import Any, Callable, Dict, FrozenSet, List, Optional, Set, Tuple
 
 from . import facts, randomness, summary
-from .codec import Document, TooLarge, Unstorable, encode
+from .codec import Document, TooLarge, Unstorable
 from .hook import Hook
 from .near import Near
-from .outcome import ITEM_LIMIT, ITEMS, MODE, RANDOM, Inputs, add_part, bind, mode, take, type_name
+from .outcome import (
+    GRADIENTS,
+    ITEM_LIMIT,
+    ITEMS,
+    MODE,
+    PROJECT,
+    RANDOM,
+    Inputs,
+    add_part,
+    bind,
+    mode,
+    take,
+    type_name,
+)
 from .pool import Kept, Pool, write_json
 from .wrapping import wrap
 
@@ -52,6 +65,9 @@ class Recorder:
         self.child = child
         self.limits = {name: config.get(name) or value for name, value in DEFAULTS.items()}
         goal = os.path.join(self.tree, *config["goal_file"].split("/"))
+        self.fixtures = tuple(config.get("fixture_names") or ())
+        self.gradients = bool(config.get("gradients"))
+        self.project = tuple(config.get("project") or ())
         self.hook = Hook(goal, config["qualname"], config.get("line") or 0, self.register)
         self.near = Near(self.tree, goal, config["qualname"])
         self.modules: List[str] = []
@@ -146,7 +162,7 @@ class Recorder:
         """Take the inputs, leaving out large attributes of ``self`` that the function's code never names."""
         for _ in range(16):
             try:
-                return take(function, arguments, self.limits["max_bytes"], self._skip)
+                return take(function, arguments, self.limits["max_bytes"], self._skip, self.fixtures)
             except TooLarge as error:
                 match = _ATTRIBUTE.match(error.path)
                 if match is None or match.group(1) != next(iter(arguments), None):
@@ -197,6 +213,7 @@ class Call:
         self.hits: FrozenSet[int] = frozenset()
         self.items: List[Document] = []
         self._inputs: Optional[Inputs] = None
+        self._shapes = ""
         self._random: Dict[str, Any] = {}
         self._mode: Optional[Dict[str, Any]] = None
         self._start = 0.0
@@ -206,7 +223,10 @@ class Call:
 
         def copy() -> None:
             arguments = bind(self.function, args, kwargs)
+            self._shapes = summary.shapes(arguments)
             self._inputs = self.recorder.take(self.function, arguments)
+            self._inputs.gradients = self.recorder.gradients
+            self._inputs.project = self.recorder.project
             self._mode = mode()
             self._random = randomness.capture()
 
@@ -221,7 +241,7 @@ class Call:
                 self.recorder.refuse("unstorable", "%s is a %s: %s" % (path, kind, advice))
             self._inputs = None
         except TooLarge as error:
-            self.recorder.refuse("too_large", str(error))
+            self.recorder.refuse("too_large", "%s%s" % (error, self._shapes))
             self._inputs = None
         except Exception as error:
             self.recorder.refuse("failed", "%s: %s" % (type(error).__name__, error))
@@ -229,8 +249,9 @@ class Call:
 
     def item(self, value: Any) -> None:
         """A generator yielded."""
-        if self._inputs is not None and len(self.items) < ITEM_LIMIT:
-            self._guarded(lambda: self.items.append(encode(value, self.recorder.limits["max_bytes"])))
+        inputs = self._inputs
+        if inputs is not None and len(self.items) < ITEM_LIMIT:
+            self._guarded(lambda: self.items.append(inputs.encode(value)))
 
     def sent(self) -> None:
         """A value or an exception was sent into a generator, which replay does not do."""
@@ -250,11 +271,10 @@ class Call:
 
     def generated(self, exhausted: bool, value: Any = None) -> None:
         """A generator ended, or was left."""
-        limit = self.recorder.limits["max_bytes"]
 
         def outcome(inputs: Inputs) -> Document:
             complete = exhausted and len(self.items) < ITEM_LIMIT
-            return inputs.generated(self.function, self.items, encode(value, limit) if complete else None)
+            return inputs.generated(self.function, self.items, inputs.encode(value) if complete else None)
 
         self._end(outcome, None)
 
@@ -281,6 +301,10 @@ class Call:
         expected = outcome(inputs)
         if self._mode is not None:
             add_part(inputs.document, MODE, self._mode)
+        if inputs.gradients:
+            add_part(inputs.document, GRADIENTS, True)
+        if inputs.project:
+            add_part(inputs.document, PROJECT, list(inputs.project))
         if used:
             add_part(inputs.document, RANDOM, used)
         if expected_open(expected):

@@ -45,7 +45,7 @@ class Ended(NamedTuple):
 
 def replay(request: Dict[str, Any]) -> int:
     """Serve a request. Returns 0 when every variant was run, whatever it did."""
-    out = _take_stdout()
+    out = take_stdout()
     _guard_parent()
     _leave_tree(request["tree"])
     shared = _preload(request.get("preload") or (), request.get("threads") or 1)
@@ -61,7 +61,7 @@ def replay(request: Dict[str, Any]) -> int:
     return 0
 
 
-def _take_stdout() -> int:
+def take_stdout() -> int:
     """Keep the real standard output for frames; from now on whatever is printed goes to standard error."""
     sys.stdout.flush()
     out = os.dup(1)

@@ -48,6 +48,16 @@ def _kind(node: Any, ids: Dict[int, Any]) -> str:
     return text
 
 
+def shapes(arguments: Dict[str, Any]) -> str:
+    """Shapes of arguments, as in ``" (x: [512, 768])"``: what there is to slice where a call is too large."""
+    found = []
+    for name, value in arguments.items():
+        shape = getattr(value, "shape", None)
+        if isinstance(shape, tuple) and shape and all(isinstance(size, int) for size in shape):
+            found.append("%s: %s" % (name, list(shape)))
+    return " (%s)" % ", ".join(found) if found else ""
+
+
 def summarize(recorder: Recorder) -> Dict[str, Any]:
     """The ``summary.json`` of a run."""
     blocks = _blocks(recorder)

@@ -11,10 +11,11 @@ from lmr_author.probe.document import Document
 from lmr_author.probe.leaves import walk
 from lmr_author.probe.loose import METRICS
 
-KINDS = ("exact", "allclose", "set", "dataframe", "text", "ignore")
+KINDS = ("exact", "allclose", "set", "dataframe", "text", "custom", "ignore")
 HINT = (
     "as in --check 'value[0]=set', 'value=allclose:1e-4,1e-6' (relative, absolute), 'value=text:rouge_l>=0.9', "
-    "'value=dataframe' (rows in any order), 'value[2]=exact', 'value[3]=ignore'"
+    "'value=dataframe' (rows in any order), 'value[2]=exact', 'value[3]=ignore', 'value=custom:NAME' (a function of "
+    "unit_test/checkers.py)"
 )
 _TEXT = re.compile(rf"^(?P<metric>{'|'.join(METRICS)})>=(?P<needed>[01]?\.?\d+)$")
 
@@ -40,6 +41,10 @@ def _one(text: str) -> tuple[str, dict[str, Any]]:
         if match is None:
             raise UsageError(f"text needs a metric and how alike: {text!r}", HINT)
         checker |= {"metric": match["metric"], "at_least": float(match["needed"])}
+    elif kind == "custom":
+        if not rest.isidentifier():
+            raise UsageError(f"custom needs the name of a function: {text!r}", HINT)
+        checker |= {"function": rest}
     elif rest:
         raise UsageError(f"{kind} takes nothing: {text!r}", HINT)
     return path.strip(), checker
@@ -68,7 +73,9 @@ def with_chosen(
     if unknown:
         known = ", ".join(sorted(path for path in paths if path and not path.startswith("@"))[:12])
         raise LmrError(f"the outcome has no part {unknown[0]}", f"it has: {known}")
-    replaced = {path for path, item in checks.items() if item["kind"] in ("exact", "allclose", "ignore")}
+    replaced = {
+        path for path, item in checks.items() if item["kind"] in ("exact", "allclose", "custom", "ignore")
+    }
     kept = {
         path: dict(item)
         for path, item in derived.items()

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lmr_author.recording.tolerance import Widened
+
 TEXT_PER_SECOND = 500_000
 """Bytes of a tree that are read and compared in a second, about."""
 
@@ -52,11 +54,13 @@ class Proven:
         call: the call.
         checkers: leaf path → how it is compared.
         seconds: how long the golden takes for it.
+        wide: tolerances that are wider than their element type's.
     """
 
     call: Call
     checkers: dict[str, dict[str, Any]]
     seconds: float = 0.0
+    wide: tuple[Widened, ...] = ()
 
     @property
     def cost(self) -> float:

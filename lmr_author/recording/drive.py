@@ -13,6 +13,8 @@ from lmr_author import files, resources
 from lmr_author.errors import LmrError
 from lmr_author.recording.choose import Call
 from lmr_author.recording.command import Driver
+from lmr_author.recording.helpers import NO_HELPERS, Helpers, fixture_advice
+from lmr_author.recording.sizes import of_refused
 from lmr_author.sandbox.base import Command, ExecResult, Limits, Mount, Sandbox
 from lmr_author.staging import PROBE_ROOT, probe_mount
 
@@ -33,6 +35,9 @@ class Drive:
         work: a folder of ours for the job and its output.
         seconds: time limit of the whole run.
         max_bytes: limit of one recorded call.
+        helpers: what the annotator wrote beside the tests.
+        gradients: whether gradients with respect to the inputs belong to the outcome.
+        project: parts of the outcome of which only a projection is kept.
     """
 
     tree: Path
@@ -45,6 +50,9 @@ class Drive:
     work: Path
     seconds: float
     max_bytes: int
+    helpers: Helpers = NO_HELPERS
+    gradients: bool = False
+    project: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -79,6 +87,9 @@ def drive(sandbox: Sandbox, plan: Drive) -> Recorded:
         "line": plan.line,
         "out": posixpath.relpath(OUT, JOB),
         "max_bytes": plan.max_bytes,
+        "fixture_names": list(plan.helpers.fixture_names),
+        "gradients": plan.gradients,
+        "project": list(plan.project),
     }
     files.write_json(job / "config.json", config)
     job.joinpath("config.json").chmod(0o644)
@@ -183,13 +194,14 @@ def _nothing(plan: Drive, recorded: Recorded) -> LmrError:
     if too_large:
         return LmrError(
             f"every call of {name} is larger than the limit: {too_large}",
-            "raise --max-mb, or drive it with a smaller batch",
+            of_refused(str(too_large)),
         )
     unstorable = summary.get("unstorable")
     if unstorable:
         return LmrError(
             f"no call of {name} could be stored: {unstorable}",
-            "drive the function directly, with values that can be stored (tensors, arrays, plain objects)",
+            fixture_advice([str(unstorable)])
+            or "drive the function directly, with values that can be stored (tensors, arrays, plain objects)",
         )
     if result.exit_code != 0:
         return LmrError(

@@ -84,12 +84,15 @@ def _is_test(path: Path, repository: Path) -> bool:
     return path.is_file() and path.stat().st_size < MOST_BYTES
 
 
-def from_examples(implementation: Implementation, examples: Sequence[str], work: Path) -> Driver:
+def from_examples(
+    implementation: Implementation, examples: Sequence[str], work: Path, fixtures: Path | None = None
+) -> Driver:
     """Calls written by the annotator. They are read here, and run inside the sandbox only.
 
     Args:
         examples: Python text, as in ``preference_loss(torch.randn(4), torch.randn(4), beta=0.1)``.
         work: a folder of ours, for the request.
+        fixtures: ``unit_test/fixtures.py``, whose functions an example may call.
 
     Raises:
         UsageError: an example is no Python.
@@ -106,7 +109,12 @@ def from_examples(implementation: Implementation, examples: Sequence[str], work:
     folder.mkdir()
     folder.chmod(0o755)
     path = folder / "examples.json"
-    path.write_text(json.dumps({"goal_file": implementation.goal_file, "examples": list(examples)}), "utf-8")
+    request: dict[str, Any] = {"goal_file": implementation.goal_file, "examples": list(examples)}
+    if fixtures is not None:
+        shutil.copyfile(fixtures, folder / fixtures.name)
+        (folder / fixtures.name).chmod(0o644)
+        request["fixtures"] = fixtures.name
+    path.write_text(json.dumps(request), "utf-8")
     path.chmod(0o644)
     shown = [word for text in examples for word in ("--from-example", text)]
     mount = Mount(folder, DRIVER)
@@ -140,6 +148,9 @@ def from_inputs(
         "sys_path": found.get("sys_path"),
         "cases": names,
     }
+    if plan.helpers.fixtures is not None:
+        shutil.copyfile(plan.helpers.fixtures, folder / plan.helpers.fixtures.name)
+        request["fixtures"] = plan.helpers.fixtures.name
     (folder / "request.json").write_text(json.dumps(request), "utf-8")
     for path in [folder, *folder.rglob("*")]:
         path.chmod(0o755 if path.is_dir() else 0o644)

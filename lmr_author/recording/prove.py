@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any
 
 from lmr_author import replaying
 from lmr_author.errors import LmrError
+from lmr_author.probe.document import Document
 from lmr_author.recording.checkers import with_chosen
 from lmr_author.recording.choose import Call, Proven, order_of_choice
+from lmr_author.recording.golden import Golden
+from lmr_author.recording.helpers import fixture_advice
 from lmr_author.recording.rivals import Noticed, Rivals, Trial
+from lmr_author.recording.sizes import MOST_BYTES, too_much
 from lmr_author.recording.tolerance import derive
-from lmr_author.sandbox.base import Sandbox
 
 REPEATS = 3
 """Golden replays per call, each in a process of its own."""
@@ -53,26 +54,21 @@ class Proof:
 
 
 def prove(
-    sandbox: Sandbox,
+    golden: Golden,
     calls: Sequence[Call],
     wanted: int,
-    plan: replaying.Plan,
-    tree: Path,
-    inside: str,
-    work: Path,
     progress: Callable[[str], None],
     rivals: Rivals | None = None,
     checks: Mapping[str, Mapping[str, Any]] | None = None,
+    most_bytes: int = MOST_BYTES,
 ) -> Proof:
     """Choose ``wanted`` calls that replay to the same outcome, and a few more that notice wrong versions.
 
     Args:
         calls: what was recorded.
-        plan: target and module; its recording folder and cases are filled in here.
-        tree, inside: the golden tree, without tests, and where it appears.
-        work: a folder of ours.
         rivals: makes wrong versions of the goal file; None to choose by coverage alone.
         checks: path in the outcome → how it is compared, where the annotator says so.
+        most_bytes: size of the chosen calls together.
 
     Raises:
         LmrError: not one call reproduces, with the reasons.
@@ -81,32 +77,49 @@ def prove(
     proven: list[Proven] = []
     rejected: list[Rejected] = []
     versions: dict[str, str] = {}
-    plan = replace(plan, recording=_recording(work))
     while waiting and len(proven) < wanted:
         batch = _first(waiting, LOOKED_AT if rivals else wanted - len(proven) + SPARE)
         waiting = waiting[len(batch) :]
         progress(f"replaying {len(batch)} of {len(calls)} recorded calls on the golden")
-        runs = _replay(sandbox, batch, plan, tree, inside)
+        golden.add(batch)
+        runs = _replays(golden, batch)
+        precise = golden.precise([call.number for call in batch])
         versions = versions or _versions(runs[0])
         for call in batch:
-            judged = _judge(call, runs, checks or {})
+            judged = _judge(call, runs, precise.get(call.number), checks or {})
             if isinstance(judged, Rejected):
                 rejected.append(judged)
             else:
                 proven.append(judged)
     if not proven:
-        raise _irreproducible(plan, rejected)
-    if rivals is None:
-        return Proof(tuple(proven[:wanted]), tuple(rejected), versions)
-    progress("trying wrong versions of the golden on the recorded calls")
-    chosen, noticed = Trial(sandbox, plan, tree, inside).choose(proven, wanted, rivals)
-    return Proof(tuple(chosen), tuple(rejected), versions, noticed)
+        raise _irreproducible(golden.plan.qualname, rejected)
+    proven, large = _fitting(proven, most_bytes)
+    rejected += large
+    chosen, noticed = proven[:wanted], Noticed()
+    if rivals is not None:
+        progress("trying wrong versions of the golden on the recorded calls")
+        chosen, noticed = Trial(golden).choose(proven, wanted, rivals)
+        chosen, large = _fitting(chosen, most_bytes)
+        rejected += large
+    progress("confirming the chosen cases")
+    confirmed, failed = _confirmed(golden, chosen)
+    if not confirmed:
+        raise _irreproducible(golden.plan.qualname, failed)
+    return Proof(tuple(confirmed), (*failed, *rejected), versions, noticed)
 
 
-def _irreproducible(plan: replaying.Plan, rejected: Sequence[Rejected]) -> LmrError:
+def _irreproducible(qualname: str, rejected: Sequence[Rejected]) -> LmrError:
     reasons = "; ".join(dict.fromkeys(item.reason for item in rejected))
+    left_out = {str(part["path"]): str(part["type"]) for item in rejected for part in item.call.omitted}
+    advice = fixture_advice(left_out)
+    if advice:
+        parts = ", ".join(f"{path} ({kind})" for path, kind in list(left_out.items())[:3])
+        return LmrError(
+            f"no recorded call of {qualname} reproduces: {reasons[:400]}",
+            f"of its inputs, {parts} could not be stored; {advice}",
+        )
     return LmrError(
-        f"no recorded call of {plan.qualname} reproduces: {reasons[:400]}",
+        f"no recorded call of {qualname} reproduces: {reasons[:400]}",
         "the function depends on what is no argument (a global, a file, the time); drive it with "
         "that passed in, or choose a function whose result its inputs determine",
     )
@@ -123,30 +136,32 @@ def _first(waiting: Sequence[Call], most: int) -> list[Call]:
     return batch
 
 
-def _recording(work: Path) -> Path:
-    """An empty folder for the inputs of calls, as a recording has it."""
-    folder = work / "cases"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
-    return folder
+def _fitting(proven: Sequence[Proven], most_bytes: int) -> tuple[list[Proven], list[Rejected]]:
+    """The calls that fit into the size that a recording may have, best first; one at least."""
+    kept, left_out, size = list[Proven](), list[Rejected](), 0
+    for item in proven:
+        if kept and size + item.call.size > most_bytes:
+            left_out.append(Rejected(item.call, f"too large: {too_much(item.call, most_bytes)}"))
+            continue
+        kept.append(item)
+        size += item.call.size
+    return kept, left_out
 
 
-def _replay(
-    sandbox: Sandbox, batch: Sequence[Call], plan: replaying.Plan, tree: Path, inside: str
-) -> list[replaying.Replay]:
-    for call in batch:
-        shutil.copytree(call.folder, plan.recording / str(call.number))
-    filled = replace(plan, cases=tuple(str(call.number) for call in batch))
-    golden = [replaying.Variant("golden")]
+def _replays(golden: Golden, batch: Sequence[Call]) -> list[replaying.Replay]:
+    numbers = [call.number for call in batch]
     return [
         # Another number of threads sums in another order: the spread of that belongs to the tolerance.
-        replaying.replay(sandbox, tree, inside, filled, golden, hash_seed=seed, threads=1 + seed // REPEATS)
+        golden.replay(numbers, [replaying.Variant("golden")], seed=seed, threads=1 + seed // REPEATS)
         for seed in range(1, REPEATS + 1)
     ]
 
 
 def _judge(
-    call: Call, runs: Sequence[replaying.Replay], checks: Mapping[str, Mapping[str, Any]]
+    call: Call,
+    runs: Sequence[replaying.Replay],
+    precise: Document | None,
+    checks: Mapping[str, Mapping[str, Any]],
 ) -> Proven | Rejected:
     expected = replaying.load_document(call.folder, "expected")
     outcomes = [run.of("golden", str(call.number)) for run in runs]
@@ -155,12 +170,30 @@ def _judge(
         if outcome.document is None:
             return Rejected(call, _why(outcome))
         documents.append(outcome.document)
-    checkers = with_chosen(derive(expected, documents), checks, expected)
+    derived, wide = derive(expected, documents, precise)
+    checkers = with_chosen(derived, checks, expected)
     for outcome in outcomes:
         found = replaying.differences(expected, outcome, checkers)
         if found:
             return Rejected(call, f"gives another result when replayed: {found[0]}")
-    return Proven(call, checkers, max(outcome.seconds for outcome in outcomes))
+    wide = tuple(item for item in wide if checkers.get(item.path) == derived[item.path])
+    return Proven(call, checkers, max(outcome.seconds for outcome in outcomes), wide)
+
+
+def _confirmed(golden: Golden, chosen: Sequence[Proven]) -> tuple[list[Proven], list[Rejected]]:
+    """The chosen calls once more, in a run that their tolerances were not derived from."""
+    run = golden.replay(
+        [item.call.number for item in chosen], [replaying.Variant("golden")], seed=REPEATS + 1, threads=3
+    )
+    confirmed, failed = [], []
+    for item in chosen:
+        expected = replaying.load_document(item.call.folder, "expected")
+        found = replaying.differences(expected, run.of("golden", str(item.call.number)), item.checkers)
+        if found:
+            failed.append(Rejected(item.call, f"differs in one more run: {found[0]}"))
+        else:
+            confirmed.append(item)
+    return confirmed, failed
 
 
 def _why(outcome: replaying.Outcome) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 
 from lmr_author import replaying
 from lmr_author.recording.choose import Proven
-from lmr_author.sandbox.base import Limits, Sandbox
+from lmr_author.recording.golden import Golden
+from lmr_author.sandbox.base import Limits
 
 Rivals = Callable[[int], Sequence[replaying.Variant]]
 """Makes so many wrong versions of the goal file, or fewer."""
@@ -41,8 +41,8 @@ class Noticed:
 class Trial:
     """Runs wrong versions on recorded calls."""
 
-    def __init__(self, sandbox: Sandbox, plan: replaying.Plan, tree: Path, inside: str) -> None:
-        self.sandbox, self.plan, self.tree, self.inside = sandbox, plan, tree, inside
+    def __init__(self, golden: Golden) -> None:
+        self.golden = golden
 
     def choose(self, proven: Sequence[Proven], wanted: int, rivals: Rivals) -> tuple[list[Proven], Noticed]:
         """The first ``wanted`` calls, and up to as many again that notice what those do not.
@@ -78,14 +78,11 @@ class Trial:
         """
         found: dict[int, set[str]] = {item.call.number: set() for item in calls}
         slowest = max((item.seconds for item in calls), default=0.0)
-        plan = replace(
-            self.plan, cases=tuple(str(number) for number in found), case_seconds=max(2.0, 20 * slowest)
-        )
         expected = {item.call.number: replaying.load_document(item.call.folder, "expected") for item in calls}
         size = sum(item.call.size for item in calls)
         for batch in _batches(versions, size):
             limits = Limits(seconds=60 + 3 * SECONDS)
-            run = replaying.replay(self.sandbox, self.tree, self.inside, plan, batch, limits=limits)
+            run = self.golden.replay(list(found), batch, case_seconds=max(2.0, 20 * slowest), limits=limits)
             for version in batch:
                 for item in calls:
                     number = item.call.number

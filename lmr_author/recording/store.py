@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,10 +12,11 @@ from lmr_author import __version__, files, resources
 from lmr_author.recorded import MANIFEST, Case, Recording, load
 from lmr_author.recording.choose import Proven
 from lmr_author.recording.drive import Drive, Recorded
+from lmr_author.recording.prove import Proof
 
 ONLY_FOR_RUNNING = frozenset(
     {"__main__.py", "calling.py", "child.py", "children.py", "driver.py", "examples.py", "facts.py", "frames.py",
-     "given.py", "importing.py", "near.py", "pool.py", "recorder.py", "replayer.py", "suite.py",
+     "given.py", "importing.py", "judge.py", "near.py", "pool.py", "recorder.py", "replayer.py", "suite.py",
      "summary.py", "wrapping.py"}
 )  # fmt: skip
 """Parts of the probe that record or serve a replay; a test needs the others."""
@@ -25,24 +26,24 @@ def store(
     folder: Path,
     plan: Drive,
     recorded: Recorded,
-    proven: Sequence[Proven],
-    versions: Mapping[str, str],
+    proof: Proof,
     lines: tuple[int, ...],
     missed: tuple[int, ...],
     support: Mapping[str, str],
+    helpers: Mapping[str, str],
 ) -> Recording:
     """Write ``recordings/N/`` whole or not at all; it must not exist yet.
 
     Args:
         folder: the recording's folder.
         plan, recorded: how it was made.
-        proven: the chosen calls, in order.
-        versions: python, torch, numpy of the environment.
+        proof: the chosen calls, in order, and the versions of what ran them.
         lines, missed: lines of the target that the cases execute, and that they do not.
         support: digests of the support files (see :func:`install_support`).
+        helpers: digests of the annotator's own files that the cases need.
     """
     with files.staged_folder(folder) as staging:
-        cases = tuple(_store_case(staging, number, item) for number, item in enumerate(proven, 1))
+        cases = tuple(_store_case(staging, number, item) for number, item in enumerate(proof.chosen, 1))
         module = recorded.summary.get("module")
         recording = Recording(
             goal_file=plan.goal_file,
@@ -53,12 +54,13 @@ def store(
             command=plan.driver.shown,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             tool=__version__,
-            versions=versions,
+            versions=proof.versions,
             calls=int(recorded.summary.get("calls", len(recorded.calls))),
             lines=lines,
             missed=missed,
             cases=cases,
             support=support,
+            helpers=helpers,
         )
         files.write_json(staging / MANIFEST, recording.to_json())
     return recording

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lmr_author import resources
 from lmr_author.model import Implementation
-from lmr_author.recorded import SUPPORT, Recording
+from lmr_author.recorded import CHECKERS, FIXTURES, SUPPORT, Recording
 from lmr_author.taskdir import UNIT_TEST
 
 TEMPLATE = "unit_test.py.j2"
@@ -25,6 +25,9 @@ def generate(implementation: Implementation, recording: Recording, nth: int = 0)
     """
     import jinja2
 
+    more = f", nth={nth}" if nth else ""
+    if FIXTURES in recording.helpers:
+        more += f", fixtures=HERE / {FIXTURES!r}"
     environment = jinja2.Environment(
         undefined=jinja2.StrictUndefined, keep_trailing_newline=True, autoescape=False, trim_blocks=True
     )
@@ -35,7 +38,6 @@ def generate(implementation: Implementation, recording: Recording, nth: int = 0)
         target=str(implementation.target),
         goal_file=recording.goal_file,
         qualname=recording.qualname,
-        nth=nth,
         name=recording.qualname.rpartition(".")[2].strip("_") or "target",
         module=recording.module,
         sys_path=list(recording.sys_path),
@@ -44,4 +46,6 @@ def generate(implementation: Implementation, recording: Recording, nth: int = 0)
         dict=dict,
         support=SUPPORT,
         folder=UNIT_TEST,
+        more=more,
+        custom=CHECKERS if CHECKERS in recording.helpers else "",
     )

@@ -15,7 +15,7 @@ from lmr_author.recording.tolerance import derive
 
 def differences(expected: Any, actual: Any, *checks: str) -> list[str]:
     wanted = encode({"value": expected})
-    checkers = with_chosen(derive(wanted, []), parse(checks), wanted)
+    checkers = with_chosen(derive(wanted, [])[0], parse(checks), wanted)
     return [str(item) for item in compare(wanted, encode({"value": actual}), checkers)]
 
 

@@ -1,0 +1,108 @@
+"""How the result of record looks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from lmr_author.cli.render import console
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from lmr_author.recorded import Case
+    from lmr_author.recording.prove import Proof
+    from lmr_author.recording.tolerance import Widened
+    from lmr_author.workflow.record import RecordResult
+
+MOST = 3
+"""Notes of one kind that are shown."""
+
+
+def record_result(result: RecordResult) -> None:
+    """What was recorded, what it covers, and what comes next."""
+    screen = console()
+    recording, proof = result.recording, result.proof
+    screen.print(
+        f"[green]recorded[/] {len(recording.cases)} of {recording.calls} calls of "
+        f"{_escape(str(result.implementation.target))}"
+    )
+    for case in recording.cases:
+        _case(case, screen)
+    for rejected in proof.rejected[:MOST]:
+        _note(screen, f"call {rejected.call.number} was rejected: {_short(rejected.reason, 200)}")
+    if recording.missed:
+        lines = ", ".join(str(line) for line in recording.missed)
+        _note(
+            screen,
+            f"never executed: line {lines} of {recording.goal_file}; drive it with inputs that reach them",
+        )
+    tolerances(item for proven in proof.chosen for item in proven.wide)
+    _noticed(proof, screen)
+    if result.exit_code != 0:
+        _note(screen, f"the command itself ended with exit code {result.exit_code}")
+    for name in result.kept:
+        screen.print(f"  kept the old {_escape(name)} in authoring/removed/")
+    screen.print(f"  test {result.implementation.unit_test_file}", markup=False)
+    screen.print("next: lmr-author validate && lmr-author evaluate", markup=False)
+
+
+def _case(case: Case, screen: Console) -> None:
+    from lmr_author.recording.helpers import fixture_name
+    from lmr_author.recording.sizes import megabytes
+
+    values = ", ".join(f"{name}: {text}" for name, text in case.summary.items())
+    origin = "inputs made" if case.made else f"call {case.call}"
+    screen.print(f"  {case.name}  {origin}, {megabytes(case.bytes)}, {_short(values)}", markup=False)
+    for item in case.omitted[:MOST]:
+        _note(screen, f"not stored: {item.get('path')} ({item.get('type')})")
+    names = [name for name in (fixture_name(str(item.get("path"))) for item in case.omitted) if name]
+    if names:
+        _note(screen, f"where that matters, have it built: def {names[0]}(): … in unit_test/fixtures.py")
+
+
+def tolerances(wide: Iterable[Widened]) -> None:
+    """Parts that are compared more loosely than their element type calls for."""
+    screen = console()
+    shown = {item.path: item for item in wide}
+    for item in list(shown.values())[:MOST]:
+        _note(
+            screen,
+            f"{item.path} ({item.dtype}) is compared with rtol {item.rtol:.2g}, atol {item.atol:.2g}: {item.reason}",
+        )
+    if len(shown) > MOST:
+        _note(screen, f"and {len(shown) - MOST} more parts; CHECKERS in the unit test has all")
+
+
+def agree_to_tolerances(wide: Sequence[Widened]) -> bool:
+    """Ask whether tolerances that had to be widened are right."""
+    from lmr_author.cli import ask
+
+    tolerances(wide)
+    return ask.confirm("Are these tolerances right?")
+
+
+def _noticed(proof: Proof, screen: Console) -> None:
+    """How many wrong versions of the golden the cases notice."""
+    noticed = proof.noticed
+    if not noticed.tried:
+        return
+    killed = len(noticed.tried) - len(noticed.missed)
+    screen.print(
+        f"  {killed} of {len(noticed.tried)} wrong versions of the golden fail "
+        f"({killed / len(noticed.tried):.0%}; `lmr-author evaluate` shows those that do not)"
+    )
+
+
+def _note(screen: Console, text: str) -> None:
+    screen.print(f"[yellow]  note:[/] {_escape(text)}")
+
+
+def _escape(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)
+
+
+def _short(text: str, width: int = 110) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"

@@ -1,0 +1,113 @@
+"""Outcomes that a checker of the annotator judges: in a sandbox of its own, where no candidate has been.
+
+The host runs no code of a task, and where a candidate runs nothing can be trusted to judge it. So what a candidate
+returned comes out of its sandbox as data, and goes with what was expected into another one, with
+``unit_test/checkers.py`` and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lmr_author import files, resources
+from lmr_author.probe import codec, frames
+from lmr_author.sandbox.base import Command, Limits, Mount, Sandbox
+from lmr_author.staging import PROBE_ROOT, probe_mount
+
+PLACE = f"{PROBE_ROOT}/judge"
+CUSTOM = "custom"
+"""The kind of checker that names a function."""
+SECONDS = 120.0
+"""Time that judging may take beside what each outcome may."""
+EACH = 2.0
+"""Seconds for each outcome."""
+NOT_JUDGED = "the checker did not answer"
+
+Checkers = Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Judging:
+    """What is left to checkers of the annotator.
+
+    Attributes:
+        file: ``unit_test/checkers.py``.
+        recording: folder that holds ``<case>/expected.*``.
+        functions: case → path in the outcome → function.
+    """
+
+    file: Path
+    recording: Path
+    functions: Mapping[str, Mapping[str, str]]
+
+
+def functions_of(checkers: Checkers) -> dict[str, str]:
+    """Path → function, for the parts that a function judges."""
+    return {path: str(item["function"]) for path, item in checkers.items() if item.get("kind") == CUSTOM}
+
+
+def without(checkers: Checkers) -> dict[str, dict[str, Any]]:
+    """Checkers in which what a function judges is nobody else's business."""
+    return {
+        path: {"kind": "ignore"} if item.get("kind") == CUSTOM else dict(item)
+        for path, item in checkers.items()
+    }
+
+
+def judge(
+    sandbox: Sandbox, judging: Judging, outcomes: Sequence[tuple[str, codec.Document]]
+) -> list[dict[str, str]]:
+    """For each outcome, as (case, document): path → what its checker says against it, "" for nothing.
+
+    A part whose checker did not answer counts as one that differs.
+
+    Raises:
+        SandboxError: the sandbox failed.
+    """
+    found = [dict.fromkeys(judging.functions.get(case, {}), NOT_JUDGED) for case, _ in outcomes]
+    with files.temporary_folder("lmr-author-judge-") as job:
+        job.chmod(0o755)
+        items = [_item(job, judging, number, *outcome) for number, outcome in enumerate(outcomes)]
+        shutil.copyfile(judging.file, job / judging.file.name)
+        request = {"checkers": judging.file.name, "items": items}
+        (job / "request.json").write_text(json.dumps(request), encoding="utf-8")
+        _readable(job)
+        command = Command(
+            argv=("python", "-m", "lmr_probe", "judge", f"{PLACE}/request.json"),
+            mounts=(probe_mount(resources.probe_folder()), Mount(job, PLACE)),
+            cwd=PLACE,
+            env={"PYTHONPATH": PROBE_ROOT, "PYTHONHASHSEED": "0"},
+            limits=Limits(seconds=SECONDS + EACH * len(items)),
+        )
+        result = sandbox.run(command)
+    for frame in frames.read_frames(result.stdout):
+        number, path = frame.header.get("item"), frame.header.get("path")
+        if isinstance(number, int) and 0 <= number < len(found) and path in found[number]:
+            found[number][path] = str(frame.header.get("message"))
+    return found
+
+
+def _item(job: Path, judging: Judging, number: int, case: str, document: codec.Document) -> dict[str, Any]:
+    """Lay out one outcome, and what was expected of it; the latter once per case."""
+    expected, actual = job / "cases" / case, job / f"outcome_{number}.bin"
+    if not expected.exists():
+        expected.mkdir(parents=True)
+        for file in (judging.recording / case).glob("expected.*"):
+            shutil.copyfile(file, expected / file.name)
+    actual.write_bytes(codec.to_bytes(document))
+    return {
+        "expected": f"cases/{case}",
+        "actual": actual.name,
+        "paths": dict(judging.functions.get(case, {})),
+    }
+
+
+def _readable(folder: Path) -> None:
+    """For the user that a sandbox runs as."""
+    for path in folder.rglob("*"):
+        path.chmod(0o755 if path.is_dir() else 0o644)

@@ -1,0 +1,88 @@
+"""Tolerances from float64, and what is said of calls that are too large."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lmr_author.probe.codec import decode, encode
+from lmr_author.recording.precision import excess, in_double
+from lmr_author.recording.sizes import of_refused
+from lmr_author.recording.tolerance import BY_DTYPE, derive
+
+
+def test_inputs_in_double_precision() -> None:
+    inputs = {"x": np.arange(3, dtype="f4"), "n": np.arange(2), "y": np.ones(2)}
+    made = in_double(encode(inputs))
+    assert made is not None
+    again = decode(made)
+    assert {name: str(item.dtype) for name, item in again.items()} == {
+        "x": "float64", "n": "int64", "y": "float64",
+    }  # fmt: skip
+    assert again["x"].tolist() == [0, 1, 2]
+    assert in_double(encode({"y": np.ones(2), "n": 3})) is None
+
+
+@pytest.mark.torch
+def test_modules_views_and_the_default_type() -> None:
+    import torch
+
+    layer = torch.nn.Linear(2, 3)
+    base = torch.randn(4, 6)
+    made = in_double(
+        encode({"self": layer, "x": base[:, 1:3], "y": base.t(), "@mode": {"dtype": "float32", "grad": True}})
+    )
+    assert made is not None
+    again = decode(made)
+    assert again["@mode"] == {"dtype": "float64", "grad": True}
+    assert torch.equal(again["x"], base[:, 1:3].double())
+    assert again["y"].stride() == base.t().stride()
+    assert torch.equal(again["self"](again["x"]), layer.double()(base[:, 1:3].double()))
+    assert in_double(encode({"x": base, "raw": base.view(torch.int32)})) is None, (
+        "its bytes have another meaning too"
+    )
+
+
+def outcome(values: Any, dtype: str) -> Any:
+    return encode({"@outcome": "returned", "value": np.asarray(values, dtype)})
+
+
+def test_rounding_widens_a_tolerance_and_another_computation_does_not() -> None:
+    own = BY_DTYPE["float32"]
+    exact = [1.0, 1000.0]
+    for error, widened in [(0.0, False), (1e-7, False), (5e-6, True), (1e-2, False)]:
+        recorded = outcome([value * (1 + error) for value in exact], "f4")
+        checkers, wide = derive(recorded, [], outcome(exact, "f8"))
+        checker = checkers["value"]
+        assert ((checker["rtol"], checker["atol"]) != own) == widened, error
+        assert bool(wide) == widened
+        if widened:
+            (item,) = wide
+            assert item.reason == "float64 gives another result" and item.rtol == checker["rtol"]
+            assert 4 * error / 2 < checker["rtol"] < 100 * own[0]
+
+
+def test_what_float64_says_nothing_about() -> None:
+    recorded = outcome([1.0, 2.0], "f4")
+    assert excess(recorded, outcome([1.0], "f8"), BY_DTYPE) == {}
+    assert excess(recorded, outcome([1.0, 2.0], "f4"), BY_DTYPE) == {}, "it made float32 of float64"
+    assert excess(recorded, encode({"@outcome": "returned"}), BY_DTYPE) == {}
+    assert excess(recorded, outcome([1.0, np.nan], "f8"), BY_DTYPE) == {"value": np.inf}
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [
+        (
+            "x: 40000000 bytes, more than the limit of 8000000 (x: [500, 20000], y: [500])",
+            "x[:90] instead of all 500",
+        ),
+        ("value[1]: 40000000 bytes, more than the limit of 8000000 (x: [500])", "--project 'value[1]'"),
+        ("self.table: 40000000 bytes, more than the limit of 8000000", "--max-mb 39"),
+        ("x: nothing of the kind", "--max-mb"),
+    ],
+)
+def test_what_to_do_about_a_large_call(reason: str, told: str) -> None:
+    assert told in of_refused(reason)
