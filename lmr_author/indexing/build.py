@@ -20,6 +20,8 @@ SKIPPED_FOLDERS = frozenset(
 )
 """Folders of tools; nothing in them is the repository's own code."""
 
+_FIELDS = len(Entry._fields) - 1  # of a row: all but the path
+
 
 def build(
     repository: Path,
@@ -116,7 +118,7 @@ def _parsed(record: bytes) -> dict[str, Any]:
     try:
         value = json.loads(record)
         rows = value.get("definitions", [])
-        whole = "reason" in value or (isinstance(value["calls"], dict) and all(map(_is_row, rows)))
+        whole = "reason" in value or (isinstance(value["calls"], dict) and {_FIELDS}.issuperset(map(len, rows)))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return {}
     return value if whole else {}
@@ -134,10 +136,6 @@ def _under_lines_of(own: dict[str, Any], other: dict[str, Any]) -> dict[str, Any
         for place in lines:
             row[place] = known.get((row[name], row[nth]), row)[place]
     return other
-
-
-def _is_row(row: Any) -> bool:
-    return len(row) == len(Entry._fields) - 1
 
 
 def _index(parsed: Mapping[str, Mapping[str, Any]], reused: int) -> Index:

@@ -99,7 +99,8 @@ def _record(data: bytes) -> dict[str, Any]:
 def _row(item: Found, text: Text, nth: int, siblings: int) -> list[Any]:
     node = item.node
     is_class = isinstance(node, ast.ClassDef)
-    first, end = _first_line(node), node.end_lineno or node.lineno
+    decorators, end = node.decorator_list, node.end_lineno or node.lineno
+    first = min(item.lineno for item in decorators) if decorators else node.lineno
     parameters = [_source(base) for base in node.bases] if is_class else _parameters(node.args)
     docstring = _docstring(node)
     shape = "".join(sorted(item.shape))
@@ -122,7 +123,7 @@ def _row(item: Found, text: Text, nth: int, siblings: int) -> list[Any]:
         nth,
         siblings,
         not is_class and text.has("yield", node.lineno, end) and is_generator(node),
-        [_dotted(decorator) for decorator in node.decorator_list],
+        [_dotted(decorator) for decorator in decorators] if decorators else [],
         parameters,
         len(shape),
         sum(map(shape.count, BRANCHES)),
@@ -141,23 +142,20 @@ def _docstring(node: Any) -> str | None:
     return None
 
 
-def _first_line(node: Any) -> int:
-    decorators = node.decorator_list
-    return int(min(decorator.lineno for decorator in decorators) if decorators else node.lineno)
-
-
 def _parameters(arguments: ast.arguments) -> list[str]:
-    result = [_parameter(item) for item in (*arguments.posonlyargs, *arguments.args)]
+    result = [_parameter(item) for item in arguments.posonlyargs + arguments.args]
     if arguments.vararg:
         result.append("*" + _parameter(arguments.vararg))
-    result += [_parameter(item) for item in arguments.kwonlyargs]
+    if arguments.kwonlyargs:
+        result += [_parameter(item) for item in arguments.kwonlyargs]
     if arguments.kwarg:
         result.append("**" + _parameter(arguments.kwarg))
     return result
 
 
 def _parameter(argument: ast.arg) -> str:
-    return f"{argument.arg}: {_source(argument.annotation)}" if argument.annotation else argument.arg
+    annotation = argument.annotation
+    return f"{argument.arg}: {_source(annotation)}" if annotation else argument.arg
 
 
 def _dotted(decorator: ast.expr) -> str:
