@@ -121,6 +121,8 @@ def unmask_result(result: UnmaskResult) -> None:
         screen.print(f"[green]restored[/] {_escape(target)}")
     for name in result.also:
         screen.print(f"[green]restored[/] {_escape(name)}, which was masked along")
+    for name, target in result.still_alike:
+        screen.print(f"  {name} stays masked: it is like {target}, too", markup=False)
     _paths(result.put_back, "  put back {}")
     _paths(
         result.left_out,

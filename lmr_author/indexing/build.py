@@ -118,7 +118,9 @@ def _parsed(record: bytes) -> dict[str, Any]:
     try:
         value = json.loads(record)
         rows = value.get("definitions", [])
-        whole = "reason" in value or (isinstance(value["calls"], dict) and {_FIELDS}.issuperset(map(len, rows)))
+        whole = "reason" in value or (
+            isinstance(value["calls"], dict) and {_FIELDS}.issuperset(map(len, rows))
+        )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return {}
     return value if whole else {}

@@ -1,4 +1,4 @@
-"""Look-alikes that ``mask --also`` empties along with a target: which, kept where, and restored how."""
+"""Look-alikes that ``mask --also`` empties along with a target: which ones, and where originals are kept."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from pathlib import Path
 
 from lmr_author import also_masked, files, source
 from lmr_author.also_masked import AlsoMasked
-from lmr_author.errors import LmrError, TargetError, UsageError
+from lmr_author.errors import TargetError, UsageError
 from lmr_author.leaks.compare import compare
 from lmr_author.leaks.statements import of_function
 from lmr_author.masking import locate
-from lmr_author.masking.mask import is_masked, unmask_source
-from lmr_author.model import TaskInfo
-from lmr_author.taskdir import TaskDir, golden_name
+from lmr_author.masking.mask import is_masked
+from lmr_author.taskdir import TaskDir
 from lmr_author.workflow.mask_select import Selection, find_target, functions
 
 UNLIKE = 0.4
@@ -79,6 +78,7 @@ def select_along(
     goldens = list(_goldens(task, selection))
     if not goldens:
         raise UsageError("--also is for look-alikes of a target, and nothing is masked", "name a target too")
+    named = {str(item.target) for item in selection.chosen}
     recorded = {(item.path, item.qualname, item.nth): item for item in also_masked.load(task)}
     modules = {item.path: item.module for item in selection.chosen}
     found: list[Along] = []
@@ -104,7 +104,7 @@ def select_along(
                     f"{entry.node_id} is already masked, along with {entry.target}",
                     f"restore both: lmr-author unmask {shlex.quote(entry.target)}",
                 )
-            name, share = (entry.target, 1.0) if entry else _most_like(item, goldens)
+            name, share = (entry.target, 1.0) if entry else _most_like(item, goldens, named)
             found.append(Along(target.path, module, item, name, share, begun=entry is not None))
     _refuse_overlaps(selection, found)
     return tuple(found), (*remarks, *(remark for item in found for remark in item.remarks))
@@ -142,85 +142,9 @@ def original_of(task: TaskDir, path: str) -> bytes | None:
     return None
 
 
-def restore(task: TaskDir, info: TaskInfo, targets: set[str], *, force: bool = False) -> tuple[str, ...]:
-    """Restore the look-alikes that were masked along with some targets, byte for byte.
-
-    Args:
-        info: the task's, with the targets still in it.
-        targets: node ids of what is being unmasked.
-        force: restore a whole file in which a look-alike cannot be found again; a copy of it is kept.
-
-    Returns:
-        Their node ids.
-
-    Raises:
-        TargetError: a look-alike is no longer in its file, or its original is gone.
-    """
-    known = {str(item.target) for item in info.implementations} - targets
-    entries = also_masked.load(task)
-    restored = [item for item in entries if item.target not in known]
-    for path in dict.fromkeys(item.path for item in restored):
-        _restore_file(task, info, path, [item for item in restored if item.path == path], force)
-    left = [item for item in entries if item not in restored]
-    if restored:
-        also_masked.save(task, left)
-    for item in restored:
-        if item.original and all(other.original != item.original for other in left):
-            files.inside(task.root, item.original).unlink(missing_ok=True)
-    return tuple(item.node_id for item in restored)
-
-
-def keep_originals(task: TaskDir, path: str, golden: bytes) -> None:
-    """A goal file is to lose its golden, and look-alikes in it stay masked: keep their original."""
-    entries = also_masked.load(task)
-    if not any(item.path == path for item in entries):
-        return
-    name = original_name(task, path)
-    files.write_bytes(files.inside(task.root, name), golden)
-    also_masked.save(task, [replace(item, original=name) if item.path == path else item for item in entries])
-
-
 def original_name(task: TaskDir, path: str) -> str:
     """Where the original of a file that has no golden is kept, relative to the task."""
     return (task.originals / path).relative_to(task.root).as_posix()
-
-
-def with_look_alikes(task: TaskDir, golden: source.Module, goal: source.Module) -> bytes:
-    """A golden with the look-alikes in it that are still masked in its goal file."""
-    regions = {}
-    for item in also_masked.load(task):
-        pair = source.matching(golden, goal, item.qualname, item.nth) if item.path == goal.name else None
-        if pair is not None:
-            regions[pair[0]] = source.region_bytes(goal, pair[1])
-    return source.splice_regions(golden, regions)
-
-
-def _restore_file(
-    task: TaskDir, info: TaskInfo, path: str, entries: Sequence[AlsoMasked], force: bool
-) -> None:
-    taken = {item.golden_file: item.goal_file for item in info.implementations}
-    name = entries[0].original or golden_name(path, taken)
-    kept = files.inside(task.root, name)
-    if not kept.is_file():
-        raise LmrError(f"{name}, the original of {path}, is missing", "restore it from version control")
-    original = source.Module.parse(kept.read_bytes(), path)
-    place = files.inside(task.repository(info), path)
-    try:
-        module = locate.parse(task.repository(info), path)
-        for item in entries:
-            data = unmask_source(original, module, item.qualname, item.nth)
-            module = source.Module.parse(data, path)
-    except LmrError as error:
-        if not force:
-            raise TargetError(
-                f"{path} was edited where a look-alike was masked: {error.message}",
-                "--force restores its original; the edited file is kept in authoring/removed/",
-            ) from error
-        if place.is_file():
-            task.put_aside(place, copy=True)
-        files.write_bytes(place, original.data)
-    else:
-        files.write_bytes(place, module.data)
 
 
 def _goldens(task: TaskDir, selection: Selection) -> Iterator[tuple[str, source.FunctionNode]]:
@@ -240,13 +164,16 @@ def _goldens(task: TaskDir, selection: Selection) -> Iterator[tuple[str, source.
 
 
 def _most_like(
-    definition: source.Definition, goldens: Sequence[tuple[str, source.FunctionNode]]
+    definition: source.Definition, goldens: Sequence[tuple[str, source.FunctionNode]], named: set[str]
 ) -> tuple[str, float]:
-    """(node id, similarity) of the masked function of which the most stands in a function."""
+    """(node id, similarity) of the masked function of which the most stands in a function.
+
+    One that looks alike goes before all that do not, then one that the same command names.
+    """
     assert not isinstance(definition.node, ast.ClassDef)
     code = of_function(definition.node)
     shares = [(compare(of_function(node), code).similarity, name) for name, node in goldens]
-    share, name = max(shares, key=lambda item: item[0])
+    share, name = max(shares, key=lambda item: (item[0] >= UNLIKE, item[1] in named, item[0]))
     return name, share
 
 

@@ -11,7 +11,7 @@ from lmr_author.masking import cleaning, locate
 from lmr_author.masking.mask import unmask_source
 from lmr_author.model import Implementation, TaskInfo
 from lmr_author.taskdir import TaskDir
-from lmr_author.workflow import mask_also
+from lmr_author.workflow import unmask_also
 from lmr_author.workflow.mask_records import keep_record
 
 
@@ -23,6 +23,8 @@ class UnmaskResult:
         targets: node ids of what was restored.
         moved: what was moved to ``authoring/removed/``, relative to the task.
         also: node ids of the look-alikes restored with them.
+        still_alike: (node id, target) of look-alikes that stay masked: of that target they give the answer
+            away, too.
         put_back: files that ``mask`` had taken out of the repository, relative to it, and that are back.
         left_out: those that are not: histories, and what has something new in its place.
     """
@@ -30,6 +32,7 @@ class UnmaskResult:
     targets: tuple[str, ...]
     moved: tuple[str, ...]
     also: tuple[str, ...] = ()
+    still_alike: tuple[tuple[str, str], ...] = ()
     put_back: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
 
@@ -48,7 +51,7 @@ def unmask(task: TaskDir, target: str | None, here: Path, *, force: bool = False
     info = task.load()
     chosen = _chosen(task, info, target, here)
     moved: list[str] = []
-    also = mask_also.restore(task, info, {str(item.target) for item in chosen}, force=force)
+    also = unmask_also.restore(task, info, {str(item.target) for item in chosen}, force=force)
     for implementation in chosen:
         moved += _unmask_one(task, info, implementation, force)
         kept = tuple(item for item in info.implementations if item.index != implementation.index)
@@ -56,10 +59,11 @@ def unmask(task: TaskDir, target: str | None, here: Path, *, force: bool = False
         task.save(info)
         golden = task.golden(implementation)
         if all(item.golden_file != implementation.golden_file for item in kept) and golden.is_file():
-            mask_also.keep_originals(task, implementation.goal_file, golden.read_bytes())
+            unmask_also.keep_originals(task, implementation.goal_file, golden.read_bytes())
             golden.unlink()
     back = cleaning.PutBack() if info.implementations else _put_back(task, info)
-    return UnmaskResult(tuple(str(item.target) for item in chosen), tuple(moved), also, back.done, back.left)
+    restored = tuple(str(item.target) for item in chosen)
+    return UnmaskResult(restored, tuple(moved), also.done, also.handed_over, back.done, back.left)
 
 
 def _put_back(task: TaskDir, info: TaskInfo) -> cleaning.PutBack:
@@ -96,7 +100,7 @@ def _unmask_one(task: TaskDir, info: TaskInfo, implementation: Implementation, f
     goal, problem, original = None, "", golden.data
     try:
         goal = locate.parse(repository, implementation.goal_file)
-        original = mask_also.with_look_alikes(task, golden, goal)
+        original = unmask_also.with_look_alikes(task, golden, goal)
         restored = unmask_source(golden, goal, implementation.qualname)
         if len(siblings) == 1 and restored != original:
             problem = f"{implementation.goal_file} was edited outside of the mask"

@@ -299,3 +299,54 @@ def test_a_look_alike_of_a_target_that_was_never_entered_is_restored_with_any(ta
     also_masked.save(task, [replace(entry, target="gone.py::f")])
     assert unmask(task, ADD, task.root).also == ("legacy.py::OldMeter.add",)
     assert content(task)["legacy.py"] == LEGACY
+
+
+TWO = b"""\
+def hinge_loss(scores, labels, margin):
+    gaps = margin - labels * scores
+    gaps = gaps.clip(min=0.0)
+    weights = labels.abs() / labels.abs().sum()
+    return (gaps * weights).sum()
+
+
+def squared_hinge_loss(scores, labels, margin):
+    gaps = margin - labels * scores
+    gaps = gaps.clip(min=0.0) ** 2
+    weights = labels.abs() / labels.abs().sum()
+    return (gaps * weights).sum()
+
+
+def size(path):
+    return len(open(path).read())
+"""
+HINGE_LOSS, SQUARED = "two.py::hinge_loss", "two.py::squared_hinge_loss"
+
+
+@pytest.mark.parametrize("first", [HINGE_LOSS, SQUARED])
+def test_a_look_alike_of_two_targets_stays_masked_until_both_are_restored(task: TaskDir, first: str) -> None:
+    """It is recorded with the one that it is most like, and gives the other's answer away as well."""
+    (repository(task) / "two.py").write_bytes(TWO)
+    (repository(task) / "old.py").write_bytes(TWO.replace(b"hinge", b"margin"))
+    before = content(task)
+    other = next(name for name in (HINGE_LOSS, SQUARED) if name != first)
+    run(task, HINGE_LOSS, SQUARED, also=("old.py::margin_loss", "old.py::squared_margin_loss"))
+
+    done = unmask(task, first, task.root)
+
+    copies = {("old.py::margin_loss", HINGE_LOSS), ("old.py::squared_margin_loss", SQUARED)}
+    assert done.also == ()
+    assert {name for name, _ in done.still_alike} == {name for name, target in copies if target == first}
+    assert {target for _, target, _ in recorded(task)} == {other}
+    found = validate_task(task, select_checks(["LMR4"])).findings
+    assert not [item for item in found if item.path == "small-repo/old.py"]
+    assert content(task)["old.py"] != before["old.py"]
+    assert set(unmask(task, other, task.root).also) == {name for name, _ in copies}
+    assert content(task) == before
+
+
+def test_what_is_like_nothing_belongs_to_the_target_of_its_command(task: TaskDir) -> None:
+    run(task, HINGE)
+    result = run(task, ADD, also=("legacy.py::unrelated",))
+    assert [item.target for item in result.also] == [ADD]
+    assert unmask(task, HINGE, task.root).also == ()
+    assert unmask(task, ADD, task.root).also == ("legacy.py::unrelated",)
