@@ -27,6 +27,21 @@ VENUES = (
     "IJCAI", "CVPR", "ICCV", "ECCV", "KDD", "SIGIR", "COLM", "TMLR", "JMLR", "Interspeech", "WWW",
 )  # fmt: skip
 
+_NAMES = "|".join(VENUES)
+_PROCEEDINGS = re.compile(
+    r"^(?:\W*(?:Appear(?:ing|s) )?[Ii]n )?(?:the )?Proceedings of|^Findings of|Conference on"
+)
+# "Association for Computational Linguistics" alone is a publisher, so a venue needs a year beside it.
+_VENUE = re.compile(
+    rf"{_PROCEEDINGS.pattern}|[Pp]ublished (?:as|in|at)|[Aa]ccepted (?:at|to|by|for)|\b(?:{_NAMES})\b"
+)
+_CITED = re.compile(
+    r"\b(?:et al|development set|data ?set|corpus)\b|\([A-Z][a-z]+(?: and \w+)?, (?:19|20)\d\d"
+)
+"""What a sentence has that names a data set, or another paper."""
+
+_COPYRIGHT = re.compile(r"(?:©|c⃝|Copyright(?: \(c\))?)\s*(?:Copyright )?((?:19[89]|20[0-4])\d)\b", re.I)
+
 _STAMP = re.compile(
     r"arXiv:(?P<id>\d{4}\.\d{4,5}(?:v\d+)?|[a-z-]+(?:\.[A-Z]{2})?/\d{7}(?:v\d+)?)\s*\[[\w.-]+\]"
 )
@@ -34,7 +49,10 @@ _REPOSITORY = re.compile(
     r"https?://(?:www\.)?(?:github\.com|gitlab\.com|bitbucket\.org)/[\w.-]+/[\w.-]*\w", re.I
 )
 _BARE_REPOSITORY = re.compile(r"(?<![\w/.])(?:github\.com|gitlab\.com)/[\w.-]+/[\w.-]*\w", re.I)
-_JUNK_TITLE = re.compile(r"^(untitled|microsoft word|paper|main|title|.*\.(pdf|dvi|tex|docx?|indd))\b", re.I)
+_BROKEN_LINK = re.compile(r"((?:github|gitlab|bitbucket)\.(?:com|org)/(?:\S*[-/])?)\n(?=\w)", re.I)
+_JUNK_TITLE = re.compile(
+    r"^(?:(?:untitled|microsoft word|paper|main|title|.*\.(?:pdf|dvi|tex|docx?|indd))\b|[a-z]:\\|\S+$)", re.I
+)
 
 
 @dataclass(frozen=True)
@@ -44,7 +62,7 @@ class Paper:
     Attributes:
         pages: text of each page.
         title: the largest text on page 1, else the PDF's own title; "" when neither is one.
-        year: of the venue named on page 1, else of the arXiv id, else of the PDF; None when unknown.
+        year: of the venue named on page 1, else of the arXiv id, the copyright line or the PDF; None when unknown.
         year_origin: where the year is from.
         arxiv_id: from arXiv's stamp on page 1, with version; "" when there is none.
         venue: the line of page 1 that names a venue and a year; "" when there is none.
@@ -85,7 +103,7 @@ def extract(pdf: Path, *, seconds: float = SECONDS, memory: int = MEMORY_BYTES) 
     stamp = _STAMP.search(pages[0])
     identifier = stamp["id"] if stamp else ""
     venue, venue_year = _venue(pages[0])
-    year, origin = _year(identifier, venue_year, data["metadata"])
+    year, origin = _year(identifier, venue_year, pages[0], data["metadata"])
     return Paper(
         pages=pages,
         title=_title(data),
@@ -161,25 +179,38 @@ def _title(data: dict[str, Any]) -> str:
 
 
 def _venue(page: str) -> tuple[str, int | None]:
-    names = "|".join(VENUES)
-    # "Association for Computational Linguistics" alone is a publisher, so a venue needs a year beside it.
-    phrases = "Proceedings of|[Pp]ublished (?:as|in|at)|[Aa]ccepted (?:at|to|by)|Conference on"
-    pattern = re.compile(rf"^.*?(?:{phrases}|\b(?:{names})\b).*$", re.M)
-    for match in pattern.finditer(page):
-        line = printable(match[0], 200)
-        year = re.search(r"\b(19[89]\d|20[0-4]\d)\b", line)
-        if year:
-            return line, int(year[1])
+    """The line, or up to three of them, that names a venue and its year, or an edition that tells the year."""
+    lines = [printable(unicodedata.normalize("NFKC", line), 200) for line in page.split("\n")]
+    for place, line in enumerate(lines):
+        if _VENUE.search(line) and not _CITED.search(line):
+            # A publisher's line goes on below: "Proceedings of …, pages 1-9" above "Florence, Italy, 2019".
+            for length in range(1, 4 if _PROCEEDINGS.search(line) else 2):
+                text = " ".join(lines[place : place + length])
+                text = re.sub(r"(\w)- (?=[a-z])", r"\1", text)
+                if year := _year_in(text):
+                    return re.split(r"\s*(?:©|c⃝|Copy-?right|Copy-$)", text)[0][:300], year
     return "", None
 
 
-def _year(identifier: str, venue_year: int | None, metadata: dict[str, str]) -> tuple[int | None, str]:
+def _year_in(text: str) -> int | None:
+    match = re.search(r"\b(19[89]\d|20[0-4]\d)\b", text)
+    if match:
+        return int(match[1])
+    short = re.search(r"\b[A-Z]{3,}[A-Za-z]*[-\u2019' ]{1,2}(\d\d)\b", text)  # (AAAI-19), RecSys ’21
+    return 2000 + int(short[1]) if short and int(short[1]) < 50 else None
+
+
+def _year(
+    identifier: str, venue_year: int | None, page: str, metadata: dict[str, str]
+) -> tuple[int | None, str]:
     arxiv_year = _arxiv_year(identifier)
     # A preprint may appear the year before the conference; a later or earlier year is of something cited.
     if venue_year and (arxiv_year is None or arxiv_year <= venue_year <= arxiv_year + 2):
         return venue_year, "the venue named on page 1"
     if arxiv_year:
         return arxiv_year, "the arXiv id"
+    if right := _COPYRIGHT.search(page):
+        return int(right[1]), "the copyright line on page 1"
     match = re.match(r"D:(\d{4})", metadata.get("creationDate", ""))
     if match and 1980 <= int(match[1]) <= 2100:
         return int(match[1]), "the PDF's creation date"
@@ -196,11 +227,13 @@ def _arxiv_year(identifier: str) -> int | None:
 def _repositories(texts: Iterable[str]) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for text in texts:
-        for match in _REPOSITORY.finditer(text):
+        whole = _BROKEN_LINK.sub(r"\1", text)
+        for match in _REPOSITORY.finditer(whole):
             found.setdefault(match[0].removesuffix(".git").replace("http://", "https://"))
-        for match in _BARE_REPOSITORY.finditer(text):
+        for match in _BARE_REPOSITORY.finditer(whole):
             found.setdefault("https://" + match[0].removesuffix(".git"))
-    return tuple(found)[:20]
+    # A link at a line's end may have been cut where no hyphen tells: then the whole one starts with it.
+    return tuple(one for one in found if not any(other.startswith(f"{one}-") for other in found))[:20]
 
 
 def _notes(data: dict[str, Any], pages: tuple[str, ...]) -> Iterable[str]:

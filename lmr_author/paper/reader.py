@@ -10,6 +10,7 @@ before the file is opened. Imports nothing of lmr-author, so that it runs as a f
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections import Counter
 from typing import Any
@@ -36,9 +37,10 @@ def main(path: str, memory: int, cpu_seconds: int) -> dict[str, Any]:
     if document.page_count > MAX_PAGES:
         return {"error": "too long", "detail": str(document.page_count)}
     pages, unreadable = [], []
+    letters = pymupdf.TEXTFLAGS_TEXT & ~pymupdf.TEXT_PRESERVE_LIGATURES  # "ﬁxed" is "fixed"
     for number in range(document.page_count):
         try:
-            pages.append(clean(document[number].get_text())[:MAX_PAGE_CHARACTERS])
+            pages.append(clean(document[number].get_text(flags=letters))[:MAX_PAGE_CHARACTERS])
         except (RuntimeError, ValueError):
             pages.append("")
             unreadable.append(number + 1)
@@ -70,30 +72,51 @@ def clean(text: str) -> str:
 
 
 def _headline(document: Any) -> str:
-    """The text in the largest letters on page 1: horizontal lines only, so that arXiv's stamp is left out."""
+    """The title on page 1: the text in the largest letters, else the first lines in bold letters of one size.
+
+    Only horizontal lines count, so that arXiv's stamp is left out.
+    """
     try:
         blocks = document[0].get_text("dict")["blocks"]
     except (RuntimeError, ValueError):
         return ""
-    lines = []
-    for block in blocks:
-        for line in block.get("lines", ()):
-            text = "".join(span["text"] for span in line["spans"]).strip()
-            letters = sum(char.isalpha() for char in text)
-            if letters >= 2 and abs(line["dir"][0] - 1) < 0.01:
-                # A drop capital or an icon does not make a line large: the size of most of its letters does.
-                size = max(line["spans"], key=lambda span: len(span["text"].strip()))["size"]
-                lines.append((round(size, 1), text))
+    lines = [found for block in blocks for line in block.get("lines", ()) if (found := _line(line))]
     letters_of = Counter[float]()
-    for size, text in lines:
+    for size, _, text in lines:
         letters_of[size] += len(text)
     body = letters_of.most_common(1)[0][0] if lines else 0.0
     # The authors' names are often a little larger than the body; a title is clearly larger.
     for wanted in [size for size in sorted(letters_of, reverse=True) if size > 1.12 * body][:4]:
-        text = " ".join(text for size, text in lines if abs(size - wanted) < 0.3)
+        text = " ".join(text for size, _, text in lines if abs(size - wanted) < 0.3)
         if 8 <= len(text) <= 300 and " " in text:
             return clean(text)
-    return ""
+    return clean(_first_in_bold(lines))
+
+
+def _line(line: Any) -> tuple[float, bool, str] | None:
+    """Size of its letters, whether they are bold, and its text; None for a line without words, or aslant."""
+    text = "".join(span["text"] for span in line["spans"]).strip()
+    letters = sum(char.isalpha() for char in text)
+    if letters < 2 or abs(line["dir"][0] - 1) >= 0.01:
+        return None
+    # A drop capital or an icon does not make a line large: the size of most of its letters does.
+    main = max(line["spans"], key=lambda span: len(span["text"].strip()))
+    bold = bool(main["flags"] & 16) or bool(re.search(r"bold|CMBX|-Medi", main["font"], re.I))
+    return round(main["size"], 1), bold, text
+
+
+def _first_in_bold(lines: list[tuple[float, bool, str]]) -> str:
+    """Journals set the title no larger than the text, but bold: the first lines of the page that are."""
+    run: list[str] = []
+    first = 0.0
+    for size, bold, text in lines[:12]:
+        if bold and first in (0.0, size):
+            first = size
+            run.append(text)
+        elif run:
+            break
+    text = " ".join(run)
+    return text if 8 <= len(text) <= 300 and len(text.split()) >= 3 else ""
 
 
 def _links(document: Any) -> list[str]:

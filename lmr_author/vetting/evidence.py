@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +21,15 @@ LANGUAGES = {
     ".py": "Python", ".ipynb": "notebooks", ".sh": "shell", ".c": "C", ".cc": "C++", ".cpp": "C++", ".cu": "CUDA",
     ".java": "Java", ".js": "JavaScript", ".ts": "TypeScript", ".r": "R", ".lua": "Lua", ".pl": "Perl", ".rs": "Rust",
 }  # fmt: skip
+
+
+_IN_FULL = {
+    "ACL": r"Annual Meeting of the Association for Computational Linguistics",
+    "EMNLP": r"Empirical Methods in Natural Language Processing",
+    "NAACL": r"North American Chapter of the Association for Computational Linguistics",
+    "EACL": r"European Chapter of the Association for Computational Linguistics",
+    "COLING": r"International Conference on Computational Linguistics",
+}
 
 
 @dataclass(frozen=True)
@@ -98,11 +108,10 @@ def merged(*parts: Evidence) -> Evidence:
 
 def _method(paper: PaperFacts) -> list[str]:
     found = []
-    abstract = _abstract(paper.pages[0]) if paper.pages else ""
-    if abstract:
-        found.append(f"abstract: {printable(abstract, 700)}")
     text = "\n".join(paper.pages)
-    boxes = len(set(re.findall(r"^\s*Algorithm (\d+)\b", text, re.M)))
+    if abstract := _abstract(paper.pages[0], text) if paper.pages else "":
+        found.append(f"abstract: {printable(abstract, 700)}")
+    boxes = len(set(re.findall(r"^\s*(?:Algorithm|ALGORITHM) (\d+)\b", text, re.M)))
     found.append(f"algorithm boxes: {boxes}; numbered equations: {_equations(text)}")
     words = re.findall(r"\b(survey|benchmark|dataset|data set|corpus|shared task)\b", paper.title, re.I)
     if words:
@@ -121,7 +130,7 @@ def _linked(paper: PaperFacts, url: str) -> str:
 def _venue(line: str) -> list[str]:
     if not line:
         return []
-    named = [name for name in NAMED_VENUES if re.search(rf"\b{name}\b", line)]
+    named = [name for name in NAMED_VENUES if re.search(rf"\b{name}\b|{_IN_FULL[name]}", line)]
     return [f"page 1: {line}", *(f"{name} is one of the benchmark's venues" for name in named)]
 
 
@@ -163,14 +172,25 @@ def _words(path: Path) -> int:
 
 
 def _equations(text: str) -> int:
-    """Numbers in parentheses that end a line, counted as long as they run on from 1."""
-    numbers = {int(number) for number in re.findall(r"\((\d{1,3})\)\s*$", text, re.M)}
+    """The largest number in parentheses that ends a line with a formula; they run on, but for one or two."""
+    found = re.findall(r"^(.*)\((\d{1,3})\)[ \t]*$", text, re.M)
+    numbers = {int(number) for before, number in found if len(re.findall(r"[A-Za-z]{3,}", before)) < 3}
     count = 0
-    while count + 1 in numbers:
-        count += 1
+    while following := next((count + step for step in (1, 2, 3) if count + step in numbers), 0):
+        count = following
     return count
 
 
-def _abstract(page: str) -> str:
+def _abstract(page: str, paper: str) -> str:
+    """What stands under "Abstract", else from the first lines of running text; broken words put together."""
     match = re.search(r"\babstract\b[\s.:—-]*(.*?)(?:\n\s*1?\.?\s*introduction\b|\Z)", page, re.I | re.S)
-    return match[1] if match else ""
+    running = match or re.search(r"^((?:[^\n]{40,}\n){3}.*)", page, re.M | re.S)
+    known = set(re.findall(r"\w+(?:-\w+)*", paper.lower()))
+
+    def joined(broken: re.Match[str]) -> str:
+        whole = f"{broken[1]}{broken[2]}"
+        parted = f"{broken[1]}-{broken[2]}"
+        return parted if parted.lower() in known and whole.lower() not in known else whole
+
+    text = unicodedata.normalize("NFKC", running[1]) if running else ""
+    return re.sub(r"([\w-]+)-\n([a-z]\w*)", joined, text)

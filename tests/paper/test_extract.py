@@ -38,6 +38,52 @@ def test_a_venue_on_page_one_gives_the_year(tmp_path: Path) -> None:
     assert paper.venue == line.strip()
 
 
+@pytest.mark.parametrize(
+    ("lines", "venue", "year"),
+    [
+        (
+            "Proceedings of the 57th Annual Meeting on Compu-\ntation, pages 1-9\nRome, July 28, 2019. \u00a92019 ACL",
+            "Proceedings of the 57th Annual Meeting on Computation, pages 1-9 Rome, July 28, 2019.",
+            2019,
+        ),
+        (
+            "37th Conference on Neural Things (NeurIPS 2023).",
+            "37th Conference on Neural Things (NeurIPS 2023).",
+            2023,
+        ),
+        ("Thirty-Third AAAI Conference (AAAI-19)", "Thirty-Third AAAI Conference (AAAI-19)", 2019),
+        ("We take the CoNLL-2003 development set as an example", "", 2021),
+        ("It was shown at ACL before (Someone, 2012)", "", 2021),
+        ("Copyright \u00a9 2018, Association for the Advancement of Things", "", 2018),
+    ],
+)
+def test_what_publishers_print_on_page_one(tmp_path: Path, lines: str, venue: str, year: int) -> None:
+    paper = extract(make_paper(tmp_path / "p.pdf", body=f"{lines}\n{ABSTRACT}"))
+    assert (paper.venue, paper.year) == (venue, year)
+
+
+def test_a_title_no_larger_than_the_text_but_bold(tmp_path: Path) -> None:
+    import pymupdf
+
+    document = pymupdf.open()
+    page = document.new_page()
+    page.insert_text((60, 60), "The Annals of Pairs, Vol. 3", fontsize=8)
+    page.insert_text(
+        (60, 80), ["SELF-NORMALIZED WINS FOR", "INDEPENDENT PAIRS"], fontsize=10, fontname="hebo"
+    )
+    page.insert_text((60, 110), "By Jane Doe", fontsize=10)
+    page.insert_textbox((60, 150, 540, 700), ABSTRACT, fontsize=10)
+    document.set_metadata({"title": "c:\\aos\\25-2\\AOS215"})
+    document.save(tmp_path / "p.pdf")
+    assert extract(tmp_path / "p.pdf").title == "SELF-NORMALIZED WINS FOR INDEPENDENT PAIRS"
+
+
+def test_a_link_that_a_line_break_cuts(tmp_path: Path) -> None:
+    body = f"{ABSTRACT}Code: https://github.com/some/pair-\nwins and\nhttps://github.com/\nother/one here"
+    found = extract(make_paper(tmp_path / "p.pdf", body=body)).repositories
+    assert found == ("https://github.com/some/pair-wins", "https://github.com/other/one")
+
+
 def test_a_year_before_the_preprint_is_of_something_cited(tmp_path: Path) -> None:
     body = "Accepted at ICML 2015 was the work that we build on\n" + ABSTRACT
     paper = extract(make_paper(tmp_path / "p.pdf", body=body, stamp="arXiv:2305.18290v2 [cs.LG] 13 Dec 2023"))

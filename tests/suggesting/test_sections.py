@@ -1,0 +1,73 @@
+"""Which lines of a paper are the headings of its sections."""
+
+from __future__ import annotations
+
+from lmr_author.suggesting.passages import FunctionWords
+from lmr_author.suggesting.sections import best_section, sections
+
+
+def headings(*pages: str) -> list[str]:
+    return [f"{one.number} {one.title}" for one in sections(dict(enumerate(pages, 1)))]
+
+
+def test_numbers_that_run_on_are_headings() -> None:
+    page = "1 Introduction\ntext\n2\nMethod\ntext\n2.1 Loss of Pairs\ntext\n3 Results\ntext\nReferences\n4 Nobody\n"
+    assert headings(page) == ["1 Introduction", "2 Method", "2.1 Loss of Pairs", "3 Results"]
+
+
+def test_affiliations_and_footnotes_are_none() -> None:
+    first = "1 University of Somewhere\n2 Else Research Labs\n3 Third Place\nAbstract\ntext\n1\nIntroduction\ntext\n"
+    second = (
+        "2 We release everything that we have made so far for all\n3 Default word splitting is what every-\n"
+    )
+    third = "2\nMethod\ntext\n3\nExperiments\ntext\n"
+    assert headings(first, second, third) == ["1 Introduction", "2 Method", "3 Experiments"]
+
+
+def test_lists_with_dots_and_cells_of_tables_are_none() -> None:
+    listed = "1. Raise the temperature\n2. Lower the rate\n3. Start again\n4. Report it\n5. Sleep\n"
+    table = "1 O\n2 REFS\n3 REFS\n4 REFS\n"
+    page = f"1 Introduction\n{listed}2 Background\n{table}3 Our Model\n4 Conclusion\n"
+    assert headings(page) == ["1 Introduction", "2 Background", "3 Our Model", "4 Conclusion"]
+
+
+def test_a_paper_that_sets_dots() -> None:
+    page = "1. Introduction\n1 the first\n2. Method\n2.1. Sampling\n2.2. Training\n3. Results\n"
+    assert headings(page) == ["1 Introduction", "2 Method", "2.1 Sampling", "2.2 Training", "3 Results"]
+
+
+def test_a_heading_that_is_missing_does_not_end_them() -> None:
+    """As 3, whose title is set in a picture, and 4.1, which ends with a full stop."""
+    page = "1 Introduction\n2 Related Work\n3.1 Projection\n3.2 Mixing\n4 Experiments\n4.1 Setup of it.\n4.2 Data\n"
+    page += "5 Conclusion\n"
+    assert headings(page) == [
+        "1 Introduction", "2 Related Work", "3.1 Projection", "3.2 Mixing", "4 Experiments", "4.2 Data",
+        "5 Conclusion"
+    ]  # fmt: skip
+
+
+def test_a_list_alone_is_no_paper_with_sections() -> None:
+    assert headings("1 Full gradients at each step\n2 Deterministic and fast\n3 Needs no tuning\n") == []
+    assert headings("") == []
+
+
+def test_versions_and_questions_may_stand_in_a_title() -> None:
+    page = "1 Introduction\n2 Experiments\n2.1 Squares v1.1\n2.2 Question 1: Does it help?\n3 Conclusion\n"
+    assert headings(page)[2:4] == ["2.1 Squares v1.1", "2.2 Question 1: Does it help?"]
+
+
+def test_ligatures_in_titles_are_letters() -> None:
+    assert headings("1 Introduction\n2 E\ufb03cient Sampling\n") == ["1 Introduction", "2 Efficient Sampling"]
+
+
+def test_the_best_section_stands_out_or_there_is_none() -> None:
+    found = sections(
+        {
+            1: "1 Introduction\npair margin loss\n2 Pair Margin Loss\nthe margin of each pair in the loss\n"
+            "3 Experiments\nwe train for ten epochs\n4 Conclusion\nthe margin loss\n"
+        }
+    )
+    best = best_section(found, FunctionWords("pair_margin_loss"))
+    assert best is not None
+    assert best.named == "section 2 (Pair Margin Loss)"
+    assert best_section(found, FunctionWords("unrelated")) is None
