@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import itertools
 from collections import Counter
 from collections.abc import Iterator
 
@@ -119,8 +120,8 @@ def _is_error(node: ast.expr) -> bool:
 def kept_pieces(golden: FunctionNode, goal: FunctionNode) -> tuple[list[ast.AST], int]:
     """The statements of the golden's body that still stand in the masked one, and how many it has in all.
 
-    Statements that give nothing away are not counted: returns, raises, constants, logging,
-    ``super().__init__()``.
+    Statements that give nothing away are not counted (returns, raises, constants, logging,
+    ``super().__init__()``), unless both begin with the same ones.
     """
     original = [(form, node) for form, node in pieces(statements(golden)) if _telling(node)]
     available = Counter(form for form, _ in original)
@@ -129,7 +130,15 @@ def kept_pieces(golden: FunctionNode, goal: FunctionNode) -> tuple[list[ast.AST]
         if _telling(node) and available[form] > 0:
             available[form] -= 1
             kept.append(node)
-    return kept, len(original)
+    return kept or _same_start(golden, goal), len(original)
+
+
+def _same_start(golden: FunctionNode, goal: FunctionNode) -> list[ast.AST]:
+    """The first statements of both, when at least two are the same: ``losses = []``, ``count = 0``."""
+    both = zip(statements(golden), statements(goal), strict=False)
+    same = itertools.takewhile(lambda two: ast.dump(two[0]) == ast.dump(two[1]), both)
+    found: list[ast.AST] = [two for _, two in same if isinstance(two, ast.Assign | ast.AnnAssign)]
+    return found if len(found) >= 2 else []
 
 
 def _telling(node: ast.AST) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -169,7 +170,13 @@ class DocstringKept(ImplementationCheck):
         " returned."
     )
     severity = Severity.WARNING
-    failing = (Example("the docstring went with the body", files={GOAL: PLAIN_HEAD + MASKED_BODY + TAIL}),)
+    failing = (
+        Example("the docstring went with the body", files={GOAL: PLAIN_HEAD + MASKED_BODY + TAIL}),
+        Example(
+            "only its first line was kept",
+            files={GOAL: PLAIN_HEAD + '    """Mean smooth hinge."""\n' + MASKED_BODY + TAIL},
+        ),
+    )
     passing = (
         Example(
             "a longer docstring",
@@ -178,13 +185,15 @@ class DocstringKept(ImplementationCheck):
     )
 
     def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
-        """One finding for each target that had a docstring and has none."""
+        """One finding for each target that had a docstring and has none, or less than half of it."""
         one = pair(view, implementation)
         for golden, goal, target in one.complete:
-            if ast.get_docstring(golden) and not ast.get_docstring(goal):
+            words = Counter((ast.get_docstring(golden) or "").split())
+            left = Counter((ast.get_docstring(goal) or "").split())
+            if words and (words & left).total() < words.total() / 2:
                 yield self.finding(
                     view,
-                    f"the docstring of {target.qualname} was lost",
+                    f"{'most of ' if left else ''}the docstring of {target.qualname} was lost",
                     "put the golden's docstring back below the header",
                     implementation=implementation,
                     path=one.goal_path or "",
@@ -331,6 +340,10 @@ class NothingKept(ImplementationCheck):
                 BODY.partition("            difference")[0] + "            raise NotImplementedError\n"
             ),
         ),
+        Example(
+            "two initial values were kept",
+            files=with_body("    penalties = []\n    ordered = 0\n    raise NotImplementedError\n"),
+        ),
         Example("code behind the raise", files=with_body("    raise NotImplementedError\n" + BODY)),
     )
     passing = (Example("only the raise"),)
@@ -342,8 +355,8 @@ class NothingKept(ImplementationCheck):
                 first = ast.unparse(masked.kept[0]).partition("\n")[0]
                 yield self.finding(
                     view,
-                    f"{len(masked.kept)} of {masked.total} statements of {masked.qualname} were kept, the"
-                    f" first is `{first[:80]}`",
+                    f"{len(masked.kept)} of {max(masked.total, len(masked.kept))} statements of"
+                    f" {masked.qualname} were kept, the first is `{first[:80]}`",
                     "mask the whole body",
                     implementation=implementation,
                     path=pair(view, implementation).goal_path or "",

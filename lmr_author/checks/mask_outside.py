@@ -16,7 +16,7 @@ from lmr_author.checks.example_task import MASKED, REPOSITORY
 from lmr_author.checks.lookup import Pair, function_names, pairs
 from lmr_author.checks.view import TaskView
 from lmr_author.errors import LmrError
-from lmr_author.model import Finding, Severity
+from lmr_author.model import Finding, Implementation, Severity
 from lmr_author.source import Definition, Module, outside
 
 GOAL = f"{REPOSITORY}/ranking/losses.py"
@@ -217,10 +217,16 @@ class SameOutside(Check):
                     view,
                     f"differs from the golden outside of the target: {listed}",
                     "take these lines from the golden (or correct the golden)",
-                    implementation=one.implementation,
+                    implementation=_owner(view, one),
                     path=one.goal_path or "",
                     pointer=f"L{line}" if line else "",
                 )
+
+
+def _owner(view: TaskView, one: Pair) -> Implementation | None:
+    """The implementation that a pair of files belongs to; None when several share it."""
+    sharing = [other for other in pairs(view) if other.goal_path == one.goal_path]
+    return one.implementation if len(sharing) == 1 else None
 
 
 def _has_nameless_target(view: TaskView, one: Pair) -> bool:
@@ -243,6 +249,11 @@ class SameText(Check):
     failing = (
         Example("saved with CRLF", files={GOAL: MASKED.replace("\n", "\r\n")}),
         Example(
+            "saved with CRLF, and other code changed",
+            files={GOAL: MASKED.replace("temperature=1.0", "temperature=2.0").replace("\n", "\r\n")},
+            also=("LMR304",),
+        ),
+        Example(
             "re-indented", files={GOAL: re.sub(r"(?m)^    ", "  ", MASKED).replace("\n      ", "\n    ")}
         ),
         Example(
@@ -253,26 +264,29 @@ class SameText(Check):
     passing = (Example("byte for byte"),)
 
     def run(self, view: TaskView) -> Iterator[Finding]:
-        """One finding for each pair of files whose code is the same and whose text is not."""
+        """One finding for each pair of files whose text differs, in places that have the same code."""
         for one, ours, theirs in _groups(view):
             assert one.golden is not None and one.goal is not None
-            if (
-                not theirs
-                or differences(one.golden, one.goal, ours, theirs)
-                or _headers(ours) != _headers(theirs)
-            ):
-                continue  # LMR304 or LMR306 says it
-            try:
-                before, after = outside(one.golden, _outermost(ours)), outside(one.goal, _outermost(theirs))
-            except (LmrError, IndexError, ValueError):
+            if not theirs:
                 continue
-            message, severity, line = _text_change(before, after)
+            changed = differences(one.golden, one.goal, ours, theirs) or _headers(ours) != _headers(theirs)
+            if changed:  # LMR304 or LMR306 says in which code
+                message, severity, line = _change_everywhere(one.golden.data, one.goal.data)
+            else:
+                try:
+                    before, after = (
+                        outside(one.golden, _outermost(ours)),
+                        outside(one.goal, _outermost(theirs)),
+                    )
+                except (LmrError, IndexError, ValueError):
+                    continue
+                message, severity, line = _text_change(before, after)
             if message:
                 yield self.finding(
                     view,
                     f"outside of the target {message}",
                     "take everything but the target's body from the golden, byte for byte",
-                    implementation=one.implementation,
+                    implementation=_owner(view, one),
                     path=one.goal_path or "",
                     severity=severity,
                     pointer=line,
@@ -323,6 +337,26 @@ def _text_change(before: bytes, after: bytes) -> tuple[str, Severity, str]:
         else 1
     )
     return f"the text changed in {changed} place(s), by comments or formatting", Severity.NOTE, ""
+
+
+def _change_everywhere(before: bytes, after: bytes) -> tuple[str, Severity, str]:
+    """The same for two texts whose code differs, too: what was changed in nearly every line of it."""
+    crlf_before, crlf_after = (data.count(b"\r\n") > data.count(b"\n") / 2 for data in (before, after))
+    if crlf_before != crlf_after:
+        kind = "LF to CRLF" if crlf_after else "CRLF to LF"
+        return f"the line endings changed from {kind}", Severity.WARNING, ""
+    indents: dict[bytes, set[bytes]] = {}
+    for line in before.splitlines():
+        indents.setdefault(line.strip(), set()).add(_indent(line))
+    common = [line for line in after.splitlines() if _indent(line) and line.strip() in indents]
+    moved = [line for line in common if _indent(line) not in indents[line.strip()]]
+    if len(moved) > max(5, len(common) / 2):
+        return "the indentation changed", Severity.WARNING, ""
+    return "", Severity.NOTE, ""
+
+
+def _indent(line: bytes) -> bytes:
+    return line[: len(line) - len(line.lstrip())]
 
 
 def _tidy(data: bytes) -> bytes:
