@@ -76,7 +76,7 @@ class DirectoryArgument(DockerCheck):
 
     def run_file(self, view: TaskView, parsed: Dockerfile) -> Iterator[Finding]:
         """At most one finding."""
-        wanted = view.info.repo_folder_name.strip().strip("/")
+        wanted = dockerfile.in_context(view.info.repo_folder_name)
         for item in parsed.named("ARG", "ENV"):
             found = re.search(r"(?:^|\s)DIR(?:=|\s+)[\"']?([^\s\"']+)", item.text)
             if found is None or "$" in found[1] or (item.name == "ENV" and found[1].startswith("/")):

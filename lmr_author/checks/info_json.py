@@ -9,7 +9,7 @@ from typing import Any
 
 from lmr_author import resources
 from lmr_author.checks.base import Check, Example, Where
-from lmr_author.checks.example_task import second_implementation
+from lmr_author.checks.example_task import INFO, second_files, second_implementation
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
 
@@ -44,6 +44,9 @@ class InfoReadable(Check):
         Example("there is no info.json", files={"info.json": None}),
         Example("a comma is missing", files={"info.json": '{"instance_id": 1\n "year": 2024}\n'}),
         Example("it is a list", files={"info.json": "[]\n"}),
+        Example("in UTF-16", files={"info.json": json.dumps(INFO, indent=2).encode("utf-16")}),
+        Example("with a byte order mark", files={"info.json": "\ufeff" + json.dumps(INFO)}),
+        Example("a key twice", files={"info.json": json.dumps(INFO).replace("{", '{"year": 2023, ', 1)}),
     )
 
     def run(self, view: TaskView) -> Iterator[Finding]:
@@ -72,6 +75,17 @@ class InfoReadable(Check):
             return
         if not isinstance(value, dict):
             yield self.finding(view, f"holds a JSON {_kind(value)}, not an object", hint, path="info.json")
+            return
+        try:
+            data.decode("utf-8")
+        except ValueError:
+            yield self.finding(view, "is not UTF-8", "save it as UTF-8", path="info.json")
+        if data.startswith(b"\xef\xbb\xbf"):
+            message = "begins with a byte order mark, at which Python's `json.load` stops"
+            yield self.finding(view, message, "save it as UTF-8 without BOM", path="info.json")
+        for key in _doubles(data):
+            message = f"has the key {key!r:.60} twice in one object: only the last one is read"
+            yield self.finding(view, message, "remove one of them", path="info.json")
 
 
 class InfoSchema(Check):
@@ -242,6 +256,11 @@ class IndexNumbers(Check):
         ),
         Example("the index is missing", implementation={"index": None}),
         Example("the index is text", implementation={"index": "1"}),
+        Example(
+            "a number is left out",
+            info={"implementations": second_implementation(index=3)},
+            files=second_files(),
+        ),
     )
     passing = (Example("one implementation with index 1"),)
 
@@ -270,6 +289,18 @@ class IndexNumbers(Check):
                 )
             else:
                 seen.add(index)
+        numbers = [entry.get("index") for _, _, entry in raw_implementations(view)]
+        if len(seen) == len(numbers) and sorted(seen) != list(range(1, len(seen) + 1)):
+            listed = ", ".join(map(str, sorted(seen)))
+            yield self.finding(
+                view,
+                f"implementations are numbered {listed:.60}, not 1 to {len(seen)}",
+                "number them 1, 2, 3 …; name tests and logs alike",
+                path="info.json",
+                pointer="/implementations",
+                severity=Severity.WARNING,
+                fixable=False,
+            )
 
 
 def raw_implementations(view: TaskView) -> Iterator[tuple[int, Implementation, dict[str, Any]]]:
@@ -282,6 +313,18 @@ def raw_implementations(view: TaskView) -> Iterator[tuple[int, Implementation, d
     )
     for (position, entry), implementation in zip(objects, view.implementations, strict=True):
         yield position, implementation, entry
+
+
+def _doubles(data: bytes) -> list[str]:
+    """Keys that an object of a JSON document has twice."""
+    found: list[str] = []
+
+    def look(pairs: list[tuple[str, Any]]) -> None:
+        names = [key for key, _ in pairs]
+        found.extend(key for key in dict.fromkeys(names) if names.count(key) > 1)
+
+    json.loads(data, object_pairs_hook=look)
+    return found
 
 
 def _kind(value: object) -> str:

@@ -90,6 +90,7 @@ class PaperUsable(Check):
         Example("an empty PDF", files={f"{REPOSITORY}/paper.pdf": ""}),
         Example("paper.json is no JSON", files={f"{REPOSITORY}/paper.json": "3 Pairwise loss\n"}),
         Example("no pages", files={f"{REPOSITORY}/paper.json": "{}\n"}),
+        Example("pages without text", files={f"{REPOSITORY}/paper.json": '{"1": "", "2": " "}\n'}),
     )
     passing = (
         Example(
@@ -122,10 +123,17 @@ class PaperUsable(Check):
                 view, "paper.json is not valid JSON", "make it from paper.pdf again", path=pages
             )
             return
-        if not value or not isinstance(value, dict | list):
+        if not value or not isinstance(value, dict | list) or not _has_text(value):
             yield self.finding(
                 view, "paper.json holds no pages", 'write {"1": text of page 1, ...}', path=pages
             )
+
+
+def _has_text(value: object) -> bool:
+    """Whether there is text anywhere in a JSON value; keys do not count."""
+    if isinstance(value, dict | list):
+        return any(map(_has_text, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, str) and bool(value.strip())
 
 
 def _head(view: TaskView, path: object) -> bytes:

@@ -43,6 +43,7 @@ class GoalHasTarget(ImplementationCheck):
             },
         ),
         Example("no such function", implementation={"goal_function": "pairwise_los"}),
+        Example("with a backslash", implementation={"goal_file": "ranking\\losses.py"}),
     )
     passing = (Example("a path that starts with ./", implementation={"goal_file": "./ranking/losses.py"}),)
 
@@ -75,6 +76,9 @@ class GoalHasTarget(ImplementationCheck):
         if one.goal_path != named or one.goal_path is None:
             return  # the unit test, which LMR510 reports
         prefix = view.repository.name + "/"
+        slashes = misspelt(implementation.goal_file)
+        if slashes:
+            yield self.finding(view, f"goal_file {slashes}", "write it with /, and nothing else", **where)
         if clean_path(implementation.goal_file) != view.relative_raw(one.goal_path)[len(prefix) :]:
             message = (
                 f"goal_file {implementation.goal_file!r:.120} is not relative to the repository"
@@ -153,6 +157,15 @@ class GoldenHasTarget(ImplementationCheck):
                 path="info.json",
                 pointer=pointer,
             )
+        elif slashes := misspelt(implementation.golden_file):
+            yield self.finding(
+                view,
+                f"golden_file {slashes}",
+                "write it with /, and nothing else",
+                implementation=implementation,
+                path="info.json",
+                pointer=pointer,
+            )
         if one.golden is None:
             return
         for name in function_names(implementation):
@@ -224,6 +237,13 @@ def syntax_error(view: TaskView, path: Path) -> tuple[int, str]:
         cause = error.__cause__ if isinstance(error.__cause__, SyntaxError) else None
         return (cause.lineno or 0, str(cause.msg)) if cause else (0, type(error.__cause__ or error).__name__)
     return 0, "unknown"
+
+
+def misspelt(text: str) -> str:
+    r"""What is wrong with how a path is written that can be understood all the same; "" when nothing is."""
+    if "\\" in text:
+        return f"{text!r:.120} is written with backslashes: only Windows finds it"
+    return f"{text!r:.120} has blanks around it" if text != text.strip() else ""
 
 
 def leaves(view: TaskView, root: Path | None, text: str) -> bool:

@@ -68,6 +68,7 @@ class TargetNamed(ImplementationCheck):
             "two names in one", implementation={"goal_function": "sigmoid, pairwise_loss"}, also=("LMR303",)
         ),
         Example("written as a call", implementation={"goal_function": "pairwise_loss()"}),
+        Example("a blank before it", implementation={"goal_function": " pairwise_loss"}),
     )
     passing = (Example("a plain function, class_name empty"),)
 
@@ -121,10 +122,7 @@ class TargetNamed(ImplementationCheck):
                 False,
             )
         class_name, _, function = qualnames[0].rpartition(".")
-        if (class_name, function) == (
-            implementation.class_name.strip(),
-            implementation.goal_function.strip(),
-        ):
+        if (class_name, function) == (implementation.class_name, implementation.goal_function):
             return "", "", False
         joined = ".".join(
             part for part in (implementation.class_name.strip(), implementation.goal_function.strip()) if part

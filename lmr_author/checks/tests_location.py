@@ -9,7 +9,7 @@ from lmr_author.checks.base import Example, ImplementationCheck
 from lmr_author.checks.example_task import REPOSITORY, UNIT_TEST
 from lmr_author.checks.lookup import clean_path, goal_path, is_file, unit_test_path
 from lmr_author.checks.reading import reading
-from lmr_author.checks.target_files import leaves, syntax_error
+from lmr_author.checks.target_files import leaves, misspelt, syntax_error
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
 
@@ -73,6 +73,15 @@ class TestExists(ImplementationCheck):
                 implementation=implementation,
                 path="info.json",
                 pointer=f"/implementations/{position}" + ("/unit_test_file" if given else ""),
+            )
+        elif slashes := misspelt(implementation.unit_test_file):
+            yield self.finding(
+                view,
+                f"unit_test_file {slashes}",
+                "write it with /, and nothing else",
+                implementation=implementation,
+                path="info.json",
+                pointer=f"/implementations/{position}/unit_test_file",
             )
         if found is not None and found.suffix == ".py" and view.module(found) is None:
             line, cause = syntax_error(view, found)

@@ -126,7 +126,8 @@ def _paths(key: str, meant: Callable[[TaskView, Implementation], Any]) -> Fix:
         if entry is None or path is None or root is None or not path.is_relative_to(root):
             return
         relative = path.relative_to(root).as_posix()
-        if readable(relative) == relative and clean_path(str(entry[2].get(key, ""))) != relative:
+        about_path = finding.path == "info.json"
+        if about_path and readable(relative) == relative and entry[2].get(key) != relative:
             yield SetValue((*entry[0], key), relative)
 
     return fix
