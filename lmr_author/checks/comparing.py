@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -50,15 +51,17 @@ class Comparison:
     def origin(self, side: ast.expr) -> str:
         """Where a side's value comes from, in a form that compares equal; "" when that cannot be told."""
         node, steps = side, ""
-        for _ in range(8):
+        for _ in range(12):
             node = core(node)
-            inner = node.value if isinstance(node, ast.Subscript) else node
-            known = self.scope.get(inner.id) if isinstance(inner, ast.Name) else None
+            if isinstance(node, ast.Subscript):
+                item = _item(self._known(node.value), node.slice)
+                steps = steps if item is not None else ast.dump(node.slice) + steps
+                node = item if item is not None else node.value
+                continue
+            known = self.scope.get(node.id) if isinstance(node, ast.Name) else None
             if known is None:
                 break
             value, place = known
-            if isinstance(node, ast.Subscript):
-                steps = ast.dump(node.slice) + steps
             if place >= 0:
                 steps = ast.dump(ast.Constant(place)) + steps
             node = value
@@ -67,16 +70,40 @@ class Comparison:
         )
         return "" if unclear else ast.dump(node) + steps
 
+    def _known(self, node: ast.expr) -> ast.expr:
+        """What a name stands for, when it is assigned once and not as part of a tuple; else the node itself."""
+        known = self.scope.get(node.id) if isinstance(node, ast.Name) else None
+        return known[0] if known is not None and known[1] < 0 else node
+
     def source(self, side: ast.expr) -> ast.expr:
         """The expression that a side's value comes from, when it is a name; else the side itself."""
         node = core(side)
         for _ in range(8):
             value = node.value if isinstance(node, ast.Subscript) else node
+            item = _item(self._known(value), node.slice) if isinstance(node, ast.Subscript) else None
             known = self.scope.get(value.id) if isinstance(value, ast.Name) else None
-            if known is None:
+            if item is None and known is None:
                 break
-            node = core(known[0])
+            node = core(item if item is not None else known[0] if known else node)
         return node
+
+
+def _item(node: ast.expr, key: ast.expr) -> ast.expr | None:
+    """What a key takes from a dict that is written out, or from a list of one expression, over and over."""
+    if isinstance(node, ast.Dict):
+        same = [
+            value
+            for name, value in zip(node.keys, node.values, strict=True)
+            if name and ast.dump(name) == ast.dump(key)
+        ]
+        return same[0] if len(same) == 1 else None
+    if isinstance(node, ast.ListComp) and not isinstance(key, ast.Slice):
+        used = {item.id for item in ast.walk(node.elt) if isinstance(item, ast.Name)}
+        bound = {
+            item.id for one in node.generators for item in ast.walk(one.target) if isinstance(item, ast.Name)
+        }
+        return None if used & bound else node.elt
+    return None
 
 
 def comparisons(tree: ast.Module) -> list[Comparison]:
@@ -115,19 +142,33 @@ def _within(scope_node: ast.AST, scope: Scope) -> Iterator[Comparison]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield from _within(node, _assigned(node, scope))
             continue
+        if isinstance(node, ast.If) and _fails(node.body):
+            rest = [child for child in ast.iter_child_nodes(node) if child is not node.test]
+            stack += [(child, True) for child in rest][::-1]
+            stack.append((node.test, False))
+            continue
         sides = _sides(node)
         if sides is not None:
             assert isinstance(node, ast.expr)
-            yield Comparison(node, core(sides[0]), core(sides[1]), scope, wanted)
+            differs = isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.NotEq | ast.Gt | ast.GtE)
+            yield Comparison(node, core(sides[0]), core(sides[1]), scope, wanted != differs)
         negates = (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)) or (
             isinstance(node, ast.Call) and dotted(node.func).endswith("assertFalse")
         )
         stack += [(child, wanted and not negates) for child in ast.iter_child_nodes(node)][::-1]
 
 
+def _fails(body: list[ast.stmt]) -> bool:
+    """Whether a branch is that of a failure: it raises, exits with a code, or logs "Failed"."""
+    text = "\n".join(ast.unparse(node) for node in body)
+    says = re.search(r"fail|error|wrong|mismatch|incorrect|differ", text, re.IGNORECASE)
+    ends = any(isinstance(node, ast.Raise) for node in body) or re.search(r"exit\([^)0]", text)
+    return bool(says or ends) and "Passed" not in text
+
+
 def _sides(node: ast.AST) -> tuple[ast.expr, ast.expr] | None:
     if isinstance(node, ast.Compare) and len(node.ops) == 1:
-        if isinstance(node.ops[0], ast.Eq):
+        if isinstance(node.ops[0], ast.Eq | ast.NotEq):
             return node.left, node.comparators[0]
         if isinstance(node.ops[0], ast.Lt | ast.LtE):
             return _difference(node.left)

@@ -190,10 +190,10 @@ class _Flow:
         """These, with what the variables and functions in them come from: ``ok`` of ``ok = main()``, too."""
         values: dict[str, list[str]] = {}
         for node in ast.walk(self.test.module.tree):
-            if isinstance(node, ast.Assign):
-                for target in node.targets:
-                    if isinstance(target, ast.Name):
-                        values.setdefault(target.id, []).append(ast.unparse(node.value))
+            for target, value in _given(node):
+                name = dotted(target).rpartition(".")[2]
+                if name:
+                    values.setdefault(name, []).append(ast.unparse(value))
         for name, function in self.defined.items():
             for node in ast.walk(function):
                 if isinstance(node, ast.Return) and node.value is not None:
@@ -310,9 +310,11 @@ class _Flow:
 
     def _try(self, unit: _Unit, node: ast.Try, place: _Place) -> None:
         quiet = any(
-            is_broad(handler) and not self._lets_through(handler) and not self._expects(node, handler)
+            is_broad(handler)
+            and not self._lets_through(handler, unit.name)
+            and not self._expects(node, handler)
             for handler in node.handlers
-        )
+        ) or any(isinstance(item, ast.Return) for item in node.finalbody)
         if quiet and self._tests_something(node):
             self.swallowing.append(node.lineno)
         self._fill(unit, node.body, replace(place, swallowed=place.swallowed or quiet))
@@ -330,7 +332,7 @@ class _Flow:
         written = called.endswith(".append") and mentions(self.exit_texts, called.split(".")[-2])
         return written and handler.type is not None and dotted(handler.type) == "AssertionError"
 
-    def _lets_through(self, handler: ast.ExceptHandler) -> bool:
+    def _lets_through(self, handler: ast.ExceptHandler, function: str) -> bool:
         """Whether a handler makes the program fail all the same, or hands the failure on as a value."""
         for node in ast.walk(handler):
             if isinstance(node, ast.Raise) or (isinstance(node, ast.Call) and is_site_call(node)):
@@ -358,7 +360,7 @@ class _Flow:
                 isinstance(node, ast.Return)
                 and node.value is not None
                 and not is_none(node.value)
-                and self.exit_texts
+                and mentions(self.exit_texts, function)
             ):
                 return True
         return False
@@ -423,3 +425,23 @@ class _Flow:
             unit.sites_swallowed += 1
         else:
             unit.sites += 1
+
+
+def _given(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
+    """(name, value) of an assignment, of a loop, and of ``results.append(value)``."""
+    if isinstance(node, ast.Assign):
+        targets = [
+            part for item in node.targets for part in (item.elts if isinstance(item, ast.Tuple) else [item])
+        ]
+        return [(item.value if isinstance(item, ast.Subscript) else item, node.value) for item in targets]
+    if isinstance(node, ast.AugAssign):
+        return [(node.target, node.value)]
+    if isinstance(node, ast.AnnAssign) and node.value is not None:
+        return [(node.target, node.value)]
+    if isinstance(node, ast.For):
+        targets = node.target.elts if isinstance(node.target, ast.Tuple) else [node.target]
+        return [(item, node.iter) for item in targets]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        adds = node.func.attr in ("append", "add", "extend", "update")
+        return [(node.func.value, item) for item in node.args] if adds else []
+    return []

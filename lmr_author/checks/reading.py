@@ -36,6 +36,8 @@ READERS = frozenset(
         "load_from_disk",
         "loadmat",
         "read_lines",
+        "load_model",
+        "load_word2vec_format",
     ]
 )
 WRITERS = frozenset(

@@ -53,14 +53,14 @@ def is_interesting(name: str) -> bool:
     )
 
 
+_BROAD = frozenset({"Exception", "BaseException", "AssertionError", "SystemExit", "NotImplementedError"})
+
+
 def is_broad(handler: ast.ExceptHandler) -> bool:
     if handler.type is None:
         return True
     names = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    return any(
-        dotted(name).rpartition(".")[2] in ("Exception", "BaseException", "AssertionError", "SystemExit")
-        for name in names
-    )
+    return any(dotted(name).rpartition(".")[2] in _BROAD for name in names)
 
 
 def is_exit(node: ast.AST) -> bool:

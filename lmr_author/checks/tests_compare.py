@@ -84,6 +84,7 @@ class ComparesTwoThings(ImplementationCheck):
         if test is None or path is None:
             return
         names = _names(view, implementation)
+        names |= _callers(test.module.tree, names)
         found = comparisons(test.module.tree)
         for one in found:
             message, hint = _problem(one, found, names)
@@ -126,6 +127,19 @@ def _names(view: TaskView, implementation: Implementation) -> frozenset[str]:
     found = {target.qualname.rpartition(".")[2] for target in targets} | set(function_names(implementation))
     owners = {target.qualname.rpartition(".")[0].rpartition(".")[2] for target in targets} - {""}
     return frozenset(found | owners)
+
+
+def _callers(tree: ast.Module, names: frozenset[str]) -> frozenset[str]:
+    """Functions of the test that return what a call of the target returns."""
+    return frozenset(
+        node.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef)
+        for item in ast.walk(node)
+        if isinstance(item, ast.Return) and item.value is not None
+        for call in ast.walk(item.value)
+        if isinstance(call, ast.Call) and dotted(call.func).rpartition(".")[2] in names
+    )
 
 
 def _runs(one: Comparison, node: ast.expr, names: frozenset[str]) -> bool:

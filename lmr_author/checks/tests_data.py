@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 
@@ -9,7 +10,7 @@ from lmr_author.checks.base import Example, ImplementationCheck
 from lmr_author.checks.example_task import REPOSITORY, UNIT_TEST
 from lmr_author.checks.json_keys import missing_keys
 from lmr_author.checks.lookup import did_you_mean, is_file, is_folder, unit_test_path
-from lmr_author.checks.reading import HOME, FileUse, reading
+from lmr_author.checks.reading import HOME, FileUse, Reading, reading
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation
 
@@ -99,6 +100,15 @@ class FixturesExist(ImplementationCheck):
                 path=path,
                 pointer=f"L{use.line}",
             )
+        for line, folder in self._missing_folders(view, test):
+            yield self.finding(
+                view,
+                f"lists {folder}, which is not there",
+                "store the cases in a folder of unit_test/",
+                implementation=implementation,
+                path=path,
+                pointer=f"L{line}",
+            )
         for line, key, name in missing_keys(view, test):
             yield self.finding(
                 view,
@@ -108,6 +118,34 @@ class FixturesExist(ImplementationCheck):
                 path=path,
                 pointer=f"L{line}",
             )
+
+    @staticmethod
+    def _missing_folders(view: TaskView, test: Reading) -> Iterator[tuple[int, str]]:
+        """(line, folder) of each folder that is listed, certain as far as its path goes, and not there."""
+        assert view.repository is not None
+        if test.makes_folders:
+            made = " ".join(
+                ast.unparse(node) for _, node, name in test.calls if name.endswith(("makedirs", "mkdir"))
+            )
+        else:
+            made = ""
+        for module, node, name in test.calls:
+            if module is not test.module or name not in (
+                "os.listdir",
+                "os.scandir",
+                "glob.glob",
+                "glob.iglob",
+            ):
+                continue
+            path = test.path_of(node.args[0]) if node.args else None
+            folder = (path or "").partition("*")[0].removesuffix("/")
+            if "*" in (path or "") and not (path or "").partition("*")[0].endswith("/"):
+                folder = folder.rpartition("/")[0]
+            relative = folder.removeprefix(f"{HOME}/")
+            if not folder.startswith(f"{HOME}/") or ".." in relative or relative.rpartition("/")[2] in made:
+                continue
+            if not any(is_folder(view.repository / start / relative) for start in ("", "unit_test")):
+                yield node.lineno, relative
 
     @staticmethod
     def _there(view: TaskView, use: FileUse, known: set[str]) -> bool:

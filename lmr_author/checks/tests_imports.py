@@ -292,6 +292,9 @@ def _replaced(test: Reading, implementation: Implementation) -> int:
             overwritten = any(isinstance(item, ast.Attribute) and item.attr == name for item in node.targets)
             if overwritten and name not in ast.unparse(node.value):
                 return node.lineno
+            named = any(isinstance(item, ast.Name) and item.id == name for item in node.targets)
+            if named and (isinstance(node.value, ast.Lambda) or "Mock" in dotted(node.value.func)):
+                return node.lineno
         if not isinstance(node, ast.Call):
             continue
         called = dotted(node.func)

@@ -14,7 +14,11 @@ from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
 
 TEST = f"{REPOSITORY}/unit_test/unit_test_1.py"
-_LOGIC = re.compile(r"expected|golden|ground_?truth|reference|answer", re.IGNORECASE)
+_LOGIC = re.compile(
+    r"expected|golden|ground_?truth|reference|answer|\btest_?(?:data|cases?|inputs?)\b|\bunit_?test_?data\b|\bfixtures?\b",
+    re.IGNORECASE,
+)
+"""Names of what is stored for a test. ``tests/`` of the repository itself is none of it."""
 
 
 class TestExists(ImplementationCheck):
@@ -201,12 +205,9 @@ class TestInItsFolder(ImplementationCheck):
         test = reading(view, path)
         for use in test.uses if test else ():
             relative = use.path.removeprefix("@/")
-            if (
-                use.writes
-                or not use.path.startswith("@/")
-                or relative.startswith(("unit_test/", ".."))
-                or not _LOGIC.search(use.name)
-            ):
+            inside = relative.startswith(("unit_test/", "..", "tests/", "test/"))
+            stem = relative.rpartition(".")[0]
+            if use.writes or inside or not use.path.startswith("@/") or not _LOGIC.search(stem):
                 continue
             if is_file(view.repository / relative):
                 yield self.finding(

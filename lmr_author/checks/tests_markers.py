@@ -10,10 +10,6 @@ from pathlib import Path
 
 from lmr_author.checks.base import Check, Example, ImplementationCheck
 from lmr_author.checks.example_task import (
-    BODY,
-    GOLDEN,
-    HEAD,
-    REPOSITORY,
     UNIT_TEST,
     second_files,
     second_implementation,
@@ -54,6 +50,10 @@ class VerdictMarkers(ImplementationCheck):
                 )
             },
         ),
+        Example(
+            "at a level that is not written",
+            files={TEST: UNIT_TEST.replace("level=logging.INFO", "level=logging.WARNING")},
+        ),
         Example("no marker", files={TEST: UNIT_TEST.replace('"Passed" if passed else "Failed"', '"done"')}),
         Example(
             "Passed whatever the result",
@@ -91,7 +91,7 @@ class VerdictMarkers(ImplementationCheck):
         test = reading(view, path)
         if test is None or path is None:
             return
-        elsewhere = [log for log in test.log_files if log.startswith("@/") and "*" not in log]
+        elsewhere = [log for log in sorted(test.log_files) if log.startswith(("@/", "/")) and "*" not in log]
         in_place = view.in_repository_path(path).startswith("unit_test/")  # else LMR511 says it
         if in_place and elsewhere and not any(log.startswith("@/unit_test/logs/") for log in test.log_files):
             yield self.finding(
@@ -104,6 +104,17 @@ class VerdictMarkers(ImplementationCheck):
             return
         texts = " ".join(test.constants)
         if "Passed" in texts:
+            line = _unwritten(test)
+            if line:
+                yield self.finding(
+                    view,
+                    'logs "Passed" as information, and only warnings are written',
+                    "pass level=logging.INFO to basicConfig",
+                    implementation=implementation,
+                    path=path,
+                    pointer=f"L{line}",
+                )
+                return
             node = _unconditional(test)
             if node is not None:
                 yield self.finding(
@@ -139,6 +150,22 @@ class VerdictMarkers(ImplementationCheck):
             implementation=implementation,
             path=path,
         )
+
+
+def _unwritten(test: Reading) -> int:
+    """The line of a basicConfig whose level lets no "Passed" through; 0 when there is none."""
+    configured = [node for _, node, name in test.calls if name == "logging.basicConfig"]
+    if len(configured) != 1 or any(name.endswith("setLevel") for _, _, name in test.calls):
+        return 0
+    level = next((item.value for item in configured[0].keywords if item.arg == "level"), None)
+    if level is not None and dotted(level).rpartition(".")[2] not in ("WARNING", "WARN", "ERROR", "CRITICAL"):
+        return 0
+    saying = [
+        name.rpartition(".")[2]
+        for _, node, name in test.calls
+        if any("Passed" in str(item.value) for item in ast.walk(node) if isinstance(item, ast.Constant))
+    ]
+    return configured[0].lineno if saying and set(saying) <= {"info", "debug"} else 0
 
 
 def _unconditional(test: Reading) -> ast.expr | None:
@@ -229,17 +256,8 @@ class OwnLogFile(Check):
             "the second test was copied from the first",
             info={"implementations": second_implementation()},
             files={
-                f"{REPOSITORY}/ranking/losses.py": (
-                    HEAD
-                    + "    raise NotImplementedError\n"
-                    + GOLDEN.partition(BODY)[2].partition("        wanted")[0]
-                    + "        raise NotImplementedError\n"
-                ),
-                f"{REPOSITORY}/unit_test/unit_test_2.py": (
-                    UNIT_TEST.replace("import pairwise_loss", "import ListLoss").replace(
-                        "pairwise_loss(", "ListLoss().forward("
-                    )
-                ),
+                path: text.replace("unit_test_2.log", "unit_test_1.log")
+                for path, text in second_files().items()
             },
         ),
     )

@@ -1,0 +1,274 @@
+"""What a unit test needs beside the task: a GPU, the network, a model, a key."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from lmr_author.checks.lookup import is_file, is_folder
+from lmr_author.checks.reading import HOME, Reading, dotted
+from lmr_author.checks.view import TaskView
+from lmr_author.source import FunctionNode
+
+_NETWORK = frozenset(
+    [
+        "requests.get",
+        "requests.post",
+        "urllib.request.urlopen",
+        "urlopen",
+        "urlretrieve",
+        "urllib.request.urlretrieve",
+        "httpx.get",
+        "httpx.post",
+        "wget.download",
+        "gdown.download",
+        "snapshot_download",
+        "hf_hub_download",
+        "nltk.download",
+        "torch.hub.load",
+        "openai.OpenAI",
+        "OpenAI",
+        "openai.ChatCompletion.create",
+        "anthropic.Anthropic",
+        "spacy.load",
+        "gensim.downloader.load",
+        "load_dataset",
+        "datasets.load_dataset",
+        "sentence_transformers.SentenceTransformer",
+        "SentenceTransformer",
+        "clip.load",
+        "stanza.download",
+        "stanza.Pipeline",
+        "evaluate.load",
+        "ftplib.FTP",
+    ]
+)
+
+_COMMAND = re.compile(r"\b(?:wget|curl|gdown|git clone|pip3? install|huggingface-cli|hf download)\b")
+"""What a shell command is that needs the network."""
+
+_KEY = re.compile(r"[A-Z][A-Z0-9_]*(?:API_KEY|_TOKEN|_SECRET)")
+"""Environment variables that hold a key of a service."""
+
+_WEIGHTS = re.compile(r"DEFAULT|IMAGENET\w*")
+"""Pretrained weights as torchvision names them."""
+
+_CUDA = re.compile(r"^cuda(:\d+)?$")
+_HUB = re.compile(
+    r"(?:(?:meta-llama|huggyllama|facebook|google|microsoft|openai|EleutherAI|mistralai|Qwen|bigscience|tiiuae|lmsys"
+    r"|sentence-transformers|princeton-nlp|allenai|deepseek-ai|THUDM|stabilityai|HuggingFaceH4|HuggingFaceTB|NousResearch"
+    r"|TinyLlama|codellama|huggingface|hf-internal-testing|google-bert|openai-community|FacebookAI|distilbert)/[\w.-]+"
+    r"|(?:distil|sci)?(?:bert|roberta)-(?:tiny|base|large)[\w-]*|xlm-roberta-(?:base|large)|albert-(?:base|large)-v\d"
+    r"|(?:distil)?gpt2(?:-medium|-large|-xl)?|t5-(?:small|base|large|3b|11b)|(?:flan-)t5-[\w]+)"
+)
+"""Names of models on a hub that tests commonly hand to the repository's own loaders."""
+
+
+_MODEL_KEYWORDS = ("pretrained_model_name_or_path", "model", "model_name", "model_name_or_path")
+
+
+def needs(view: TaskView, test: Reading) -> Iterator[tuple[str, int]]:
+    """("a GPU: …", line) for each thing that the test itself needs."""
+    source = "\n".join(module.text for module in test.modules)
+    distributed = next((node.lineno for _, node, name in test.calls if _wants_nccl(node, name)), 0)
+    if distributed:
+        yield "a GPU", distributed
+    elif "is_available" not in source:
+        line = cuda_line(test.module.tree, test.environment) or _cuda_default(test)
+        if line:
+            yield "a GPU", line
+    else:
+        line = _demanded(test.module.tree)
+        if line:
+            yield "a GPU", line
+        line = _skipped(test.module.tree)
+        if line:
+            yield "a GPU: without one it is skipped, and skipped counts as passed", line
+    if "mock" in source or "monkeypatch" in source:
+        return
+    modules = _module_names(test.module.tree)
+    for module, node, called in test.calls:
+        if module is not test.module:
+            continue
+        first, dot, rest = called.partition(".")
+        name = modules.get(first, first) + dot + rest
+        model = _model(view, test, node, name)
+        if model:
+            yield f"a model: {model}", node.lineno
+        elif _uses_network(node, name) and not _is_local(
+            view, test.path_of(node.args[0] if node.args else None) or ""
+        ):
+            yield f"the network or a model: {called}", node.lineno
+    for item in ast.walk(test.module.tree):
+        if isinstance(item, ast.Subscript) and dotted(item.value).endswith("environ"):
+            key = item.slice.value if isinstance(item.slice, ast.Constant) else None
+            if isinstance(item.ctx, ast.Load) and isinstance(key, str) and _KEY.fullmatch(key):
+                yield f"the network or a model: {key}", item.lineno
+
+
+def _module_names(tree: ast.Module) -> dict[str, str]:
+    """Names under which modules, or what is in them, are imported → their full names."""
+    found: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.asname: alias.name for alias in node.names if alias.asname}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def _wants_nccl(node: ast.Call, name: str) -> bool:
+    return name.endswith("init_process_group") and "nccl" in ast.unparse(node)
+
+
+def _uses_network(node: ast.Call, name: str) -> bool:
+    last = name.rpartition(".")[2]
+    if name in _NETWORK or last in (
+        "load_dataset",
+        "hf_hub_download",
+        "snapshot_download",
+        "urlopen",
+        "urlretrieve",
+    ):
+        return True
+    if any(item.arg == "download" and _is_true(item.value) for item in node.keywords):
+        return True
+    if name == "os.system" or name.startswith("subprocess."):
+        texts = [item.value for item in ast.walk(node) if isinstance(item, ast.Constant)]
+        return bool(_COMMAND.search(" ".join(text for text in texts if isinstance(text, str))))
+    return False
+
+
+def _is_true(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is True
+
+
+def _model(view: TaskView, test: Reading, node: ast.Call, name: str) -> str:
+    """The model that a call loads from a hub; "" for every other call."""
+    last = name.rpartition(".")[2]
+    named = [item.value for item in node.keywords if item.arg in _MODEL_KEYWORDS]
+    first = [*node.args[:1], *named]
+    if last == "from_pretrained":
+        values = [test.path_of(item) for item in first]
+        return next((shown(value) for value in values if value and not _is_local(view, value)), "")
+    if any(item.arg == "pretrained" and _is_true(item.value) for item in node.keywords):
+        return last
+    weights = [ast.unparse(item.value).strip("'\"") for item in node.keywords if item.arg == "weights"]
+    if weights and _WEIGHTS.fullmatch(weights[0].rpartition(".")[2]):
+        return last
+    if name == "transformers.pipeline" and not any(item.arg == "model" for item in node.keywords):
+        return "the default of a pipeline"
+    if last == "pipeline" and any(item.arg == "model" for item in node.keywords):
+        value = test.path_of(named[0])
+        return shown(value) if value and not _is_local(view, value) else ""
+    if last in ("print", "info", "add_argument", "get", "join") or last.startswith(
+        ("assert", "is_", "start")
+    ):
+        return ""
+    for item in [*node.args, *(keyword.value for keyword in node.keywords)]:
+        text = item.value if isinstance(item, ast.Constant) else None
+        if isinstance(text, str) and _HUB.fullmatch(text) and not _is_local(view, f"{HOME}/{text}"):
+            return text
+    return ""
+
+
+def shown(path: str) -> str:
+    """A path as a message shows it."""
+    return path.removeprefix(f"{HOME}/")
+
+
+def _is_local(view: TaskView, path: str) -> bool:
+    if path.startswith("?"):
+        return True  # only its end is known: nothing is claimed
+    relative = path.removeprefix(HOME).lstrip("/")
+    if not relative or view.repository is None or path.startswith(".."):
+        return False
+    if path.startswith("/"):
+        return path.startswith(("/tmp/", "/workspace/", "/app/"))  # where images have the repository
+    try:
+        return any(
+            is_file(folder / relative) or is_folder(folder / relative)
+            for folder in (view.repository, view.repository / "unit_test")
+        )
+    except (OSError, ValueError):
+        return False
+
+
+def cuda_line(tree: ast.Module | FunctionNode, names: dict[str, ast.expr]) -> int:
+    """The line at which something is moved to a GPU whatever the arguments are; 0 if nothing is.
+
+    Args:
+        names: names with the one value that each of them has.
+    """
+    for node in _unconditional(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        last = dotted(node.func).rpartition(".")[2]
+        if last == "cuda":
+            return node.lineno
+        values = [*node.args, *(item.value for item in node.keywords if item.arg == "device")]
+        moves = last in ("to", "device", "set_device", "set_default_device") or any(
+            item.arg == "device" for item in node.keywords
+        )
+        known = [names.get(value.id, value) if isinstance(value, ast.Name) else value for value in values]
+        texts = [value.value for value in known if isinstance(value, ast.Constant)]
+        if moves and any(isinstance(text, str) and _CUDA.match(text) for text in texts):
+            return node.lineno
+    return 0
+
+
+def _unconditional(tree: ast.AST) -> Iterator[ast.AST]:
+    """What runs whatever the arguments are: nothing below an `if`, but for `__name__ == "__main__"`."""
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        yield node
+        is_main = isinstance(node, ast.If) and "__name__" in ast.unparse(node.test)
+        if isinstance(node, ast.If | ast.IfExp) and not is_main:
+            stack.append(node.test)
+        else:
+            stack.extend(reversed(list(ast.iter_child_nodes(node))))
+
+
+_NO_GPU = re.compile(r"not [\w.]*cuda\.is_available\(\)$")
+
+
+def _demanded(tree: ast.Module) -> int:
+    """The line at which a test ends where there is no GPU; 0 if it does not."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assert) and ast.unparse(node.test).endswith("cuda.is_available()"):
+            return node.lineno
+        if not isinstance(node, ast.If) or not _NO_GPU.match(ast.unparse(node.test)):
+            continue
+        if any(isinstance(item, ast.Raise) or "exit(" in ast.unparse(item) for item in node.body):
+            return node.lineno
+    return 0
+
+
+def _skipped(tree: ast.Module) -> int:
+    """The line at which tests are skipped where there is no GPU; 0 if none are."""
+    for node in ast.walk(tree):
+        asked: list[ast.expr] = []
+        if isinstance(node, ast.Call) and re.search(r"skip", dotted(node.func), re.IGNORECASE):
+            asked = node.args
+        elif isinstance(node, ast.If) and any("skip" in ast.unparse(item).lower() for item in node.body):
+            asked = [node.test]
+        if isinstance(node, ast.expr | ast.stmt) and any("cuda" in ast.unparse(item) for item in asked):
+            return node.lineno
+    return 0
+
+
+def _cuda_default(test: Reading) -> int:
+    """The line of a command-line option whose default is the GPU; 0 if there is none."""
+    for _, node, name in test.calls:
+        if name.rpartition(".")[2] == "add_argument":
+            defaults = [item.value for item in node.keywords if item.arg == "default"]
+            for value in defaults:
+                if (
+                    isinstance(value, ast.Constant)
+                    and isinstance(value.value, str)
+                    and _CUDA.match(value.value)
+                ):
+                    return node.lineno
+    return 0
