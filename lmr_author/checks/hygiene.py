@@ -33,6 +33,8 @@ EDITOR_FILES = (
     "*.orig",
     "nppBackup",
     ".history",
+    ".~lock.*#",
+    ".*_history",
 )
 CACHES = (
     "__pycache__",
@@ -48,8 +50,22 @@ CACHES = (
     ".coverage",
     ".cache",
     ".nox",
+    "pyvenv.cfg",
+    "node_modules",
+    "*.prof",
+    "*.tmp",
 )
-LOGS = ("*.log", "nohup.out", "wandb", "lightning_logs", "mlruns", "events.out.tfevents.*")
+LOGS = (
+    "*.log",
+    "nohup.out",
+    "slurm-[0-9]*.out",
+    "core.[0-9]*",
+    "log.txt",
+    "wandb",
+    "lightning_logs",
+    "mlruns",
+    "events.out.tfevents.*",
+)
 
 MANY = 8
 """More than so many are told in one finding."""
@@ -195,6 +211,7 @@ class NoLogs(Unwanted):
             "a verdict of the golden",
             files={f"{REPOSITORY}/unit_test/logs/unit_test_1.log": "INFO:root:Passed\n"},
         ),
+        Example("of a cluster's job", files={f"{REPOSITORY}/slurm-1234.out": "epoch 1\n"}),
         Example("nohup.out", files={f"{REPOSITORY}/nohup.out": "epoch 1\n"}),
     )
     passing = (Example("a module called log", files={f"{REPOSITORY}/ranking/log.py": '"""Logging."""\n'}),)

@@ -16,7 +16,8 @@ from lmr_author.checks.example_task import (
     second_files,
     second_implementation,
 )
-from lmr_author.checks.instruction import InstructionCheck, InstructionNames, told
+from lmr_author.checks.instruction import InstructionCheck, told
+from lmr_author.checks.instruction_names import InstructionNames
 from lmr_author.checks.lookup import function_names, pair
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity

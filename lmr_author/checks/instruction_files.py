@@ -1,0 +1,149 @@
+"""LMR602: the files that the agent is sent to."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator
+
+from lmr_author.checks.base import Example
+from lmr_author.checks.example_task import INSTRUCTION
+from lmr_author.checks.instruction import InstructionCheck, told
+from lmr_author.checks.lookup import clean_path, did_you_mean, pair
+from lmr_author.checks.view import TaskView
+from lmr_author.model import Finding, Implementation
+
+_FILE = re.compile(
+    r"(?<![\w/.@:-])((?:[\w.-]+[/\\])*[\w-][\w.-]*\.(?:py|ipynb|pdf|json|ya?ml|txt|md|sh|cfg|toml))(?![\w/])"
+)
+
+_ABSOLUTE = re.compile(r"(?<![\w.:/])/(?:[\w.-]+/)+([\w-][\w.-]*\.(?:py|ipynb|pdf))(?![\w/])")
+
+_FOLDER = re.compile(r"(?<![\w/.@:<-])(\.{0,2}/?(?:[\w.-]+/)+[\w.-]*)(?![\w/])")
+
+
+class InstructionFiles(InstructionCheck):
+    """LMR602."""
+
+    code = "LMR602"
+    title = "the files that the instruction names exist"
+    rationale = (
+        "An agent sent to a file that is not there searches, or makes one; a test in place of the goal file"
+        " makes it edit the test."
+    )
+    failing = (
+        Example(
+            "a file that does not exist",
+            implementation=told(INSTRUCTION.replace("ranking/losses.py", "ranking/loss_functions.py")),
+        ),
+        Example("a typing error", implementation=told(INSTRUCTION.replace("paper.pdf", "paerp.pdf"))),
+        Example("a text with a typing error", implementation=told(INSTRUCTION + " See REDME.md.")),
+        Example(
+            "a wrong folder",
+            implementation=told(INSTRUCTION.replace("ranking/losses.py", ".ranking/losses.py")),
+        ),
+        Example(
+            "the unit test in place of the goal file",
+            implementation=told(INSTRUCTION.replace("ranking/losses.py", "unit_test/unit_test_1.py")),
+        ),
+    )
+    passing = (
+        Example("a file to be written", implementation=told(INSTRUCTION + " Results go to scores.json.")),
+        Example(
+            "only the file's name", implementation=told(INSTRUCTION.replace("ranking/losses.py", "losses.py"))
+        ),
+        Example(
+            "with the repository's folder",
+            implementation=told(INSTRUCTION.replace("ranking/losses.py", "margin-ranking/ranking/losses.py")),
+        ),
+        Example(
+            "an address",
+            implementation=told(INSTRUCTION + " See https://example.org/files/other.pdf for a talk."),
+        ),
+    )
+
+    def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
+        """One finding for each file, and one when only the test is named."""
+        if view.repository is None:
+            return
+        text = re.sub(r"\b\w+://\S+|\bwww\.\S+", " ", implementation.instruction)
+        names = view.memo(
+            "repository files",
+            lambda: [view.in_repository(item) for item in view.repository_entries if item.kind == "file"],
+        )
+        named = [clean_path(match) for match in dict.fromkeys(_FILE.findall(text))]
+        named += [name for name in _ABSOLUTE.findall(text) if name not in named]
+        papers = re.findall(r"(?<![\w./])paper\.[a-z]{2,5}\b", text)
+        named += [
+            token
+            for token in papers
+            if token not in named and did_you_mean(token, ["paper.pdf", "paper.json"], 0.8)
+        ]
+        for token in named:
+            if self._exists(view, token, names) or token in ("paper.pdf", "paper.json"):  # LMR101
+                continue
+            hint = _closest(token, names)
+            if hint or token.endswith((".py", ".pdf", ".ipynb")):
+                yield self.at(
+                    view,
+                    implementation,
+                    f"the instruction names {token}, which does not exist",
+                    hint or "name a file of the repository",
+                )
+        yield from self._folders(view, implementation, text, named, names)
+        goal, test = clean_path(implementation.goal_file), clean_path(implementation.unit_test_file)
+        name = test.rpartition("/")[2]
+        verb = r"\b(?:in|inside|into|edit|modify|complete|open|of|finish|fill)\s+(?:the\s+)?(?:file\s+)?"
+        place = verb + r"[`'\"(]*(?:[\w.-]+/)*" + re.escape(name)
+        meant = view.in_repository_path(pair(view, implementation).goal_path)
+        goal_named = any((meant if goal == test else goal).endswith(token) for token in named)
+        if name and not goal_named and re.search(place, text, re.IGNORECASE):
+            message = f"the instruction names the unit test {test} and not the goal file"
+            yield self.at(view, implementation, message, f"name {meant or goal}")
+
+    @staticmethod
+    def _exists(view: TaskView, token: str, names: list[str]) -> bool:
+        assert view.repository is not None
+        plain = token.removeprefix(f"{view.repository.name}/")
+        if any(name == plain or name.endswith("/" + plain) for name in names):
+            return True
+        return any(entry.relative == token for entry in view.entries)
+
+    def _folders(
+        self, view: TaskView, implementation: Implementation, text: str, named: list[str], names: list[str]
+    ) -> Iterator[Finding]:
+        """Folders that do not exist, told only when they closely resemble one that does."""
+        folders = {name.rpartition("/")[0] for name in names} | {
+            "/".join(name.split("/")[:depth]) for name in names for depth in (1, 2)
+        }
+        known = sorted({name for name in folders if name} | set(names))
+        for token in dict.fromkeys(_FOLDER.findall(text)):
+            plain = clean_path(token).rstrip("/.").removeprefix(f"{view.info.repo_folder_name}/")
+            if (
+                len(plain) < 5
+                or any(plain in name or name.endswith(plain) for name in [*known, *named])
+                or _FILE.search(token)
+            ):
+                continue
+            if any(entry.relative.rstrip("/") == plain for entry in view.entries):
+                continue
+            close = difflib.get_close_matches(plain, known, 1, 0.85)
+            if close:
+                yield self.at(
+                    view,
+                    implementation,
+                    f"the instruction names {token}, which does not exist",
+                    f"did you mean {close[0]}?",
+                )
+
+
+def _closest(token: str, names: list[str]) -> str:
+    name = token.rpartition("/")[2]
+    same = [path for path in names if path.rpartition("/")[2] == name]
+    if same:
+        return f"did you mean {same[0]}?"
+    hint = did_you_mean(token, names, 0.8)
+    if hint:
+        return hint
+    top = list(dict.fromkeys(path.rpartition("/")[2] for path in names))
+    return did_you_mean(name, top, 0.72)
