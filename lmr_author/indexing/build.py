@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -68,20 +68,11 @@ def _records(
 ) -> tuple[dict[str, dict[str, Any]], int]:
     """The record of every file by its path, and how many of them the cache knew."""
     parsed: dict[str, dict[str, Any]] = {}
-    digests: dict[str, str] = {}
-    sizes: dict[str, int] = {}
-    for path in python_files(root, without):
-        data, reason = records.content(f"{root}/{path}")
-        if data is None:
-            parsed[path] = {"reason": reason}
-        else:
-            digests[path] = records.digest(data)
-            sizes[path] = len(data)
-    known = cache.load(digests.values())
-    parsed |= {path: _parsed(known[key]) for path, key in digests.items() if key in known}
-    parsed = {path: record for path, record in parsed.items() if record}  # a damaged record is no record
-    reused = sum(path in parsed for path in digests)
-    missing = {f"{root}/{path}": size for path, size in sizes.items() if path not in parsed}
+    paths = list(python_files(root, without))
+    if not cache.is_empty():  # else reading every file here would tell nothing
+        parsed = _known(root, paths, cache)
+    reused = len(parsed)
+    missing = {f"{root}/{path}": _size(f"{root}/{path}") for path in paths if path not in parsed}
     fresh: dict[str, bytes] = {}
     for full, digest, record in workers.read_all(missing, jobs):
         parsed[full[len(root) + 1 :]] = _parsed(record)
@@ -89,6 +80,25 @@ def _records(
             fresh[digest] = record
     cache.store(fresh)
     return parsed, reused
+
+
+def _known(root: str, paths: Iterable[str], cache: Cache) -> dict[str, dict[str, Any]]:
+    """The records that the cache has of some files, by path."""
+    digests = {}
+    for path in paths:
+        data, _ = records.content(f"{root}/{path}")
+        if data is not None:
+            digests[path] = records.digest(data)
+    known = cache.load(digests.values())
+    parsed = {path: _parsed(known[key]) for path, key in digests.items() if key in known}
+    return {path: record for path, record in parsed.items() if record}  # a damaged record is no record
+
+
+def _size(path: str) -> int:
+    try:
+        return os.lstat(path).st_size
+    except OSError:
+        return 0
 
 
 def python_files(root: str, without: Collection[str] = ()) -> Iterator[str]:
@@ -150,5 +160,5 @@ def _index(parsed: Mapping[str, Mapping[str, Any]], reused: int) -> Index:
             unread.append(Unread(path, record["reason"]))
             continue
         calls[path] = record["calls"]
-        entries += [Entry(path, *row) for row in record["definitions"]]
+        entries += [Entry._make((path, *row)) for row in record["definitions"]]
     return Index(tuple(calls), tuple(unread), tuple(entries), calls, reused)

@@ -49,6 +49,13 @@ class Cache:
 
         return cls(user_cache_path("lmr-author") / f"{name}.sqlite3")
 
+    def is_empty(self) -> bool:
+        """Whether there is nothing in it, or it cannot be had."""
+        with self._open() as database:
+            if database is not None:
+                return database.execute("SELECT 1 FROM records LIMIT 1").fetchone() is None
+        return True
+
     def load(self, digests: Iterable[str]) -> dict[str, bytes]:
         """The records that are known, by digest."""
         wanted = [_key(digest) for digest in set(digests)]

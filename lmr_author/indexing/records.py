@@ -16,10 +16,11 @@ import stat
 import tokenize
 import warnings
 from collections import Counter
+from itertools import filterfalse
 from typing import Any
 
 from lmr_author.indexing.statements import BRANCHES, Found, definitions
-from lmr_author.indexing.words import Text
+from lmr_author.indexing.words import Text, calls, comments, no_words
 from lmr_author.source.targets import is_generator
 
 FORMAT = 1
@@ -27,6 +28,9 @@ FORMAT = 1
 
 MAX_BYTES = 2 * 1024 * 1024
 """Larger Python files are generated tables, not code."""
+
+
+_KINDS = {ast.FunctionDef: "function", ast.AsyncFunctionDef: "async", ast.ClassDef: "class"}
 
 
 def read_file(path: str) -> tuple[str, bytes]:
@@ -87,51 +91,59 @@ def _record(data: bytes) -> dict[str, Any]:
     encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     text = Text(data.decode("utf-8-sig" if encoding == "utf-8" else encoding))
     found = definitions(tree)
-    totals = Counter(item.qualname for item in found)
+    tokens = [_tokens(item, text) for item in found]
+    counted = text.counted()
+    skipped = no_words(counted)  # asked once for the file: functions have the same ones again and again
+    totals = Counter([item.qualname for item in found])
     seen: Counter[str] = Counter()
     rows = []
-    for item in found:
-        seen[item.qualname] += 1
-        rows.append(_row(item, text, seen[item.qualname], totals[item.qualname]))
-    return {"definitions": rows, "calls": text.calls(item.parts[-1] for item in found)}
+    for item, own in zip(found, tokens, strict=True):
+        name = item.qualname
+        seen[name] += 1
+        words = " ".join(filterfalse(skipped.__contains__, own))
+        commented = bool(own) and text.has("#", item.node.lineno, item.node.end_lineno)
+        about = comments(own) if commented else ""
+        rows.append([*_row(item, text, seen[name], totals[name]), words, about])
+    return {"definitions": rows, "calls": calls(counted, (item.parts[-1] for item in found), skipped)}
+
+
+def _tokens(item: Found, text: Text) -> dict[str, None]:
+    """The tokens of a function but for its own name, each once; of a class none."""
+    node = item.node
+    if type(node) is ast.ClassDef:
+        return {}
+    found = text.tokens(node.lineno, node.end_lineno, outermost=item.parent < 0)
+    found.pop(f"{node.name}(", None)
+    return found
 
 
 def _row(item: Found, text: Text, nth: int, siblings: int) -> list[Any]:
+    """What is known of a definition, but for its words and comments."""
     node = item.node
-    is_class = isinstance(node, ast.ClassDef)
-    decorators, end = node.decorator_list, node.end_lineno or node.lineno
-    first = min(item.lineno for item in decorators) if decorators else node.lineno
-    parameters = [_source(base) for base in node.bases] if is_class else _parameters(node.args)
+    kind = type(node)
+    decorators = node.decorator_list
     docstring = _docstring(node)
     shape = "".join(sorted(item.shape))
     if docstring is not None:
         shape = shape.replace("e", "", 1)
-    words: list[str] = []
-    comments, header = "", f"{node.name}("
-    if not is_class:
-        words, comments = text.words(node.lineno, end, outermost=item.parent < 0)
-        if header in words:
-            words.remove(header)
     return [
         item.qualname,
-        "class" if is_class else "async" if isinstance(node, ast.AsyncFunctionDef) else "function",
+        _KINDS[kind],
         ".".join(item.parts[: item.leading]),
         ".".join(item.parts[item.leading :]),
         node.lineno,
-        end,
-        first,
+        node.end_lineno,
+        min([decorator.lineno for decorator in decorators]) if decorators else node.lineno,
         nth,
         siblings,
-        not is_class and text.has("yield", node.lineno, end) and is_generator(node),
+        kind is not ast.ClassDef and text.has("yield", node.lineno, node.end_lineno) and is_generator(node),
         [_dotted(decorator) for decorator in decorators] if decorators else [],
-        parameters,
+        _parameters(node.args) if kind is not ast.ClassDef else [_source(base) for base in node.bases],
         len(shape),
         sum(map(shape.count, BRANCHES)),
         shape,
         " ".join(dict.fromkeys(item.bound)),
         docstring or "",
-        " ".join(words),
-        comments,
     ]
 
 
@@ -143,17 +155,18 @@ def _docstring(node: Any) -> str | None:
 
 
 def _parameters(arguments: ast.arguments) -> list[str]:
-    result = [_parameter(item) for item in arguments.posonlyargs + arguments.args]
+    named = arguments.posonlyargs + arguments.args
+    result = [_annotated(item) if item.annotation else item.arg for item in named]
     if arguments.vararg:
-        result.append("*" + _parameter(arguments.vararg))
+        result.append("*" + _annotated(arguments.vararg))
     if arguments.kwonlyargs:
-        result += [_parameter(item) for item in arguments.kwonlyargs]
+        result += map(_annotated, arguments.kwonlyargs)
     if arguments.kwarg:
-        result.append("**" + _parameter(arguments.kwarg))
+        result.append("**" + _annotated(arguments.kwarg))
     return result
 
 
-def _parameter(argument: ast.arg) -> str:
+def _annotated(argument: ast.arg) -> str:
     annotation = argument.annotation
     return f"{argument.arg}: {_source(annotation)}" if annotation else argument.arg
 

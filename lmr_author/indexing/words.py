@@ -31,50 +31,62 @@ class Text:
         if "\r" in text:
             text = text.replace("\r\n", "\n").replace("\r", "\n")
         self._text = text
-        self._tokens = (_ASCII_TOKEN if text.isascii() else _TOKEN).findall
+        self._find = (_ASCII_TOKEN if text.isascii() else _TOKEN).findall
         self._before = [0, *accumulate(map(len, text.split("\n")))]
         self._counted = 0
         self._all: list[str] = []
 
-    def words(self, first: int, last: int, *, outermost: bool) -> tuple[list[str], str]:
-        """What stands in some lines, counted from 1: names, each once, in order; and text of the comments.
+    def tokens(self, first: int, last: int, *, outermost: bool) -> dict[str, None]:
+        """What stands in some lines, counted from 1: strings, comments and names, each once, in order.
 
-        A name that is called has ``(`` behind it; keywords are left out.
+        A name that is called has ``(`` behind it.
 
         Args:
-            outermost: whether no function is around, so that the lines are counted for :meth:`calls`.
+            outermost: whether no function is around, so that the lines are counted by :meth:`counted`.
         """
         start, end = self._offset(first - 1), self._offset(last)
-        tokens = self._tokens(self._text, start, end)
+        found = self._find(self._text, start, end)
         if outermost:
-            self._all += self._tokens(self._text, self._counted, start)
-            self._all += tokens
+            self._all += self._find(self._text, self._counted, start)
+            self._all += found
             self._counted = end
-        once = dict.fromkeys(tokens)
-        words = [word for word in once if word not in KEYWORDS and word[0] not in "\"'#"]
-        if self._text.find("#", start, end) < 0:
-            return words, ""
-        comments = [word.lstrip("#!: ").rstrip() for word in once if word[0] == "#"]
-        return words, "\n".join(filter(None, comments))
+        return dict.fromkeys(found)
 
     def has(self, piece: str, first: int, last: int) -> bool:
         """Whether something stands in some lines, be it in a string or a comment."""
         return self._text.find(piece, self._offset(first - 1), self._offset(last)) >= 0
 
+    def counted(self) -> Counter[str]:
+        """How often each token stands in the file. Asked for after its functions."""
+        return Counter(self._all + self._find(self._text, self._counted))
+
     def _offset(self, lines: int) -> int:
         """Where the text goes on after so many lines: their characters, and a line end for each."""
         return self._before[lines] + lines
 
-    def calls(self, defined: Iterable[str]) -> dict[str, int]:
-        """How often each name is called in the file.
 
-        Args:
-            defined: names of the file's functions, once for each definition, whose headers look like calls.
-        """
-        found = Counter(self._all + self._tokens(self._text, self._counted))
-        found.subtract(f"{name}(" for name in defined)
-        return {
-            word[:-1]: count
-            for word, count in found.items()
-            if count > 0 and word[-1] == "(" and word[0] not in "\"'#" and word not in KEYWORDS
-        }
+def no_words(tokens: Iterable[str]) -> set[str]:
+    """Those of some tokens that are strings, comments or keywords."""
+    return {token for token in tokens if token[0] in "\"'#" or token in KEYWORDS}
+
+
+def comments(tokens: Iterable[str]) -> str:
+    """Text of the comments among some tokens."""
+    found = (token.lstrip("#!: ").rstrip() for token in tokens if token[0] == "#")
+    return "\n".join(filter(None, found))
+
+
+def calls(counted: Counter[str], defined: Iterable[str], skipped: set[str]) -> dict[str, int]:
+    """How often each name is called in a file.
+
+    Args:
+        counted: its tokens.
+        defined: names of the file's functions and classes, once for each definition: headers look like calls.
+        skipped: tokens that are no words.
+    """
+    counted.subtract(f"{name}(" for name in defined)
+    return {
+        word[:-1]: count
+        for word, count in counted.items()
+        if word[-1] == "(" and count > 0 and word not in skipped
+    }
