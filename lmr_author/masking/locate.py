@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lmr_author import files, indexing, source
-from lmr_author.errors import SourceError, TargetError
+from lmr_author.errors import LmrError, SourceError, TargetError
 from lmr_author.model import Target
 
 MAX_SOURCE = 4 * 1024 * 1024
@@ -27,7 +27,10 @@ def locate(repository: Path, text: str, here: Path) -> Target:
     Raises:
         TargetError: no such file (with suggestions), or it lies outside the repository.
     """
-    target = Target.parse(text)
+    try:
+        target = Target.parse(text)
+    except TargetError as error:
+        raise TargetError(error.message, _meant(repository, text, here) or error.hint) from error
     for candidate in (repository / target.path, here / target.path, repository.parent / target.path):
         resolved = _resolved(candidate, target.path)
         if candidate.is_file() and resolved.is_relative_to(repository.resolve()):
@@ -42,6 +45,27 @@ def locate(repository: Path, text: str, here: Path) -> Target:
         if os.path.lexists(candidate):
             raise TargetError(f"{target.path} is {_kind(candidate)}, not a file", "name a .py file")
     raise TargetError(f"no file {target.path!r} in {repository.name}/", _similar_files(repository, target))
+
+
+def _meant(repository: Path, text: str, here: Path) -> str:
+    """What a text without ``::`` may mean: a line or a file of the repository, or a function; "" if nothing."""
+    path, _, line = text.strip().partition(":")
+    for name in (path, os.path.relpath(here / path, repository)):
+        if name.endswith(".py") and not name.startswith("..") and (repository / name).is_file():
+            try:
+                definitions = parse(repository, name).definitions
+            except LmrError:
+                return ""
+            if line.isdecimal():
+                around = [item for item in definitions if item.line <= int(line) <= item.end_line]
+                known = [f"{name}::{item.qualname}:{item.line}" for item in around[-1:]]
+            else:
+                known = [f"{name}::{item.qualname}" for item in definitions if item.kind == "function"][:3]
+            return f"did you mean {' or '.join(known)}?" if known else f"{name} has no function there"
+    if ":" in text or "/" in text:
+        return ""
+    found = indexing.build(repository).similar(text.strip().rpartition(".")[2])
+    return f"did you mean {' or '.join(item.node_id for item in found)}?" if found else ""
 
 
 def _resolved(path: Path, text: str) -> Path:
