@@ -10,6 +10,7 @@ import json
 from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
 from . import loose
+from .bertscore import DEFAULT, Unavailable
 from .buffers import BadDocument
 from .document import Document
 from .leaves import Leaf, Numbers, dtype_of, first_paths, leaves, numbers
@@ -169,10 +170,7 @@ class _Comparison:
         """Compare as a checker for order or text says; False when it is none, or does not fit the value."""
         kind = checker.get("kind")
         if kind == "text" and isinstance(e, str):
-            found = loose.similarity(str(checker.get("metric", "token_f1")), e, a)
-            needed = float(checker.get("at_least", 1.0))
-            if found < needed:
-                self.differ(path, "%.3f alike, less than %g: %s" % (found, needed, short(a)))
+            self.text(e, a, path, checker)
             return True
         if not isinstance(e, dict):
             return False
@@ -189,6 +187,18 @@ class _Comparison:
                 return False
             return self.unordered(rows[0], rows[1], path, path)
         return False
+
+    def text(self, e: str, a: str, path: str, checker: Mapping[str, Any]) -> None:
+        """Compare two texts by how alike they are."""
+        metric, model = str(checker.get("metric", "token_f1")), str(checker.get("model", DEFAULT))
+        needed = float(checker.get("at_least", 1.0))
+        try:
+            found = loose.similarity(metric, e, a, model)
+        except Unavailable as error:
+            self.differ(path, str(error))
+            return
+        if found < needed:
+            self.differ(path, "%.3f alike, less than %g: %s" % (found, needed, short(a)))
 
     def wanted_numbers(self, node: Any) -> Numbers:
         """The numbers of a leaf of the expected document."""

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lmr_author.errors import LmrError, UsageError
+from lmr_author.probe import bertscore
 from lmr_author.probe.document import Document
 from lmr_author.probe.leaves import walk
-from lmr_author.probe.loose import METRICS
+from lmr_author.probe.loose import BERTSCORE, METRICS
 
 KINDS = ("exact", "allclose", "set", "dataframe", "text", "custom", "ignore")
 HINT = (
@@ -17,7 +18,8 @@ HINT = (
     "'value=dataframe' (rows in any order), 'value[2]=exact', 'value[3]=ignore', 'value=custom:NAME' (a function of "
     "unit_test/checkers.py)"
 )
-_TEXT = re.compile(rf"^(?P<metric>{'|'.join(METRICS)})>=(?P<needed>[01]?\.?\d+)$")
+_METRICS = "|".join([*METRICS, BERTSCORE])
+_TEXT = re.compile(rf"^(?P<metric>{_METRICS})(?:\((?P<model>[\w./-]+)\))?>=(?P<needed>[01]?\.?\d+)$")
 
 
 def parse(texts: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -38,9 +40,11 @@ def _one(text: str) -> tuple[str, dict[str, Any]]:
         checker |= {"rtol": numbers[0], "atol": numbers[1]}
     elif kind == "text":
         match = _TEXT.match(rest)
-        if match is None:
+        if match is None or (match["model"] and match["metric"] != BERTSCORE):
             raise UsageError(f"text needs a metric and how alike: {text!r}", HINT)
         checker |= {"metric": match["metric"], "at_least": float(match["needed"])}
+        if match["metric"] == BERTSCORE:
+            checker["model"] = match["model"] or bertscore.DEFAULT
     elif kind == "custom":
         if not rest.isidentifier():
             raise UsageError(f"custom needs the name of a function: {text!r}", HINT)
@@ -48,6 +52,14 @@ def _one(text: str) -> tuple[str, dict[str, Any]]:
     elif rest:
         raise UsageError(f"{kind} takes nothing: {text!r}", HINT)
     return path.strip(), checker
+
+
+def check_extras(checks: Mapping[str, Mapping[str, Any]]) -> None:
+    """What the checks take is installed. Raises LmrError."""
+    if any(item.get("metric") == BERTSCORE for item in checks.values()) and not bertscore.available():
+        raise LmrError(
+            "BERTScore is an optional extra, and not installed", 'pip install "lmr-author[bertscore]"'
+        )
 
 
 def _number(text: str, whole: str) -> float:

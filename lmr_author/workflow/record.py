@@ -65,7 +65,9 @@ def record(
     _may_record(task, info, implementation, options)
     check_options(options)
     own = helpers.read(task.unit_test_folder(info))
-    helpers.check_functions(checkers.parse(options.checks), own)
+    checks = checkers.parse(options.checks)
+    checkers.check_extras(checks)
+    helpers.check_functions(checks, own)
     python, about = interpreter_for(task, options.sandbox, options.python)
     with (
         files.temporary_folder("lmr-author-record-") as work,
