@@ -6,6 +6,7 @@ import atexit
 import importlib.util
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Generator
@@ -18,6 +19,9 @@ CACHE = tempfile.mkdtemp(prefix="lmr-tests-cache-")
 """In place of the user's cache, for this process and those that it starts."""
 atexit.register(shutil.rmtree, CACHE, ignore_errors=True)
 os.environ["LMR_AUTHOR_CACHE"] = CACHE
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+"""Started in the background by a shell, tests and what they start would not notice Ctrl-C at all."""
 
 REQUIRE_ALL = bool(os.environ.get("LMR_REQUIRE_ALL"))
 

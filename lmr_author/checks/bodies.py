@@ -233,12 +233,22 @@ def _read_outside(module: Module, goal: FunctionNode) -> set[str]:
     }
 
 
+def _is_main_guard(node: ast.AST) -> bool:
+    """Whether it is ``if __name__ == "__main__":``, without an ``else``."""
+    if not isinstance(node, ast.If) or node.orelse or not isinstance(node.test, ast.Compare):
+        return False
+    sides = [node.test.left, *node.test.comparators]
+    return {ast.unparse(side) for side in sides} == {"__name__", "'__main__'"}
+
+
 def module_names(module: Module) -> set[str]:
-    """Names bound at a module's top level, in whatever block."""
+    """Names bound at a module's top level, in whatever block but the one that only a script runs."""
     names: set[str] = set()
     stack: list[ast.AST] = list(module.tree.body)
     while stack:
         node = stack.pop()
+        if _is_main_guard(node):
+            continue
         names |= _bound_by(node)
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
             stack.extend(ast.iter_child_nodes(node))

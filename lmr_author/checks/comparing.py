@@ -137,6 +137,7 @@ def _is_library(node: ast.expr) -> bool:
 
 def _within(scope_node: ast.AST, scope: Scope) -> Iterator[Comparison]:
     stack: list[tuple[ast.AST, bool]] = [(child, True) for child in ast.iter_child_nodes(scope_node)][::-1]
+    straight, now = _straight(scope_node), Scope()
     while stack:
         node, wanted = stack.pop()
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -151,11 +152,40 @@ def _within(scope_node: ast.AST, scope: Scope) -> Iterator[Comparison]:
         if sides is not None:
             assert isinstance(node, ast.expr)
             differs = isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.NotEq | ast.Gt | ast.GtE)
-            yield Comparison(node, core(sides[0]), core(sides[1]), scope, wanted != differs)
+            yield Comparison(node, core(sides[0]), core(sides[1]), scope | now, wanted != differs)
+        elif isinstance(node, ast.Assign):
+            now |= _given(node, scope, straight)
         negates = (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)) or (
             isinstance(node, ast.Call) and dotted(node.func).endswith("assertFalse")
         )
         stack += [(child, wanted and not negates) for child in ast.iter_child_nodes(node)][::-1]
+
+
+def _straight(node: ast.AST) -> frozenset[str]:
+    """Names that a scope assigns only in statements that follow one another: no loop, no branch."""
+    lines = list(getattr(node, "body", ()))
+    lines += [inner for line in lines if isinstance(line, ast.With) for inner in line.body]
+    stored = {id(target) for line in lines if isinstance(line, ast.Assign) for target in line.targets}
+    elsewhere = {
+        item.id
+        for item in _own(node)
+        if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store) and id(item) not in stored
+    }
+    names = {item.id for item in _own(node) if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store)}
+    return frozenset(names - elsewhere)
+
+
+def _given(node: ast.Assign, scope: Scope, straight: frozenset[str]) -> Scope:
+    """What names stand for from here on that are assigned more than once, or to something that is.
+
+    That is the value, where everything in it is assigned once; else nothing that can be told.
+    """
+    names = [target.id for target in node.targets if isinstance(target, ast.Name) and target.id in straight]
+    used = {item.id for item in ast.walk(node.value) if isinstance(item, ast.Name)}
+    unclear = {name for name in used if scope.get(name, name) is None}
+    if unclear & straight:
+        return dict.fromkeys(names)
+    return {name: (node.value, -1) for name in names if scope.get(name, name) is None and not unclear}
 
 
 def _fails(body: list[ast.stmt]) -> bool:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from lmr_author.checks.base import Example
-from lmr_author.checks.example_task import INSTRUCTION
+from lmr_author.checks.example_task import INSTRUCTION, REPOSITORY
 from lmr_author.checks.instruction import InstructionCheck, told
 from lmr_author.checks.lookup import clean_path, did_you_mean, pair
 from lmr_author.checks.view import TaskView
@@ -37,6 +37,11 @@ class InstructionFiles(InstructionCheck):
             implementation=told(INSTRUCTION.replace("ranking/losses.py", "ranking/loss_functions.py")),
         ),
         Example("a typing error", implementation=told(INSTRUCTION.replace("paper.pdf", "paerp.pdf"))),
+        Example(
+            "another file of that name",
+            implementation=told(INSTRUCTION.replace("ranking/losses.py", "older/losses.py")),
+            files={f"{REPOSITORY}/older/losses.py": "MARGIN = 1.0\n"},
+        ),
         Example("a text with a typing error", implementation=told(INSTRUCTION + " See REDME.md.")),
         Example(
             "a wrong folder",
@@ -100,6 +105,14 @@ class InstructionFiles(InstructionCheck):
         if name and not goal_named and re.search(place, text, re.IGNORECASE):
             message = f"the instruction names the unit test {test} and not the goal file"
             yield self.at(view, implementation, message, f"name {meant or goal}")
+        elif not meant.startswith("unit_test/") and not any(meant.endswith(token) for token in named):
+            for token in named:
+                plain = token.removeprefix(f"{view.repository.name}/")
+                if plain in names and plain != meant and plain.rpartition("/")[2] == meant.rpartition("/")[2]:
+                    message = (
+                        f"the instruction names {plain}, goal_file is {meant}, another file of that name"
+                    )
+                    yield self.at(view, implementation, message, f"name {meant}")
 
     @staticmethod
     def _exists(view: TaskView, token: str, names: list[str]) -> bool:

@@ -28,6 +28,7 @@ _NAMING = tuple(
         rf"\b(?:implement|complete|write|finish)\b[^.\n]{{0,40}}?\s([A-Za-z]\w*(?:_\w+)+|\w+\.\w+)\s+{_KIND}\b",
         rf"\b{_KIND}\s+(?:called|named)\s+[`'\"*]*{_NAME}",
         rf"[`'\"*]+{_NAME}(?:\(\))?[`'\"*]+\s+(?:{_KIND}s?|classes)\b",
+        rf"\b(?:of|in|inside|from)\s+(?:the\s+)?class\s+[`'\"*]*{_NAME}",
     )
 )
 """How an instruction names what is to be implemented, as a verb's object or beside the word function."""
@@ -78,6 +79,10 @@ class InstructionNames(InstructionCheck):
         Example(
             "a typing error",
             implementation=told(INSTRUCTION.replace("pairwise_loss", "pairwise_los")),
+        ),
+        Example(
+            "a class that nobody defines",
+            implementation=told(INSTRUCTION + " It belongs to the objective of the class PairwiseTrainer."),
         ),
         Example(
             "in quotes, without the word function",

@@ -81,7 +81,8 @@ class NamesTheTarget(InstructionCheck):
             [*names, class_name] if class_name and set(names) & {"forward", "__call__", "__init__"} else names
         )
         there = pair(view, implementation).complete
-        if _words(text) < 3 or not there or any(_named(name, text) for name in wanted):
+        meant = [one.qualname.rpartition(".")[2] for _, _, one in there]
+        if _words(text) < 3 or not there or any(_named(name, text) for name in (*wanted, *meant)):
             return
         if any(True for _ in InstructionNames().run_one(view, implementation)):
             return

@@ -237,10 +237,12 @@ def _pair(view: TaskView, implementation: Implementation) -> Pair:
     ambiguous: list[str] = []
     for name in function_names(implementation):
         qualnames = _qualnames(goal, golden, name, implementation.class_name)
+        if not qualnames:
+            qualnames = _misnamed(view, implementation, goal, golden, name)
         real = _expand(goal, golden, qualnames, classes)
         if len(qualnames) > 1:
             ambiguous.append(name)
-            real = [one for one in real if _differs(one)] or real
+            real = _probable(view, implementation, real)
         targets.update({one.qualname: one for one in real})
     return Pair(
         implementation,
@@ -252,6 +254,57 @@ def _pair(view: TaskView, implementation: Implementation) -> Pair:
         tuple(classes),
         tuple(ambiguous),
     )
+
+
+def _probable(view: TaskView, implementation: Implementation, found: list[TargetPair]) -> list[TargetPair]:
+    """Of several functions of a name those that are meant, as far as that can be told.
+
+    They differ from the golden, no other implementation names them with their class, and the instruction names
+    theirs.
+    """
+    taken = _claimed(view, implementation)
+    for likely in (
+        _differs,
+        lambda one: one.qualname not in taken,
+        lambda one: _tells_of(implementation.instruction, one.qualname),
+    ):
+        found = [one for one in found if likely(one)] or found
+    return found
+
+
+def _tells_of(instruction: str, qualname: str) -> bool:
+    """Whether an instruction names the class of a method."""
+    owner = qualname.rpartition(".")[0].rpartition(".")[2]
+    return bool(owner) and re.search(rf"(?<!\w){re.escape(owner)}(?!\w)", instruction) is not None
+
+
+def _claimed(view: TaskView, implementation: Implementation) -> frozenset[str]:
+    """What other implementations name without doubt in the same goal file."""
+    path = meant_goal_path(view, implementation)
+    goal, golden = view.module(path), view.module(golden_path(view, implementation))
+    found = [
+        _qualnames(goal, golden, name, other.class_name)
+        for other in view.implementations
+        if other is not implementation and meant_goal_path(view, other) == path
+        for name in function_names(other)
+    ]
+    return frozenset(names[0] for names in found if len(names) == 1)
+
+
+def _misnamed(
+    view: TaskView, implementation: Implementation, goal: Module | None, golden: Module | None, name: str
+) -> list[str]:
+    """The function that is meant by a name that nothing has: much like it, masked, and nobody else's target."""
+    if goal is None or golden is None:
+        return []
+    known = {item.qualname for item in goal.definitions if item.kind == "function"}
+    names = {item.qualname for item in golden.definitions if item.kind == "function"} & known
+    names -= _claimed(view, implementation)
+    differing = [one for one in sorted(names) if _differs(_definitions(goal, golden, one))]
+    close = difflib.get_close_matches(
+        name.rpartition(".")[2], [one.rpartition(".")[2] for one in differing], 1
+    )
+    return [one for one in differing if close and one.rpartition(".")[2] == close[0]][:1]
 
 
 def _qualnames(goal: Module | None, golden: Module | None, name: str, class_name: str) -> list[str]:
@@ -305,4 +358,12 @@ def _all(module: Module | None, qualname: str) -> list[Definition]:
 def _differs(one: TargetPair) -> bool:
     if one.golden is None or one.goal is None:
         return True
-    return ast.dump(one.golden.node) != ast.dump(one.goal.node)
+    return _code(one.golden.node) != _code(one.goal.node)
+
+
+def _code(node: FunctionNode | ast.ClassDef) -> str:
+    """A function's code in a form that compares equal, whatever its docstring."""
+    first = node.body[0] if node.body else None
+    documented = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+    plain = type(node)(**{**dict(ast.iter_fields(node)), "body": node.body[1:] if documented else node.body})
+    return ast.dump(plain)

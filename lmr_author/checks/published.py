@@ -88,7 +88,7 @@ def _own_names(view: TaskView, repository: Path, goal: Path) -> set[str]:
     names = set()
     for folder in goal.parents:
         name = _name_in(view, folder)
-        if name and _included(folder, goal):
+        if name and (_included(folder, goal) or _is_listed(view, folder, goal)):
             names.add(normalised(name))
         if folder == repository:
             break
@@ -105,6 +105,14 @@ def _included(folder: Path, goal: Path) -> bool:
         None,
     )
     return parts[0] not in NOT_PACKAGED or (first is not None and (first / "__init__.py").is_file())
+
+
+def _is_listed(view: TaskView, folder: Path, goal: Path) -> bool:
+    """Whether the build files name a single module: ``py_modules = ["goal"]``."""
+    text = "\n".join(view.text(folder / file) or "" for file in ("setup.py", "setup.cfg", "pyproject.toml"))
+    listed = re.search(r"py[_-]modules[\"']?\s*=\s*(\[[^\]]*\]|.*(?:\n[ \t]+.*)*)", text)
+    name = re.escape(goal.relative_to(folder).with_suffix("").as_posix().replace("/", "."))
+    return listed is not None and re.search(rf"(?<![\w.]){name}(?![\w.])", listed[1]) is not None
 
 
 def _name_in(view: TaskView, folder: Path) -> str:

@@ -134,6 +134,15 @@ class Reading:
         return tuple(self._uses())
 
     @cached_property
+    def starts(self) -> tuple[str, ...]:
+        """Folders of the repository that it may run in: its own, then those that it changes into."""
+        found = [
+            self.path_of(node.args[0]) for _, node, name in self.calls if name == "os.chdir" and node.args
+        ]
+        inside = [path.removeprefix(f"{HOME}/") for path in found if path and path.startswith(f"{HOME}/")]
+        return ("", *dict.fromkeys(path for path in inside if ".." not in path and "*" not in path))
+
+    @cached_property
     def makes_folders(self) -> bool:
         """Whether folders are made while it runs."""
         return any(
@@ -289,6 +298,8 @@ class Reading:
                     if isinstance(node.func, ast.Attribute) and last in ("write_text", "write_bytes")
                     else _argument(node, place, "path")
                 )
+                if last == "save" and len(node.args) > 1 and self.path_of(own) is None:
+                    own = node.args[1]  # torch under another name
                 yield from self._use(node, own, writes=True)
 
     def _use(

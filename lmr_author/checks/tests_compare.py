@@ -55,8 +55,39 @@ class ComparesTwoThings(ImplementationCheck):
                 + "assert abs(loss - wanted_loss) < 1e-6\nlogging.info('Passed')\n"
             },
         ),
+        Example(
+            "the target computes what is expected of it, again and again",
+            files={
+                TEST: START
+                + "expected = pairwise_loss([0.5, 2.0], [0, 1])\n"
+                + "loss = pairwise_loss([0.5, 2.0], [0, 1])\n"
+                + "assert loss == expected\n"
+                + "expected = pairwise_loss([0.5, 1.0], [0, 1])\n"
+                + "assert pairwise_loss([0.5, 1.0], [0, 1]) == expected\nlogging.info('Passed')\n"
+            },
+        ),
+        Example(
+            "a function of the test that calls the target, twice",
+            files={
+                TEST: START
+                + "def found(labels):\n    return pairwise_loss([0.5, 2.0], labels)\n\n\n"
+                + "for labels in ([0, 1], [1, 0]):\n"
+                + "    assert found(labels) == found(labels)\nlogging.info('Passed')\n"
+            },
+        ),
     )
     passing = (
+        Example(
+            "a name that is used again for another call",
+            files={
+                TEST: START
+                + "before, labels = pairwise_loss([0.5, 2.0], [0, 1]), [1, 0]\n"
+                + "assert pairwise_loss([0.5, 2.0], labels) != before\n"
+                + "labels = [0, 1]\n"
+                + "assert pairwise_loss([0.5, 2.0], labels)[0] == 2.7014132779827524\n"
+                + "logging.info('Passed')\n"
+            },
+        ),
         Example(
             "that it is no dice, and what it is",
             files={
@@ -105,8 +136,9 @@ def _problem(one: Comparison, others: list[Comparison], names: frozenset[str]) -
         if any(isinstance(item, ast.Name) and item.id != "__name__" for item in ast.walk(one.left)):
             return f"compares `{shown}` with itself", "compare it with the expected value"
         return "", ""
+    same = ast.dump(one.left) == ast.dump(one.right)  # whatever its names stand for, they do on both sides
     origin = one.origin(one.left)
-    if not origin or origin != one.origin(one.right):
+    if not same and (not origin or origin != one.origin(one.right)):
         return "", ""
     source = one.source(one.left)
     if reads_file(source):
@@ -157,7 +189,7 @@ def _runs(one: Comparison, node: ast.expr, names: frozenset[str]) -> bool:
 
 def _is_real(one: Comparison, names: frozenset[str]) -> bool:
     """Whether a comparison holds the target's result against something else."""
-    if one.origin(one.left) == one.origin(one.right) != "":
+    if one.origin(one.left) == one.origin(one.right) != "" or ast.dump(one.left) == ast.dump(one.right):
         return False
     return any(_runs(one, one.source(side), names) for side in (one.left, one.right))
 

@@ -85,7 +85,7 @@ class FixturesExist(ImplementationCheck):
         for use in test.uses:
             if use.writes or use.name in written or use.path in said or not _is_data(use.name):
                 continue
-            if self._there(view, use, known):
+            if self._there(view, test, use, known):
                 continue
             said.add(use.path)
             files = [view.in_repository(entry) for entry in view.repository_entries if entry.kind == "file"]
@@ -148,7 +148,7 @@ class FixturesExist(ImplementationCheck):
                 yield node.lineno, relative
 
     @staticmethod
-    def _there(view: TaskView, use: FileUse, known: set[str]) -> bool:
+    def _there(view: TaskView, test: Reading, use: FileUse, known: set[str]) -> bool:
         assert view.repository is not None
         if use.path.startswith("?") or "*" in use.path:
             return use.name in known
@@ -174,7 +174,7 @@ class FixturesExist(ImplementationCheck):
                 else use.name in known
             )
         options = (
-            view.repository / relative,
+            *(view.repository / start / relative for start in test.starts),
             view.repository / "unit_test" / relative,
             view.task.root / relative,
         )

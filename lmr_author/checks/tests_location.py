@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from lmr_author.checks.base import Example, ImplementationCheck
 from lmr_author.checks.example_task import REPOSITORY, UNIT_TEST
 from lmr_author.checks.lookup import clean_path, goal_path, is_file, unit_test_path
-from lmr_author.checks.reading import reading
+from lmr_author.checks.reading import Reading, reading
 from lmr_author.checks.target_files import leaves, misspelt, syntax_error
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
@@ -204,12 +206,10 @@ class TestInItsFolder(ImplementationCheck):
             )
         test = reading(view, path)
         for use in test.uses if test else ():
-            relative = use.path.removeprefix("@/")
-            inside = relative.startswith(("unit_test/", "..", "tests/", "test/"))
-            stem = relative.rpartition(".")[0]
-            if use.writes or inside or not use.path.startswith("@/") or not _LOGIC.search(stem):
+            if use.writes or not use.path.startswith("@/"):
                 continue
-            if is_file(view.repository / relative):
+            relative = self._fixture(view.repository, test, use.path.removeprefix("@/"))
+            if relative:
                 yield self.finding(
                     view,
                     f"expected values are read from {relative}, outside of unit_test/",
@@ -219,3 +219,13 @@ class TestInItsFolder(ImplementationCheck):
                     pointer=f"L{use.line}",
                     severity=Severity.WARNING,
                 )
+
+    @staticmethod
+    def _fixture(repository: Path, test: Reading | None, named: str) -> str:
+        """The path of a file outside of ``unit_test/`` whose name says that it is stored for a test; or ""."""
+        for start in test.starts if test else ():
+            relative = posixpath.normpath(posixpath.join(start, named))
+            inside = relative.startswith(("unit_test/", "..", "tests/", "test/"))
+            if not inside and _LOGIC.search(relative.rpartition(".")[0]) and is_file(repository / relative):
+                return relative
+        return ""

@@ -95,7 +95,10 @@ def solution(
         return None
     outer = {token for item in statements for token in item.shape if token[0] in ".@"}
     rare = {token for token in outer if token_weight(token) == 1.0}
-    outer = {token[1:] for token in (rare if len(rare) >= 4 else outer)}
+    own = {item.name for item in ast.walk(node) if isinstance(item, ast.FunctionDef | ast.ClassDef)}
+    outer = {
+        token[1:] for token in (rare if len(rare) >= 4 else outer)
+    } - own  # a copy may call these otherwise
     local = {name for item in statements for name in item.names}
     first = min([node.lineno, *(item.lineno for item in node.decorator_list)])
     last = node.end_lineno or node.lineno
