@@ -17,12 +17,16 @@ def status(
     output: FormatOption = Format.text,
 ) -> int:
     """Show where each task stands and which command comes next."""
-    from lmr_author.cli import render_runs
+    from lmr_author.cli import render, render_runs
     from lmr_author.taskdir import TaskDir
     from lmr_author.workflow import status as workflow
 
     tasks = [task for path in paths or [default_tasks()] for task in TaskDir.find_all(path)]
-    found = [workflow.status(task) for task in tasks]
+    with render.progress("checking") as say:
+        done = iter(range(1, len(tasks) + 1))
+        found = workflow.statuses(
+            tasks, lambda one: say(f"checked {next(done)} of {len(tasks)} tasks: {one.task}")
+        )
     if output is Format.json:
         print_json({"tasks": [item.to_json() for item in found]})
     else:

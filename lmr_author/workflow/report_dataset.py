@@ -13,9 +13,9 @@ from lmr_author.reporting.model import DatasetPage, TaskRow
 from lmr_author.reporting.page import percent, size
 from lmr_author.taskdir import TaskDir
 from lmr_author.validation.report import TaskReport
-from lmr_author.validation.run import select_checks, validate
+from lmr_author.workflow.checking import checked
 from lmr_author.workflow.evaluate import load_evaluation
-from lmr_author.workflow.review import STALE_RECORDS, reviewed
+from lmr_author.workflow.review import reviewed
 from lmr_author.workflow.status import STEPS, Status, status_with
 
 Progress = Callable[[str], None]
@@ -27,11 +27,12 @@ SHOWN = 5
 def dataset_page(name: str, tasks: Sequence[TaskDir], say: Progress) -> DatasetPage:
     """Everything that the page of several tasks shows. A broken task has a row, too."""
     say(f"checking {len(tasks)} tasks")
-    report = validate(tasks, select_checks(ignore=[STALE_RECORDS]), lambda one: say(f"checked {one.task}"))
+    done = iter(range(1, len(tasks) + 1))
+    report = checked(tasks, lambda one: say(f"checked {next(done)} of {len(tasks)}: {one.task}"))
     rows = []
-    for number, (task, checked) in enumerate(zip(tasks, report.tasks, strict=True), 1):
+    for number, (task, found) in enumerate(zip(tasks, report.tasks, strict=True), 1):
         say(f"{number} of {len(tasks)}: {task.name}")
-        rows.append(_row(task, checked))
+        rows.append(_row(task, found))
     categories = Counter(category for row in rows for category in row.categories)
     order = [*CATEGORIES, *sorted(set(categories) - set(CATEGORIES))]
     reached = Counter(row.reached for row in rows)
@@ -44,17 +45,17 @@ def dataset_page(name: str, tasks: Sequence[TaskDir], say: Progress) -> DatasetP
     )
 
 
-def _row(task: TaskDir, checked: TaskReport) -> TaskRow:
+def _row(task: TaskDir, found: TaskReport) -> TaskRow:
     try:
         info = task.load()
     except LmrError as error:
         info = TaskInfo.from_json({})
         where = Status(task.name, (), f"lmr-author validate {task.root}", error.message, ())
     else:
-        where = status_with(task, checked.findings)
+        where = status_with(task, found.findings)
     evaluation = load_evaluation(task) or {}
     gates = [gate for gate in evaluation.get("gates", []) if isinstance(gate, dict)]
-    serious = [item for item in checked.findings if item.severity is not Severity.NOTE]
+    serious = [item for item in found.findings if item.severity is not Severity.NOTE]
     return TaskRow(
         name=task.name,
         title=info.paper_name,

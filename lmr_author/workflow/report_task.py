@@ -28,10 +28,9 @@ from lmr_author.reporting.model import (
 from lmr_author.source import Definition, Module
 from lmr_author.suggesting.passages import FunctionWords, passages
 from lmr_author.taskdir import TaskDir
-from lmr_author.validation.run import select_checks, validate
 from lmr_author.workflow import report_records as records
+from lmr_author.workflow.checking import checked
 from lmr_author.workflow.evaluate import load_evaluation
-from lmr_author.workflow.review import STALE_RECORDS
 from lmr_author.workflow.status import STEPS, status_with
 
 Progress = Callable[[str], None]
@@ -43,8 +42,8 @@ def task_page(task: TaskDir, say: Progress) -> TaskPage:
     info = task.load()
     view = TaskView(task)
     say(f"{task.name}: checking")
-    checked = validate([task], select_checks(ignore=[STALE_RECORDS])).tasks[0]
-    where = status_with(task, checked.findings)
+    found = checked([task]).tasks[0]
+    where = status_with(task, found.findings)
     evaluation = load_evaluation(task) or {}
     gates = [gate for gate in evaluation.get("gates", []) if isinstance(gate, dict)]
     say(f"{task.name}: looking for passages in the paper")
@@ -66,8 +65,8 @@ def task_page(task: TaskDir, say: Progress) -> TaskPage:
         environment=records.environment(task, evaluation),
         dockerfile=view.text(task.dockerfile) or "",
         lock=view.text(task.lock) or "",
-        findings=checked.findings,
-        accepted=tuple((finding, entry.reason) for finding, entry in checked.accepted),
+        findings=found.findings,
+        accepted=tuple((finding, entry.reason) for finding, entry in found.accepted),
         vetting=records.vetting(task),
         **records.reviews(task),
         history=records.history(task, info, evaluation),

@@ -14,12 +14,8 @@ from lmr_author.review.agreement import Agreement, agreement
 from lmr_author.review.checklist import Checklist
 from lmr_author.review.standing import Decision, Standing
 from lmr_author.taskdir import TaskDir
-from lmr_author.validation.run import select_checks, validate
+from lmr_author.workflow.checking import checked
 from lmr_author.workflow.evaluate import load_evaluation
-
-STALE_RECORDS = "LMR803"
-"""Finds an evaluation or sign-off of an earlier state. Here and in ``status`` each is asked about by itself:
-as a finding, one reviewer's old sign-off would keep every other reviewer from signing off."""
 
 BESIDE_THE_TASKS = ("checklist.yaml", "checklist.yml", "checklist.json")
 """A lab's own list, found in the folder that holds the tasks."""
@@ -68,7 +64,7 @@ def read_checklist(path: Path) -> Checklist:
 
 def automatic(task: TaskDir) -> tuple[checklist.Item, checklist.Item]:
     """The automatic items of a task, as they are now."""
-    findings = validate([task], select_checks(ignore=[STALE_RECORDS])).findings
+    findings = checked([task]).findings
     return checklist.automatic_items(findings, load_evaluation(task), task.content_digest())
 
 
@@ -117,35 +113,33 @@ def where(task: TaskDir, asked: Checklist | None = None, digest: str | None = No
     )
 
 
-def reviewed(task: TaskDir, given: Path | None = None) -> Reviewed:
+def reviewed(task: TaskDir, given: Path | None = None, digest: str | None = None) -> Reviewed:
     """The standing of a task's review, and the agreement when all are in."""
-    asked, digest = checklist_for(task, given), task.content_digest()
+    asked, digest = checklist_for(task, given), digest or task.content_digest()
     found = where(task, asked, digest)
     if not found.open:
         return Reviewed(task.name, found, None)
-    return Reviewed(task.name, found, agreement(_judgements([task], asked)))
+    return Reviewed(task.name, found, agreement(_judgements(task, asked, digest)))
 
 
 def overall(tasks: Sequence[TaskDir], given: Path | None = None) -> Agreement:
     """The agreement over all tasks whose reviews are in."""
     merged: dict[str, dict[str, str]] = {}
     for task in tasks:
-        asked = checklist_for(task, given)
-        if where(task, asked).open:
-            for person, said in _judgements([task], asked).items():
+        asked, digest = checklist_for(task, given), task.content_digest()
+        if where(task, asked, digest).open:
+            for person, said in _judgements(task, asked, digest).items():
                 merged.setdefault(person, {}).update(said)
     return agreement(merged)
 
 
-def _judgements(tasks: Sequence[TaskDir], asked: Checklist) -> dict[str, dict[str, str]]:
-    """Person → task and item → answer, of blind reviews of the tasks as they are."""
+def _judgements(task: TaskDir, asked: Checklist, digest: str) -> dict[str, dict[str, str]]:
+    """Person → task and item → answer, of blind reviews of the task as it is."""
     names = {question.id for question in asked.questions}
-    table: dict[str, dict[str, str]] = {}
-    for task in tasks:
-        for one in store.load_blind(task.reviews_folder, task.content_digest()):
-            said = {f"{task.name}:{item}": answer for item, answer in one.answers.items() if item in names}
-            table.setdefault(one.reviewer, {}).update(said)
-    return table
+    return {
+        one.reviewer: {f"{task.name}:{item}": answer for item, answer in one.answers.items() if item in names}
+        for one in store.load_blind(task.reviews_folder, digest)
+    }
 
 
 def adjudicate(

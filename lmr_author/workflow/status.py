@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -12,9 +12,10 @@ from lmr_author.model import Finding, Severity
 from lmr_author.review import store
 from lmr_author.review.standing import ACCEPTED, DISPUTED, WAITING
 from lmr_author.taskdir import TaskDir
-from lmr_author.validation.run import select_checks, validate
+from lmr_author.validation.report import TaskReport
+from lmr_author.workflow.checking import checked
 from lmr_author.workflow.evaluate import load_evaluation
-from lmr_author.workflow.review import STALE_RECORDS, where
+from lmr_author.workflow.review import where
 
 STEPS = ("created", "masked", "recorded", "valid", "evaluated", "signed off", "accepted")
 """The steps of a task's life, in order."""
@@ -51,6 +52,12 @@ def status(task: TaskDir) -> Status:
     return status_with(task, None)
 
 
+def statuses(tasks: Sequence[TaskDir], on_task: Callable[[TaskReport], None] | None = None) -> list[Status]:
+    """:func:`status` of several tasks, checked side by side and beside each other."""
+    found = checked(tasks, on_task).tasks
+    return [status_with(task, one.findings) for task, one in zip(tasks, found, strict=True)]
+
+
 def status_with(task: TaskDir, findings: Sequence[Finding] | None) -> Status:
     """:func:`status` of a task whose findings are known already (all but those of ``STALE_RECORDS``)."""
     try:
@@ -76,7 +83,7 @@ def _checked(task: TaskDir, done: list[str], known: Sequence[Finding] | None) ->
     """The steps that look at content: valid, evaluated, signed off."""
     digest = task.content_digest()
     if known is None:
-        known = validate([task], select_checks(ignore=[STALE_RECORDS])).findings
+        known = checked([task]).findings
     findings = [item for item in known if item.severity is not Severity.NOTE]
     if findings:
         count = f"{len(findings)} findings, first {findings[0].code}: {findings[0].message}"
