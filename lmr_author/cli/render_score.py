@@ -10,6 +10,8 @@ from lmr_author.cli.render import console
 from lmr_author.cli.render_review import agreement_line
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lmr_author.workflow.score import Candidate, Scored
 
 
@@ -27,6 +29,20 @@ def difference(given: Candidate) -> None:
         screen.print(Text(line, styles.get(line[:1], "")))
 
 
+def place(number: int, of: int, given: Candidate) -> None:
+    """Which of how many candidates comes now."""
+    console().rule(f"{number} of {of}: {given.name}, {given.task.name}", align="left")
+
+
+def waiting(left: Sequence[Candidate], *, every: bool) -> None:
+    """What still waits for a grade: how many, or every one."""
+    screen = console()
+    for one in left if every else ():
+        screen.print(f"{one.name}  {one.task.name}  {one.implementation.target}", markup=False)
+    many = f"{len(left)} answers wait for your grade"
+    screen.print(many if len(left) != 1 else "1 answer waits for your grade", markup=False)
+
+
 def stored(given: Candidate, grade: str, path: Path) -> None:
     """A grade was stored."""
     console().print(f"{given.name}: {grade} (stored in {path})", markup=False, soft_wrap=True)
@@ -40,3 +56,6 @@ def results(found: Scored) -> None:
     if found.hidden:
         screen.print(f"{found.hidden} candidates are hidden until two people have scored them", markup=False)
     screen.print(agreement_line(found.agreement), markup=False)
+    for model, counts in sorted(found.models.items()):
+        counted = ", ".join(f"{grade} {count}" for grade, count in sorted(counts.items()))
+        screen.print(f"{model}: {counted}", markup=False)

@@ -69,6 +69,11 @@ def load(folder: Path) -> dict[str, tuple[Score, ...]]:
     return found
 
 
+def thing(implementation: int, candidate: str, sha256: str) -> str:
+    """What a candidate is called among several."""
+    return f"{implementation}:{candidate}@{sha256[:8]}"
+
+
 def judgements(
     scores: Mapping[str, Sequence[Score]], golden: Mapping[int, str], needed: int
 ) -> tuple[dict[str, dict[str, str]], int]:
@@ -81,12 +86,12 @@ def judgements(
     for person, given in scores.items():
         for one in given:
             if golden.get(one.implementation) == one.golden_sha256:
-                thing = f"{one.implementation}:{one.candidate}@{one.sha256[:8]}"
-                table.setdefault(thing, {})[person] = one.score
-    ready = {thing: said for thing, said in table.items() if len(said) >= needed}
+                key = thing(one.implementation, one.candidate, one.sha256)
+                table.setdefault(key, {})[person] = one.score
+    ready = {key: said for key, said in table.items() if len(said) >= needed}
     people = {person for said in ready.values() for person in said}
     by_person = {
-        person: {thing: said[person] for thing, said in ready.items() if person in said} for person in people
+        person: {key: said[person] for key, said in ready.items() if person in said} for person in people
     }
     return by_person, len(table) - len(ready)
 

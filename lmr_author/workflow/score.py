@@ -1,38 +1,68 @@
-"""``score``: people grade candidate implementations; agreement over those that enough people graded."""
+"""``score``: people grade candidate implementations; agreement over those that enough people graded.
+
+A candidate is known by the hash of its text. Who wrote it stands nowhere that a grader is shown: when models'
+answers are graded from a file of predictions, the models come back with the results, from that file.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from lmr_author import files
 from lmr_author.errors import LmrError, UsageError
+from lmr_author.evaluation.candidates import predictions
+from lmr_author.evaluation.candidates.answer import Invalid, parsed
+from lmr_author.evaluation.candidates.predictions import Prediction
 from lmr_author.model import Implementation
 from lmr_author.review import scores
 from lmr_author.review.agreement import Agreement, agreement
 from lmr_author.review.scores import Score
+from lmr_author.source import Module, find
 from lmr_author.taskdir import TaskDir, implementation_of
 
 NEEDED = 2
 """How many people grade a candidate before anybody sees what the others said."""
 MOST_BYTES = 4 * 1024 * 1024
+DISPUTED = "disputed"
+"""In the place of a grade, where no grade has more than half of the people."""
 
 
 @dataclass(frozen=True)
 class Scored:
-    """The grades of a task's candidates: agreement, how many are hidden still, and who differs on what."""
+    """The grades of candidates.
+
+    Attributes:
+        agreement: of the people, over candidates that enough of them graded.
+        hidden: how many others there are.
+        disputes: candidate → who said what, where they differ.
+        models: model → grade → how many of its answers, when the predictions are given.
+    """
 
     agreement: Agreement
     hidden: int
     disputes: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+    models: Mapping[str, Mapping[str, int]]
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A candidate to grade: its file's name, its text, and the golden to compare it with."""
+    """A candidate to grade.
 
+    Attributes:
+        task: whose it is.
+        name: of its file; of an answer of a model a name that does not tell which.
+        sha256: of its text; a grade holds for no other.
+        text: as it is shown: of an answer the function alone, where it has it.
+        implementation: which one it stands for.
+        golden: what it is compared with, in the same form.
+        golden_sha256: of the golden file.
+    """
+
+    task: TaskDir
     name: str
     sha256: str
     text: str
@@ -49,48 +79,172 @@ def candidate(task: TaskDir, path: Path, index: int | None) -> Candidate:
             f"{path}: there is no such file, or it is too large", "name a candidate's Python file"
         )
     one = implementation_of(info, index)
-    golden = task.golden(one)
-    if not golden.is_file():
-        raise LmrError(f"{one.golden_file} is missing", "run `lmr-author validate`")
-    data, reference = path.read_bytes(), golden.read_bytes()
+    golden, data = _golden(task, one), path.read_bytes()
     return Candidate(
+        task,
         path.name,
         files.sha256_bytes(data),
         data.decode("utf-8", "replace"),
         one,
-        reference.decode("utf-8", "replace"),
-        files.sha256_bytes(reference),
+        golden.decode("utf-8", "replace"),
+        files.sha256_bytes(golden),
     )
 
 
-def score(task: TaskDir, given: Candidate, reviewer: str, grade: str, why: str) -> Path:
+def waiting(tasks: Sequence[TaskDir], source: Path, reviewer: str, model: str | None) -> list[Candidate]:
+    """The answers of a file of predictions that this person has not graded, in an order that tells nothing.
+
+    Args:
+        source: what ``evaluate --predictions`` takes.
+        model: answers of this one only.
+
+    Raises LmrError: the predictions cannot be read, a golden is missing; UsageError: no such model.
+    """
+    given = _predictions(tasks, source)
+    models = sorted({item.model for _, item in given})
+    if model is not None and model not in models:
+        raise UsageError(f"{source} has no answers of {model!r}", f"it has those of {', '.join(models)}")
+    found: dict[tuple[Path, int, str], Candidate] = {}
+    for task, item in given:
+        if model in (None, item.model):
+            one = _answer(task, item)
+            found.setdefault((task.root, item.index, one.sha256), one)
+    left = [one for one in found.values() if not _graded(one, reviewer)]
+    return sorted(left, key=lambda one: (one.task.name, one.implementation.index, one.sha256))
+
+
+def score(given: Candidate, reviewer: str, grade: str, why: str) -> Path:
     """Store a grade. Raises UsageError for what is no grade, and without a justification."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    entry = Score(
-        given.name, given.sha256, given.implementation.index, grade, why.strip(), now, given.golden_sha256
-    )
-    return scores.save(task.scores_folder, reviewer, entry)
+    index = given.implementation.index
+    entry = Score(given.name, given.sha256, index, grade, why.strip(), now, given.golden_sha256)
+    return scores.save(given.task.scores_folder, reviewer, entry)
 
 
-def scored(tasks: Sequence[TaskDir]) -> Scored:
-    """The grades of several tasks together; those of another golden, or not yet by enough people, are left out."""
+def score_all(candidates: Sequence[Candidate], reviewer: str, grades: Mapping[str, object]) -> list[Path]:
+    """Store the grades of a file: candidate's name → {score, justification}.
+
+    Raises UsageError for the first name or grade that is none, before anything is stored.
+    """
+    by_name = {one.name: one for one in candidates}
+    entries = []
+    for name, said in grades.items():
+        if name not in by_name:
+            raise UsageError(f"no candidate {name!r} waits for your grade", "see them with --list")
+        if not isinstance(said, Mapping):
+            raise UsageError(f"{name}: not a grade", "as in {score: logically-correct, justification: …}")
+        one, grade, why = by_name[name], str(said.get("score")), str(said.get("justification") or "")
+        Score(name, one.sha256, one.implementation.index, grade, why, "", one.golden_sha256)
+        entries.append((one, grade, why))
+    return [score(one, reviewer, grade, why) for one, grade, why in entries]
+
+
+def scored(tasks: Sequence[TaskDir], source: Path | None = None) -> Scored:
+    """The grades of several tasks together; those of another golden, or not yet by enough people, are left out.
+
+    Args:
+        source: predictions, so that the grades can be told by model.
+    """
     merged: dict[str, dict[str, str]] = {}
     hidden = 0
     for task in tasks:
-        golden = _goldens(task)
-        found, more = scores.judgements(scores.load(task.scores_folder), golden, NEEDED)
+        found, more = scores.judgements(scores.load(task.scores_folder), _goldens(task), NEEDED)
         hidden += more
         for person, said in found.items():
             merged.setdefault(person, {}).update(
                 {f"{task.name}/{name}": grade for name, grade in said.items()}
             )
-    things = sorted({thing for said in merged.values() for thing in said})
-    disputes = []
-    for thing in things:
-        given = tuple((person, merged[person][thing]) for person in sorted(merged) if thing in merged[person])
-        if len({grade for _, grade in given}) > 1:
-            disputes.append((thing, given))
-    return Scored(agreement(merged), hidden, tuple(disputes))
+    said_of: dict[str, dict[str, str]] = defaultdict(dict)
+    for person in sorted(merged):
+        for thing, grade in merged[person].items():
+            said_of[thing][person] = grade
+    disputes = [
+        (thing, tuple(said.items())) for thing, said in sorted(said_of.items()) if len(set(said.values())) > 1
+    ]
+    models = _by_model(tasks, source, said_of) if source is not None else {}
+    return Scored(agreement(merged), hidden, tuple(disputes), models)
+
+
+def _by_model(
+    tasks: Sequence[TaskDir], source: Path, said_of: Mapping[str, Mapping[str, str]]
+) -> dict[str, Counter[str]]:
+    table: dict[str, Counter[str]] = {}
+    for task, item in _predictions(tasks, source):
+        one = _answer(task, item)
+        said = said_of.get(f"{task.name}/{scores.thing(item.index, one.name, one.sha256)}")
+        if said:
+            table.setdefault(item.model, Counter())[_decided(said)] += 1
+    return table
+
+
+def _decided(said: Mapping[str, str]) -> str:
+    """The grade that more than half of the people gave."""
+    grade, count = Counter(said.values()).most_common(1)[0]
+    return grade if 2 * count > len(said) else DISPUTED
+
+
+def _predictions(tasks: Sequence[TaskDir], source: Path) -> list[tuple[TaskDir, Prediction]]:
+    by_name = {task.name: task for task in tasks}
+    given = predictions.read(source, {name: task.load() for name, task in by_name.items()})
+    return [(by_name[item.task], item) for item in given.items]
+
+
+def _answer(task: TaskDir, item: Prediction) -> Candidate:
+    """An answer beside its golden: function beside function where it has it, else all of it."""
+    one = implementation_of(task.load(), item.index)
+    golden, text = _golden(task, one), _text(item, one)
+    digest = files.sha256_bytes(text.encode("utf-8", "replace"))
+    shown, beside = _functions(text, golden, one) or (text, golden.decode("utf-8", "replace"))
+    return Candidate(task, f"answer-{digest[:8]}", digest, shown, one, beside, files.sha256_bytes(golden))
+
+
+def _text(item: Prediction, one: Implementation) -> str:
+    if item.code is not None or item.patch is not None:
+        return item.code if item.code is not None else str(item.patch)
+    assert item.tree is not None
+    path = files.inside(item.tree, one.goal_file)
+    if not path.is_file() or path.stat().st_size > MOST_BYTES:
+        return ""
+    return path.read_bytes().decode("utf-8", "replace")
+
+
+def _functions(text: str, golden: bytes, one: Implementation) -> tuple[str, str] | None:
+    """The masked function as an answer has it and as the golden has it; None when either cannot be told."""
+    name = f"{one.class_name}.{one.goal_function}" if one.class_name else one.goal_function
+    try:
+        answer = parsed(text, (name,))
+        own = Module.parse(golden, one.golden_file)
+        wanted = find(own, one.target)
+    except (Invalid, LmrError):
+        return None
+    found = answer.function(name)
+    if found is None:
+        return None
+    return (
+        "\n".join(_lines(answer.module, found.line, found.end_line)),
+        "\n".join(_lines(own, wanted.line, wanted.end_line)),
+    )
+
+
+def _lines(module: Module, first: int, last: int) -> Iterator[str]:
+    """Lines of a module, without the indentation of the first."""
+    indent = module.line_text(first)[: -len(module.line_text(first).lstrip()) or None]
+    indent = indent if not indent.strip() else ""
+    for number in range(first, last + 1):
+        yield module.line_text(number).removeprefix(indent)
+
+
+def _graded(one: Candidate, reviewer: str) -> bool:
+    same = (one.sha256, one.implementation.index, one.golden_sha256)
+    given = scores.load(one.task.scores_folder).get(reviewer, ())
+    return any((item.sha256, item.implementation, item.golden_sha256) == same for item in given)
+
+
+def _golden(task: TaskDir, one: Implementation) -> bytes:
+    golden = task.golden(one)
+    if not golden.is_file():
+        raise LmrError(f"{one.golden_file} is missing", "run `lmr-author validate`")
+    return golden.read_bytes()
 
 
 def _goldens(task: TaskDir) -> dict[int, str]:

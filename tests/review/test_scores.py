@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.input import PipeInput, create_pipe_input
+from prompt_toolkit.output import DummyOutput
 
 from lmr_author import files
 from lmr_author.checks import example_task
 from lmr_author.cli.app import main
+from lmr_author.cli.score import _ask_each
+from lmr_author.errors import UsageError
+from lmr_author.model import Target
+from lmr_author.source import Module, find
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow import score
 from tests.cli.program import validate_with
@@ -19,6 +27,13 @@ from tests.cli.program import validate_with
 def task(tmp_path: Path) -> TaskDir:
     """A task with one implementation."""
     return example_task.write(tmp_path / "tasks")
+
+
+@pytest.fixture
+def keys() -> Iterator[PipeInput]:
+    """Keys as a person would press them."""
+    with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
+        yield pipe
 
 
 def graded(task: TaskDir, candidate: Path, person: str, grade: str) -> int:
@@ -96,3 +111,129 @@ def test_wrong_grades(
     assert main([*call, *arguments]) == 2
     assert said in capsys.readouterr().err
     assert not task.scores_folder.exists()
+
+
+RIGHT = (
+    "Here it is:\n```python\ndef pairwise_loss(scores, labels, margin=1.0):\n    return sum(scores)\n```\n"
+)
+
+
+@pytest.fixture
+def predictions(tmp_path: Path, task: TaskDir) -> Path:
+    """Four answers of three models; two of them are the same text."""
+    answers = (("gpt", RIGHT), ("claude", RIGHT), ("llama", "I cannot."), ("llama", "x = 1"))
+    lines = [json.dumps({"task": task.name, "model": model, "code": code}) for model, code in answers]
+    path = tmp_path / "predictions.jsonl"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def listed(
+    capsys: pytest.CaptureFixture[str], task: TaskDir, predictions: Path, person: str
+) -> list[dict[str, str]]:
+    """The answers that wait for a person's grade."""
+    capsys.readouterr()
+    call = ["score", str(task.root), "--predictions", str(predictions), "--reviewer", person, "--list"]
+    assert main([*call, "--format", "json"]) == 0
+    waiting: list[dict[str, str]] = json.loads(capsys.readouterr().out)["waiting"]
+    return waiting
+
+
+def test_answers_of_models_are_graded_without_their_names(
+    task: TaskDir, predictions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = listed(capsys, task, predictions, "ada")
+    assert len(first) == 3
+    assert not any(name in json.dumps(first) for name in ("gpt", "claude", "llama"))
+    beside = next(one for one in first if one["text"].startswith("def pairwise_loss"))
+    assert beside["golden"].startswith("def pairwise_loss"), "function beside function"
+    assert "Here it is" not in beside["text"]
+
+    for person, other in (("ada", "logically-incorrect"), ("bo", "logically-correct")):
+        grades = {
+            one["candidate"]: {
+                "score": "completely-correct" if one is beside else other, "justification": "read it"
+            }
+            for one in first
+        }  # fmt: skip
+        file = tmp_path / f"{person}.json"
+        file.write_text(json.dumps(grades))
+        call = ["score", str(task.root), "--predictions", str(predictions), "--reviewer", person]
+        assert main([*call, "--grades", str(file), "--no-input"]) == 0
+        assert listed(capsys, task, predictions, person) == []
+        stored = files.read_json(task.scores_folder / f"{person}.json")
+        validate_with("scores", stored)
+        assert not any(name in json.dumps(stored) for name in ("gpt", "claude", "llama"))
+
+    assert (
+        main(["score", str(task.root), "--results", "--predictions", str(predictions), "--format", "json"])
+        == 0
+    )
+    found = json.loads(capsys.readouterr().out)
+    assert found["models"] == {
+        "claude": {"completely-correct": 1}, "gpt": {"completely-correct": 1}, "llama": {"disputed": 2}
+    }  # fmt: skip
+    assert len(found["disputes"]) == 2
+
+
+def test_answers_of_one_model_only(
+    task: TaskDir, predictions: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call = ["score", str(task.root), "--predictions", str(predictions), "--reviewer", "ada", "--list"]
+    assert main([*call, "--model", "llama"]) == 0
+    assert "2 answers wait" in capsys.readouterr().err
+    assert main([*call, "--model", "nobody"]) == 2
+    assert "those of claude, gpt, llama" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("grades", "said"),
+    [
+        ('{"answer-00000000": {"score": "logically-correct", "justification": "x"}}', "waits for your grade"),
+        ("[1]", "not an object"),
+        (None, "no grades given"),
+    ],
+)
+def test_wrong_files_of_grades_store_nothing(
+    task: TaskDir,
+    predictions: Path,
+    tmp_path: Path,
+    grades: str | None,
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    call = ["score", str(task.root), "--predictions", str(predictions), "--reviewer", "ada", "--no-input"]
+    if grades is not None:
+        (tmp_path / "g.json").write_text(grades)
+        call += ["--grades", str(tmp_path / "g.json")]
+    assert main(call) == 2
+    assert said in capsys.readouterr().err
+    assert not task.scores_folder.exists()
+
+
+def test_a_wrong_grade_among_right_ones_stores_none(task: TaskDir, predictions: Path) -> None:
+    left = score.waiting([task], predictions, "ada", None)
+    good = {"score": "logically-correct", "justification": "x"}
+    for bad in ({"score": "fine", "justification": "x"}, {"score": "logically-correct"}, "fine"):
+        with pytest.raises(UsageError):
+            score.score_all(left, "ada", {left[0].name: good, left[1].name: bad})
+    assert not task.scores_folder.exists()
+
+
+def test_at_a_terminal_each_grade_is_stored_before_the_next_is_asked(
+    task: TaskDir, predictions: Path, keys: PipeInput
+) -> None:
+    left = score.waiting([task], predictions, "ada", None)
+    down = "\x1b[B"
+    keys.send_text(f"{down}\rclose\r" + f"{down * 3}\r")
+    assert _ask_each(left, "ada") == 1
+    (entry,) = files.read_json(task.scores_folder / "ada.json")["scores"]
+    assert (entry["score"], entry["justification"]) == ("logically-correct", "close")
+    assert len(score.waiting([task], predictions, "ada", None)) == 2
+
+
+def test_a_method_is_shown_beside_its_golden_without_indentation(tmp_path: Path) -> None:
+    text = "class Loss:\n    def forward(self, x):\n        return x\n"
+    module = Module.parse(text.encode(), "a.py")
+    found = find(module, Target("a.py", "Loss.forward"))
+    assert list(score._lines(module, found.line, found.end_line)) == ["def forward(self, x):", "    return x"]
