@@ -8,7 +8,7 @@ import itertools
 from collections import Counter
 from collections.abc import Iterator
 
-from lmr_author.source import FunctionNode, Module
+from lmr_author.source import FunctionNode, Module, nodes
 
 _QUIET_CALLS = frozenset({"print", "list", "dict", "set", "tuple", "object", "float", "int", "str"})
 _FILLED = frozenset(
@@ -228,9 +228,7 @@ def _names_in(node: ast.AST) -> set[str]:
 def _read_outside(module: Module, goal: FunctionNode) -> set[str]:
     """Names that a module uses outside of one of its functions."""
     inside = {id(item) for item in ast.walk(goal)}
-    return {
-        item.id for item in ast.walk(module.tree) if isinstance(item, ast.Name) and id(item) not in inside
-    }
+    return {item.id for item in nodes(module.tree) if isinstance(item, ast.Name) and id(item) not in inside}
 
 
 def _is_main_guard(node: ast.AST) -> bool:

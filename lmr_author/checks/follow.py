@@ -12,7 +12,7 @@ from lmr_author.checks.lookup import golden_files, is_file, pair, unit_test_path
 from lmr_author.checks.reading import HOME, Reading, imported_modules, reading
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Implementation
-from lmr_author.source import Module
+from lmr_author.source import Module, nodes
 
 MAX_FILES = 250
 
@@ -170,7 +170,7 @@ def _golden(view: TaskView, test: Reading) -> tuple[int, str]:
     """An import of the golden, by statement or by the path of its file."""
     stems = {path.stem for path in golden_files(view) if "golden" in path.stem}
     for module in test.modules:
-        for node in ast.walk(module.tree):
+        for node in nodes(module.tree):
             names: list[str] = []
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
@@ -216,7 +216,7 @@ def _foreign(
         ""
     }
     suffixes = view.memo("suffixes", lambda: _suffixes(view))
-    for node in ast.walk(test.module.tree):
+    for node in nodes(test.module.tree):
         if not isinstance(node, ast.ImportFrom) or node.level or not node.module:
             continue
         if not wanted & {alias.name for alias in node.names}:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from lmr_author.checks.lookup import is_file
 from lmr_author.checks.reading import HOME, Reading, dotted
 from lmr_author.checks.view import TaskView
+from lmr_author.source import nodes
 
 
 def missing_keys(view: TaskView, test: Reading) -> Iterator[tuple[int, str, str]]:
@@ -18,7 +19,7 @@ def missing_keys(view: TaskView, test: Reading) -> Iterator[tuple[int, str, str]
     """
     loaded = _loaded(view, test)
     said: set[tuple[str, str]] = set()
-    for node in ast.walk(test.module.tree):
+    for node in nodes(test.module.tree):
         key: object = None
         if (
             isinstance(node, ast.Subscript)
@@ -51,11 +52,11 @@ def _loaded(view: TaskView, test: Reading) -> dict[str, tuple[frozenset[str], st
     assert view.repository is not None
     opened: dict[str, set[str]] = {}
     found: dict[str, list[tuple[frozenset[str], str] | None]] = {}
-    for node in ast.walk(test.module.tree):
+    for node in nodes(test.module.tree):
         if isinstance(node, ast.withitem) and isinstance(node.optional_vars, ast.Name):
             text = _opened(test, node.context_expr)
             opened.setdefault(node.optional_vars.id, set()).add(text or "")
-    for node in ast.walk(test.module.tree):
+    for node in nodes(test.module.tree):
         for target, value in _stores(node):
             name = dotted(target).replace("cls.", "self.", 1)
             paths = {""}

@@ -28,7 +28,8 @@ def clean_path(text: str) -> str:
 
 def goal_path(view: TaskView, implementation: Implementation) -> Path | None:
     """The goal file, also when its path starts with the repository's folder."""
-    return _repository_file(view, implementation.goal_file)
+    key = ("goal path", implementation.goal_file)
+    return view.memo(key, lambda: _repository_file(view, implementation.goal_file))
 
 
 def meant_goal_path(view: TaskView, implementation: Implementation) -> Path | None:
@@ -59,6 +60,10 @@ def _defines(module: Module | None, names: tuple[str, ...], class_name: str) -> 
 
 def unit_test_path(view: TaskView, implementation: Implementation) -> Path | None:
     """The unit test; where the named file is missing, the one that is obviously meant."""
+    return view.memo(("unit test path", id(implementation)), lambda: _unit_test_path(view, implementation))
+
+
+def _unit_test_path(view: TaskView, implementation: Implementation) -> Path | None:
     path = _repository_file(view, implementation.unit_test_file)
     if path is not None or view.repository is None:
         return path
@@ -78,6 +83,10 @@ def unit_test_path(view: TaskView, implementation: Implementation) -> Path | Non
 
 def golden_path(view: TaskView, implementation: Implementation) -> Path | None:
     """The golden; where the named file is missing, the one of that name, or of the goal's name."""
+    return view.memo(("golden path", id(implementation)), lambda: _golden_path(view, implementation))
+
+
+def _golden_path(view: TaskView, implementation: Implementation) -> Path | None:
     named = clean_path(implementation.golden_file)
     exact = view.inside(view.task.root, named)
     if exact is not None and is_file(exact):

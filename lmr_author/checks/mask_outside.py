@@ -78,6 +78,15 @@ def _masked_along(view: TaskView, one: Pair) -> set[tuple[str, int]]:
     }
 
 
+def _differences(
+    view: TaskView, one: Pair, ours: list[Definition], theirs: list[Definition]
+) -> list[tuple[str, int]]:
+    assert one.golden is not None and one.goal is not None
+    golden, goal = one.golden, one.goal
+    key = ("differences", one.goal_path, one.golden_path)
+    return view.memo(key, lambda: differences(golden, goal, ours, theirs))
+
+
 def differences(
     golden: Module, goal: Module, ours: list[Definition], theirs: list[Definition]
 ) -> list[tuple[str, int]]:
@@ -207,7 +216,7 @@ class SameOutside(Check):
         """One finding for each pair of files, naming what differs."""
         for one, ours, theirs in _groups(view):
             assert one.golden is not None and one.goal is not None
-            found = differences(one.golden, one.goal, ours, theirs)
+            found = _differences(view, one, ours, theirs)
             if found and not _has_nameless_target(view, one):
                 listed = "; ".join(text for text, _ in found[:5]) + (
                     f"; and {len(found) - 5} more" if len(found) > 5 else ""
@@ -269,7 +278,7 @@ class SameText(Check):
             assert one.golden is not None and one.goal is not None
             if not theirs:
                 continue
-            changed = differences(one.golden, one.goal, ours, theirs) or _headers(ours) != _headers(theirs)
+            changed = _differences(view, one, ours, theirs) or _headers(ours) != _headers(theirs)
             if changed:  # LMR304 or LMR306 says in which code
                 message, severity, line = _change_everywhere(one.golden.data, one.goal.data)
             else:

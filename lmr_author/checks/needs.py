@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from lmr_author.checks.lookup import is_file, is_folder
 from lmr_author.checks.reading import HOME, Reading, dotted
 from lmr_author.checks.view import TaskView
-from lmr_author.source import FunctionNode
+from lmr_author.source import FunctionNode, nodes
 
 _NETWORK = frozenset(
     [
@@ -100,7 +100,7 @@ def needs(view: TaskView, test: Reading) -> Iterator[tuple[str, int]]:
             view, test.path_of(node.args[0] if node.args else None) or ""
         ):
             yield f"the network or a model: {called}", node.lineno
-    for item in ast.walk(test.module.tree):
+    for item in nodes(test.module.tree):
         if isinstance(item, ast.Subscript) and dotted(item.value).endswith("environ"):
             key = item.slice.value if isinstance(item.slice, ast.Constant) else None
             if isinstance(item.ctx, ast.Load) and isinstance(key, str) and _KEY.fullmatch(key):
@@ -110,7 +110,7 @@ def needs(view: TaskView, test: Reading) -> Iterator[tuple[str, int]]:
 def _module_names(tree: ast.Module) -> dict[str, str]:
     """Names under which modules, or what is in them, are imported → their full names."""
     found: dict[str, str] = {}
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Import):
             found |= {alias.asname: alias.name for alias in node.names if alias.asname}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -236,7 +236,7 @@ _NO_GPU = re.compile(r"not [\w.]*cuda\.is_available\(\)$")
 
 def _demanded(tree: ast.Module) -> int:
     """The line at which a test ends where there is no GPU; 0 if it does not."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Assert) and ast.unparse(node.test).endswith("cuda.is_available()"):
             return node.lineno
         if not isinstance(node, ast.If) or not _NO_GPU.match(ast.unparse(node.test)):
@@ -248,7 +248,7 @@ def _demanded(tree: ast.Module) -> int:
 
 def _skipped(tree: ast.Module) -> int:
     """The line at which tests are skipped where there is no GPU; 0 if none are."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         asked: list[ast.expr] = []
         if isinstance(node, ast.Call) and re.search(r"skip", dotted(node.func), re.IGNORECASE):
             asked = node.args

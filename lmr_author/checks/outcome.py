@@ -30,6 +30,7 @@ from lmr_author.checks.sites import (
     never_main,
 )
 from lmr_author.checks.view import TaskView
+from lmr_author.source import nodes
 
 _RUNNERS = ("unittest.main", "TextTestRunner", "pytest.main", "HTMLTestRunner", "TestProgram")
 
@@ -136,7 +137,7 @@ class _Flow:
         self.defined = {
             node.name: node
             for module in reversed(test.modules)
-            for node in ast.walk(module.tree)
+            for node in nodes(module.tree)
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         }
         self.libraries = library_names(test.module.tree)
@@ -152,7 +153,7 @@ class _Flow:
         """Names that hold a runner's result."""
         found: set[str] = set()
         for _ in range(3):
-            for node in ast.walk(self.test.module.tree):
+            for node in nodes(self.test.module.tree):
                 if isinstance(node, ast.Assign) and self._is_runner(node.value, found):
                     found |= {
                         item.id
@@ -175,7 +176,7 @@ class _Flow:
         """Source of every condition and argument that an exit, raise or assertion hangs on."""
         parts = []
         for module in self.test.modules:
-            for node in ast.walk(module.tree):
+            for node in nodes(module.tree):
                 if isinstance(node, ast.If | ast.While) and any(is_exit(item) for item in ast.walk(node)):
                     parts.append(ast.unparse(node.test))
                 if isinstance(node, ast.Assert):
@@ -189,7 +190,7 @@ class _Flow:
     def _followed(self, parts: list[str]) -> list[str]:
         """These, with what the variables and functions in them come from: ``ok`` of ``ok = main()``, too."""
         values: dict[str, list[str]] = {}
-        for node in ast.walk(self.test.module.tree):
+        for node in nodes(self.test.module.tree):
             for target, value in _given(node):
                 name = dotted(target).rpartition(".")[2]
                 if name:
@@ -209,7 +210,7 @@ class _Flow:
 
     def _runner_counts(self) -> bool:
         """Whether a runner's result reaches the exit code."""
-        for node in ast.walk(self.test.module.tree):
+        for node in nodes(self.test.module.tree):
             if isinstance(node, ast.Call) and dotted(node.func) in (
                 "unittest.main",
                 "main",
@@ -236,7 +237,7 @@ class _Flow:
             if isinstance(node, ast.Assert) and self._is_runner(node.test, self.runner_names):
                 return True
         # The runner inside a function whose value is exited with: sys.exit(main())
-        for node in ast.walk(self.test.module.tree):
+        for node in nodes(self.test.module.tree):
             if not isinstance(node, ast.FunctionDef) or node.name not in self.exit_texts:
                 continue
             returns = any(isinstance(item, ast.Return) and item.value for item in ast.walk(node))
@@ -248,7 +249,7 @@ class _Flow:
         top = _Unit("" if own else "<helper>", False)
         self._fill(top, tree.body, _TOP)
         yield top
-        for node in ast.walk(tree):
+        for node in nodes(tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 named_test = node.name.startswith("test") or node.name in (
                     "runTest",

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lmr_author.checks.lookup import is_file
 from lmr_author.checks.view import TaskView
-from lmr_author.source import Module
+from lmr_author.source import Module, nodes
 
 HOME = "@"
 """Stands for the repository's folder in the paths below: tests run there."""
@@ -119,7 +119,7 @@ class Reading:
         return tuple(
             (module, node, dotted(node.func))
             for module in self.modules
-            for node in ast.walk(module.tree)
+            for node in nodes(module.tree)
             if isinstance(node, ast.Call)
         )
 
@@ -350,7 +350,7 @@ def _helpers(view: TaskView, path: Path, module: Module) -> Iterator[Module]:
 
 def imported_modules(tree: ast.AST) -> Iterator[tuple[str, int]]:
     """(dotted name, level) of every module that may be imported; for ``from a import b`` also ``a.b``."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.name, 0
@@ -373,7 +373,7 @@ def dotted(node: ast.AST) -> str:
 def single_assignments(tree: ast.AST) -> dict[str, ast.expr]:
     """Names that a module assigns exactly once, with their values."""
     values: dict[str, list[ast.expr | None]] = {}
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             values.setdefault(node.targets[0].id, []).append(node.value)
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
@@ -385,7 +385,7 @@ def single_assignments(tree: ast.AST) -> dict[str, ast.expr]:
         elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
             values.setdefault(node.target.id, []).append(None)
     counts: dict[str, int] = {}
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             counts[node.id] = counts.get(node.id, 0) + 1
     return {
@@ -405,12 +405,12 @@ def _argument(node: ast.Call, place: int, keyword: str) -> ast.expr | None:
 def _texts(tree: ast.AST) -> Iterator[str]:
     documentation = {
         id(node.body[0].value)
-        for node in ast.walk(tree)
+        for node in nodes(tree)
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
         and node.body
         and isinstance(node.body[0], ast.Expr)
     }
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation:
             yield node.value
 

@@ -6,6 +6,7 @@ import ast
 import sys
 
 from lmr_author.checks.reading import dotted
+from lmr_author.source import nodes
 
 EXITS = frozenset({"sys.exit", "exit", "quit", "os._exit", "SystemExit"})
 _ENVIRONMENT = (
@@ -177,7 +178,7 @@ _LIBRARIES = (sys.stdlib_module_names - {"code", "test"}) | {"torch", "numpy", "
 def library_names(tree: ast.Module) -> frozenset[str]:
     """Names that a module imports from the standard library, or from one that is certainly not the task's."""
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Import):
             names = [(alias.asname or alias.name.partition(".")[0], alias.name) for alias in node.names]
             found |= {bound for bound, name in names if name.partition(".")[0] in _LIBRARIES}

@@ -13,6 +13,7 @@ from lmr_author.checks.reading import dotted, reading
 from lmr_author.checks.tests_outcome import START, TEST
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation
+from lmr_author.source import nodes
 
 
 class ComparesTwoThings(ImplementationCheck):
@@ -165,7 +166,7 @@ def _callers(tree: ast.Module, names: frozenset[str]) -> frozenset[str]:
     """Functions of the test that return what a call of the target returns."""
     return frozenset(
         node.name
-        for node in ast.walk(tree)
+        for node in nodes(tree)
         if isinstance(node, ast.FunctionDef)
         for item in ast.walk(node)
         if isinstance(item, ast.Return) and item.value is not None

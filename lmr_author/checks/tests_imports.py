@@ -20,6 +20,7 @@ from lmr_author.checks.lookup import pair, unit_test_path
 from lmr_author.checks.reading import Reading, dotted, reading
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
+from lmr_author.source import nodes
 
 TEST = f"{REPOSITORY}/unit_test/unit_test_1.py"
 
@@ -141,7 +142,7 @@ class ImportsTheGoalFile(ImplementationCheck):
             for _, text in requirements(view, parsed)
         }
         suffixes = view.memo("suffixes", lambda: _suffixes(view))
-        for node in ast.walk(test.module.tree):
+        for node in nodes(test.module.tree):
             if not isinstance(node, ast.ImportFrom) or node.level or not node.module:
                 continue
             if normalised(node.module.partition(".")[0]) in names and node.module in suffixes:
@@ -274,7 +275,7 @@ def _defines(test: Reading, implementation: Implementation) -> bool:
     imported = any(
         isinstance(node, ast.Import | ast.ImportFrom)
         and any((alias.asname or alias.name) == name for alias in node.names)
-        for node in ast.walk(test.module.tree)
+        for node in nodes(test.module.tree)
     )
     return bool(name) and defined and not imported
 
@@ -287,7 +288,7 @@ def _replaced(test: Reading, implementation: Implementation) -> int:
     name = implementation.goal_function.strip().rpartition(".")[2]
     if not name:
         return 0
-    for node in ast.walk(test.module.tree):
+    for node in nodes(test.module.tree):
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call | ast.Lambda):
             overwritten = any(isinstance(item, ast.Attribute) and item.attr == name for item in node.targets)
             if overwritten and name not in ast.unparse(node.value):
@@ -322,6 +323,8 @@ def _mentions(view: TaskView, test: Reading, found: Imports, implementation: Imp
     used = set().union(*(_used(module.tree) for module in test.modules))
     aliases = _aliases(test.module.tree)
     used |= {aliases[name] for name in used if name in aliases}
+    if used & wanted:
+        return True
     definitions: dict[str, set[str]] = {}
     for path in [*found.files, *([one.golden_path] if one.golden_path else [])]:
         module = view.module(path)
@@ -355,7 +358,7 @@ def _used(tree: ast.AST) -> set[str]:
 def _aliases(tree: ast.AST) -> dict[str, str]:
     return {
         alias.asname: alias.name.rpartition(".")[2]
-        for node in ast.walk(tree)
+        for node in nodes(tree)
         if isinstance(node, ast.Import | ast.ImportFrom)
         for alias in node.names
         if alias.asname

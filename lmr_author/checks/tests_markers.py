@@ -21,6 +21,7 @@ from lmr_author.checks.sites import is_assert_name, is_exit
 from lmr_author.checks.tests_outcome import TEST
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
+from lmr_author.source import nodes
 
 
 class VerdictMarkers(ImplementationCheck):
@@ -170,7 +171,7 @@ def _unwritten(test: Reading) -> int:
 
 def _unconditional(test: Reading) -> ast.expr | None:
     """A message in which "Passed" is followed by the value that should decide, as in f"Passed: {ok}"."""
-    for node in ast.walk(test.module.tree):
+    for node in nodes(test.module.tree):
         if isinstance(node, ast.JoinedStr) and len(node.values) >= 2:
             for part, following in zip(node.values, node.values[1:], strict=False):
                 if (
@@ -193,7 +194,7 @@ def _unconditional(test: Reading) -> ast.expr | None:
 
 def misplaced(test: Reading) -> tuple[str, int]:
     """Where "Passed" is written although nothing has been compared yet: (where, line), or ("", 0)."""
-    for node in ast.walk(test.module.tree):
+    for node in nodes(test.module.tree):
         if isinstance(node, ast.FunctionDef) and node.name in _AFTERWARDS:
             line = _marker(node.body)
             if line:

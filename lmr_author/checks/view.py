@@ -23,6 +23,9 @@ MAX_TEXT = 16 * 1024 * 1024
 MAX_PYTHON = 2 * 1024 * 1024
 """Files larger than this are never parsed as Python (bytes): generated tables, not code."""
 
+MAX_HELD = 128 * 1024 * 1024
+"""Bytes of files that were read once and are held for those who read them again."""
+
 MAX_IMPLEMENTATIONS = 100
 """Further ones are not looked at: no paper has so many, and each is compared with all the others."""
 
@@ -79,6 +82,8 @@ class TaskView:
         self.name = readable(task.name)
         self._root = os.path.realpath(task.root)
         self._bytes: dict[Path, bytes | None] = {}
+        self._held: dict[str, bytes] = {}
+        self._room = MAX_HELD
         self._memo: dict[object, object] = {}
         self.left_out = 0
         """Implementations beyond ``MAX_IMPLEMENTATIONS``, known once ``raw`` was read."""
@@ -264,11 +269,25 @@ class TaskView:
 
     def read_once(self, path: Path, limit: int = MAX_TEXT) -> bytes | None:
         """A file's content, not cached: for scanning. None as for :meth:`read_bytes`."""
+        held = self._held.get(self.relative_raw(path)) if self._held else None
+        if held is not None:
+            return held if len(held) <= limit else None
         return files.read_inside(self._root, path, limit)
 
     def read_entry(self, entry: Entry, limit: int = MAX_TEXT) -> bytes | None:
         """A file's content, not cached, as for :meth:`read_once`; no folder above an entry is a link."""
+        held = self._held.get(entry.relative)
+        if held is not None:
+            return held if len(held) <= limit else None
         return files.read_regular(f"{self._root}/{entry.relative}", limit)
+
+    def hold(self, entry: Entry) -> bytes | None:
+        """A file's content, held for later readers while there is room for it."""
+        data = self.read_entry(entry)
+        if data is not None and entry.relative not in self._held and len(data) <= self._room:
+            self._held[entry.relative] = data
+            self._room -= len(data)
+        return data
 
     def text(self, path: Path | None) -> str | None:
         """A file as text: UTF-8, with what is no UTF-8 replaced; None as for :meth:`read_bytes`."""

@@ -100,6 +100,34 @@ def fragments(name: str, data: bytes, worth: Callable[[bytes], bool]) -> Iterato
             yield Fragment("text", "", 0, _unescaped(text))
 
 
+def passages(fragment: Fragment, lines: int, worth: Callable[[bytes], bool]) -> Iterator[Fragment]:
+    """The passages of a long text that are worth being taken apart; every other fragment as it is.
+
+    Args:
+        lines: of a passage at least. Passages overlap by half, so that a copy of half that length is in one.
+    """
+    texts = fragment.text.splitlines(keepends=True) if fragment.kind == "text" else []
+    if len(texts) <= 2 * lines:
+        yield fragment
+        return
+    first = last = 0  # of the passage that is not yet handed out
+    for start in range(0, len(texts), lines // 2):
+        end = min(start + lines, len(texts))
+        if not worth("".join(texts[start:end]).encode("utf-8", "replace")):
+            continue
+        if start > last:
+            yield from _passage(fragment, texts, first, last)
+            first = start
+        last = end
+    yield from _passage(fragment, texts, first, last)
+
+
+def _passage(fragment: Fragment, texts: list[str], first: int, last: int) -> Iterator[Fragment]:
+    if first < last:
+        line = fragment.line + first if fragment.line else 0
+        yield Fragment(fragment.kind, fragment.where, line, "".join(texts[first:last]))
+
+
 def _suffix(name: str) -> str:
     stem, dot, suffix = name.rpartition(".")
     return f".{suffix.lower()}" if dot and stem else ""

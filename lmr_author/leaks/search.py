@@ -10,7 +10,7 @@ from functools import cached_property
 
 from lmr_author.leaks import archives, compiled
 from lmr_author.leaks.compare import Match, compare
-from lmr_author.leaks.fragments import Fragment, fragments
+from lmr_author.leaks.fragments import Fragment, fragments, passages
 from lmr_author.leaks.generated import is_generated
 from lmr_author.leaks.judge import Level, level, level_of_lines
 from lmr_author.leaks.lines import squeezed
@@ -111,8 +111,9 @@ def in_file(
     def worth(part: bytes) -> bool:
         return any(one.may_be_in(part) for one in possible)
 
+    lines = max(4 * max(one.source.count("\n") for one in possible), 120)
     found = fragments(path.rpartition("/")[2], data, worth)
-    pieces = [piece for piece in found if piece.where not in targets]
+    pieces = [part for piece in found if piece.where not in targets for part in passages(piece, lines, worth)]
     return [leak for one in possible for leak in _of_one(path, one, pieces)]
 
 

@@ -10,7 +10,7 @@ belong to the body included. The region is what masking exchanges and unmasking 
 
 from __future__ import annotations
 
-from lmr_author.source.module import Definition, DefinitionNode, FunctionNode, Module
+from lmr_author.source.module import Definition, DefinitionNode, FunctionNode, Module, nodes
 from lmr_author.source.regions import Region, outside, region, region_bytes, splice, splice_regions
 from lmr_author.source.targets import find, is_generator, matching, methods, suggestion
 
@@ -24,6 +24,7 @@ __all__ = [
     "is_generator",
     "matching",
     "methods",
+    "nodes",
     "outside",
     "region",
     "region_bytes",

@@ -10,7 +10,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from lmr_author.errors import SourceError
 
@@ -61,6 +61,12 @@ class Definition:
     def is_overload(self) -> bool:
         """Whether it is a ``typing.overload`` stub, which is never what a target means."""
         return any(ast.unparse(item).rpartition(".")[2] == "overload" for item in self.node.decorator_list)
+
+
+@lru_cache(maxsize=64)
+def nodes(tree: ast.AST) -> tuple[ast.AST, ...]:
+    """Everything in a tree, as :func:`ast.walk` has it: many checks look at the same few files."""
+    return tuple(ast.walk(tree))
 
 
 class Module:

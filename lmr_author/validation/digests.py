@@ -12,17 +12,15 @@ import hashlib
 import os
 import stat
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from lmr_author import __version__, resources
+from lmr_author.checks.view import Entry, TaskView
 
 MAX_READ = 16 * 1024 * 1024
 """Larger files (bytes) are told by their state alone: a data set is not read to find out that it is the same."""
-
-_PIECE = 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -81,57 +79,38 @@ def state(root: Path, *, sources: bool = False) -> State:
     return State(_sha256("\n".join(lines)), newest)
 
 
-def content(root: Path) -> str:
-    """Hexadecimal SHA-256 of everything below a folder, wherever the folder is: names, kinds and bytes."""
-    digest = hashlib.sha256(os.fsencode(root.name))
-    for path, relative in _below(os.fspath(root)):
-        digest.update(os.fsencode(relative) + b"\0" + _of_one(path, os.fspath(root)) + b"\n")
+def content(view: TaskView) -> str:
+    """Hexadecimal SHA-256 of everything in a task, wherever it is: names, kinds and bytes.
+
+    What is read for it is held by the view: the checks that follow read nothing twice, and see what was digested.
+    """
+    digest = hashlib.sha256(os.fsencode(view.task.root.resolve().name))
+    for entry in view.entries:
+        digest.update(b"\n" + os.fsencode(entry.relative) + b"\0")
+        for piece in _of_one(view, entry):
+            digest.update(piece)
     return digest.hexdigest()
 
 
-def _below(root: str) -> Iterator[tuple[str, str]]:
-    stack = [(root, "")]
-    while stack:
-        folder, prefix = stack.pop()
-        try:
-            found = sorted(os.scandir(folder), key=lambda item: item.name)
-        except OSError:
-            yield folder, prefix + "?"
-            continue
-        for item in found:
-            yield item.path, prefix + item.name
-            if item.is_dir(follow_symlinks=False):
-                stack.append((item.path, f"{prefix}{item.name}/"))
-
-
-def _of_one(path: str, root: str) -> bytes:
-    """What a path is, in few bytes. Special files are not opened, and links are not followed."""
+def _of_one(view: TaskView, entry: Entry) -> tuple[bytes, ...]:
+    """What an entry is. Special files are not opened, and links are not followed."""
+    if entry.kind in ("folder", "closed"):
+        return (entry.kind.encode(),)
+    path = view.path(entry)
     try:
-        found = os.lstat(path)
-        if stat.S_ISLNK(found.st_mode):
+        if entry.kind == "link":
             # Whether it leads anywhere is all that is asked of what lies outside.
-            leads = f"{root} {Path(path).exists()}".encode("utf-8", "surrogateescape")
-            return b"link " + os.fsencode(Path(path).readlink()) + b" " + leads
-        if not stat.S_ISREG(found.st_mode):
-            return f"kind {stat.S_IFMT(found.st_mode)}".encode()
-        if found.st_size > MAX_READ:
-            return f"large {found.st_size} {found.st_ino} {found.st_ctime_ns}".encode()
-        return _read(path)
+            leads = f" {view.task.root.resolve()} {path.exists()}".encode("utf-8", "surrogateescape")
+            return b"link ", os.fsencode(path.readlink()), leads
+        if entry.kind == "file" and entry.size <= MAX_READ:
+            data = view.hold(entry)
+            return (b"gone",) if data is None else (f"file {len(data)} ".encode(), data)
+        found = os.lstat(path)
     except OSError as error:
-        return f"error {error.errno}".encode()
-
-
-def _read(path: str) -> bytes:
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            return b"kind changed"
-        digest = hashlib.sha256()
-        while piece := os.read(handle, _PIECE):
-            digest.update(piece)
-        return digest.digest()
-    finally:
-        os.close(handle)
+        return (f"error {error.errno}".encode(),)
+    if entry.kind == "file":
+        return (f"large {found.st_size} {found.st_ino} {found.st_ctime_ns}".encode(),)
+    return (f"kind {stat.S_IFMT(found.st_mode)}".encode(),)
 
 
 def _sha256(text: str) -> str:

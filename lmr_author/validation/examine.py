@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from lmr_author.checks.base import Check, TreeCheck
-from lmr_author.checks.view import TaskView
+from lmr_author.checks.view import TaskView, readable
 from lmr_author.model import Finding, Severity
 from lmr_author.taskdir import TaskDir
 from lmr_author.validation.edits import changes
@@ -19,9 +19,8 @@ INTERNAL = "LMR000"
 """Code of a finding that says that a check itself failed."""
 
 
-def examine(task: TaskDir, checks: Sequence[Check]) -> TaskResult:
+def examine(view: TaskView, checks: Sequence[Check]) -> TaskResult:
     """Run checks over one task. Nothing is written, and nothing of the task is run."""
-    view = TaskView(task)
     findings = [_marked(view, finding) for finding in validate_view(view, checks)]
     claims = list(_claims(view, checks, findings))
     return TaskResult(view.name, tuple(findings), tuple(claims), _evidence(view, findings))
@@ -35,6 +34,17 @@ def validate_view(view: TaskView, checks: Sequence[Check]) -> list[Finding]:
 def internal(task: str, message: str, hint: str) -> Finding:
     """A finding that says that a task could not be validated as it should have been."""
     return Finding(INTERNAL, Severity.ERROR, task, message, hint)
+
+
+def lost(task: TaskDir, why: str) -> TaskResult:
+    """The result of a task that could not be validated.
+
+    Args:
+        why: what it did, as in "ended the process".
+    """
+    name = readable(task.name)
+    message = f"the task could not be validated: it {why}"
+    return TaskResult(name, (internal(name, message, "please report this with the task"),))
 
 
 def _claims(view: TaskView, checks: Sequence[Check], findings: list[Finding]) -> Iterator[Claim]:

@@ -14,7 +14,8 @@ from lmr_author.checks.registry import ALL_CHECKS, by_code
 from lmr_author.errors import UsageError
 from lmr_author.model import Finding, Severity
 from lmr_author.taskdir import TaskDir
-from lmr_author.validation.examine import INTERNAL, validate_view
+from lmr_author.validation import limits
+from lmr_author.validation.examine import INTERNAL, lost, validate_view
 from lmr_author.validation.properties import held
 from lmr_author.validation.report import Report, TaskReport
 from lmr_author.validation.result import Claim, TaskResult
@@ -134,7 +135,18 @@ def _examined(
             yield left[place], key, result
         return
     for number in left:
-        yield number, *look(tasks[number], checks, store)
+        yield number, *_here(tasks[number], checks, store)
+
+
+def _here(task: TaskDir, checks: Sequence[Check], store: Store | None) -> tuple[str, TaskResult]:
+    """The key and result of a task, looked at in this process, with the limits that others have."""
+    try:
+        with limits.memory(limits.MAX_MEMORY), limits.time(limits.SECONDS):
+            return look(task, checks, store)
+    except limits.TooLateError:
+        return "", lost(task, f"took more than {limits.SECONDS:.0f} s")
+    except MemoryError:
+        return "", lost(task, "needed too much memory")
 
 
 def _is_whole(result: TaskResult) -> bool:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from lmr_author.checks.view import TaskView
 from lmr_author.indexing import Cache
 from lmr_author.validation import digests
 from lmr_author.validation.result import TaskResult
@@ -49,9 +50,9 @@ class Store:
         settled = state.newest < time.time_ns() - self.settled * 1e9
         return self._key("state", place, state.digest) if settled else ""
 
-    def content_key(self, root: Path) -> str:
+    def content_key(self, view: TaskView) -> str:
         """The key of a task's content."""
-        return self._key("content", digests.content(Path(os.path.realpath(root))))
+        return self._key("content", digests.content(view))
 
     def unchanged(self, states: Iterable[str]) -> dict[str, TaskResult]:
         """The results of those states that are known."""

@@ -19,26 +19,26 @@ from pathlib import Path
 
 from lmr_author.checks.base import Check
 from lmr_author.checks.registry import by_code
+from lmr_author.checks.view import TaskView
 from lmr_author.taskdir import TaskDir
+from lmr_author.validation import limits
 from lmr_author.validation.examine import examine
 from lmr_author.validation.result import TaskResult
 from lmr_author.validation.store import Store
 
-MAX_MEMORY = 4 * 1024**3
-"""Bytes of address space: a task that needs more is a finding, and not the end of other programs."""
-
 
 def look(task: TaskDir, checks: Sequence[Check], store: Store | None) -> tuple[str, TaskResult]:
     """The key of a task's content ("" without a store) and its result, known or new."""
-    key = store.content_key(task.root) if store else ""
+    view = TaskView(task)
+    key = store.content_key(view) if store else ""
     known = store.results([key]).get(key) if store else None
-    return key, known or examine(task, checks)
+    return key, known or examine(view, checks)
 
 
 def main() -> None:
     """Answer requests until there are no more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started this ends it
-    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
+    resource.setrlimit(resource.RLIMIT_AS, (limits.MAX_MEMORY, limits.MAX_MEMORY))
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # nothing else may come between the answers
     codes = sys.argv[1:]

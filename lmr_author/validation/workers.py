@@ -11,13 +11,10 @@ import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from lmr_author.checks.view import readable
 from lmr_author.taskdir import TaskDir
-from lmr_author.validation.examine import internal
+from lmr_author.validation import limits
+from lmr_author.validation.examine import lost
 from lmr_author.validation.result import TaskResult
-
-SECONDS = 300.0
-"""How long one task may take: two hundred times what a large one does."""
 
 _ROOT = str(Path(__file__).resolve().parent.parent.parent)
 _PROGRAM = f"import sys; sys.path.append({_ROOT!r}); from lmr_author.validation.worker import main; main()"
@@ -29,7 +26,12 @@ Answer = tuple[int, str, TaskResult]
 
 
 def validate_all(
-    tasks: Sequence[TaskDir], codes: Sequence[str], jobs: int, *, cached: bool, seconds: float = SECONDS
+    tasks: Sequence[TaskDir],
+    codes: Sequence[str],
+    jobs: int,
+    *,
+    cached: bool,
+    seconds: float = limits.SECONDS,
 ) -> Iterator[Answer]:
     """Results of tasks as they are ready, in any order. Ctrl-C ends all processes.
 
@@ -102,7 +104,7 @@ class _Worker:
         except (OSError, ValueError):
             why = f"took more than {self._seconds:.0f} s" if late.is_set() else "ended the process"
             self._gone(process)
-            return "", _lost(task, why)
+            return "", lost(task, why)
         finally:
             timer.cancel()
 
@@ -147,9 +149,3 @@ def _environment() -> dict[str, str]:
     """This process's own, with the cache's folder as it is seen from here."""
     chosen = os.environ.get("LMR_AUTHOR_CACHE")
     return {**os.environ, **({"LMR_AUTHOR_CACHE": str(Path(chosen).absolute())} if chosen else {})}
-
-
-def _lost(task: TaskDir, why: str) -> TaskResult:
-    name = readable(task.name)
-    message = f"the task could not be validated: it {why}"
-    return TaskResult(name, (internal(name, message, "please report this with the task"),))

@@ -13,6 +13,7 @@ import pytest
 from lmr_author.checks import example_task
 from lmr_author.checks.base import Check
 from lmr_author.checks.registry import ALL_CHECKS
+from lmr_author.checks.view import TaskView
 from lmr_author.indexing import Cache
 from lmr_author.taskdir import TaskDir
 from lmr_author.validation import digests, worker
@@ -28,9 +29,9 @@ class Counting:
         self.tasks: list[str] = []
         real = worker.examine
 
-        def examine(task: TaskDir, checks: Sequence[Check]) -> TaskResult:
-            self.tasks.append(task.name)
-            return real(task, checks)
+        def examine(view: TaskView, checks: Sequence[Check]) -> TaskResult:
+            self.tasks.append(view.name)
+            return real(view, checks)
 
         monkeypatch.setattr(worker, "examine", examine)
 
@@ -119,12 +120,12 @@ def test_a_large_file_that_changes_in_place_is_noticed(tmp_path: Path) -> None:
     path = tmp_path / "task" / "data.bin"
     path.parent.mkdir()
     _large(path)
-    before = digests.content(path.parent)
+    before = digests.content(TaskView(TaskDir(path.parent)))
 
     with path.open("r+b") as file:
         file.write(b"x")
 
-    assert digests.content(path.parent) != before
+    assert digests.content(TaskView(TaskDir(path.parent))) != before
 
 
 def test_another_place_is_known_by_its_content(tmp_path: Path, examined: Counting) -> None:
@@ -172,7 +173,7 @@ def test_a_damaged_entry_is_no_result(entry: bytes, tmp_path: Path, examined: Co
     task = example_task.write(tmp_path)
     store = _store(tmp_path)
     validate([task], store=store)
-    store.cache.store({store.content_key(task.root): entry})
+    store.cache.store({store.content_key(TaskView(task)): entry})
     examined.since()
 
     assert validate([task], store=store).findings == ()
