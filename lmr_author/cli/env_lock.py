@@ -30,7 +30,7 @@ def env_lock(
     ] = False,
     relax: Annotated[
         bool,
-        typer.Option("--relax", help="Where no versions fit together, take the smallest change that helps."),
+        typer.Option("--relax", help="Where no versions fit together, make the smallest changes that help."),
     ] = False,
     offline: Annotated[bool, typer.Option("--offline", help="Use what uv has in its cache alone.")] = False,
     timeout: Annotated[float, typer.Option("--timeout", min=1, help="Seconds that it may take.")] = 300.0,

@@ -98,6 +98,7 @@ def detect(repo: Path, commit_date: datetime | None = None) -> Recipe:
         cuda=tuple(cuda),
         system=packages_for(kept, unused, apt),
         downloads=tuple(item for file in code.files for item in file.downloads),
+        imported=imports.imported_names(code, parts),
     )
 
 
@@ -176,7 +177,8 @@ def _with_hint(item: Declared, hints: dict[str, Declared]) -> Declared:
     hint = next((hints[name] for name in sorted(_equals(item.name)) if name in hints), None)
     if hint is None or hint.name in PLACEHOLDERS:
         return item
-    return replace(item, name=hint.name, text=hint.text, origin=f"{item.origin}, {hint.origin}")
+    origin = f"{item.origin}, {hint.origin}"
+    return replace(item, name=hint.name, text=hint.text, origin=origin, mentioned=_versioned(hint))
 
 
 def _equals(name: str) -> set[str]:

@@ -104,6 +104,18 @@ def imported_packages(code: Code, *, at_once: bool = False, parts: Sequence[str]
     return sorted(found.values(), key=lambda item: item.name)
 
 
+def imported_names(code: Code, parts: Sequence[str] = ()) -> frozenset[str]:
+    """The packages without which some file of the main code cannot be imported, with those that can replace them."""
+    found: set[str] = set()
+    for source in _main(code, parts):
+        for item in source.imports:
+            top = item.name.partition(".")[0]
+            if item.at_once and top not in code.local and not _standard(top):
+                name = canonicalize_name(_package(item.name) or top)
+                found |= {name, *SAME_MODULE.get(name, ())}
+    return frozenset(found)
+
+
 def _main(code: Code, parts: Sequence[str]) -> list[SourceFile]:
     """The code without examples, notebooks and parts with an environment of their own; all when nothing is left."""
     main = [item for item in code.files if not _is_aside(item.path, parts)]

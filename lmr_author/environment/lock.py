@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
@@ -13,7 +14,7 @@ from packaging.utils import canonicalize_name
 from lmr_author.environment import resolver
 from lmr_author.environment.base_images import BaseImage, companion
 from lmr_author.environment.locked import Lock, unpinned
-from lmr_author.environment.obstacles import following
+from lmr_author.environment.obstacles import Index, following
 from lmr_author.environment.recipe import (
     TORCH_FAMILY,
     Declared,
@@ -23,7 +24,7 @@ from lmr_author.environment.recipe import (
 )
 from lmr_author.environment.resolver import Attempt, compile_once
 from lmr_author.environment.stamp import stamped
-from lmr_author.environment.wheels import is_compiled, not_before
+from lmr_author.environment.wheels import is_compiled, nearest, not_before
 from lmr_author.errors import LmrError
 from lmr_author.processes import printable
 
@@ -71,42 +72,65 @@ def lock(
     elif seconds <= 0:
         made = _offline(first)
     else:
-        made = _as_early_as_possible(first, recipe, base, seconds, progress)
+        made = _as_early_as_possible(first, recipe, base, seconds, progress, _index(recipe, base, offline))
     return _written(replace(made, changes=(*changes, *made.changes)), recipe, base)
 
 
 def _as_early_as_possible(
-    attempt: Attempt, recipe: Recipe, base: BaseImage, seconds: float, progress: Progress | None
+    attempt: Attempt,
+    recipe: Recipe,
+    base: BaseImage,
+    seconds: float,
+    progress: Progress | None,
+    index: Index,
 ) -> Lock:
     """Of the commit's day; where the image's Python is newer, at first only what is compiled may be newer too."""
     later, change = not_before(recipe, base)
     if not change or later.date is None:
-        return _resolved(attempt, recipe, base, seconds, progress)
+        return _resolved(attempt, recipe, base, seconds, progress, index)
     some = replace(attempt, wheels_from=later.date.date().isoformat())
-    made = _resolved(some, recipe, base, seconds / 2, progress)
+    made = _resolved(some, recipe, base, seconds / 2, progress, index)
     newer = ", ".join(re.findall(rf"([\w.-]+) as of {some.wheels_from}, because", made.note))
     if newer:
-        made = replace(made, changes=(f"{newer}: {change}",))
-    if made.pinned and not _in_vain(made, base, attempt.offline):
+        made = replace(made, changes=(f"{newer}: {change}", *made.changes))
+    if made.pinned and not _in_vain(made, index):
         return made
-    everything = _resolved(attempt, later, base, seconds / 2, progress)
+    everything = _resolved(attempt, later, base, seconds / 2, progress, index)
     if everything.pinned and (not made.pinned or len(everything.compiled) < len(made.compiled)):
-        return replace(everything, changes=(change,))
+        return replace(everything, changes=(change, *everything.changes))
     return made if made.pinned or made.conflict else everything
 
 
-def _in_vain(made: Lock, base: BaseImage, offline: bool) -> bool:
+def _in_vain(made: Lock, index: Index) -> bool:
     """Whether a lock has packages that would be compiled for a Python that they were not made for."""
-    pins = [line for line in made.text.splitlines() if line.partition("==")[0] in made.compiled]
-    return any(is_compiled(pin.partition(" ")[0], base, offline=offline) for pin in pins)
+    return any(
+        index.compiled(pin.partition(" ")[0]) for pin in made.pins if pin.partition("==")[0] in made.compiled
+    )
+
+
+def _index(recipe: Recipe, base: BaseImage, offline: bool) -> Index:
+    """What is asked beside the resolution, each thing once. A pin may be newer than the commit."""
+    later, _ = not_before(recipe, base)
+
+    def compiled(name: str) -> bool:
+        return is_compiled(name, base, date=None if "==" in name else recipe.date, offline=offline)
+
+    def first_later(item: Declared, built: tuple[str, ...] | None) -> str:
+        return nearest(item, later, base, built=built, offline=offline)
+
+    return Index(cache(compiled), cache(first_later))
 
 
 def _resolved(
-    attempt: Attempt, recipe: Recipe, base: BaseImage, seconds: float, progress: Progress | None
+    attempt: Attempt,
+    recipe: Recipe,
+    base: BaseImage,
+    seconds: float,
+    progress: Progress | None,
+    index: Index,
 ) -> Lock:
     """Call uv until it succeeds, putting aside what stands in the way, or until that would be a decision."""
     deadline = time.monotonic() + seconds
-    offline = attempt.offline
     for _ in range(ATTEMPTS):
         left = deadline - time.monotonic()
         done = compile_once(attempt, recipe, base, left) if left > 1 else None
@@ -114,13 +138,12 @@ def _resolved(
             return unpinned(attempt, f"uv took longer than {seconds:.0f} s")
         if done.exit_code == 0:
             return _pinned(attempt, done.stdout.decode("utf-8", "replace"), recipe, done.stderr)
-        after = following(
-            attempt, done.stderr, lambda name: is_compiled(name, base, date=recipe.date, offline=offline)
-        )
+        after = following(attempt, done.stderr, index)
         if isinstance(after, Lock):
             return after
-        if progress is not None and after.remarks:
-            progress(after.remarks[-1])
+        said = (*after.remarks, *after.changes)
+        if progress is not None and said:
+            progress(said[-1])
         attempt = after
     return unpinned(attempt, f"more than {ATTEMPTS} requirements stand in the way")
 
@@ -165,6 +188,7 @@ def _companions(
 
 def _pinned(attempt: Attempt, output: str, recipe: Recipe, stderr: str) -> Lock:
     found = dict(_requirements(output))
+    needed_by = _needed_by(output)
     hashes = attempt.hashes and not attempt.as_is
     remarks = list(attempt.remarks)
     if attempt.hashes and not hashes:
@@ -184,18 +208,36 @@ def _pinned(attempt: Attempt, output: str, recipe: Recipe, stderr: str) -> Lock:
             )
         ),
         hashes,
+        changes=attempt.changes,
+        needed_by=needed_by,
     )
 
 
 def _requirements(output: str) -> Iterator[tuple[str, list[str]]]:
     """uv's lines, joined, as requirements with their hashes."""
     for line in output.replace("\\\n", " ").splitlines():
-        words = line.split(" --hash=")
+        words = line.partition(" # via ")[0].split(" --hash=")
         if words[0].strip() and not words[0].startswith("#"):
             digests = [word.strip() for word in words[1:]]
             if not all(re.fullmatch(r"sha256:[0-9a-f]{64}", digest) for digest in digests):
                 raise LmrError(f"uv wrote a hash that is none: {printable(line)}", "report this")
             yield _checked(words[0].strip()), digests
+
+
+def _needed_by(output: str) -> dict[str, tuple[str, ...]]:
+    """uv's annotations, ``numpy==1.24.3  # via scipy, pandas``: beside a line, or below it where it has hashes."""
+    found: dict[str, tuple[str, ...]] = {}
+    name = ""
+    for line in output.splitlines():
+        plain, _, needing = line.partition("# via ")
+        if "==" in plain and not plain.startswith(" "):
+            name = canonicalize_name(re.split(r"[\[=]", plain)[0])
+        if needing:
+            words = (word.strip() for word in needing.split(","))
+            found[name] = tuple(
+                canonicalize_name(word) for word in words if word and not word.startswith("-")
+            )
+    return found
 
 
 def _line(text: str, digests: list[str]) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from lmr_author.environment.recipe import Declared
 from lmr_author.environment.resolver import Attempt
@@ -35,6 +36,7 @@ class Lock:
         hashes: every line has its hashes.
         conflict: why no versions fit together; None when that is not the reason.
         changes: what was changed of what the repository asks for; only ``env lock`` does, and says so.
+        needed_by: package → the packages that need it, where that is known.
     """
 
     text: str
@@ -46,6 +48,20 @@ class Lock:
     hashes: bool = False
     conflict: Conflict | None = None
     changes: tuple[str, ...] = ()
+    needed_by: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def pins(self) -> list[str]:
+        """Its requirements, without comments and hashes."""
+        lines = (line.rstrip(" \\") for line in self.text.splitlines())
+        return [line for line in lines if line and not line.startswith(("#", " "))]
+
+    def roots(self, name: str) -> list[str]:
+        """The packages that lead to one: those that need it, those that need these, and so on."""
+        found = [name]
+        for one in found:
+            found += [other for other in self.needed_by.get(one, ()) if other not in found]
+        return found[1:]
 
 
 def unpinned(attempt: Attempt, cause: str) -> Lock:

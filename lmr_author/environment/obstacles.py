@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from packaging.requirements import Requirement
@@ -16,13 +16,26 @@ from lmr_author.environment.recipe import BUILT_WITH_TORCH, Declared, is_exact
 from lmr_author.environment.resolver import Attempt
 from lmr_author.processes import printable
 
-Compiled = Callable[[str], bool]
-"""A package → whether it has wheels for older Pythons than the image's, so that its source is no help."""
+
+@dataclass(frozen=True)
+class Index:
+    """What the package index is asked meanwhile.
+
+    Attributes:
+        compiled: a package, or a pin → whether it has wheels for older Pythons than the image's only, so that its
+            source is no help.
+        nearest: a pin, and what is built of what it needs (None: itself has no wheel) → the first later one with a
+            wheel for the image's Python, "" when there is none.
+    """
+
+    compiled: Callable[[str], bool]
+    nearest: Callable[[Declared, tuple[str, ...] | None], str]
+
 
 _NO_WHEEL = re.compile(r"Wheels are required for `([\w.-]+)`")
 
 
-def following(attempt: Attempt, stderr: str, compiled: Compiled) -> Attempt | Lock:
+def following(attempt: Attempt, stderr: str, index: Index) -> Attempt | Lock:
     """What to do about uv's message: the next attempt, or a lock that is not pinned and says why."""
     text = " ".join(resolver.said(stderr).split())
     failure = resolver.index_failure(text)
@@ -32,7 +45,7 @@ def following(attempt: Attempt, stderr: str, compiled: Compiled) -> Attempt | Lo
     # What may be newer already is only in the way of what may not yet.
     missing.sort(key=lambda name: any(item.startswith(f"{name}=") for item in attempt.later))
     if attempt.wheels_from and missing:
-        return _without_wheel(attempt, missing[0], text, compiled)
+        return _without_wheel(attempt, missing[0], text, index)
     if match := re.search(
         r"`([\w.-]+)` was filtered by `exclude-newer`.*? published at (\d{4}-\d\d-\d\d)", text
     ):
@@ -42,15 +55,13 @@ def following(attempt: Attempt, stderr: str, compiled: Compiled) -> Attempt | Lo
     if match := re.search(r"Failed to (?:build|download and build|prepare)[^`]*`([\w.-]+?)(?:==|@|`)", text):
         return _unbuildable(attempt, match[1], text)
     if missing:
-        return _without_wheel(attempt, missing[0], text, compiled)
-    return _in_conflict(attempt, stderr, text)
+        return _without_wheel(attempt, missing[0], text, index)
+    return _in_conflict(attempt, stderr, text, index)
 
 
-def _in_conflict(attempt: Attempt, stderr: str, text: str) -> Attempt | Lock:
+def _in_conflict(attempt: Attempt, stderr: str, text: str, index: Index) -> Attempt | Lock:
     """Nothing fits: what is not the repository's own word gives way; its own word is not changed here."""
-    named = [
-        item for item in attempt.declared if re.search(rf"(?<![\w-]){re.escape(item.name)}(?![\w-])", text)
-    ]
+    named = _named(attempt, text)
     conda = next((item for item in named if item.conda), None)
     if conda and re.search(rf"no version of {re.escape(conda.name)}\b", text):
         return _as_on_the_index(attempt, conda, text)
@@ -59,10 +70,13 @@ def _in_conflict(attempt: Attempt, stderr: str, text: str) -> Attempt | Lock:
         remark = f"the versions of {places} do not fit together here and are not used"
         kept = tuple(item for item in attempt.constraints if item.name == "torchtext")
         return replace(attempt, constraints=kept, remarks=(*attempt.remarks, remark))
+    spoken = next((item for item in named if item.guessed or item.mentioned), None)
+    if spoken and Requirement(spoken.text).specifier:
+        nearest = index.nearest(spoken, None) or index.nearest(spoken, attempt.built)
+        which = f"as {nearest}" if nearest else "without its version"
+        remark = f"{spoken} {which}, because it does not fit and is only mentioned"
+        return _replaced(attempt, spoken, nearest or spoken.name, remark)
     guessed = next((item for item in named if item.guessed), None)
-    if guessed and Requirement(guessed.text).specifier:
-        remark = f"{guessed} without its version, which does not fit and which is only mentioned"
-        return _replaced(attempt, guessed, guessed.name, remark)
     if guessed:
         return _leave_out(attempt, guessed.name, "no version of it fits, and nobody declares it", text)
     cause = resolver.cause(stderr)
@@ -78,32 +92,58 @@ def _as_on_the_index(attempt: Attempt, item: Declared, text: str) -> Attempt | L
     return _leave_out(attempt, item.name, "it is one of conda's packages", text)
 
 
-def _replaced(attempt: Attempt, item: Declared, text: str, remark: str) -> Attempt:
+def _replaced(attempt: Attempt, item: Declared, text: str, remark: str = "") -> Attempt:
     declared = tuple(replace(one, text=text) if one == item else one for one in attempt.declared)
-    return replace(attempt, declared=declared, remarks=(*attempt.remarks, remark))
+    return replace(attempt, declared=declared, remarks=(*attempt.remarks, *([remark] if remark else [])))
 
 
-def _without_wheel(attempt: Attempt, name: str, text: str, compiled: Compiled) -> Attempt | Lock:
+def _without_wheel(attempt: Attempt, name: str, text: str, index: Index) -> Attempt | Lock:
     """A package of which there is only the source: uv has to run its build to learn what it needs."""
     canonical = canonicalize_name(name)
     if canonical in BUILT_WITH_TORCH:
         why = "its source needs PyTorch and a CUDA compiler to be installed"
         return _leave_out(attempt, name, why, text)
     newer = any(item.startswith(f"{name}=") for item in attempt.later)
-    if attempt.wheels_from and not newer and compiled(name):
+    if attempt.wheels_from and not newer and index.compiled(name):
         remark = f"{name} as of {attempt.wheels_from}, because none is made for the image's Python before"
         later = (*attempt.later, f"{name}={attempt.wheels_from}")
         return replace(attempt, later=later, remarks=(*attempt.remarks, remark))
+    after = _spoken_gives_way(attempt, canonical, text, index)
+    if after is not None:
+        return after
     if not attempt.resolve:
         return _as_is(attempt, canonical, "")
     remark = f"no wheel of {name}: its source is read to learn what it needs"
     return replace(attempt, built=(*attempt.built, name), remarks=(*attempt.remarks, remark))
 
 
+def _spoken_gives_way(attempt: Attempt, name: str, text: str, index: Index) -> Attempt | None:
+    """A version that is only mentioned, of what has no wheel or of what needs it, as the first later with one."""
+    for item in _named(attempt, text):
+        if not item.mentioned or not is_exact(item) or (item.name != name and not index.compiled(name)):
+            continue
+        nearest = index.nearest(item, None if item.name == name else attempt.built)
+        if nearest:
+            needs = "" if item.name == name else f" that does not need {name} without one"
+            change = f"{nearest} in place of {item}, which is only mentioned: the first version with a wheel{needs}"
+            return replace(_replaced(attempt, item, nearest), changes=(*attempt.changes, change))
+    return None
+
+
+def _named(attempt: Attempt, text: str) -> list[Declared]:
+    """The requirements that a message names."""
+    return [
+        item for item in attempt.declared if re.search(rf"(?<![\w-]){re.escape(item.name)}(?![\w-])", text)
+    ]
+
+
 def _unbuildable(attempt: Attempt, name: str, text: str) -> Attempt | Lock:
     """What cannot be built here may still be built in the image, with its Python and a compiler."""
     canonical = canonicalize_name(name)
     item = next((item for item in attempt.declared if item.name == canonical), None)
+    if item is not None and item.mentioned and Requirement(item.text).specifier:
+        remark = f"{item} without its version, which cannot be built here and which is only mentioned"
+        return _replaced(attempt, item, item.name, remark)
     if item is None or not is_exact(item):
         return _leave_out(attempt, name, "it cannot be built to learn what it needs", text)
     remark = f"{item} is installed as it is: it cannot be built here to learn what it needs"
@@ -124,12 +164,7 @@ def _leave_out(attempt: Attempt, name: str, why: str, text: str) -> Attempt | Lo
     gone = next((item for item in attempt.declared if item.name == canonical), None)
     if gone is None:
         cause = f"{canonical}, which another package needs, cannot be had: {printable(text, 300)}"
-        named = tuple(
-            item
-            for item in attempt.declared
-            if re.search(rf"(?<![\w-]){re.escape(item.name)}(?![\w-])", text)
-        )
-        return replace(unpinned(attempt, cause), conflict=Conflict(cause, named))
+        return replace(unpinned(attempt, cause), conflict=Conflict(cause, tuple(_named(attempt, text))))
     remark = f"{gone} is left out: {why}"
     return replace(
         attempt,

@@ -32,6 +32,8 @@ class Declared:
         origin: file and line, as in ``requirements.txt:4``.
         guessed: nobody declares it; it is taken from an import, and goes when it does not fit.
         conda: it is one of conda's packages, whose names and versions the package index need not have.
+        mentioned: its version is only told in a README, a Dockerfile, CI or an extra, and gives way when it does
+            not fit.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Declared:
     origin: str
     guessed: bool = False
     conda: bool = False
+    mentioned: bool = False
 
     def __str__(self) -> str:
         return f"{self.text} ({self.origin})"
@@ -144,6 +147,7 @@ class Recipe:
         cuda: where the code cannot do without a GPU, or compiles for one.
         system: packages of the operating system.
         downloads: models and data that the code fetches.
+        imported: names of the packages that the main code imports at once, with others that bring the same module.
     """
 
     requirements: tuple[Declared, ...] = ()
@@ -164,6 +168,12 @@ class Recipe:
     cuda: tuple[Fact, ...] = ()
     system: tuple[SystemPackage, ...] = ()
     downloads: tuple[Download, ...] = ()
+    imported: frozenset[str] = frozenset()
+
+    @property
+    def idle(self) -> frozenset[str]:
+        """Names of the requirements that somebody declares and that no code imports at once."""
+        return frozenset(item.name for item in self.requirements) - self.imported
 
 
 @dataclass(frozen=True)

@@ -1,76 +1,193 @@
-"""When no versions fit together: what little change makes them fit. Tried in a fixed order, and always told."""
+"""When no versions fit together: what little changes make them fit. Tried in a fixed order, and always told."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from packaging.requirements import Requirement
 
-from lmr_author.environment.base_images import BaseImage
-from lmr_author.environment.lock import Lock, Progress, lock
+from lmr_author.environment.locked import Lock
 from lmr_author.environment.recipe import Declared, Recipe, is_exact
 from lmr_author.environment.resolver import NO_DATES
 
 LATER = (30, 90, 180, 365, 730)
 """Days after the commit at which versions are looked for."""
 
+MOST = 12
+"""So many conflicts are dealt with, one after the other."""
+
+Resolve = Callable[[Recipe, tuple[str, ...], float], Lock]
+"""A recipe, what was changed in it and seconds → its lock."""
+
+
+@dataclass(frozen=True)
+class Looser:
+    """A requirement as ``text``; left out when that is ""."""
+
+    item: Declared
+    text: str
+
+    def __str__(self) -> str:
+        if not self.text:
+            return f"{self.item} is left out: no code imports it at once"
+        return f"{self.text} in place of {self.item}"
+
+
+@dataclass(frozen=True)
+class Search:
+    """What is given to a search.
+
+    Attributes:
+        recipe: as the repository has it.
+        resolve: makes a lock.
+        deadline: when to stop, by ``time.monotonic()``.
+        progress: is told what is tried.
+    """
+
+    recipe: Recipe
+    resolve: Resolve
+    deadline: float
+    progress: Callable[[str], None]
+
+    def attempt(self, changes: tuple[Looser, ...]) -> Lock | None:
+        """The lock with some changes; None when there is no time left."""
+        return self.made(changed(self.recipe, changes), tuple(map(str, changes)))
+
+    def made(self, recipe: Recipe, words: tuple[str, ...]) -> Lock | None:
+        """The lock of a recipe that was changed; None when there is no time left."""
+        left = self.deadline - time.monotonic()
+        if left < 2:
+            return None
+        self.progress(f"trying {'; '.join(words) or 'it as it is'}")
+        return self.resolve(recipe, words, left)
+
 
 def relaxed(
     recipe: Recipe,
-    base: BaseImage,
     failed: Lock,
+    resolve: Resolve,
     *,
     seconds: float,
-    progress: Progress | None = None,
-    hashes: bool = False,
-    offline: bool = False,
+    progress: Callable[[str], None] | None = None,
     now: datetime | None = None,
 ) -> Lock | None:
-    """A lock that needed one change, which its ``changes`` and its comments name; None when none helps.
+    """A lock that needed changes, which its ``changes`` and its comments name; None when none is found.
 
-    A later date is tried first, then one requirement after the other, of those that the resolver blames:
-    ``==`` to ``~=``, to ``>=``, and at last without a version.
+    A later date is tried first. Then requirements give way, of those that the resolver blames: ``==`` to ``~=``,
+    to ``>=``, and at last without a version, or left out where no code imports them at once. Where one change is
+    not enough the next conflict is dealt with in turn; in the end each change is as small as the others allow.
     """
-    deadline = time.monotonic() + seconds
-    for proposal, change in proposals(recipe, failed, now or datetime.now(UTC)):
-        left = deadline - time.monotonic()
-        if left < 2:
-            return None
-        if progress is not None:
-            progress(f"trying {change}")
-        made = lock(proposal, base, seconds=left, hashes=hashes, offline=offline, changes=(change,))
-        if made.pinned:
+    search = Search(recipe, resolve, time.monotonic() + seconds, progress or (lambda _: None))
+    if NO_DATES in failed.note:
+        made = search.made(
+            replace(recipe, date=None), ("versions of today, because the index does not tell their dates",)
+        )
+        return made if made and made.pinned else None
+    if failed.conflict is None:
+        return None
+    for date in _later(recipe.date, now or datetime.now(UTC)):
+        words = f"versions as of {date.date()} in place of {recipe.date.date() if recipe.date else 'today'}"
+        made = search.made(replace(recipe, date=date), (words,))
+        if made and made.pinned:
             return made
+    return _together(search, failed)
+
+
+def _together(search: Search, failed: Lock) -> Lock | None:
+    """Changes of requirements, one conflict after the other."""
+    changes: tuple[Looser, ...] = ()
+    for _ in range(MOST):
+        if failed.conflict is None or not failed.conflict.blamed:
+            return None
+        blamed = _originals(search.recipe, failed.conflict.blamed)
+        step: tuple[tuple[Looser, ...], Lock] | None = None
+        for change in sorted(
+            (change for item in blamed for change in loosened(item, search.recipe)),
+            key=lambda change: not change.text,
+        ):
+            proposal = _with(changes, change)
+            made = search.attempt(proposal) if proposal != changes else None
+            if made and made.pinned:
+                return _smallest(search, proposal, made)
+            if step is None and made and made.conflict and change.item.name not in _names(made):
+                step = proposal, made
+        if step is None:
+            step = _all_at_once(search, changes, blamed)
+            if step and step[1].pinned:
+                return _smallest(search, *step)
+        if step is None or step[0] == changes:
+            return None
+        changes, failed = step
     return None
 
 
-def proposals(recipe: Recipe, failed: Lock, now: datetime) -> Iterator[tuple[Recipe, str]]:
-    """Recipes with one change, smallest first, each with the change in words."""
-    if NO_DATES in failed.note:
-        yield replace(recipe, date=None), "versions of today, because the index does not tell their dates"
-        return
-    if failed.conflict is None:
-        return
-    if recipe.date is not None:
-        for date in _later(recipe.date, now):
-            yield replace(recipe, date=date), f"versions as of {date.date()} in place of {recipe.date.date()}"
-    for item in failed.conflict.blamed:
-        for text in _looser(item):
-            changed = tuple(replace(one, text=text) if one == item else one for one in recipe.requirements)
-            if changed != recipe.requirements:
-                yield replace(recipe, requirements=changed), f"{text} in place of {item}"
+def _all_at_once(
+    search: Search, changes: tuple[Looser, ...], blamed: list[Declared]
+) -> tuple[tuple[Looser, ...], Lock] | None:
+    """What is blamed without any versions, where no change of one thing leads anywhere."""
+    for item in blamed:
+        loosest = [change for change in loosened(item, search.recipe) if change.text]
+        changes = _with(changes, loosest[-1]) if loosest else changes
+    made = search.attempt(changes)
+    return (changes, made) if made else None
 
 
-def _later(date: datetime, now: datetime) -> list[datetime]:
-    steps = [date + timedelta(days=days) for days in LATER]
+def _smallest(search: Search, changes: tuple[Looser, ...], made: Lock) -> Lock:
+    """The same with each change as small as the others allow, or without it."""
+    if len(changes) == 1:
+        return made
+    for change in changes:
+        others = tuple(one for one in changes if one.item != change.item)
+        smaller = [(), *((one,) for one in loosened(change.item, search.recipe))]
+        for less in smaller[: smaller.index((change,))]:
+            lock = search.attempt((*others, *less))
+            if lock is None:
+                return made
+            if lock.pinned:
+                changes, made = (*others, *less), lock
+                break
+    return made
+
+
+def changed(recipe: Recipe, changes: tuple[Looser, ...]) -> Recipe:
+    """A recipe with some requirements as they are in the changes."""
+    texts = {change.item: change.text for change in changes}
+    kept = (
+        replace(one, text=texts.get(one, one.text)) for one in recipe.requirements if texts.get(one) != ""
+    )
+    return replace(recipe, requirements=tuple(kept))
+
+
+def _with(changes: tuple[Looser, ...], change: Looser) -> tuple[Looser, ...]:
+    return (*(one for one in changes if one.item != change.item), change)
+
+
+def _originals(recipe: Recipe, blamed: tuple[Declared, ...]) -> list[Declared]:
+    """What is blamed as the repository has it: it may have been changed already."""
+    names = {item.name for item in blamed}
+    return [item for item in recipe.requirements if item.name in names]
+
+
+def _names(failed: Lock) -> set[str]:
+    return {item.name for item in failed.conflict.blamed} if failed.conflict else set()
+
+
+def _later(date: datetime | None, now: datetime) -> list[datetime]:
+    steps = [date + timedelta(days=days) for days in LATER] if date else []
     return [step for step in steps if step < now]
 
 
+def loosened(item: Declared, recipe: Recipe) -> list[Looser]:
+    """A requirement with less of a specifier, the smallest change first."""
+    found = [Looser(item, text) for text in _looser(item)]
+    return [*found, Looser(item, "")] if item.name in recipe.idle else found
+
+
 def _looser(item: Declared) -> Iterator[str]:
-    """A requirement with less of a specifier: ``a==1.2.3`` → ``a~=1.2.3``, ``a>=1.2.3``, ``a``."""
+    """``a==1.2.3`` → ``a~=1.2.3``, ``a>=1.2.3``, ``a``."""
     requirement = Requirement(item.text)
     if not requirement.specifier:
         return

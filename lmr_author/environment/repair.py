@@ -13,17 +13,28 @@ from lmr_author.environment.failures.changes import (
     ArchivedMirrors,
     Change,
     Drop,
+    Newer,
+    OldNames,
     Requirements,
     SystemPackages,
     Variable,
     Wheel,
 )
 
-Resolve = Callable[[tuple[str, ...]], list[str]]
-"""Requirements → pinned lines, with what they need in turn, as of the commit's date; [] when there are none."""
 
-Newer = Callable[[str], str]
-"""A pin → the first later version that has a wheel for the image's Python; "" when there is none."""
+@dataclass(frozen=True)
+class Index:
+    """What the package index is asked.
+
+    Attributes:
+        resolve: requirements → pinned lines, with what they need in turn, as of the commit's date; [] when there are
+            none. Where the second argument holds, not before there were packages for the image's Python.
+        next_wheel: a pin → the first later version that has a wheel for the image's Python; "" when there is none.
+    """
+
+    resolve: Callable[[tuple[str, ...], bool], list[str]]
+    next_wheel: Callable[[str], str]
+
 
 MARK = "# Added by lmr-author env build --fix."
 _APT = re.compile(r"apt-get install(?:[ \t]+-\S+|[ \t]*\\\n[ \t]*)*[ \t]*(?=[a-z0-9])")
@@ -38,6 +49,27 @@ _ARCHIVE = (
 )
 
 
+OLD_NAMES = (
+    "import collections, collections.abc, fractions, inspect, math, time",
+    "ABC = collections.abc",
+    "vars(collections).update({n: getattr(ABC, n) for n in ABC.__all__ if not hasattr(collections, n)})",
+    'Spec = collections.namedtuple("ArgSpec", "args varargs keywords defaults")',
+    "inspect.getargspec = lambda function: Spec(*inspect.getfullargspec(function)[:4])",
+    "fractions.gcd, time.clock = math.gcd, time.perf_counter",
+)
+"""A module that gives Python's modules back what 3.8 to 3.11 took from them."""
+
+_GIVEN_BACK = (
+    "# Python gets back the names that the code still imports; a .pth file is read whenever Python starts.\n"
+    "RUN set -eu; \\\n"
+    "    place=$(python3 -c 'import sysconfig; print(sysconfig.get_path(\"purelib\"))'); \\\n"
+    "    printf '%s\\n' \\\n"
+    + "".join(f"        '{line}' \\\n" for line in OLD_NAMES)
+    + '        > "${place}/lmr_old_names.py"; \\\n'
+    "    echo 'import lmr_old_names' > \"${place}/lmr_old_names.pth\""
+)
+
+
 @dataclass(frozen=True)
 class Texts:
     """What an image is made by: the Dockerfile and requirements.lock."""
@@ -46,42 +78,47 @@ class Texts:
     lock: str
 
 
-def repaired(
-    change: Change, texts: Texts, resolve: Resolve, newer: Newer, guessed: Collection[str]
-) -> Texts | None:
+def repaired(change: Change, texts: Texts, index: Index, droppable: Collection[str]) -> Texts | None:
     """The texts with a change made; None when it cannot or may not be made, or is there already.
 
     Args:
-        guessed: names of the requirements that nobody declares; only these may be dropped.
+        droppable: names of the requirements that may be dropped: nobody declares them, or no code imports them.
     """
-    after = _changed(change, texts, resolve, newer, guessed)
+    after = _changed(change, texts, index, droppable)
     return None if after is None or after == texts else after
 
 
-def _changed(
-    change: Change, texts: Texts, resolve: Resolve, newer: Newer, guessed: Collection[str]
-) -> Texts | None:
+def _changed(change: Change, texts: Texts, index: Index, droppable: Collection[str]) -> Texts | None:
     if isinstance(change, SystemPackages):
         return replace(texts, dockerfile=with_packages(texts.dockerfile, change.names))
     if isinstance(change, Variable):
         return replace(texts, dockerfile=_inserted(texts.dockerfile, f"ENV {change.name}={change.value}"))
     if isinstance(change, ArchivedMirrors):
         return replace(texts, dockerfile=_inserted(texts.dockerfile, _ARCHIVE))
+    if isinstance(change, OldNames):
+        return replace(texts, dockerfile=_inserted(texts.dockerfile, _GIVEN_BACK))
     if isinstance(change, Requirements):
-        return _with_requirements(change, texts, resolve)
-    line = _wheel(change.name, texts.lock, newer) if isinstance(change, Wheel) else ""
-    if line:
-        return replace(texts, lock=with_requirement(texts.lock, line))
-    if change.name not in guessed:
-        return None
-    reason = change.reason if isinstance(change, Drop) else "it has no wheel for the image's Python"
-    return replace(texts, lock=without_requirement(texts.lock, change.name, reason))
+        return _with_requirements(change.texts, texts, lambda wanted: index.resolve(wanted, False))
+    if isinstance(change, Drop | Newer | Wheel):
+        return _with_another(change, texts, index, droppable)
+    return None
 
 
-def _wheel(name: str, lock: str, newer: Newer) -> str:
-    """The line that a package gets in place of its own; "" when there is none."""
-    held = next((text for entry, text in entries(lock) if entry == name), "")
-    return newer(_plain(held)) if held and "--hash=" not in lock else ""
+def _with_another(
+    change: Drop | Newer | Wheel, texts: Texts, index: Index, droppable: Collection[str]
+) -> Texts | None:
+    """The lock with another version of a package that it has, or without the package."""
+    held = next((_plain(text) for name, text in entries(texts.lock) if name == change.name), "")
+    if isinstance(change, Drop):
+        if change.name not in droppable or not held:
+            return None
+        return replace(texts, lock=without_requirement(texts.lock, change.name, change.reason))
+    if isinstance(change, Newer):
+        wanted = (held.split(";")[0].strip().replace("==", ">"),) if "==" in held else ()
+        return _with_requirements(wanted, texts, lambda wanted: index.resolve(wanted, True))
+    # A line without hashes would make pip refuse the whole file.
+    line = index.next_wheel(held) if held and "--hash=" not in texts.lock else ""
+    return replace(texts, lock=with_requirement(texts.lock, line)) if line else None
 
 
 def with_packages(dockerfile: str, names: tuple[str, ...]) -> str:
@@ -113,11 +150,13 @@ def _inserted(dockerfile: str, instruction: str) -> str:
     return "".join([*lines[:place], f"{MARK}\n{instruction}\n\n", *lines[place:]])
 
 
-def _with_requirements(change: Requirements, texts: Texts, resolve: Resolve) -> Texts | None:
+def _with_requirements(
+    texts_wanted: tuple[str, ...], texts: Texts, resolve: Callable[[tuple[str, ...]], list[str]]
+) -> Texts | None:
     if "--hash=" in texts.lock:
         return None  # a line without hashes would make pip refuse the whole file
     held = {name for name, _ in entries(texts.lock) if name}
-    wanted = {canonicalize_name(Requirement(text).name): Requirement(text) for text in change.texts}
+    wanted = {canonicalize_name(Requirement(text).name): Requirement(text) for text in texts_wanted}
     unmet = {name: item for name, item in wanted.items() if not _met(texts.lock, name, item)}
     lines = resolve(tuple(str(item) for item in unmet.values())) if unmet else []
     if not lines:

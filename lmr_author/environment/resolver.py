@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
 
@@ -56,10 +56,11 @@ class Attempt:
         later: packages that may be newer than the date, each as ``name=date``.
         wheels_from: day from which there are wheels for the image's Python, where that is after the date; else "".
         resolve: whether what packages need is added.
-        lowest: whether the oldest version that fits is taken rather than the newest.
+        lowest: whether the oldest version of what is declared is taken, rather than the newest that fits.
         hashes: whether each line gets its hashes.
         offline: whether only uv's cache is asked.
         left_out, remarks: what was put aside, and what was done otherwise than asked.
+        changes: what was changed of versions that the repository names.
     """
 
     declared: tuple[Declared, ...]
@@ -73,7 +74,8 @@ class Attempt:
     hashes: bool = False
     offline: bool = False
     left_out: tuple[str, ...] = ()
-    remarks: tuple[str, ...] = field(default=())
+    remarks: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
 
 
 def compile_once(attempt: Attempt, recipe: Recipe, base: BaseImage, seconds: float) -> processes.Finished:
@@ -104,7 +106,7 @@ def _write(path: Path, lines: list[str]) -> None:
 
 def _arguments(program: str, attempt: Attempt, recipe: Recipe, base: BaseImage) -> list[str]:
     arguments = [program, "pip", "compile", "requirements.in", "--excludes", "excludes.txt"]
-    arguments += ["--constraints", "constraints.txt", "--no-header", "--no-annotate"]
+    arguments += ["--constraints", "constraints.txt", "--no-header", "--annotation-style", "line"]
     arguments += ["--color", "never", "--no-progress"]
     arguments += ["--python-version", base.python, "--python-platform", _platform(base)]
     # Without a source to build any Python will do, and this one is here.
@@ -117,7 +119,7 @@ def _arguments(program: str, attempt: Attempt, recipe: Recipe, base: BaseImage) 
     if not attempt.resolve:
         arguments.append("--no-deps")
     if attempt.lowest:
-        arguments += ["--resolution", "lowest"]
+        arguments += ["--resolution", "lowest-direct"]
     if attempt.offline:
         arguments.append("--offline")
     if attempt.hashes:

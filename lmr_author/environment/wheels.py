@@ -7,8 +7,10 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from lmr_author.environment.base_images import BaseImage
+from lmr_author.environment.locked import Lock
 from lmr_author.environment.recipe import Declared, Recipe, is_exact
 from lmr_author.environment.resolver import Attempt, compile_once
 
@@ -48,24 +50,41 @@ def not_before(recipe: Recipe, base: BaseImage) -> tuple[Recipe, str]:
     return replace(recipe, date=first), change
 
 
-def nearest(item: Declared, recipe: Recipe, base: BaseImage, *, offline: bool = False) -> str:
+def nearest(
+    item: Declared,
+    recipe: Recipe,
+    base: BaseImage,
+    *,
+    built: tuple[str, ...] | None = None,
+    offline: bool = False,
+) -> str:
     """A pin as the first later version that has a wheel for the image's Python, ``numpy==1.17.2`` → ``numpy==1.23.2``.
 
     "" when the pinned version has wheels for no Python at all (its source is enough), or no later one has.
+
+    Args:
+        built: where it is what the pin needs that has no wheel: the packages of which the source is enough. What
+            the first later version needs then has wheels, too.
     """
     if not is_exact(item):
         return ""
     requirement = Requirement(item.text)
     pinned = next(part.version for part in requirement.specifier).partition("+")[0]
-    if not is_compiled(f"{requirement.name}=={pinned}", base, offline=offline):
+    if built is None and not is_compiled(f"{requirement.name}=={pinned}", base, offline=offline):
         return ""
     # What is pinned may be newer than the commit, and so may the first wheel for this Python.
     dates = (recipe.date, None) if recipe.date else (None,)
-    found = (_found(f"{requirement.name}>={pinned}", base, date, offline) for date in dates)
+    text = f"{requirement.name}{_extras(requirement)}>={pinned}"
+    found = (_found(text, base, date, offline, built) for date in dates)
     version = next(filter(None, found), "")
-    extras = f"[{','.join(sorted(requirement.extras))}]" if requirement.extras else ""
     marker = f"; {requirement.marker}" if requirement.marker else ""
-    return f"{requirement.name}{extras}=={version}{marker}" if version not in ("", pinned) else ""
+    return (
+        f"{requirement.name}{_extras(requirement)}=={version}{marker}" if version not in ("", pinned) else ""
+    )
+
+
+def _extras(requirement: Requirement) -> str:
+    return f"[{','.join(sorted(requirement.extras))}]" if requirement.extras else ""
 
 
 def is_compiled(pin: str, base: BaseImage, *, date: datetime | None = None, offline: bool = False) -> bool:
@@ -83,30 +102,54 @@ def _older(python: str) -> list[str]:
     return [f"3.{minor}" for minor in range(int(python.partition(".")[2]) - 1, 5, -1)]
 
 
-def _found(text: str, base: BaseImage, date: datetime | None, offline: bool) -> str:
-    """The oldest version that satisfies a requirement and has a wheel for a Python; "" when there is none."""
-    attempt = Attempt((Declared("", text, ""),), resolve=False, lowest=True, offline=offline)
+def _found(
+    text: str, base: BaseImage, date: datetime | None, offline: bool, built: tuple[str, ...] | None = None
+) -> str:
+    """The oldest version that satisfies a requirement and has a wheel for a Python; "" when there is none.
+
+    With ``built`` what it needs is looked at, too.
+    """
+    attempt = Attempt(
+        (Declared("", text, ""),), resolve=built is not None, built=built or (), lowest=True, offline=offline
+    )
     done = compile_once(attempt, Recipe(date=date), base, _SECONDS)
-    match = re.search(r"^[\w.-]+==(\S+)", done.stdout.decode("utf-8", "replace"), re.M)
-    return match[1] if done.exit_code == 0 and match else ""
+    name = canonicalize_name(Requirement(text).name)
+    pins = re.findall(r"^([\w.-]+)(?:\[.*?\])?==(\S+)", done.stdout.decode("utf-8", "replace"), re.M)
+    return (
+        next((version for one, version in pins if canonicalize_name(one) == name), "")
+        if not done.exit_code
+        else ""
+    )
 
 
 def with_wheels(
-    recipe: Recipe, base: BaseImage, names: tuple[str, ...], *, offline: bool = False
+    recipe: Recipe, base: BaseImage, made: Lock, *, offline: bool = False
 ) -> tuple[Recipe, tuple[str, ...]]:
-    """A recipe in which pins that would have to be compiled are the nearest versions that need not, and the changes.
+    """A recipe in which pins that lead to compiling are the nearest versions that do not, and the changes.
+
+    Changed is what the repository pins and what has no wheel, or needs something that has none.
 
     Args:
-        names: packages without a wheel; of these, what the repository pins and what has later wheels is changed.
+        made: a lock for the recipe, with what has no wheel and what needs it.
     """
-    changed: dict[Declared, str] = {}
-    for item in recipe.requirements:
-        text = nearest(item, recipe, base, offline=offline) if item.name in names else ""
-        if text:
-            changed[item] = text
-    requirements = tuple(replace(item, text=changed.get(item, item.text)) for item in recipe.requirements)
-    said = tuple(
-        f"{text} in place of {item}: the first version with a wheel for Python {base.python}"
-        for item, text in changed.items()
+    changed: dict[Declared, tuple[str, str]] = {}
+    own = {item.name: item for item in recipe.requirements if is_exact(item)}
+    for name in made.compiled:
+        pin = next((line for line in made.pins if line.partition("==")[0] == name), name)
+        direct = name in own
+        if not direct and not is_compiled(pin, base, offline=offline):
+            continue
+        enough = None if direct else tuple(other for other in made.compiled if other != name)
+        for root in (name,) if direct else made.roots(name):
+            item = own.get(root)
+            if item is None or item in changed:
+                continue
+            text = nearest(item, recipe, base, built=enough, offline=offline)
+            if text:
+                what = "the first version" if direct else f"the first version that does not need {pin}, and"
+                changed[item] = text, f"{what} with a wheel for Python {base.python}"
+    requirements = tuple(
+        replace(item, text=changed[item][0]) if item in changed else item for item in recipe.requirements
     )
+    said = tuple(f"{text} in place of {item}: {why}" for item, (text, why) in changed.items())
     return replace(recipe, requirements=requirements), said

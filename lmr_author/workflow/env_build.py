@@ -129,7 +129,6 @@ def build(task: TaskDir, options: BuildOptions, hooks: Hooks) -> BuildResult:
         result = _once(task, info, options, wanted, hooks)
         if options.fix and bench.did_not_help(result.explanation):
             hooks.repair(bench.undo())
-            break
         made = bench.repair(result.explanation, str(result.facts.get("python", ""))) if options.fix else None
         if made is None:
             break

@@ -34,7 +34,7 @@ class LockOptions:
         python: Python version inside of the image, where it is known better.
         base_image: the image, in place of the Dockerfile's.
         hashes: write the hash of each file.
-        relax: where nothing fits, take the smallest change that helps.
+        relax: where nothing fits, make the smallest changes that help.
         offline: use what uv has in its cache.
         force: overwrite a lock that somebody edited.
         dry_run: write nothing.
@@ -63,19 +63,33 @@ def lock(
     date = parse_date(options.date) if options.date is not None else place.date
     found = detect(replace(place, date=date), base_image=options.base_image, python=options.python)
     recipe, base = found.recipe, found.base
-    made = environment.lock(
-        recipe,
-        base,
-        seconds=options.seconds,
-        progress=progress,
-        hashes=options.hashes,
-        offline=options.offline,
-    )
+    made = _made(recipe, base, options, progress)
     if not made.pinned:
         made = _relaxed(recipe, base, made, options, progress, agree)
     elif options.relax and made.compiled:
         made = _with_wheels(recipe, base, made, options, progress)
     return _write_lock(found, made, options)
+
+
+def _made(
+    recipe: Recipe,
+    base: BaseImage,
+    options: LockOptions,
+    progress: Progress | None = None,
+    *,
+    changes: tuple[str, ...] = (),
+    seconds: float | None = None,
+) -> Lock:
+    """A lock with a command's options."""
+    return environment.lock(
+        recipe,
+        base,
+        seconds=options.seconds if seconds is None else seconds,
+        progress=progress,
+        hashes=options.hashes,
+        offline=options.offline,
+        changes=changes,
+    )
 
 
 def _with_wheels(
@@ -84,18 +98,10 @@ def _with_wheels(
     """A lock in which as little as possible has to be compiled; the first one where that does not resolve."""
     from lmr_author.environment.wheels import not_before, with_wheels
 
-    changed, changes = with_wheels(not_before(recipe, base)[0], base, made.compiled, offline=options.offline)
+    changed, changes = with_wheels(not_before(recipe, base)[0], base, made, offline=options.offline)
     if not changes:
         return made
-    again = environment.lock(
-        changed,
-        base,
-        seconds=options.seconds,
-        progress=progress,
-        hashes=options.hashes,
-        offline=options.offline,
-        changes=(*made.changes, *changes),
-    )
+    again = _made(changed, base, options, progress, changes=(*made.changes, *changes))
     return again if again.pinned else made
 
 
@@ -107,26 +113,22 @@ def _relaxed(
     progress: Progress | None,
     agree: Agree | None,
 ) -> Lock:
-    """A lock with one change that was agreed to. Raises LmrError, which says what would work."""
+    """A lock with changes that were agreed to. Raises LmrError, which says what would work."""
     from lmr_author.environment.relax import relaxed
 
     made = relaxed(
         recipe,
-        base,
         failed,
+        lambda changed, words, left: _made(changed, base, options, changes=words, seconds=left),
         seconds=options.seconds,
         progress=progress,
-        hashes=options.hashes,
-        offline=options.offline,
     )
-    if made is not None:
-        change = "; ".join(made.changes)
-        if options.relax or (
-            agree is not None and agree(f"{_why(failed, base)}. It works with {change}. Do that?")
-        ):
-            return made
-        raise LmrError(_why(failed, base), f"--relax takes the smallest change that helps: {change}")
-    raise LmrError(_why(failed, base), _advice(failed))
+    if made is None:
+        raise LmrError(_why(failed, base), _advice(failed))
+    changes = "; ".join(made.changes)
+    if options.relax or (agree and agree(f"{_why(failed, base)}. It works with {changes}. Do that?")):
+        return made
+    raise LmrError(_why(failed, base), f"--relax makes the smallest changes that help: {changes}")
 
 
 def _why(failed: Lock, base: BaseImage) -> str:
@@ -139,7 +141,7 @@ def _why(failed: Lock, base: BaseImage) -> str:
 
 def _advice(failed: Lock) -> str:
     if failed.conflict is not None:
-        return "no single change that was tried helps: another --python or --base-image, or --date"
+        return "no change that was tried helps: another --python or --base-image, or --date"
     if "does not answer" in failed.note:
         return "check the network; --offline uses what was asked before"
     if "cache" in failed.note:

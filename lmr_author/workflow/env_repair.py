@@ -11,15 +11,19 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from lmr_author import files
-from lmr_author.environment import Recipe, choose_base, lock
+from lmr_author.environment import Recipe, choose_base, detect, lock, stamp
 from lmr_author.environment.failures import Change, Explanation
-from lmr_author.environment.failures.changes import Requirements
+from lmr_author.environment.failures.changes import Drop, Relaxed, Requirements, Wheel
 from lmr_author.environment.recipe import Declared, parse_requirement
-from lmr_author.environment.repair import Texts, repaired, requirements
+from lmr_author.environment.repair import Index, Texts, repaired, requirements
+from lmr_author.environment.wheels import nearest, not_before
+from lmr_author.errors import LmrError
 from lmr_author.taskdir import TaskDir
-from lmr_author.workflow import env_facts
+from lmr_author.workflow import env_facts, env_lock
+from lmr_author.workflow.env import place_of
+from lmr_author.workflow.env_lock import LockOptions
 
-ROUNDS = 6
+ROUNDS = 10
 """So many repairs at most: each is followed by a build."""
 
 
@@ -63,26 +67,49 @@ class Repairs:
         """
         if found is None or found.change is None or len(self.made) >= ROUNDS:
             return None
-        if any(item.change == found.change for item in self.made):
-            return None
         known = env_facts.known(self._task, self._base_image)
         minor = ".".join(python.split(".")[:2]) or known.python
         before = self._texts()
-        self._say(f"repairing: {found.change}")
-        after = repaired(
-            found.change,
-            before,
-            lambda wanted: _resolved(wanted, known, minor),
-            lambda pin: _newer(pin, known, minor),
-            self._droppable(known),
+        for change in self._candidates(found.change):
+            if any(item.change == change for item in self.made):
+                continue
+            self._say(f"repairing: {change}")
+            after = self._changed(change, before, known, minor)
+            if after is not None:
+                self._keep(before, after)
+                self._write(before, after)
+                self._before = before
+                self.made.append(Repair(found.cause, change, _difference(before, after)))
+                return self.made[-1]
+        return None
+
+    def _candidates(self, change: Change) -> tuple[Change, ...]:
+        """A change, and what is tried when it cannot be made or does not help."""
+        if not isinstance(change, Wheel):
+            return (change,)
+        return Relaxed(), change, Drop(change.name, "it cannot be installed, and no code imports it at once")
+
+    def _changed(self, change: Change, before: Texts, known: env_facts.Known, minor: str) -> Texts | None:
+        if isinstance(change, Relaxed):
+            return self._relaxed(before, minor)
+        index = Index(
+            lambda wanted, later: _resolved(wanted, known, minor, later=later),
+            lambda pin: _next_wheel(pin, known, minor),
         )
-        if after is None:
+        droppable = self._droppable(known) if isinstance(change, Drop) else frozenset[str]()
+        return repaired(change, before, index, droppable)
+
+    def _relaxed(self, before: Texts, minor: str) -> Texts | None:
+        """As `env lock --relax` makes it; None for a lock that somebody edited, or that this does not change."""
+        if not stamp.is_untouched(before.lock) or "--hash=" in before.lock:
             return None
-        self._keep(before, after)
-        self._write(before, after)
-        self._before = before
-        self.made.append(Repair(found.cause, found.change, _difference(before, after)))
-        return self.made[-1]
+        options = LockOptions(base_image=self._base_image, python=minor, relax=True, dry_run=True)
+        try:
+            made = env_lock.lock(place_of(self._task), options).lock
+        except LmrError:
+            return None
+        same = made is None or requirements(made.text) == requirements(before.lock)
+        return None if made is None or same else replace(before, lock=made.text)
 
     def did_not_help(self, found: Explanation | None) -> bool:
         """Whether what the last repair was made for is still so."""
@@ -115,30 +142,29 @@ class Repairs:
         )
 
     def _droppable(self, known: env_facts.Known) -> frozenset[str]:
-        """What nobody declares: guessed requirements, and those that an earlier repair put in."""
+        """What nobody declares (guesses, and what an earlier repair put in), and what no code imports at once."""
         own = {
             canonicalize_name(Requirement(text).name)
             for item in self.made
             if isinstance(item.change, Requirements)
             for text in item.change.texts
         }
-        return known.guessed | own
+        return known.guessed | own | detect(self._task.repository(self._task.load())).idle
 
 
-def _resolved(wanted: tuple[str, ...], known: env_facts.Known, python: str) -> list[str]:
+def _resolved(wanted: tuple[str, ...], known: env_facts.Known, python: str, *, later: bool) -> list[str]:
     """Requirements and what they need, pinned as of the commit's date for the image's Python."""
     parsed = [parse_requirement(text, "env build --fix") for text in wanted]
     declared = tuple(item for item in parsed if isinstance(item, Declared))
     base = choose_base(Recipe(), known.base.reference or None, python)
-    made = lock(Recipe(requirements=declared, date=known.date), base)
+    recipe = Recipe(requirements=declared, date=known.date)
+    made = lock(not_before(recipe, base)[0] if later else recipe, base)
     # Not pinned: the index does not answer, or nothing fits. Then nothing is better than a guess.
     return requirements(made.text) if made.pinned else []
 
 
-def _newer(pin: str, known: env_facts.Known, python: str) -> str:
+def _next_wheel(pin: str, known: env_facts.Known, python: str) -> str:
     """The first later version of a pin that has a wheel for the image's Python; "" when there is none."""
-    from lmr_author.environment.wheels import nearest
-
     item = parse_requirement(pin, "requirements.lock")
     base = choose_base(Recipe(), known.base.reference or None, python)
     return nearest(item, Recipe(date=known.date), base) if isinstance(item, Declared) else ""

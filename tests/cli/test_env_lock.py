@@ -117,7 +117,7 @@ def test_a_conflict_names_what_conflicts_and_changes_nothing_by_itself(
     today = datetime.now(UTC).date().isoformat()  # no later date can be tried
     error, hint = refuse(3, "env", "lock", "--date", today, cwd=task.root, env=index)
     assert "maths==1.5 (requirements.txt:2)" in error and "picky==1.0 (requirements.txt:1)" in error
-    assert "--relax takes the smallest change that helps" in hint
+    assert "--relax makes the smallest changes that help" in hint
     done = lock(task, index, "--relax", "--date", today)
     assert "changed:" in done.err
     assert "# CHANGED:" in task.lock.read_text()

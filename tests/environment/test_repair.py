@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
 import pytest
 
 from lmr_author.environment.failures.changes import (
     ArchivedMirrors,
     Change,
     Drop,
+    Newer,
+    OldNames,
     Requirements,
     SystemPackages,
     Variable,
@@ -15,6 +25,7 @@ from lmr_author.environment.failures.changes import (
 )
 from lmr_author.environment.repair import (
     MARK,
+    Index,
     Texts,
     entries,
     repaired,
@@ -32,20 +43,21 @@ INDEX = {
     "numpy<2": ["numpy==1.26.4"],
     "opencv-python-headless": ["numpy==1.26.4", "opencv-python-headless==4.8"],
 }
+LATER = {"zipp>3": ["more==1", "zipp==4"]}
 
 
-def resolve(wanted: tuple[str, ...]) -> list[str]:
-    """A package index."""
-    return [line for text in wanted for line in INDEX.get(text, [])]
+def resolve(wanted: tuple[str, ...], later: bool) -> list[str]:
+    """A package index, as of the commit's date; a later version of zipp came out after that."""
+    return [line for text in wanted for line in (LATER if later else INDEX).get(text, [])]
 
 
-def newer(pin: str) -> str:
+def next_wheel(pin: str) -> str:
     """An index on which only numpy has a later version with a wheel."""
     return "numpy==2.1.2" if pin == "numpy==2.1.0" else ""
 
 
-def change(made: Change, texts: Texts | None = None, guessed: tuple[str, ...] = ()) -> Texts | None:
-    return repaired(made, texts or Texts(DOCKERFILE, LOCK), resolve, newer, guessed)
+def change(made: Change, texts: Texts | None = None, droppable: tuple[str, ...] = ()) -> Texts | None:
+    return repaired(made, texts or Texts(DOCKERFILE, LOCK), Index(resolve, next_wheel), droppable)
 
 
 def test_packages_get_an_instruction_before_the_first_that_needs_them() -> None:
@@ -66,9 +78,7 @@ def test_packages_get_an_instruction_before_the_first_that_needs_them() -> None:
 def test_a_version_without_a_wheel_gives_way_to_the_next_that_has_one() -> None:
     after = change(Wheel("numpy"))
     assert after is not None and after.lock == LOCK.replace("numpy==2.1.0", "numpy==2.1.2")
-    assert change(Wheel("zipp")) is None, "there is none, and the repository declares it"
-    gone = change(Wheel("zipp"), guessed=("zipp",))
-    assert gone is not None and "# zipp==3 is left out: it has no wheel" in gone.lock
+    assert change(Wheel("zipp")) is None, "there is none"
     hashed = LOCK.replace("numpy==2.1.0", "numpy==2.1.0 \\\n    --hash=sha256:0")
     assert change(Wheel("numpy"), Texts(DOCKERFILE, hashed)) is None, "its hash is not known"
 
@@ -121,13 +131,41 @@ def test_nothing_is_changed_without_a_version_for_it() -> None:
     assert change(Requirements(("numpy<2",)), Texts(DOCKERFILE, hashed)) is None
 
 
-def test_only_what_nobody_declares_is_dropped() -> None:
+def test_only_what_is_not_needed_is_dropped() -> None:
     assert change(Drop("zipp", "no wheel")) is None
-    after = change(Drop("zipp", "no wheel"), guessed=("zipp",))
+    assert change(Drop("absent", "no wheel"), droppable=("absent",)) is None
+    after = change(Drop("zipp", "no wheel"), droppable=("zipp",))
     assert (
         after is not None
         and after.lock == "# pinned\nanyio==1\nnumpy==2.1.0\n# zipp==3 is left out: no wheel\n"
     )
+
+
+def test_a_later_version_brings_what_it_needs() -> None:
+    after = change(Newer("zipp"))
+    assert after is not None and after.lock == "# pinned\nanyio==1\nmore==1\nnumpy==2.1.0\nzipp==4\n"
+    assert change(Newer("numpy")) is None, "there is none"
+    assert change(Newer("absent")) is None
+
+
+def test_the_names_that_python_no_longer_has_are_given_back() -> None:
+    after = change(OldNames())
+    assert after is not None and change(OldNames(), after) is None, "once"
+    begin = after.dockerfile.index("RUN set -eu")
+    script = after.dockerfile[begin:].removeprefix("RUN ").partition("\n\n")[0].replace("\\\n", "")
+    with tempfile.TemporaryDirectory() as folder:
+        # Only the folder differs from what the image runs.
+        script = re.sub(r"place=\$\(.*?\);", f"place={shlex.quote(folder)};", script)
+        subprocess.run(["sh", "-c", script], check=True)
+        program = (
+            "import lmr_old_names, collections, inspect, fractions, time\n"
+            "assert collections.Mapping is collections.abc.Mapping\n"
+            "assert inspect.getargspec(lambda a, *b, c=1: 0).args == ['a']\n"
+            "assert fractions.gcd(4, 6) == 2 and time.clock() > 0\n"
+        )
+        environment = {**os.environ, "PYTHONPATH": folder}
+        assert subprocess.run([sys.executable, "-c", program], env=environment).returncode == 0
+        assert (Path(folder) / "lmr_old_names.pth").read_text() == "import lmr_old_names\n"
 
 
 def test_entries_keep_every_character() -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from lmr_author.environment import Recipe, choose_base, lock
+from lmr_author.environment import Lock, Recipe, choose_base, lock
 from lmr_author.environment.recipe import Declared
 from lmr_author.environment.wheels import nearest, not_before, with_wheels
 from tests.servers import Release, package_index
@@ -65,12 +66,46 @@ def test_the_nearest_version_with_a_wheel(text: str, found: str) -> None:
 
 def test_only_what_has_no_wheel_is_changed_and_each_change_is_told() -> None:
     recipe = Recipe(requirements=(item("fast==1.0"), item("plain==1.0")), date=DATE)
-    changed, said = with_wheels(recipe, BASE, ("fast", "plain"))
+    changed, said = with_wheels(recipe, BASE, compiling("fast", "plain"))
     assert [one.text for one in changed.requirements] == ["fast==1.1", "plain==1.0"]
     assert said == (
         "fast==1.1 in place of fast==1.0 (requirements.txt:1): the first version with a wheel for Python 3.11",
     )
-    assert with_wheels(recipe, BASE, ("plain",)) == (recipe, ())
+    assert with_wheels(recipe, BASE, compiling("plain")) == (recipe, ())
+
+
+def test_what_needs_something_without_a_wheel_gives_way() -> None:
+    recipe = Recipe(requirements=(item("wrapper==1.0"),), date=DATE)
+    made = replace(compiling("gone"), needed_by={"gone": ("between",), "between": ("wrapper", "gone")})
+    assert made.roots("gone") == ["between", "wrapper"]
+    changed, said = with_wheels(recipe, BASE, made)
+    assert [one.text for one in changed.requirements] == ["wrapper==2.0"]
+    assert "wrapper==2.0 in place of wrapper==1.0 (requirements.txt:1)" in said[0]
+    assert "that does not need gone==1.0" in said[0]
+
+
+def compiling(*names: str) -> Lock:
+    """A lock with packages that have no wheel."""
+    return Lock("".join(f"{name}==1.0\n" for name in names), True, "", compiled=names)
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("fast==1.0", ["fast==1.1"]),
+        ("wrapper==1.0", ["fast==2.0", "wrapper==2.0"]),
+        ("pure==1.5", ["pure==2.0"]),
+    ],
+    ids=["no wheel", "needs what has none", "no such version"],
+)
+def test_a_version_that_is_only_mentioned_gives_way(text: str, lines: list[str]) -> None:
+    spoken = replace(item(text), origin="README.md:3", mentioned=True)
+    made = lock(Recipe(requirements=(spoken,), date=DATE), BASE)
+    assert made.pinned and pins(made.text) == lines
+    assert f"{text} (README.md:3)" in made.text, "it is told"
+    # What the repository itself pins stays.
+    declared = lock(Recipe(requirements=(item(text),), date=DATE), BASE)
+    assert text in declared.text.splitlines() or not declared.pinned
 
 
 OF_2021 = datetime(2021, 1, 1, tzinfo=UTC)

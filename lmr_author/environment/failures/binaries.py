@@ -6,7 +6,7 @@ import re
 
 from lmr_author.environment.failures import system_packages
 from lmr_author.environment.failures.base import Example, Explainer, Explanation, Failure, compiled
-from lmr_author.environment.failures.changes import SystemPackages
+from lmr_author.environment.failures.changes import Requirements, SystemPackages
 
 
 class Crash(Explainer):
@@ -60,6 +60,10 @@ class CudaLibrary(Explainer):
         )
 
 
+TORCHTEXT = "0.6.0"
+"""The last torchtext that is Python alone: later ones are compiled for one PyTorch each."""
+
+
 class TorchMismatch(Explainer):
     """An extension that was compiled for another PyTorch."""
 
@@ -77,10 +81,24 @@ class TorchMismatch(Explainer):
             "version that fits",
             "import",
         ),
+        Example(
+            "OSError: /usr/local/lib/python3.11/dist-packages/torchtext/lib/libtorchtext.so: undefined symbol:"
+            " _ZN2at4_ops5zeros4callEN3c108ArrayRefIlEE",
+            "torchtext was compiled for another PyTorch",
+            "torchtext==0.6.0",
+            "import",
+        ),
     )
 
     def explain(self, match: re.Match[str], failure: Failure) -> Explanation:
-        """torchvision and torchaudio are the usual ones."""
+        """torchvision and torchaudio are the usual ones. Torchtext was once Python alone, and fits any PyTorch then."""
+        if re.search(r"-packages/torchtext/|libtorchtext", failure.text):
+            change = Requirements((f"torchtext=={TORCHTEXT}",))
+            return self.told(
+                "torchtext was compiled for another PyTorch than the base image has",
+                f"{change}: the last that is Python alone; or choose the base image that the repository asks for",
+                change,
+            )
         return self.told(
             "a package was compiled for another PyTorch than the base image has",
             "pin the version that fits the image's PyTorch (torchvision's and torchaudio's are the base"

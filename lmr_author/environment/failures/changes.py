@@ -27,7 +27,7 @@ class Requirements:
 
 @dataclass(frozen=True)
 class Drop:
-    """Leave a requirement out of the lock: only if nobody declares it, that is, if it was guessed."""
+    """Leave a requirement out of the lock: only if nobody declares it, or no code imports it at once."""
 
     name: str
     reason: str
@@ -38,12 +38,38 @@ class Drop:
 
 @dataclass(frozen=True)
 class Wheel:
-    """Pin a package at the first later version that has a wheel; one that was guessed and has none is left out."""
+    """Pin a package at the first later version that has a wheel; one without, which may be dropped, is left out."""
 
     name: str
 
     def __str__(self) -> str:
         return f"pin {self.name} at the first later version that has a wheel for the image's Python"
+
+
+@dataclass(frozen=True)
+class Relaxed:
+    """Lock again with as little to compile as possible: what is pinned and has no wheel, or needs it, gives way."""
+
+    def __str__(self) -> str:
+        return "lock again as `lmr-author env lock --relax` does"
+
+
+@dataclass(frozen=True)
+class Newer:
+    """Take a later version of a package: the newest that was out when there were packages for the image's Python."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f"take a later version of {self.name}, which is made for the image's Python"
+
+
+@dataclass(frozen=True)
+class OldNames:
+    """Give Python's own modules back the names that newer versions of it no longer have."""
+
+    def __str__(self) -> str:
+        return "give the image's Python back the names that code of 2020 and before imports (collections.Mapping, …)"
 
 
 @dataclass(frozen=True)
@@ -65,4 +91,6 @@ class ArchivedMirrors:
         return "let apt use archive.debian.org"
 
 
-Change = SystemPackages | Requirements | Drop | Wheel | Variable | ArchivedMirrors
+Change = (
+    SystemPackages | Requirements | Drop | Wheel | Relaxed | Newer | OldNames | Variable | ArchivedMirrors
+)

@@ -74,6 +74,46 @@ class NoModule(Explainer):
         )
 
 
+class NoProgramAtImport(Explainer):
+    """A program that something calls when it is imported."""
+
+    name = "program-at-import"
+    stages = ("import",)
+    pattern = compiled(
+        r"(Bad git executable|GIT_PYTHON_REFRESH)",
+        r"FileNotFoundError: \[Errno 2\] No such file or directory: '([\w.+-]+)'",
+        r"(JavaNotFoundException|JAVA_HOME)",
+    )
+    examples = (
+        Example(
+            "ImportError: Bad git executable.\nThe git executable must be specified in one of the following"
+            " ways:\n    - be included in your $PATH\nAll git commands will error until this is rectified.\n"
+            "    export GIT_PYTHON_REFRESH=quiet",
+            "runs git when it is imported",
+            "system package git",
+            "import",
+        ),
+        Example(
+            "FileNotFoundError: [Errno 2] No such file or directory: 'java'",
+            "runs java when it is imported",
+            "default-jre-headless",
+            "import",
+        ),
+    )
+
+    def explain(self, match: re.Match[str], failure: Failure) -> Explanation | None:
+        """Only programs that are known: a file of that name may be meant."""
+        said = next(group for group in match.groups() if group)
+        program = "git" if "git" in said.lower() else "java" if "java" in said.lower() else said
+        package = system_packages.program(program)
+        if not package:
+            return None
+        change = SystemPackages((package,))
+        return self.told(
+            f"it runs {program} when it is imported, which the image does not have", str(change), change
+        )
+
+
 class WorksAtImport(Explainer):
     """A script that does its work, or reads its command line, when it is imported."""
 
@@ -190,6 +230,7 @@ IMPORTING: tuple[type[Explainer], ...] = (
     OldPython,
     OldLibraryName,
     NoModule,
+    NoProgramAtImport,
     NeedsNetwork,
     ReadOnly,
     WorksAtImport,

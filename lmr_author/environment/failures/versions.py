@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import collections.abc
 import re
 import sys
 
+from packaging.utils import canonicalize_name
+
 from lmr_author.environment.failures.base import Example, Explainer, Explanation, Failure, compiled
-from lmr_author.environment.failures.changes import Requirements
+from lmr_author.environment.failures.changes import Newer, OldNames, Requirements
+from lmr_author.environment.imports import package_names
 from lmr_author.environment.recipe import TORCH_FAMILY
 
 
@@ -133,7 +137,7 @@ class OldPython(Explainer):
     name = "python-too-new"
     stages = ("import",)
     pattern = compiled(
-        r"cannot import name '(\w+)' from '(collections|fractions|inspect|typing|asyncio)'",
+        r"cannot import name '(\w+)' from '(collections|fractions|inspect|typing|asyncio|math)'",
         r"module '(collections|inspect|asyncio|time|ast|unittest)' has no attribute '(\w+)'",
         r"No module named '(imp|asyncore|distutils|cgi|crypt|telnetlib|pipes|lib2to3)'",
         r"mutable default <class '[\w.]+'> for field \w+ is not allowed",
@@ -143,31 +147,55 @@ class OldPython(Explainer):
             "ImportError: cannot import name 'Mapping' from 'collections' (/usr/lib/python3.11/collections/"
             "__init__.py)",
             "Python no longer has collections.Mapping",
-            "older Python",
+            "give the image's Python back the names",
             "import",
         ),
         Example(
             "ModuleNotFoundError: No module named 'imp'", "Python no longer has imp", "older Python", "import"
         ),
+        Example(
+            '  File "/usr/local/lib/python3.11/dist-packages/somelib/config.py", line 5, in <module>\n'
+            "ValueError: mutable default <class 'somelib.Inner'> for field x is not allowed: use default_factory",
+            "since Python 3.11 a dataclass refuses",
+            "later version of somelib",
+            "import",
+        ),
     )
 
     def explain(self, match: re.Match[str], failure: Failure) -> Explanation | None:
-        """Whose code it is decides: a library's newer version may do, the repository's needs the older Python."""
+        """Names can be given back; for the rest a library's later version may do, or an older Python."""
         groups = [group for group in match.groups() if group]
-        if "cannot import" in match[0]:
-            what = f"{groups[1]}.{groups[0]}"
-        elif "mutable default" in match[0]:
-            return self.told(
-                "since Python 3.11 a dataclass refuses such a default",
-                "use a base image with an older Python",
-            )
-        else:
-            what = ".".join(groups)
-        library = re.findall(r"/(?:dist|site)-packages/(\w+)", failure.text)
-        who = f"{library[-1]} needs a newer version, or " if library else ""
-        return self.told(
-            f"the image's Python no longer has {what}", f"{who}use a base image with an older Python"
-        )
+        newer = _later_version(failure)
+        older = "use a base image with an older Python"
+        if "mutable default" in match[0]:
+            cause = "since Python 3.11 a dataclass refuses such a default"
+            return self.told(cause, f"{newer}, or {older}" if newer else older, newer)
+        what = f"{groups[1]}.{groups[0]}" if "cannot import" in match[0] else ".".join(groups)
+        cause = f"the image's Python no longer has {what}"
+        if what in RESTORED:
+            change = OldNames()
+            return self.told(cause, f"{change}, or {older}", change)
+        return self.told(cause, f"{newer}, or {older}" if newer else older, newer)
+
+
+RESTORED = frozenset(
+    {f"collections.{name}" for name in collections.abc.__all__}
+    | {"inspect.getargspec", "fractions.gcd", "time.clock", "asyncio.coroutine"}
+)
+"""What the lines of the Dockerfile give back (``repair.OLD_NAMES``)."""
+
+
+def _later_version(failure: Failure) -> Newer | None:
+    """A later version of the library whose code failed; None where it is the repository's."""
+    files = re.findall(r'^ *File "([^"]+)", line', failure.text, re.M)
+    library = re.search(r"-packages/(\w+)", files[-1] if files else "")
+    # Python's own files may come last: what they were called by counts.
+    for file in reversed(files):
+        if "-packages/" in file or "/lib/python3" not in file:
+            library = re.search(r"-packages/(\w+)", file)
+            break
+    name = package_names().get(library[1], library[1]) if library else ""
+    return Newer(canonicalize_name(name)) if name and name not in TORCH_FAMILY else None
 
 
 class OldLibraryName(Explainer):

@@ -1,0 +1,101 @@
+"""What gives way when no versions fit together, with the real uv and a small package index."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from lmr_author.environment import Lock, Recipe, choose_base, lock
+from lmr_author.environment.recipe import Declared
+from lmr_author.environment.relax import loosened, relaxed
+from tests.servers import Release, package_index
+
+INDEX = {
+    "loss": [Release("1.0", "2020-01-01", ("maths==1.0",)), Release("1.1", "2020-06-01", ("maths==2.0",))],
+    "maths": [Release("1.0", "2020-01-01"), Release("2.0", "2020-06-01")],
+    "plot": [Release("1.0", "2020-01-01", ("colour<2",)), Release("3.0", "2020-06-01", ("colour>=2",))],
+    "colour": [Release("1.0", "2020-01-01"), Release("2.0", "2020-06-01")],
+    "late": [Release("1.0", "2020-01-01", ("colour<2",)), Release("2.0", "2022-03-01", ("colour>=2",))],
+    "stuck": [Release("1.0", "2020-01-01", ("maths>=9",))],
+}
+BASE = choose_base(Recipe(), "me/base:1", "3.9")
+DATE = datetime(2022, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True)
+def index(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> object:
+    """The small index, and a cache of its own."""
+    for name in ("UV_INDEX", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS", "UV_INDEX_URL", "UV_OFFLINE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "cache"))
+    with package_index(INDEX) as address:
+        monkeypatch.setenv("UV_DEFAULT_INDEX", address)
+        yield
+
+
+def recipe(
+    *texts: str, imported: tuple[str, ...] = ("loss", "maths", "plot", "colour", "late", "stuck")
+) -> Recipe:
+    """Requirements of a repository of which some are imported."""
+    declared = tuple(
+        Declared(re.split(r"\[|=", text)[0], text, f"r.txt:{n}") for n, text in enumerate(texts, 1)
+    )
+    return Recipe(requirements=declared, date=DATE, imported=frozenset(imported))
+
+
+def relax(wanted: Recipe) -> Lock | None:
+    """The lock that `env lock --relax` makes of what does not fit."""
+
+    def resolve(changed: Recipe, changes: tuple[str, ...], seconds: float) -> Lock:
+        return lock(changed, BASE, seconds=seconds, changes=changes)
+
+    failed = lock(wanted, BASE)
+    assert not failed.pinned
+    return relaxed(wanted, failed, resolve, seconds=60, now=datetime(2022, 12, 1, tzinfo=UTC))
+
+
+def pins(made: Lock | None) -> list[str]:
+    """The lines of a lock."""
+    assert made is not None and made.pinned
+    return made.pins
+
+
+def test_one_requirement_gives_way_as_little_as_helps() -> None:
+    made = relax(recipe("loss==1.0", "maths==2.0"))
+    assert pins(made) == ["loss==1.1", "maths==2.0"]
+    assert made is not None and made.changes == ("loss~=1.0 in place of loss==1.0 (r.txt:1)",)
+    assert "# CHANGED: loss~=1.0 in place of loss==1.0 (r.txt:1)" in made.text.splitlines()
+
+
+def test_several_conflicts_are_put_right_in_one_go() -> None:
+    made = relax(recipe("loss==1.0", "maths==2.0", "plot==1.0", "colour==2.0"))
+    assert pins(made) == ["colour==2.0", "loss==1.1", "maths==2.0", "plot==3.0"]
+    assert made is not None and set(made.changes) == {
+        "loss~=1.0 in place of loss==1.0 (r.txt:1)",
+        "plot>=1.0 in place of plot==1.0 (r.txt:3)",
+    }
+
+
+def test_a_later_date_changes_no_requirement() -> None:
+    made = relax(recipe("late", "colour==2.0"))
+    assert pins(made) == ["colour==2.0", "late==2.0"]
+    assert made is not None and made.changes == ("versions as of 2022-04-01 in place of 2022-01-01",)
+
+
+def test_what_no_code_imports_may_go() -> None:
+    wanted = ("loss==1.0", "stuck==1.0")
+    made = relax(recipe(*wanted, imported=("loss",)))
+    assert pins(made) == ["loss==1.0", "maths==1.0"]
+    assert made is not None
+    assert made.changes == ("stuck==1.0 (r.txt:2) is left out: no code imports it at once",)
+    assert relax(recipe(*wanted)) is None, "it is needed, and nothing helps"
+
+
+def test_changes_come_smallest_first() -> None:
+    wanted = recipe("a[x]==1.2.3; python_version>'3'", "b==1", "c", imported=("a", "b", "c"))
+    texts = [[change.text for change in loosened(item, wanted)] for item in wanted.requirements]
+    marker = '; python_version > "3"'
+    assert texts == [[f"a[x]~=1.2.3{marker}", f"a[x]>=1.2.3{marker}", f"a[x]{marker}"], ["b>=1", "b"], []]
