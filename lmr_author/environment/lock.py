@@ -14,7 +14,7 @@ from packaging.utils import canonicalize_name
 from lmr_author.environment import resolver
 from lmr_author.environment.base_images import BaseImage, companion
 from lmr_author.environment.locked import Lock, unpinned
-from lmr_author.environment.obstacles import Index, following
+from lmr_author.environment.obstacles import Index, allow_later, following
 from lmr_author.environment.recipe import (
     TORCH_FAMILY,
     Declared,
@@ -24,7 +24,7 @@ from lmr_author.environment.recipe import (
 )
 from lmr_author.environment.resolver import Attempt, compile_once
 from lmr_author.environment.stamp import stamped
-from lmr_author.environment.wheels import is_compiled, nearest, not_before
+from lmr_author.environment.wheels import held_back, is_compiled, nearest, not_before
 from lmr_author.errors import LmrError
 from lmr_author.processes import printable
 
@@ -88,11 +88,8 @@ def _as_early_as_possible(
     later, change = not_before(recipe, base)
     if not change or later.date is None:
         return _resolved(attempt, recipe, base, seconds, progress, index)
-    some = replace(attempt, wheels_from=later.date.date().isoformat())
+    some = replace(attempt, wheels_from=later.date.date().isoformat(), why_later=change)
     made = _resolved(some, recipe, base, seconds / 2, progress, index)
-    newer = ", ".join(re.findall(rf"([\w.-]+) as of {some.wheels_from}, because", made.note))
-    if newer:
-        made = replace(made, changes=(f"{newer}: {change}", *made.changes))
     if made.pinned and not _in_vain(made, index):
         return made
     everything = _resolved(attempt, later, base, seconds / 2, progress, index)
@@ -137,7 +134,13 @@ def _resolved(
         if done is None or done.timed_out:
             return unpinned(attempt, f"uv took longer than {seconds:.0f} s")
         if done.exit_code == 0:
-            return _pinned(attempt, done.stdout.decode("utf-8", "replace"), recipe, done.stderr)
+            output = done.stdout.decode("utf-8", "replace")
+            made = _pinned(attempt, output, recipe, done.stderr)
+            back = held_back(attempt, output, recipe, base)
+            if not back:
+                return made
+            attempt = allow_later(attempt, back)
+            continue
         after = following(attempt, done.stderr, index)
         if isinstance(after, Lock):
             return after
@@ -190,6 +193,9 @@ def _pinned(attempt: Attempt, output: str, recipe: Recipe, stderr: str) -> Lock:
     found = dict(_requirements(output))
     needed_by = _needed_by(output)
     hashes = attempt.hashes and not attempt.as_is
+    newer = ", ".join(
+        item.partition("=")[0] for item in attempt.later if item.endswith(f"={attempt.wheels_from}")
+    )
     remarks = list(attempt.remarks)
     if attempt.hashes and not hashes:
         remarks.append(f"without hashes: {attempt.as_is[0].name} has no wheel whose hash could be asked for")
@@ -208,7 +214,7 @@ def _pinned(attempt: Attempt, output: str, recipe: Recipe, stderr: str) -> Lock:
             )
         ),
         hashes,
-        changes=attempt.changes,
+        changes=(*([f"{newer}: {attempt.why_later}"] if newer else []), *attempt.changes),
         needed_by=needed_by,
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -59,6 +59,11 @@ def following(attempt: Attempt, stderr: str, index: Index) -> Attempt | Lock:
     return _in_conflict(attempt, stderr, text, index)
 
 
+def allow_later(attempt: Attempt, names: Iterable[str]) -> Attempt:
+    """Packages that may be as new as the first ones for the image's Python; the lock tells of them."""
+    return replace(attempt, later=(*attempt.later, *(f"{name}={attempt.wheels_from}" for name in names)))
+
+
 def _in_conflict(attempt: Attempt, stderr: str, text: str, index: Index) -> Attempt | Lock:
     """Nothing fits: what is not the repository's own word gives way; its own word is not changed here."""
     named = _named(attempt, text)
@@ -105,9 +110,7 @@ def _without_wheel(attempt: Attempt, name: str, text: str, index: Index) -> Atte
         return _leave_out(attempt, name, why, text)
     newer = any(item.startswith(f"{name}=") for item in attempt.later)
     if attempt.wheels_from and not newer and index.compiled(name):
-        remark = f"{name} as of {attempt.wheels_from}, because none is made for the image's Python before"
-        later = (*attempt.later, f"{name}={attempt.wheels_from}")
-        return replace(attempt, later=later, remarks=(*attempt.remarks, remark))
+        return allow_later(attempt, (name,))
     after = _spoken_gives_way(attempt, canonical, text, index)
     if after is not None:
         return after
@@ -181,9 +184,7 @@ def _allow_later(attempt: Attempt, name: str, published: str) -> Attempt | Lock:
     """
     known = [item for item in attempt.later if item.startswith(f"{name}=")]
     if attempt.wheels_from and not known:
-        remark = f"{name} as of {attempt.wheels_from}, because none is made for the image's Python before"
-        later = (*attempt.later, f"{name}={attempt.wheels_from}")
-        return replace(attempt, later=later, remarks=(*attempt.remarks, remark))
+        return allow_later(attempt, (name,))
     day = (datetime.fromisoformat(published) + timedelta(days=1)).date().isoformat()
     if known and not known[-1].endswith(attempt.wheels_from or day):
         return unpinned(attempt, f"no version of {name} fits")

@@ -112,8 +112,9 @@ def _together(search: Search, failed: Lock) -> Lock | None:
             made = search.attempt(proposal) if proposal != changes else None
             if made and made.pinned:
                 return _smallest(search, proposal, made)
-            if step is None and made and made.conflict and change.item.name not in _names(made):
+            if made and made.conflict and change.item.name not in _names(made):
                 step = proposal, made
+                break
         if step is None:
             step = _all_at_once(search, changes, blamed)
             if step and step[1].pinned:

@@ -55,6 +55,7 @@ class Attempt:
         built: packages of which there is only the source.
         later: packages that may be newer than the date, each as ``name=date``.
         wheels_from: day from which there are wheels for the image's Python, where that is after the date; else "".
+        why_later: why some packages may be of that day, in words.
         resolve: whether what packages need is added.
         lowest: whether the oldest version of what is declared is taken, rather than the newest that fits.
         hashes: whether each line gets its hashes.
@@ -69,6 +70,7 @@ class Attempt:
     built: tuple[str, ...] = ()
     later: tuple[str, ...] = ()
     wheels_from: str = ""
+    why_later: str = ""
     resolve: bool = True
     lowest: bool = False
     hashes: bool = False

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 from lmr_author.environment.base_images import BaseImage
 from lmr_author.environment.locked import Lock
@@ -39,8 +40,8 @@ def not_before(recipe: Recipe, base: BaseImage) -> tuple[Recipe, str]:
     """
     if recipe.date is None or base.python not in RELEASED:
         return recipe, ""
-    released = datetime.fromisoformat(RELEASED[base.python]).replace(tzinfo=UTC)
-    first = released + FOLLOWED
+    first = _followed(base.python)
+    released = first - FOLLOWED
     if recipe.date >= first:
         return recipe, ""
     change = (
@@ -48,6 +49,41 @@ def not_before(recipe: Recipe, base: BaseImage) -> tuple[Recipe, str]:
         f"on {released.date()}, and earlier packages are not made for it"
     )
     return replace(recipe, date=first), change
+
+
+def held_back(attempt: Attempt, locked: str, recipe: Recipe, base: BaseImage) -> tuple[str, ...]:
+    """Packages that a lock has in an old version, or not at all, only because later ones have no wheel for its Python.
+
+    uv goes back to whatever has a wheel for every Python, be it ten years old. Compared is the same resolution for the
+    Python that was usual on the recipe's day.
+
+    Args:
+        attempt, locked: the resolution, and what uv wrote.
+    """
+    usual = [python for python in RELEASED if recipe.date and _followed(python) <= recipe.date]
+    if not usual or not attempt.wheels_from or base.python not in RELEASED:
+        return ()
+    done = compile_once(attempt, recipe, replace(base, python=usual[-1]), _SECONDS)
+    if done.exit_code != 0:
+        return ()
+    ours, theirs = versions(locked), versions(done.stdout.decode("utf-8", "replace"))
+    known = {item.partition("=")[0] for item in attempt.later}
+    return tuple(
+        name
+        for name, version in theirs.items()
+        if name not in known and (name not in ours or Version(ours[name]) < Version(version))
+    )
+
+
+def versions(output: str) -> dict[str, str]:
+    """The pins of uv's output, or of a lock: normalised name → version."""
+    found = re.findall(r"^([\w.-]+)(?:\[.*?\])?==([^\s;]+)", output, re.M)
+    return {canonicalize_name(name): version for name, version in found}
+
+
+def _followed(python: str) -> datetime:
+    """The day from which there are packages for a Python."""
+    return datetime.fromisoformat(RELEASED[python]).replace(tzinfo=UTC) + FOLLOWED
 
 
 def nearest(
@@ -113,13 +149,8 @@ def _found(
         (Declared("", text, ""),), resolve=built is not None, built=built or (), lowest=True, offline=offline
     )
     done = compile_once(attempt, Recipe(date=date), base, _SECONDS)
-    name = canonicalize_name(Requirement(text).name)
-    pins = re.findall(r"^([\w.-]+)(?:\[.*?\])?==(\S+)", done.stdout.decode("utf-8", "replace"), re.M)
-    return (
-        next((version for one, version in pins if canonicalize_name(one) == name), "")
-        if not done.exit_code
-        else ""
-    )
+    pins = versions(done.stdout.decode("utf-8", "replace")) if done.exit_code == 0 else {}
+    return pins.get(canonicalize_name(Requirement(text).name), "")
 
 
 def with_wheels(

@@ -23,6 +23,12 @@ INDEX = {
     "plain": [Release("1.0", "2020-01-01", wheel=False), Release("1.1", "2023-01-01")],
     "pure": [Release("1.0", "2020-01-01"), Release("2.0", "2022-01-01")],
     "wrapper": [Release("1.0", "2020-01-01", ("gone==1.0",)), Release("2.0", "2023-01-01", ("fast",))],
+    "client": [
+        Release("0.1", "2013-01-01"),
+        Release("2.0", "2022-10-01", ("quick",)),
+        Release("3.0", "2023-02-01", ("quick",)),
+    ],
+    "quick": [Release("1.0", "2022-06-01", tags=("cp310-cp310",)), Release("2.0", "2023-01-01", tags=NEW)],
     "gone": [Release("1.0", "2020-01-01", tags=OLD)],
 }
 BASE = choose_base(Recipe(), "me/base:1", "3.11")
@@ -114,12 +120,17 @@ OF_2021 = datetime(2021, 1, 1, tzinfo=UTC)
 def test_only_what_is_compiled_is_newer_than_the_commit() -> None:
     made = lock(Recipe(requirements=(item("fast"), item("pure")), date=OF_2021), BASE)
     assert made.pinned and pins(made.text) == ["fast==2.0", "pure==1.0"]
-    assert "fast as of 2023-04-22, because none is made for the image's Python before" in made.note
     (change,) = made.changes
     assert change.startswith(
         "fast: versions as of 2023-04-22 in place of 2021-01-01: the image's Python 3.11"
     )
     assert f"# CHANGED: {change}" in made.text.splitlines()
+
+
+def test_nothing_goes_back_to_what_is_old_because_it_has_a_wheel() -> None:
+    made = lock(Recipe(requirements=(item("client"),), date=datetime(2022, 11, 1, tzinfo=UTC)), BASE)
+    assert pins(made.text) == ["client==3.0", "quick==2.0"], "not client==0.1, which needs nothing"
+    assert made.changes[0].startswith("client, quick: versions as of 2023-04-22 in place of 2022-11-01")
 
 
 def test_everything_is_newer_where_that_alone_helps() -> None:
