@@ -10,7 +10,7 @@ import typer
 
 from lmr_author import __version__
 from lmr_author.cli.boundary import guarded
-from lmr_author.cli.lazy import SETTINGS, LazyGroup, load
+from lmr_author.cli.lazy import LazyGroup, group, load
 from lmr_author.errors import EXIT_INTERRUPTED, UsageError
 
 VERBS = {
@@ -63,15 +63,10 @@ class Verbs(LazyGroup):
         return command(name)
 
 
-app = typer.Typer(
-    name="lmr-author",
-    cls=Verbs,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    add_completion=False,
-    rich_markup_mode=None,
-    context_settings=SETTINGS,
-    help="Author LMR-Bench tasks: from a paper and its repository to a benchmark task proven by running.",
+app = group(
+    "lmr-author",
+    Verbs,
+    "Author LMR-Bench tasks: from a paper and its repository to a benchmark task proven by running.",
 )
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import typer
 from typer.main import get_command
 
-from lmr_author.cli.lazy import SETTINGS, LazyGroup, load
+from lmr_author.cli.lazy import LazyGroup, group, load
 
 COMMANDS = {
     "detect": "Say what a repository needs, each fact with the place it was read from.",
@@ -31,21 +30,12 @@ class EnvCommands(LazyGroup):
         return load(name, f"env_{name}")
 
 
+HELP = "The task's environment: what the repository needs, pinned; the Dockerfile; the image."
+
+
 def env() -> Any:
-    """The task's environment: what the repository needs, pinned; the Dockerfile; the image."""
-    app = typer.Typer(
-        name="env",
-        cls=EnvCommands,
-        no_args_is_help=True,
-        pretty_exceptions_enable=False,
-        add_completion=False,
-        rich_markup_mode=None,
-        context_settings=SETTINGS,
-        help="The task's environment: what the repository needs, pinned; the Dockerfile; the image.",
-    )
-    app.callback()(_nothing)
+    """The click group ``env``."""
+    app = group("env", EnvCommands, HELP)
+    # Without a callback Typer would make a single command of a group that has none yet.
+    app.callback()(lambda: None)
     return get_command(app)
-
-
-def _nothing() -> None:
-    """The task's environment: what the repository needs, pinned; the Dockerfile; the image."""

@@ -24,6 +24,20 @@ def load(name: str, function: str, **settings: Any) -> Any:
     return get_command(single)
 
 
+def group(name: str, cls: type[LazyGroup], help_: str) -> typer.Typer:
+    """A Typer app whose commands are those of a lazy group; ``help_`` is what its ``--help`` says first."""
+    return typer.Typer(
+        name=name,
+        cls=cls,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        add_completion=False,
+        rich_markup_mode=None,
+        context_settings=SETTINGS,
+        help=help_,
+    )
+
+
 class LazyGroup(TyperGroup):
     """A group of commands that knows their names and one line about each.
 

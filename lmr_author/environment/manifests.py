@@ -43,17 +43,28 @@ class Places:
         return self._path
 
 
+def _unreadable(path: str, error: Exception) -> Manifest:
+    return Manifest(path, problems=(f"{path}: cannot be read ({printable(str(error), 100)})",))
+
+
+def _toml(root: Path, path: str) -> tuple[dict[str, Any], Places] | Manifest:
+    """A TOML file and where things are in it; a manifest with the problem, where it cannot be read."""
+    try:
+        text = read_text(files.inside(root, path))
+        return tomllib.loads(text), Places(path, text)
+    except (LmrError, tomllib.TOMLDecodeError, RecursionError) as error:
+        return _unreadable(path, error)
+
+
 def read_pyproject(root: Path, path: str) -> Manifest:
     """``[project]`` (PEP 621: also of PDM, flit and hatch), else ``[tool.poetry]``, else flit's older form.
 
     What is optional (extras, groups) is suggested only.
     """
-    try:
-        text = read_text(files.inside(root, path))
-        data = tomllib.loads(text)
-    except (LmrError, tomllib.TOMLDecodeError, RecursionError) as error:
-        return Manifest(path, problems=(f"{path}: cannot be read ({printable(str(error), 100)})",))
-    places = Places(path, text)
+    read = _toml(root, path)
+    if isinstance(read, Manifest):
+        return read
+    data, places = read
     project, tool = tables.table(data, "project"), tables.table(data, "tool")
     poetry, flit = tables.table(tool, "poetry"), tables.table(tables.table(tool, "flit"), "metadata")
     if project:
@@ -124,7 +135,7 @@ def read_setup_cfg(root: Path, path: str) -> Manifest:
         text = read_text(files.inside(root, path))
         parser.read_string(text)
     except (LmrError, configparser.Error) as error:
-        return Manifest(path, problems=(f"{path}: cannot be read ({printable(str(error), 100)})",))
+        return _unreadable(path, error)
     places = Places(path, text)
     listed = _listed(parser.get("options", "install_requires", fallback=""))
     extras = parser.items("options.extras_require") if parser.has_section("options.extras_require") else []
@@ -153,7 +164,7 @@ def read_environment(root: Path, path: str) -> Manifest:
         text = read_text(files.inside(root, path))
         data = yaml.safe_load(text)
     except (LmrError, yaml.YAMLError, RecursionError, ValueError) as error:
-        return Manifest(path, problems=(f"{path}: cannot be read ({printable(str(error), 100)})",))
+        return _unreadable(path, error)
     places = Places(path, text)
     lines: list[Line] = []
     ours: list[Line] = []
@@ -207,12 +218,10 @@ def pip_line(line: str, origin: str) -> Line | Unused:
 
 def read_pipfile(root: Path, path: str) -> Manifest:
     """``[packages]`` and ``[requires]`` of a Pipfile; its development packages are suggested."""
-    try:
-        text = read_text(files.inside(root, path))
-        data = tomllib.loads(text)
-    except (LmrError, tomllib.TOMLDecodeError, RecursionError) as error:
-        return Manifest(path, problems=(f"{path}: cannot be read ({printable(str(error), 100)})",))
-    places = Places(path, text)
+    read = _toml(root, path)
+    if isinstance(read, Manifest):
+        return read
+    data, places = read
     lines = [
         (_pipfile(name, value), places.of(name, "="))
         for name, value in tables.table(data, "packages").items()

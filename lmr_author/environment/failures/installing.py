@@ -7,7 +7,7 @@ import re
 from packaging.utils import canonicalize_name
 
 from lmr_author.environment.failures.base import Example, Explainer, Explanation, Failure, compiled
-from lmr_author.environment.failures.changes import Drop, Requirements, Variable
+from lmr_author.environment.failures.changes import Drop, Requirements, Variable, Wheel
 from lmr_author.environment.failures.compiling import MissingHeader, NeedsTorchToBuild, OldSource
 from lmr_author.environment.recipe import BUILT_WITH_TORCH
 
@@ -157,7 +157,7 @@ class NoVersion(Explainer):
     )
 
     def explain(self, match: re.Match[str], failure: Failure) -> Explanation:
-        """Whether the name or only the version is unknown, and whether we guessed it."""
+        """Whether the name or only the version is unknown. What may be left out is decided where it is."""
         groups = match.groupdict()
         text = next(
             (groups[key] for key in ("pip", "none", "uv", "uvversion", "wheel") if groups.get(key)),
@@ -182,11 +182,12 @@ class NoVersion(Explainer):
                 f"correct its name, or {drop}",
                 drop,
             )
+        wheel = Wheel(name)
         return self.told(
             f"there is no {text} for the image's Python",
-            "lock again for the Python that the image has (`lmr-author env lock`), or choose another base"
-            f" image; or {drop}",
-            drop,
+            "lock again for the Python that the image has (`lmr-author env lock --relax`), or choose another base"
+            f" image; or {wheel}; or {drop}, if no code imports it",
+            wheel,
         )
 
 
