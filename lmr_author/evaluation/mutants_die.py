@@ -20,6 +20,8 @@ NEEDED = 0.9
 MOST_BY_SCRIPT = 20
 """Mutants that a hand-written script is tried on: each is a run of its own, imports included."""
 
+_REMEDY = "record a call that does, or record again with --vary"
+
 
 class MutantsDie(Gate):
     """Wrong versions of the golden fail."""
@@ -88,12 +90,13 @@ class MutantsDie(Gate):
         message = f"{killed} of {len(tried)} mutants fail ({score:.0%}, {judge.method}){known}"
         if score >= NEEDED:
             return self.passed(message, **detail)
-        return self.failed(
-            message,
-            "record cases that tell them apart, or accept those that are equivalent: "
-            "lmr-author evaluate --accept-mutant ID --reason TEXT",
-            **detail,
+        better = (
+            "record again with --vary, which looks for inputs that tell them apart"
+            if isinstance(judge, RecordingJudge)
+            else "let the test compare more, or make a recorded one (lmr-author record)"
         )
+        accept = "accept those that are equivalent: lmr-author evaluate --accept-mutant ID --reason TEXT"
+        return self.failed(message, f"{better}; or {accept}", **detail)
 
 
 def _patience(bench: Bench, golden: Sequence[Verdict]) -> float:
@@ -109,9 +112,9 @@ def _why(bench: Bench, mutant: Mutant, verdict: Verdict, golden: Sequence[Verdic
         return ""
     given = {name for case in recording.cases for name in case.summary}
     if mutant.parameter and mutant.parameter not in given:
-        return f"no case sets `{mutant.parameter}`: record a call that does"
+        return f"no case sets `{mutant.parameter}`: {_REMEDY}"
     if mutant.line in recording.missed:
-        return f"no case reaches line {mutant.line}: record a call that does"
+        return f"no case reaches line {mutant.line}: {_REMEDY}"
     same = bool(verdict.identity) and verdict.identity in {item.identity for item in golden}
     if not same and verdict.identity:
         return "the outputs differ, but within the tolerance"

@@ -88,6 +88,48 @@ class SwappedOperands(Operator):
             yield Edit(node, f"{code.inner(node.right)} {symbol} {code.inner(node.left)}")
 
 
+class Transposed(Operator):
+    """A factor of a matrix product is transposed, or is not."""
+
+    name = "transposed"
+    examples = (
+        ("return x @ y", "return x @ y.T"),
+        ("return x.T @ y", "return x @ y"),
+        ("return x @ y.transpose(-2, -1)", "return x @ y"),
+        ("return torch.matmul(x, y)", "return torch.matmul(x, y.T)"),
+    )
+
+    def edits(self, node: ast.AST, code: Code) -> Iterator[Edit]:
+        """Transpose the right factor; take a transposition away from either."""
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+            factors = [node.left, node.right]
+        elif isinstance(node, ast.Call) and _is_product(node):
+            factors = node.args
+        else:
+            return
+        for factor in factors:
+            plain = _untransposed(factor)
+            if plain is not None:
+                yield Edit(factor, code.inner(plain))
+            elif factor is factors[-1]:
+                yield Edit(factor, f"{code.inner(factor)}.T")
+
+
+def _is_product(node: ast.Call) -> bool:
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    return name in ("matmul", "mm", "bmm", "dot") and len(node.args) == 2 and not node.keywords
+
+
+def _untransposed(node: ast.expr) -> ast.expr | None:
+    """``x`` of ``x.T``, ``x.t()`` and ``x.transpose(-2, -1)``; None for everything else."""
+    if isinstance(node, ast.Attribute) and node.attr in ("T", "mT", "H"):
+        return node.value
+    function = node.func if isinstance(node, ast.Call) else None
+    if isinstance(function, ast.Attribute) and function.attr in ("t", "transpose", "permute"):
+        return function.value
+    return None
+
+
 class Comparison(Operator):
     """A neighbouring or opposite comparison."""
 
@@ -190,6 +232,7 @@ OPERATORS: tuple[type[Operator], ...] = (
     Arithmetic,
     DroppedTerm,
     SwappedOperands,
+    Transposed,
     Comparison,
     Condition,
     Constant,

@@ -9,11 +9,11 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lmr_author.evaluation.mutants import arithmetic, research
+from lmr_author.evaluation.mutants import arithmetic, flow, research
 from lmr_author.evaluation.mutants.operator import Code, Edit, Operator
 from lmr_author.source import Definition, Module
 
-OPERATORS: tuple[type[Operator], ...] = (*arithmetic.OPERATORS, *research.OPERATORS)
+OPERATORS: tuple[type[Operator], ...] = (*arithmetic.OPERATORS, *research.OPERATORS, *flow.OPERATORS)
 """All operators, in the order their mutants are tried."""
 
 LOGGING = frozenset(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from lmr_author.evaluation.mutants.flow import first_statement, line_break
 from lmr_author.evaluation.mutants.operator import Code, Edit, Operator
 
 EXCHANGED_CALLS = {
@@ -239,11 +240,11 @@ class IgnoredParameter(Operator):
             for item, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
             if default is not None
         ]
-        first = _first_statement(code.function)
+        first = first_statement(code.function)
         read = {item.id for item in ast.walk(code.function) if isinstance(item, ast.Name)}
         for item, default in pairs:
             if first is not None and item.arg in read and isinstance(default, ast.Constant | ast.UnaryOp):
-                indent = _indent(code, first)
+                indent = line_break(code, first)
                 yield Edit(
                     first, f"{item.arg} = {code.text(default)}{indent}{code.text(first)}", parameter=item.arg
                 )
@@ -275,67 +276,6 @@ class OffByOne(Operator):
         elif isinstance(node, ast.Call) and _name(node.func) == "range" and node.args:
             last = node.args[min(len(node.args) - 1, 1)]
             yield Edit(last, f"({code.text(last)}) - 1")
-
-
-class DroppedStatement(Operator):
-    """A statement is missing, or a loop ends early."""
-
-    name = "dropped statement"
-    examples = (
-        ("x = g(x)\nreturn x", "pass\nreturn x"),
-        ("x.add_(y)\nreturn x", "pass\nreturn x"),
-        ("for i in x:\n    y += i", "for i in x:\n    y += i\n    break"),
-        ("for i in x:\n    continue", "for i in x:\n    break"),
-        ("if x:\n    return y\nreturn x", "if x:\n    pass\nreturn x"),
-    )
-
-    def edits(self, node: ast.AST, code: Code) -> Iterator[Edit]:
-        """Put ``pass`` in the place of what is rebound, called for its effect, or returned early."""
-        if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            read = {item.id for item in ast.walk(node) if isinstance(item, ast.Name)}
-            again = any(not isinstance(item, ast.Name) or _bound_before(item, node, code) for item in targets)
-            if read and (again or isinstance(node, ast.AugAssign)):
-                yield Edit(node, "pass")
-        elif _is_for_effect(node) or (
-            isinstance(node, ast.Return) and code.parents[node] is not code.function
-        ):
-            assert isinstance(node, ast.stmt)
-            yield Edit(node, "pass")
-        elif isinstance(node, ast.Continue | ast.Break):
-            yield Edit(node, "break" if isinstance(node, ast.Continue) else "continue")
-        elif isinstance(node, ast.For):
-            last = node.body[-1]
-            if not isinstance(last, ast.Return | ast.Break | ast.Continue | ast.Raise):
-                yield Edit(last, f"{code.text(last)}{_indent(code, last)}break")
-
-
-def _is_for_effect(node: ast.AST) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Call | ast.Await)
-
-
-def _bound_before(name: ast.Name, statement: ast.stmt, code: Code) -> bool:
-    """Whether a name has a value without this statement: a parameter, or assigned further up."""
-    arguments = code.function.args
-    parameters = {item.arg for item in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
-    return name.id in parameters or any(
-        isinstance(item, ast.Name) and item.id == name.id and item.lineno < statement.lineno
-        for item in ast.walk(code.function)
-        if isinstance(getattr(item, "ctx", None), ast.Store)
-    )
-
-
-def _first_statement(function: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.stmt | None:
-    body = function.body
-    if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
-        body = body[1:]
-    return body[0] if body else None
-
-
-def _indent(code: Code, statement: ast.stmt) -> str:
-    """What separates a statement from one before it on the same level: a new line, or a semicolon."""
-    head = code.module.line_text(statement.lineno)[: statement.col_offset]
-    return "\n" + head if not head.strip() else "; "
 
 
 def _integer(node: ast.expr | None) -> int | None:
@@ -371,5 +311,4 @@ OPERATORS: tuple[type[Operator], ...] = (
     DroppedKeyword,
     IgnoredParameter,
     OffByOne,
-    DroppedStatement,
 )
