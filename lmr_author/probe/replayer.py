@@ -48,7 +48,7 @@ def replay(request: Dict[str, Any]) -> int:
     out = take_stdout()
     _guard_parent()
     _leave_tree(request["tree"])
-    shared = _preload(request.get("preload") or (), request.get("threads") or 1)
+    shared = _preload(request.get("preload") or ())
     report = dict(facts.versions(), packages=facts.packages(), **facts.isolation(request["tree"]))
     send_bytes(out, write_frame(dict(report, kind="facts")))
     variants = request["variants"]
@@ -91,8 +91,11 @@ def _leave_tree(tree: str) -> None:
     sys.path[:] = outside
 
 
-def _preload(names: Any, threads: int) -> Any:
-    """Import the heavy libraries that are there, and use torch once: first uses are slow."""
+def _preload(names: Any) -> Any:
+    """Import the heavy libraries that are there, and use torch once: first uses are slow.
+
+    With one thread and without a backward pass: a forked process waits for ever for threads that either has started.
+    """
     for name in names:
         try:
             importlib.import_module(name)
@@ -100,10 +103,9 @@ def _preload(names: Any, threads: int) -> Any:
             continue
     torch = sys.modules.get("torch")
     if torch is not None and hasattr(torch, "set_num_threads"):
-        torch.set_num_threads(threads)
+        torch.set_num_threads(1)
         weight = torch.ones(4, 4, requires_grad=True)
-        loss = torch.nn.functional.log_softmax(weight @ weight, dim=-1).sum()
-        loss.backward()
+        torch.nn.functional.log_softmax(weight @ weight, dim=-1).sum()
     _warm_up()
     gc.collect()
     gc.freeze()  # what is there now stays shared with the children

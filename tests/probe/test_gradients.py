@@ -93,6 +93,31 @@ def test_gradients_of_parameters(tmp_path: Path) -> None:
     repository.replay().assert_same()
 
 
+LEARNS = """\
+import torch
+
+
+def learn(x):
+    '''Parallel work, and a backward pass of its own.'''
+    weight = torch.ones(300, 300, requires_grad=True)
+    loss = torch.softmax(x @ weight, dim=-1).square().sum() * 1000
+    loss.backward()
+    return loss.detach(), weight.grad.sum(dim=0)
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_function_that_learns_is_replayed(tmp_path: Path, threads: int) -> None:
+    """A forked process must not wait for threads that only its parent has."""
+    repository = make(tmp_path, "learn")
+    driver = "import torch\nfrom pkg.goal import learn\nlearn(torch.randn(400, 300))\n"
+    repository.write({"pkg/goal.py": LEARNS, "learn.py": driver})
+    repository.record("learn.py")
+    close = {"value": {"kind": "allclose", "rtol": 1e-4, "atol": 1e-4}}
+    replayed = repository.replay(preload=("numpy", "torch"), threads=threads, case_seconds=20)
+    replayed.assert_same(checkers=close)
+
+
 def test_what_has_a_gradient() -> None:
     x = torch.ones(2, requires_grad=True)
     found = gradients.of({"x": x, "y": [x, {"k": torch.ones(1)}], "n": 3}, (x * 2, "text"))
