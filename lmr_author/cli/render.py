@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from lmr_author.workflow.unmask import UnmaskResult
 
 
+FEW_CACHES = 4
+"""Caches that are listed one by one; ``authoring/removed/from-repository.json`` has them all."""
+
+
 def console(*, stderr: bool = True) -> Console:
     """The console on stderr (for all but reports) or stdout. Plain without a terminal or with NO_COLOR.
 
@@ -132,12 +136,17 @@ def unmask_result(result: UnmaskResult) -> None:
         screen.print(f"  kept {name} in authoring/removed/", markup=False)
 
 
-def _paths(names: Sequence[str], line: str, most: int = 12) -> None:
-    """A line for each path; of very many only the first, and how many more there are."""
-    for name in names[:most]:
-        console().print(line.format(name), markup=False)
-    if len(names) > most:
-        console().print(line.format(f"{len(names) - most} more files and folders"), markup=False)
+def _paths(names: Sequence[str], line: str) -> None:
+    """A line for each path; of many caches only the first, and how many more there are."""
+    from lmr_author.masking.cleaning import is_generated
+
+    caches = [name for name in names if is_generated(name.rpartition("/")[2])]
+    left_out = set(caches[FEW_CACHES:]) if len(caches) > FEW_CACHES + 1 else set()
+    for name in names:
+        if name not in left_out:
+            console().print(line.format(name), markup=False)
+    if left_out:
+        console().print(line.format(f"{len(left_out)} more caches"), markup=False)
 
 
 def _short(text: str, width: int = 90) -> str:

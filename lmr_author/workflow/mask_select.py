@@ -204,8 +204,13 @@ def _refuse_overlap(info: TaskInfo, item: Chosen) -> None:
             continue
         undo = f"restore it first: lmr-author unmask {shlex.quote(str(known.target))}"
         number = f"as implementation {known.index}"
-        if known.qualname == name and (item.begun or _other_is_masked(item)):
+        if known.qualname == name and item.begun:
             raise TargetError(f"{known.target} is already masked, {number}", undo)
+        if known.qualname == name and _other_is_masked(item):
+            raise TargetError(
+                f"another {known.target} is masked already, {number}, and info.json cannot tell them apart",
+                undo,
+            )
         if known.qualname.startswith(f"{name}."):
             raise TargetError(f"{known.qualname}, inside of {name}, is already masked, {number}", undo)
 
