@@ -89,7 +89,9 @@ def parse(repository: Path, path: str) -> source.Module:
     if file.is_symlink() or not file.is_file():
         raise TargetError(f"{path} is not a regular file", "name the file itself, not a link to it")
     if file.suffix != ".py":
-        raise SourceError(f"{path} is not a Python file", "a target lies in a .py file")
+        export = "export the notebook to a script (jupyter nbconvert --to script) and name that"
+        hint = export if file.suffix == ".ipynb" else "a target lies in a .py file"
+        raise SourceError(f"{path} is not a Python file", hint)
     if file.stat().st_size > MAX_SOURCE:
         raise SourceError(
             f"{path} is larger than {MAX_SOURCE // 2**20} MB", "choose a target in another file"
