@@ -58,7 +58,7 @@ class OwnPackageInstalled(DockerCheck):
         names = published(view)
         installed: set[int] = set()
         for item, requirement in requirements(view, parsed):
-            sure = _is_own(names, requirement)
+            sure = is_own(names, requirement)
             if sure is None:
                 continue
             installed.add(item.line)
@@ -81,7 +81,7 @@ class OwnPackageInstalled(DockerCheck):
                 )
 
 
-def _is_own(names: Published, requirement: str) -> bool | None:
+def is_own(names: Published, requirement: str) -> bool | None:
     """Whether a requirement surely (True) or probably (False) contains the goal file; None when neither."""
     name = normalised(re.split(r"[\s=<>!~\[;@#]", requirement, maxsplit=1)[0])
     text = requirement.lower()

@@ -137,7 +137,7 @@ def _advice(leak: Leak, found: Sequence[Leak]) -> str:
         return "compare with stored values instead of a copy"
     nodes = dict.fromkeys(item.node for item in found if item.node)
     command = "".join(f" --also {shlex.quote(node)}" for node in nodes)
-    mask_it = f"mask it too (lmr-author mask{command})" if command else "mask it too"
+    mask_it = f"mask it too (lmr-author mask{command})" if command else "take it out by hand"
     if not leak.sure:
         return f"read it: if it gives the solution away, {mask_it}; if not, accept the finding with a reason"
     if leak.member or is_generated(leak.path):

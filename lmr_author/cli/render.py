@@ -120,6 +120,8 @@ def mask_next(result: MaskResult) -> None:
 
 def unmask_result(result: UnmaskResult) -> None:
     """What ``unmask`` did."""
+    from lmr_author.masking.cleaning import HISTORY_FOLDERS
+
     screen = console()
     for target in result.targets:
         screen.print(f"[green]restored[/] {_escape(target)}")
@@ -128,10 +130,10 @@ def unmask_result(result: UnmaskResult) -> None:
     for name, target in result.still_alike:
         screen.print(f"  {name} stays masked: it is like {target}, too", markup=False)
     _paths(result.put_back, "  put back {}")
-    _paths(
-        result.left_out,
-        "  not put back {}: a history, or something new is in its place; see authoring/removed/",
-    )
+    for name in result.left_out:
+        history = name.rpartition("/")[2] in HISTORY_FOLDERS
+        why = "an agent's tree has no history" if history else "something new is in its place"
+        screen.print(f"  left {name} in authoring/removed/: {why}", markup=False)
     for name in result.moved:
         screen.print(f"  kept {name} in authoring/removed/", markup=False)
 

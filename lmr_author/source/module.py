@@ -113,7 +113,8 @@ class Module:
             ) from error
         except (UnicodeDecodeError, LookupError, ValueError) as error:
             raise SourceError(
-                f"{name}: cannot be read as Python: {error}", "Python reads UTF-8 unless the first line names another encoding: # coding: latin-1"
+                f"{name}: cannot be read as Python: {error}",
+                "Python reads UTF-8 unless the first line names another encoding: # coding: latin-1",
             ) from error
         return cls(data, name, text, encoding, tree)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lmr_author import accepted
+from lmr_author.checks.own_requirements import OwnRequirement, own_requirements
 from lmr_author.checks.scan import search
 from lmr_author.checks.view import TaskView
 from lmr_author.leaks import Leak
@@ -78,8 +79,18 @@ def look(task: TaskDir, masked: Iterable[Implementation]) -> Left:
         for path in moved
         if path in members
     )
+    remarks += tuple(_own_package(item) for item in own_requirements(view))
     ordered = sorted(still_open, key=lambda item: SEVERITIES.index(item.severity))
     return Left(moved, tuple(OpenLeak(item, _places(view, item, found)) for item in ordered), remarks)
+
+
+def _own_package(item: OwnRequirement) -> str:
+    """The published package holds the solution, wherever it is installed."""
+    which = "this repository's own package" if item.sure else "probably this repository's own package"
+    return (
+        f"{item.path}:{item.line} asks for {item.requirement}, {which}, whose published form holds the solution: "
+        "leave it out of the image (`env lock` does)"
+    )
 
 
 def _is_there(task: TaskDir, finding: Finding) -> bool:
