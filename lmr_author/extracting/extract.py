@@ -14,6 +14,7 @@ from enum import StrEnum
 from lmr_author import source
 from lmr_author.errors import TargetError, UsageError
 from lmr_author.extracting import events, mutated, rules, write
+from lmr_author.extracting.event import CHANGES
 from lmr_author.extracting.names import names
 from lmr_author.extracting.scope import Names, bound_in_module
 from lmr_author.extracting.selection import Block, select
@@ -146,7 +147,7 @@ def _self_name(block: Block) -> str:
     if not arguments or decorators & {"staticmethod", "classmethod"}:
         return ""
     first = arguments[0].arg
-    rebound = any(item.name == first and item.kind in events.CHANGES for item in events.scope(scope.body))
+    rebound = any(item.name == first and item.kind in CHANGES for item in events.scope(scope.body))
     return "" if rebound else first
 
 

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 from operator import and_, or_
 
-from lmr_author.extracting import events
-from lmr_author.extracting.events import Event, Kind
+from lmr_author.extracting.event import BINDS, Event, Kind
 from lmr_author.extracting.flow import Flow
 
 
@@ -87,7 +86,7 @@ class Facts:
         """A line that reads a name after a node."""
         for number in sorted(self.flow.reachable([start]), key=lambda item: (item < start, item)):
             for item in self.flow.nodes[number].events:
-                if item.name == name and item.kind not in events.BINDS:
+                if item.name == name and item.kind not in BINDS:
                     return item.line
         return 0
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from lmr_author.extracting import events
-from lmr_author.extracting.events import Event, Kind
+from lmr_author.extracting.event import Event, Kind
 
 SUPPRESSING = frozenset(
     {"suppress", "raises", "assertRaises", "assertRaisesRegex", "ExitStack", "AsyncExitStack"}

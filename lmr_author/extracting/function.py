@@ -6,8 +6,8 @@ import ast
 from collections.abc import Sequence
 
 from lmr_author.errors import TargetError
-from lmr_author.extracting import events
-from lmr_author.extracting.events import Event, Kind
+from lmr_author.extracting import events, expressions
+from lmr_author.extracting.event import CHANGES, Event, Kind
 from lmr_author.extracting.facts import Facts
 from lmr_author.extracting.flow import Flow
 from lmr_author.extracting.scope import Names, Scope, in_order
@@ -18,7 +18,7 @@ class Function(Scope):
     """A block of a function or method: its variables are locals, or those of functions around it."""
 
     def __init__(self, block: Block, scope: events.Function) -> None:
-        super().__init__(block, scope.body, events.parameters(scope.args), ())
+        super().__init__(block, scope.body, expressions.parameters(scope.args), ())
         self.own = events.own_names(scope)
         self.to_module = events.declared(scope.body, ast.Global)
         self.to_outer = events.declared(scope.body, ast.Nonlocal)
@@ -127,7 +127,7 @@ class Function(Scope):
         inner = self.block.suite.owners[self.block.suite.owners.index(outer) + 1 :]
         definition = next(item for item in inner if isinstance(item, events.Function | ast.ClassDef))
         flow = Flow(outer.body, [definition])
-        if name not in Facts(flow, events.parameters(outer.args)).surely_bound():
+        if name not in Facts(flow, expressions.parameters(outer.args)).surely_bound():
             raise TargetError(
                 f"{name}, a variable of {outer.name}, may be unbound where {definition.name} is defined",
                 f"bind {name} before line {definition.lineno}, or choose a range that does not use it",
@@ -139,7 +139,7 @@ class Function(Scope):
             for node in ast.walk(item)
         )
         after = flow.reachable([*flow.exits])
-        anew = any(i.kind in events.CHANGES and i.name == name for n in after for i in flow.nodes[n].events)
+        anew = any(i.kind in CHANGES and i.name == name for n in after for i in flow.nodes[n].events)
         if any(item.kind is Kind.LATE_BIND for item in found) or (waits and anew):
             raise TargetError(
                 f"{name}, a variable of {outer.name}, may be bound anew while the block runs",

@@ -9,6 +9,7 @@ from typing import NoReturn
 
 from lmr_author.errors import TargetError
 from lmr_author.extracting import events
+from lmr_author.extracting.expressions import SEES_ALL, SEES_LOCALS
 from lmr_author.extracting.selection import Block, is_docstring
 
 FRAME_READERS = frozenset({"_getframe", "currentframe", "stack", "getouterframes"})
@@ -126,13 +127,13 @@ def _refuse_statements(block: Block, inside: list[ast.AST]) -> None:
 
 def _refuse_calls(block: Block, bound_in_module: frozenset[str]) -> None:
     """Refuse what looks at the calling function's variables, in functions of the block too."""
-    special = (events.SEES_ALL | events.SEES_LOCALS) - bound_in_module
+    special = (SEES_ALL | SEES_LOCALS) - bound_in_module
     for node in (node for item in block.statements for node in ast.walk(item)):
         if not isinstance(node, ast.Call):
             continue
         if isinstance(node.func, ast.Name) and node.func.id in special:
             name = node.func.id
-            if name in events.SEES_ALL or name == "locals" or not (node.args or node.keywords):
+            if name in SEES_ALL or name == "locals" or not (node.args or node.keywords):
                 raise _at(
                     node,
                     f"`{name}()` would see the variables of another function",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from lmr_author.errors import TargetError
 from lmr_author.extracting import events
-from lmr_author.extracting.events import Event, Kind
+from lmr_author.extracting.event import CHANGES, Event, Kind
 from lmr_author.extracting.facts import Facts
 from lmr_author.extracting.flow import Flow
 from lmr_author.extracting.selection import Block
@@ -37,7 +37,7 @@ class Names:
 
 def bound_in_module(tree: ast.Module) -> frozenset[str]:
     """Names that a module binds, by its statements or through ``global`` in a function."""
-    binding = events.CHANGES | {Kind.LATE_BIND, Kind.GLOBAL_BIND}
+    binding = CHANGES | {Kind.LATE_BIND, Kind.GLOBAL_BIND}
     return frozenset(item.name for item in events.scope(tree.body) if item.kind in binding)
 
 
@@ -56,13 +56,13 @@ class Scope:
         nodes = self.flow.nodes
         self.inside = [item for node in nodes if node.inside for item in node.events]
         self.outside = [item for node in nodes if not node.inside for item in node.events]
-        self.bound = in_order(item for item in self.inside if item.kind in events.CHANGES)
-        self.bound_outside = {item.name for item in self.outside if item.kind in events.CHANGES} | set(bound)
+        self.bound = in_order(item for item in self.inside if item.kind in CHANGES)
+        self.bound_outside = {item.name for item in self.outside if item.kind in CHANGES} | set(bound)
         self.deleted = in_order(item for item in self.inside if item.kind is Kind.DELETE)
         self.surely_bound = self.facts.surely_bound()
         after = self.flow.reachable(self.flow.exits)
         self.rebound_after = {
-            item.name for number in after for item in nodes[number].events if item.kind in events.CHANGES
+            item.name for number in after for item in nodes[number].events if item.kind in CHANGES
         }
         self.late_inside = {item.name for item in self.inside if item.kind is Kind.LATE_READ}
 

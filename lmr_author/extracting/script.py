@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from lmr_author.errors import TargetError
 from lmr_author.extracting import events
-from lmr_author.extracting.events import Event, Kind
+from lmr_author.extracting.event import BINDS, Event, Kind
 from lmr_author.extracting.scope import Names, Scope, in_order
 from lmr_author.extracting.selection import Block
 
@@ -113,7 +113,7 @@ def _bindings(body: list[ast.stmt]) -> Iterable[tuple[str, type[ast.stmt]]]:
             found = found + events.caught(handler)
         for case in getattr(statement, "cases", ()):
             found = found + events.pattern(case)
-        yield from ((item.name, type(statement)) for item in found if item.kind in events.BINDS)
+        yield from ((item.name, type(statement)) for item in found if item.kind in BINDS)
 
 
 def _plain_names(statement: ast.stmt) -> Iterable[str]:
