@@ -15,6 +15,7 @@ from lmr_author.errors import UsageError
 if TYPE_CHECKING:
     from lmr_author.masking.notes_file import Described, Entry
     from lmr_author.taskdir import TaskDir
+    from lmr_author.workflow.mask import MaskOptions
 
 
 class Style(StrEnum):
@@ -26,68 +27,81 @@ class Style(StrEnum):
 
 PART = "For the comment in the masked body: "
 
+Targets = Annotated[
+    list[str] | None, typer.Argument(metavar="TARGET…", help="FILE::FUNCTION or FILE::Class.method.")
+]
+Instruction = Annotated[
+    str | None, typer.Option("--instruction", help="What to implement, for the model; @FILE reads a file.")
+]
+Category = Annotated[str | None, typer.Option("--category", help="One of the nine categories.")]
+Retrieval = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--retrieval",
+        metavar="PATH",
+        help="A file the model is given; repeatable. auto: those that define what the target uses. none.",
+    ),
+]
+Docstring = Annotated[
+    str | None,
+    typer.Option("--docstring", help="A docstring for a function that has none; @FILE reads a file."),
+]
+Objective = Annotated[str, typer.Option("--objective", help=PART + "what the function is for.")]
+Inputs = Annotated[
+    list[str] | None, typer.Option("--input", help=PART + "one input, with its shape; repeatable.")
+]
+Outputs = Annotated[list[str] | None, typer.Option("--output", help=PART + "one output; repeatable.")]
+Dependencies = Annotated[
+    list[str] | None,
+    typer.Option("--dependency", help=PART + "a name of the same file that it may use; repeatable."),
+]
+Outside = Annotated[
+    list[str] | None,
+    typer.Option("--outside-dependency", help=PART + "an import that it may use; repeatable."),
+]
+Steps = Annotated[list[str] | None, typer.Option("--step", help=PART + "one step; repeatable.")]
+Styled = Annotated[
+    Style, typer.Option("--style", help="structured: the comment with these parts. todo: a bare TODO.")
+]
+Also = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--also",
+        metavar="FILE::NAME",
+        help="A look-alike that gives the solution away: emptied along with the target; repeatable.",
+    ),
+]
+Notes = Annotated[
+    Path | None,
+    typer.Option("--notes", metavar="FILE", help="YAML: docstring, comment, context of each target."),
+]
+DraftNotes = Annotated[
+    str | None,
+    typer.Option("--draft-notes", metavar="FILE", help="Write such a file (- is stdout); mask nothing."),
+]
+
 
 def mask(
-    targets: Annotated[
-        list[str] | None, typer.Argument(metavar="TARGET…", help="FILE::FUNCTION or FILE::Class.method.")
-    ] = None,
-    instruction: Annotated[
-        str | None,
-        typer.Option("--instruction", help="What to implement, for the model; @FILE reads a file."),
-    ] = None,
-    category: Annotated[str | None, typer.Option("--category", help="One of the nine categories.")] = None,
-    retrieval: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--retrieval",
-            metavar="PATH",
-            help="A file the model is given; repeatable. auto: those that define what the target uses. none.",
-        ),
-    ] = None,
-    docstring: Annotated[
-        str | None,
-        typer.Option("--docstring", help="A docstring for a function that has none; @FILE reads a file."),
-    ] = None,
-    objective: Annotated[str, typer.Option("--objective", help=PART + "what the function is for.")] = "",
-    inputs: Annotated[
-        list[str] | None, typer.Option("--input", help=PART + "one input, with its shape; repeatable.")
-    ] = None,
-    outputs: Annotated[
-        list[str] | None, typer.Option("--output", help=PART + "one output; repeatable.")
-    ] = None,
-    dependencies: Annotated[
-        list[str] | None,
-        typer.Option("--dependency", help=PART + "a name of the same file that it may use; repeatable."),
-    ] = None,
-    outside: Annotated[
-        list[str] | None,
-        typer.Option("--outside-dependency", help=PART + "an import that it may use; repeatable."),
-    ] = None,
-    steps: Annotated[list[str] | None, typer.Option("--step", help=PART + "one step; repeatable.")] = None,
-    style: Annotated[
-        Style, typer.Option("--style", help="structured: the comment with these parts. todo: a bare TODO.")
-    ] = Style.structured,
-    also: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--also",
-            metavar="FILE::NAME",
-            help="A look-alike that gives the solution away: emptied along with the target; repeatable.",
-        ),
-    ] = None,
-    notes: Annotated[
-        Path | None,
-        typer.Option("--notes", metavar="FILE", help="YAML: docstring, comment, context of each target."),
-    ] = None,
-    draft_notes: Annotated[
-        str | None,
-        typer.Option("--draft-notes", metavar="FILE", help="Write such a file (- is stdout); mask nothing."),
-    ] = None,
+    targets: Targets = None,
+    instruction: Instruction = None,
+    category: Category = None,
+    retrieval: Retrieval = None,
+    docstring: Docstring = None,
+    objective: Objective = "",
+    inputs: Inputs = None,
+    outputs: Outputs = None,
+    dependencies: Dependencies = None,
+    outside: Outside = None,
+    steps: Steps = None,
+    style: Styled = Style.structured,
+    also: Also = None,
+    notes: Notes = None,
+    draft_notes: DraftNotes = None,
     task: TaskOption = None,
     no_input: NoInputOption = False,
 ) -> int:
     """Mask functions: keep signature, decorators and docstring, save the golden, clean the tree."""
-    from lmr_author.cli import pick, render
+    from lmr_author.cli import pick
     from lmr_author.masking.notes import MaskNotes
     from lmr_author.workflow import mask as workflow
 
@@ -101,12 +115,11 @@ def mask(
         if not asking:
             raise UsageError("no target given", "name one: lmr-author mask trainers.py::preference_loss")
         targets = pick.pick_targets(folder)
-    targets = targets or []
     if draft_notes is not None:
-        return _draft(folder, tuple(targets), here, draft_notes)
+        return _draft(folder, tuple(targets or ()), here, draft_notes)
     paths = retrieval or []
     options = workflow.MaskOptions(
-        targets=tuple(targets),
+        targets=tuple(targets or ()),
         instruction=text_or_file(instruction, "--instruction"),
         category=category,
         retrieval=tuple(path for path in paths if path not in ("auto", "none")) if paths else None,
@@ -124,7 +137,15 @@ def mask(
         style=style.value,
         also=tuple(also or ()),
     )
-    if asking and targets:
+    return _run(folder, options, here, asking=asking)
+
+
+def _run(folder: TaskDir, options: MaskOptions, here: Path, *, asking: bool) -> int:
+    """Ask for what is missing, mask, and go through the leaks."""
+    from lmr_author.cli import render
+    from lmr_author.workflow import mask as workflow
+
+    if asking and options.targets:
         from lmr_author.cli import mask_dialogue
 
         options = mask_dialogue.complete(folder, options, here)

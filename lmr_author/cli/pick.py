@@ -45,7 +45,7 @@ def pick(choices: Sequence[Choice], *, several: bool = False) -> list[str]:
 
 def _choice(item: Suggestion, repository: Path) -> Choice:
     from lmr_author.cli.render_suggest import size
-    from lmr_author.suggesting.criteria import pages
+    from lmr_author.suggesting.criterion import pages
 
     terms = ", ".join(f"{match.term} ({pages(match.pages)})" for match in item.description.matches)
     return Choice(

@@ -41,7 +41,7 @@ def why(item: Suggestion) -> Text:
     """One line: size, what speaks against it, the terms it shares with the paper and on which pages."""
     from rich.text import Text
 
-    from lmr_author.suggesting.criteria import pages
+    from lmr_author.suggesting.criterion import pages
 
     line = Text(size(item), "dim")
     if item.masked is not None:
@@ -64,7 +64,7 @@ def size(item: Suggestion) -> str:
 
 
 def _footer(found: Suggestions) -> str:
-    from lmr_author.suggesting.criteria import count
+    from lmr_author.suggesting.criterion import count
 
     where = f"{count(found.files, 'file')} of {found.repository}/"
     parts = [f"{count(found.functions, 'function')} in {where}"]

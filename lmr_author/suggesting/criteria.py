@@ -7,15 +7,11 @@ criterion badly is no good task, whatever the others say.
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
-from typing import ClassVar
 
-from lmr_author.indexing import Entry, Index
-from lmr_author.suggesting.copies import NearCopy
-from lmr_author.suggesting.described import Description
+from lmr_author.suggesting.criterion import Case, Criterion, Judgement, count, pages
+from lmr_author.suggesting.recordable import Recordable
 
 WEIGHTS = {
     "described": 1.0,
@@ -36,52 +32,6 @@ _PROJECTS = """
 """
 PROJECTS = frozenset(_PROJECTS.split())
 """Folders of projects that research code is often copied from."""
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """What a criterion says of a function.
-
-    Attributes:
-        value: 0 (no task) to 1.
-        sentence: why, for the annotator.
-        warning: the same in two or three words when it speaks against the function, else "".
-    """
-
-    criterion: str
-    value: float
-    sentence: str
-    warning: str = ""
-
-
-@dataclass(frozen=True)
-class Case:
-    """A function, and what is known about it.
-
-    Attributes:
-        copies: near copies; empty as long as they have not been looked for.
-        repository: its name, "" when it is not known.
-    """
-
-    entry: Entry
-    index: Index
-    description: Description
-    copies: Sequence[NearCopy] = ()
-    repository: str = ""
-
-
-class Criterion(ABC):
-    """One reason for or against a function."""
-
-    name: ClassVar[str]
-
-    @abstractmethod
-    def judge(self, case: Case) -> Judgement:
-        """The value and the reason for a function."""
-
-    def says(self, value: float, sentence: str, warning: str = "") -> Judgement:
-        """A judgement of this criterion."""
-        return Judgement(self.name, value, sentence, warning)
 
 
 class Described(Criterion):
@@ -194,57 +144,6 @@ class Called(Criterion):
         return self.says(1.0, f"called {count(times, 'time')} by name: {_places(own)}")
 
 
-class Recordable(Criterion):
-    """Whether its inputs can be stored and given to another implementation."""
-
-    name = "recordable"
-    ENTRY_POINTS = re.compile(r"main|cli(_main)?|run|train|evaluate|fit|launch|entry")
-    UNSTORABLE = (
-        (re.compile(r"data_?loader|(train|eval|test|val)_?(iter|loader)|\bloader\b", re.I), 0.5,
-         "a data loader"),
-        (re.compile(r"^(f|fp|fh|file|infile|outfile|stream|handle|writer|socket|session|conn)$", re.I), 0.5,
-         "an open file or connection"),
-        (re.compile(r"^(queue|lock|process|pool|rank|world_size|local_rank|gpu|gpus)$", re.I), 0.6,
-         "processes or devices"),
-        (re.compile(r"^(parser|argv)$|ArgumentParser", re.I), 0.4, "the command line"),
-        (re.compile(r"^(trainer|engine|accelerator|callback)$", re.I), 0.6, "a trainer"),
-        (re.compile(r"^(url|client|api_key)$", re.I), 0.5, "a network service"),
-    )  # fmt: skip
-    """Patterns of a parameter's name or annotation, the value, and what it takes."""
-    BODY = (
-        (frozenset({"parse_args", "ArgumentParser", "add_argument"}), 0.25, "reads the command line"),
-        (frozenset({"all_reduce", "all_gather", "init_process_group", "barrier", "spawn"}), 0.6,
-         "needs several processes"),
-        (frozenset({"DataLoader", "load_dataset"}), 0.4, "loads data"),
-        (frozenset({"open", "from_pretrained", "urlopen", "download", "savefig", "makedirs", "save"}), 0.6,
-         "reads or writes files"),
-    )  # fmt: skip
-    """Names called in the body, the value, and what it does."""
-
-    def judge(self, case: Case) -> Judgement:
-        """The worst that its parameters, its body and its name say."""
-        entry = case.entry
-        found: list[tuple[float, str]] = []
-        if self.ENTRY_POINTS.fullmatch(entry.name):
-            found.append((0.3, "is a program's entry point"))
-        for parameter in entry.parameters:
-            name, _, annotation = parameter.lstrip("*").partition(": ")
-            for pattern, value, what in self.UNSTORABLE:
-                if pattern.search(name) or (annotation and pattern.search(annotation)):
-                    found.append((value, f"takes {what} ({name})"))
-        calls = frozenset(entry.calls)
-        found += [(value, does) for names, value, does in self.BODY if names & calls]
-        if entry.kind == "async":
-            found.append((0.7, "is a coroutine"))
-        if "r" not in entry.shape and not entry.class_name and not entry.generator and not _in_place(entry):
-            found.append((0.6, "returns nothing"))
-        if not found:
-            return self.says(1.0, "its inputs look like values that can be recorded")
-        value, reason = min(found)
-        every = "; ".join(dict.fromkeys(text for _, text in sorted(found)))
-        return self.says(value, f"hard to record: it {every}", reason)
-
-
 class Unique(Criterion):
     """Whether the answer stands elsewhere, too."""
 
@@ -275,26 +174,10 @@ def score(judgements: Sequence[Judgement]) -> float:
     return 100 * product
 
 
-def _in_place(entry: Entry) -> bool:
-    """Whether it changes tensors in place (``add_``), which is recorded as what a return value is."""
-    return any(name.endswith("_") and not name.startswith("_") for name in entry.calls)
-
-
 @cache
 def is_test(path: str) -> bool:
     """Whether a file belongs to tests by its path."""
     return bool(re.search(r"(^|/)(tests?|testing)/|(^|/)(test_[^/]*|[^/]*_test|conftest)\.py$", path))
-
-
-def pages(numbers: Sequence[int], most: int = 3) -> str:
-    """``p. 4`` or ``p. 4, 5, 7 …``."""
-    listed = ", ".join(map(str, sorted(numbers[:most])))
-    return f"p. {listed}{' …' if len(numbers) > most else ''}"
-
-
-def count(number: int, one: str, many: str = "") -> str:
-    """A number with its noun."""
-    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def _places(callers: Sequence[tuple[str, int]], most: int = 3) -> str:

@@ -9,7 +9,8 @@ from typing import Any
 
 from lmr_author.indexing import Entry, Index
 from lmr_author.suggesting.copies import Copies
-from lmr_author.suggesting.criteria import CRITERIA, Case, Judgement, score
+from lmr_author.suggesting.criteria import CRITERIA, score
+from lmr_author.suggesting.criterion import Case, Judgement
 from lmr_author.suggesting.described import Description, Descriptions
 from lmr_author.suggesting.paper import PaperText
 

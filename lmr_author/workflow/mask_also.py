@@ -78,7 +78,6 @@ def select_along(
     goldens = list(_goldens(task, selection))
     if not goldens:
         raise UsageError("--also is for look-alikes of a target, and nothing is masked", "name a target too")
-    named = {str(item.target) for item in selection.chosen}
     recorded = {(item.path, item.qualname, item.nth): item for item in also_masked.load(task)}
     modules = {item.path: item.module for item in selection.chosen}
     found: list[Along] = []
@@ -88,26 +87,37 @@ def select_along(
         module, definition = find_target(selection.repository, target)
         if (known := modules.setdefault(target.path, module)) is not module:
             module, definition = known, source.find(known, target)
-        begun = {
-            item
+        entries = {
+            item: recorded[target.path, item.qualname, item.nth]
             for item in module.definitions
             if (target.path, item.qualname, item.nth) in recorded and is_masked(item)
         }
         _refuse_target(selection, target.path, definition)
-        chosen, said = functions(module, definition, begun)
+        chosen, said = functions(module, definition, set(entries))
         remarks += said
-        for item in chosen:
-            _refuse_target(selection, target.path, item)
-            entry = recorded.get((target.path, item.qualname, item.nth)) if item in begun else None
-            if entry and any(str(one.target) == entry.target for one in selection.info.implementations):
-                raise TargetError(
-                    f"{entry.node_id} is already masked, along with {entry.target}",
-                    f"restore both: lmr-author unmask {shlex.quote(entry.target)}",
-                )
-            name, share = (entry.target, 1.0) if entry else _most_like(item, goldens, named)
-            found.append(Along(target.path, module, item, name, share, begun=entry is not None))
+        found += [_along(selection, target.path, module, item, entries.get(item), goldens) for item in chosen]
     _refuse_overlaps(selection, found)
     return tuple(found), (*remarks, *(remark for item in found for remark in item.remarks))
+
+
+def _along(
+    selection: Selection,
+    path: str,
+    module: source.Module,
+    definition: source.Definition,
+    entry: AlsoMasked | None,
+    goldens: Sequence[tuple[str, source.FunctionNode]],
+) -> Along:
+    """A look-alike with its target; ``entry`` is its record, when a command was killed behind masking it."""
+    _refuse_target(selection, path, definition)
+    if entry and any(str(one.target) == entry.target for one in selection.info.implementations):
+        raise TargetError(
+            f"{entry.node_id} is already masked, along with {entry.target}",
+            f"restore both: lmr-author unmask {shlex.quote(entry.target)}",
+        )
+    named = {str(item.target) for item in selection.chosen}
+    target, share = (entry.target, 1.0) if entry else _most_like(definition, goldens, named)
+    return Along(path, module, definition, target, share, begun=entry is not None)
 
 
 def record(

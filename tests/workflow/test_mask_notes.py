@@ -332,7 +332,9 @@ def test_a_function_around_a_masked_one_is_refused(task: TaskDir) -> None:
 def test_the_other_of_two_is_refused_while_one_is_masked(task: TaskDir) -> None:
     write(task, "box.py", CLASS)
     masked(task, "box.py::Box.area#2")
-    with pytest.raises(TargetError, match="another box.py::Box.area is masked already, as implementation 1"):
+    with pytest.raises(
+        TargetError, match=r"another box\.py::Box\.area is masked already, as implementation 1"
+    ):
         masked(task, "box.py::Box.area#1")
 
 

@@ -1,0 +1,69 @@
+"""What a criterion is given, what it says, and how it says it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from lmr_author.indexing import Entry, Index
+from lmr_author.suggesting.copies import NearCopy
+from lmr_author.suggesting.described import Description
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a criterion says of a function.
+
+    Attributes:
+        value: 0 (no task) to 1.
+        sentence: why, for the annotator.
+        warning: the same in two or three words when it speaks against the function, else "".
+    """
+
+    criterion: str
+    value: float
+    sentence: str
+    warning: str = ""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A function, and what is known about it.
+
+    Attributes:
+        copies: near copies; empty as long as they have not been looked for.
+        repository: its name, "" when it is not known.
+    """
+
+    entry: Entry
+    index: Index
+    description: Description
+    copies: Sequence[NearCopy] = ()
+    repository: str = ""
+
+
+class Criterion(ABC):
+    """One reason for or against a function."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def judge(self, case: Case) -> Judgement:
+        """The value and the reason for a function."""
+
+    def says(self, value: float, sentence: str, warning: str = "") -> Judgement:
+        """A judgement of this criterion."""
+        return Judgement(self.name, value, sentence, warning)
+
+
+def pages(numbers: Sequence[int], most: int = 3) -> str:
+    """``p. 4`` or ``p. 4, 5, 7 …``."""
+    listed = ", ".join(map(str, sorted(numbers[:most])))
+    return f"p. {listed}{' …' if len(numbers) > most else ''}"
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """A number with its noun."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
