@@ -11,17 +11,19 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import shutil
 import sqlite3
 import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+
+import psutil
 
 from lmr_author.evaluation import script
 from lmr_author.evaluation.bench import Bench
@@ -141,6 +143,28 @@ def peer(task: TaskDir, limit: float) -> None:
     print(f"peer        cosmic-ray: {done} mutants in {limit:.0f} s, {done / limit:.2f} a second")
 
 
+@contextmanager
+def watched(peaks: list[int]) -> Iterator[None]:
+    """Keep the largest memory, in bytes, of this process and of all that it started, while the block runs."""
+    me, ended = psutil.Process(), threading.Event()
+
+    def look() -> None:
+        while not ended.wait(0.2):
+            started = 0
+            for child in me.children(recursive=True):
+                with suppress(psutil.Error):
+                    started += child.memory_info().rss
+            peaks[:] = max(peaks[0], me.memory_info().rss), max(peaks[1], started)
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
 def throughput(task: TaskDir, count: int) -> None:
     """Right and wrong answers, by turns, with one job and with two."""
     with bench(task, "local", None) as made:
@@ -149,7 +173,7 @@ def throughput(task: TaskDir, count: int) -> None:
         golden = made.golden_overlay[made.implementation.goal_file].decode()
         body = region_bytes(made.golden_module, made.definitions[0]).decode()
     wrong = golden.replace(body, body + "\n" + " " * 4 + "raise ValueError", 1)
-    rates = []
+    rates, peaks = [], [0, 0]
     for jobs in (1, 2):
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder) / "predictions.jsonl"
@@ -164,14 +188,15 @@ def throughput(task: TaskDir, count: int) -> None:
             ]
             source.write_text("".join(json.dumps(line) + "\n" for line in lines))
             options = CandidateOptions(Path(folder) / "out", jobs, python=Path(sys.executable))
-            rates.append(count / seconds(lambda s=source, o=options: score([task], s, o, nothing, nothing)))
+            with watched(peaks):
+                rates.append(
+                    count / seconds(lambda s=source, o=options: score([task], s, o, nothing, nothing))
+                )
     print(
         f"candidates  {rates[0]:6.2f} a second with 1 job, {rates[1]:6.2f} with 2: {rates[1] / rates[0]:.2f} times"
     )
-    own, other = (
-        resource.getrusage(who).ru_maxrss / 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-    )
-    print(f"memory      {own:6.0f} MB at most of this process, {other:.0f} MB of the largest in a sandbox")
+    own, others = (peak / 2**20 for peak in peaks)
+    print(f"memory      {own:6.0f} MB at most of this process, {others:.0f} MB of all in sandboxes together")
 
 
 def main() -> None:
