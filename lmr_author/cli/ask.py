@@ -20,9 +20,16 @@ def text(question: str, default: str = "") -> str:
 
 def choice(question: str, choices: list[str], default: str | None = None) -> str:
     """One of several answers."""
+    import shutil
+
     import questionary
 
-    answer: str = questionary.select(question, choices=choices, default=default).unsafe_ask()
+    # The hint about the arrow keys would break the line in the middle of itself.
+    fits = len(question) + len("? (Use arrow keys)") + 2 <= shutil.get_terminal_size().columns
+    hint = None if fits else " "
+    answer: str = questionary.select(
+        question, choices=choices, default=default, instruction=hint
+    ).unsafe_ask()
     return answer
 
 
@@ -34,9 +41,9 @@ def confirm(question: str, *, default: bool = True) -> bool:
     return answer
 
 
-def category() -> str:
-    """One of the benchmark's nine categories."""
-    return choice("Category of the masked function", list(CATEGORIES))
+def category(likely: str = "") -> str:
+    """One of the benchmark's nine categories; the likely one is under the pointer."""
+    return choice("Category of the masked function", list(CATEGORIES), likely or None)
 
 
 def several(question: str, reasons: Mapping[str, str]) -> list[str]:

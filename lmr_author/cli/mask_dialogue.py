@@ -55,8 +55,8 @@ def complete(task: TaskDir, options: MaskOptions, here: Path) -> MaskOptions:
     for name, paths in _context({name: drafts[name][1] for name in asked if name in drafts}).items():
         each[name] = replace(each.get(name, Described()), retrieval=paths)
     category = options.category
-    if mask_drafts.without_category(task, selection, replace(options, each=each)):
-        category = ask.category()
+    if open_category := mask_drafts.without_category(task, selection, replace(options, each=each)):
+        category = ask.category(mask_drafts.likely_category(selection, open_category))
     return replace(options, each=each, category=category)
 
 

@@ -112,6 +112,8 @@ def new_task(
 
 def show(result: NewTaskResult) -> None:
     """Say what was made, what the annotator should look at, and what comes next."""
+    from rich.text import Text
+
     from lmr_author.cli import render
 
     screen, info = render.console(), result.info
@@ -121,6 +123,5 @@ def show(result: NewTaskResult) -> None:
     screen.print(f"  base image   {result.base.reference}", markup=False)
     screen.print(f"               because {result.base.reason}", markup=False)
     for note in result.notes:
-        screen.print("[yellow]note:[/] ", end="")
-        screen.print(note, markup=False)
+        screen.print(Text.assemble(("note: ", "yellow"), note))
     screen.print(f"next: cd {result.task.root} && lmr-author mask FILE::FUNCTION", markup=False)

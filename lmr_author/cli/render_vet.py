@@ -28,12 +28,20 @@ def sources(vetting: Vetting) -> None:
 
 def evidence(vetting: Vetting, name: str) -> None:
     """The evidence for one question."""
-    from rich.markup import escape
-
     screen = console()
     screen.print(f"\n[bold]{name}[/]")
     for line in vetting.evidence.get(name) or ["no evidence"]:
-        screen.print(f"  [cyan]-[/] {escape(line)}")
+        _hanging(line)
+
+
+def _hanging(line: str) -> None:
+    """One line of evidence; what does not fit goes on below itself."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 1, 0, 0))
+    table.add_row(Text("  -", "cyan"), Text(line, overflow="fold"))
+    console().print(table)
 
 
 def questions(vetting: Vetting) -> None:
@@ -50,7 +58,7 @@ def questions(vetting: Vetting) -> None:
         screen.print(f"  {escape(question)} [bold]{one.answer or 'open'}[/]{escape(why)}")
 
 
-def verdict(vetting: Vetting, place: Path) -> None:
+def verdict(vetting: Vetting, place: Path, *, of_task: bool) -> None:
     """What it comes to, why, and what comes next."""
     from rich.markup import escape
 
@@ -59,7 +67,8 @@ def verdict(vetting: Vetting, place: Path) -> None:
     for reason in result.reasons:
         screen.print(f"  {escape(reason)}")
     if result.status == "accepted":
-        screen.print("next: lmr-author new-task PAPER --repo URL --vetting FILE", markup=False)
+        new = f"lmr-author new-task PAPER --repo URL --vetting {place}"
+        screen.print(f"next: {'lmr-author next' if of_task else new}", markup=False, soft_wrap=True)
     elif result.status == "open":
         screen.print(
             "next: run it again in a terminal, or answer with --answer NAME=yes|no|unsure", markup=False

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from lmr_author.workflow.vet import VetOptions, Vetting
 
 DONE = "done: store it like this"
+BECAUSE = "yes, and say why"
+WIDTH = 76
+"""Columns of a line to choose, so that it fits a terminal of 80."""
 
 
 def vet(
@@ -85,7 +88,7 @@ def vet(
     if output is Format.json:
         print_json(vetting.to_json())
     else:
-        render_vet.verdict(vetting, place)
+        render_vet.verdict(vetting, place, of_task=paper is None or task is not None)
     return EXIT_CLEAN if vetting.verdict.status == ACCEPTED else EXIT_FINDINGS
 
 
@@ -138,25 +141,26 @@ def _given(texts: list[str]) -> dict[str, Answer]:
 
 
 def _ask(vetting: Vetting, save: Callable[[Vetting], None]) -> Vetting:
-    """Ask what is open, each answer stored at once; then let every answer be changed."""
-    from lmr_author.cli import ask
+    """Ask what the evidence leaves open, each answer stored at once; then let every answer be changed."""
+    from lmr_author.cli import ask, render_vet
     from lmr_author.vetting.questions import QUESTIONS
     from lmr_author.workflow.vet import with_answers
 
     for name in QUESTIONS:
-        if name not in vetting.answers:
+        if name not in vetting.answers and name not in vetting.settled:
             vetting = with_answers(vetting, {name: _one(vetting, name)})
             save(vetting)
+    settled = {name: answer for name, answer in vetting.settled.items() if name not in vetting.answers}
+    for name in settled:
+        render_vet.evidence(vetting, name)
+    vetting = with_answers(vetting, settled)
     while True:
-        lines = {
-            f"{name}: {vetting.answers[name].answer} {vetting.answers[name].justification}"[:70]: name
-            for name in QUESTIONS
-        }
-        chosen = ask.choice("Change an answer?", [DONE, *lines])
+        lines = {_line(vetting, name): name for name in QUESTIONS}
+        chosen = ask.choice("These are the answers. Change one?", [DONE, *lines])
+        save(vetting)
         if chosen == DONE:
             break
         vetting = with_answers(vetting, {lines[chosen]: _one(vetting, lines[chosen])})
-        save(vetting)
     failing = vetting.stop or vetting.answers["license"].answer == "no"
     if failing and not vetting.override:
         reason = ask.text("The licence is a stop. A reason to go on all the same (empty for none)?")
@@ -165,14 +169,21 @@ def _ask(vetting: Vetting, save: Callable[[Vetting], None]) -> Vetting:
     return vetting
 
 
+def _line(vetting: Vetting, name: str) -> str:
+    answer = vetting.answers[name]
+    text = f"{name}: {answer.answer}" + (f", {answer.justification}" if answer.justification else "")
+    return text if len(text) <= WIDTH else f"{text[: WIDTH - 1]}…"
+
+
 def _one(vetting: Vetting, name: str) -> Answer:
+    """Ask one question, its evidence above it. Only a plain yes needs no reason."""
     from lmr_author.cli import ask, render_vet
     from lmr_author.vetting.questions import ANSWERS, QUESTIONS, Answer
 
     render_vet.evidence(vetting, name)
     before = vetting.answers.get(name, Answer())
-    answer = ask.choice(QUESTIONS[name], list(ANSWERS), before.answer or None)
-    why = ask.text("Why? (may be empty)" if answer == "yes" else "Why?", before.justification)
-    while answer != "yes" and not why:
-        why = ask.text("Why? (it needs a reason)")
-    return Answer(answer, why)
+    answer = ask.choice(QUESTIONS[name], [*ANSWERS, BECAUSE], before.answer or None)
+    why = before.justification
+    while answer != "yes" and not (why := ask.text("Why?", why)):
+        pass
+    return Answer("yes", why) if answer == BECAUSE else Answer(answer, "" if answer == "yes" else why)

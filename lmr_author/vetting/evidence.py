@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lmr_author import files
 from lmr_author.processes import printable
-from lmr_author.vetting.questions import NAMED_VENUES, YEARS, licence_stop
+from lmr_author.vetting.questions import YEARS, licence_stop, named_venues
 
 Evidence = dict[str, list[str]]
 """Question → lines."""
@@ -21,15 +21,6 @@ LANGUAGES = {
     ".py": "Python", ".ipynb": "notebooks", ".sh": "shell", ".c": "C", ".cc": "C++", ".cpp": "C++", ".cu": "CUDA",
     ".java": "Java", ".js": "JavaScript", ".ts": "TypeScript", ".r": "R", ".lua": "Lua", ".pl": "Perl", ".rs": "Rust",
 }  # fmt: skip
-
-
-_IN_FULL = {
-    "ACL": r"Annual Meeting of the Association for Computational Linguistics",
-    "EMNLP": r"Empirical Methods in Natural Language Processing",
-    "NAACL": r"North American Chapter of the Association for Computational Linguistics",
-    "EACL": r"European Chapter of the Association for Computational Linguistics",
-    "COLING": r"International Conference on Computational Linguistics",
-}
 
 
 @dataclass(frozen=True)
@@ -130,7 +121,7 @@ def _linked(paper: PaperFacts, url: str) -> str:
 def _venue(line: str) -> list[str]:
     if not line:
         return []
-    named = [name for name in NAMED_VENUES if re.search(rf"\b{name}\b|{_IN_FULL[name]}", line)]
+    named = named_venues(line)
     return [f"page 1: {line}", *(f"{name} is one of the benchmark's venues" for name in named)]
 
 

@@ -5,6 +5,7 @@ The criteria are those of LMR-Bench's paper (section on paper selection).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -23,7 +24,14 @@ QUESTIONS = {
 ANSWERS = ("yes", "no", "unsure")
 OPEN, ACCEPTED, REJECTED = "open", "accepted", "rejected"
 
-NAMED_VENUES = ("ACL", "EMNLP", "NAACL", "EACL", "COLING")
+NAMED_VENUES = {
+    "ACL": r"Annual Meeting of the Association for Computational Linguistics",
+    "EMNLP": r"Empirical Methods in Natural Language Processing",
+    "NAACL": r"North American Chapter of the Association for Computational Linguistics",
+    "EACL": r"European Chapter of the Association for Computational Linguistics",
+    "COLING": r"International Conference on Computational Linguistics",
+}
+"""The benchmark's venues, and how they are called in full."""
 YEARS = 5
 """How old a paper may be."""
 
@@ -44,6 +52,29 @@ class Answer:
 
     answer: str = ""
     justification: str = ""
+
+
+def settled(venue: str, year: int | None, licence: str, this_year: int) -> dict[str, Answer]:
+    """The questions that the evidence answers with yes: a person is shown them, and need not be asked.
+
+    Args:
+        venue: the line of the paper that names where it was published.
+        year: of the paper; None when it is not known.
+        licence: SPDX identifier; "" when none was recognised.
+    """
+    found = {}
+    if named := named_venues(venue):
+        found["venue"] = Answer("yes", f"{', '.join(named)}: {venue}")
+    if year is not None and 0 <= this_year - year <= YEARS:
+        found["year"] = Answer("yes", f"{year}")
+    if licence in ALLOWED:
+        found["license"] = Answer("yes", licence)
+    return found
+
+
+def named_venues(line: str) -> list[str]:
+    """The benchmark's venues that a line names, by acronym or in full."""
+    return [name for name, full in NAMED_VENUES.items() if re.search(rf"\b{name}\b|{full}", line)]
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from lmr_author import source
 from lmr_author.masking.context import Proposal, propose
 from lmr_author.masking.describe import draft
 from lmr_author.masking.mask import mask_source
 from lmr_author.masking.notes import MaskNotes
 from lmr_author.masking.notes_file import Described
+from lmr_author.suggesting import category
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow.mask import MaskOptions
+from lmr_author.workflow.mask_instruction import words_of
 from lmr_author.workflow.mask_records import earlier
 from lmr_author.workflow.mask_select import Chosen, Selection
 
@@ -84,6 +88,12 @@ def without_context(task: TaskDir, selection: Selection, options: MaskOptions) -
         and options.each.get(str(item.target), Described()).retrieval is None
         and not earlier(task, item.target).retrieval
     ]
+
+
+def likely_category(selection: Selection, names: Sequence[str]) -> str:
+    """A guess at the category of the first of some functions, by their node ids; "" when there is none."""
+    found = [item.definition for item in selection.chosen if str(item.target) in names]
+    return category.likely_category(words_of(found[0])) if found else ""
 
 
 def without_category(task: TaskDir, selection: Selection, options: MaskOptions) -> list[str]:

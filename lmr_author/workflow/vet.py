@@ -18,7 +18,15 @@ from lmr_author.paper.fetch import arxiv_id
 from lmr_author.repo import Address, Clone, CloneOptions
 from lmr_author.taskdir import TaskDir
 from lmr_author.vetting import evidence, sources
-from lmr_author.vetting.questions import QUESTIONS, Answer, Verdict, licence_stop, read_answer, verdict
+from lmr_author.vetting.questions import (
+    QUESTIONS,
+    Answer,
+    Verdict,
+    licence_stop,
+    read_answer,
+    settled,
+    verdict,
+)
 from lmr_author.vetting.sources import Services, Source
 
 Progress = Callable[[str], None]
@@ -50,6 +58,7 @@ class Vetting:
     Attributes:
         stop: why the licence forbids redistribution; "" when it does not.
         override: the person's reason to go on all the same; "" for none.
+        settled: what the evidence answers by itself; nobody's answer before somebody has seen it.
     """
 
     paper: str
@@ -60,6 +69,7 @@ class Vetting:
     answers: Mapping[str, Answer]
     stop: str
     override: str = ""
+    settled: Mapping[str, Answer] = field(default_factory=dict)
 
     @property
     def verdict(self) -> Verdict:
@@ -122,6 +132,12 @@ def gather(options: VetOptions, say: Progress) -> Vetting:
         sources=(*problems, *asked),
         answers={},
         stop=stop,
+        settled=settled(
+            read.venue if read else "",
+            read.year if read else None,
+            clone.licence if clone else "",
+            datetime.now(UTC).year,
+        ),
     )
 
 

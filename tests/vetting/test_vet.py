@@ -16,7 +16,15 @@ from lmr_author.cli.vet import _ask
 from lmr_author.errors import LmrError, UsageError
 from lmr_author.repo.licences import SENTENCES
 from lmr_author.vetting import evidence
-from lmr_author.vetting.questions import ALLOWED, NO_CHANGES, QUESTIONS, Answer, licence_stop, verdict
+from lmr_author.vetting.questions import (
+    ALLOWED,
+    NO_CHANGES,
+    QUESTIONS,
+    Answer,
+    licence_stop,
+    settled,
+    verdict,
+)
 from lmr_author.workflow import vet
 from lmr_author.workflow.new_task_records import read_vetting
 from tests.cli.program import validate_with
@@ -181,11 +189,12 @@ def keys() -> Iterator[PipeInput]:
 
 def test_at_a_terminal_every_answer_is_stored_at_once_and_can_be_changed(keys: PipeInput) -> None:
     enter, down = "\r", "\x1b[B"
-    keys.send_text((enter + enter) * 3)  # yes, no justification
+    keys.send_text(enter * 3)  # yes, no justification
     keys.send_text(
         down + enter + enter + "a workshop" + enter
     )  # venue: no; a reason is asked until there is one
-    keys.send_text((enter + enter) * 2)
+    keys.send_text(enter)
+    keys.send_text(down * 3 + enter + "MIT, as GitHub says" + enter)  # yes, and say why
     keys.send_text(down + enter)  # change the first answer
     keys.send_text(down * 2 + enter + "half a survey" + enter)
     keys.send_text(enter)  # done
@@ -193,9 +202,28 @@ def test_at_a_terminal_every_answer_is_stored_at_once_and_can_be_changed(keys: P
     saved: list[int] = []
     ended = _ask(start, lambda now: saved.append(len(now.answers)))
 
-    assert saved == [1, 2, 3, 4, 5, 6, 6]
+    assert saved == [1, 2, 3, 4, 5, 6, 6, 6]
     assert ended.answers["venue"] == Answer("no", "a workshop")
+    assert ended.answers["license"] == Answer("yes", "MIT, as GitHub says")
     assert ended.answers["methodological_focus"] == Answer("unsure", "half a survey")
+
+
+def test_what_the_evidence_answers_is_shown_and_not_asked(keys: PipeInput) -> None:
+    known = settled("Proceedings of EMNLP 2024", 2024, "MIT", 2026)
+    start = vet.Vetting("P", "R", "", {}, (), {}, "", settled=known)
+    keys.send_text("\r" * 4)  # three criteria, then done
+    ended = _ask(start, lambda now: None)
+    assert ended.verdict.status == "accepted"
+    assert ended.answers["venue"] == Answer("yes", "EMNLP: Proceedings of EMNLP 2024")
+    assert ended.answers["license"] == Answer("yes", "MIT")
+
+
+@pytest.mark.parametrize(
+    ("venue", "year", "licence"),
+    [("NeurIPS 2023", 2020, "CC-BY-ND-4.0"), ("", None, ""), ("a survey of ACLs", 2027, "mit")],
+)
+def test_only_a_sure_yes_is_settled(venue: str, year: int | None, licence: str) -> None:
+    assert settled(venue, year, licence, 2026) == {}
 
 
 def test_a_stop_asks_for_the_reason_to_go_on(keys: PipeInput) -> None:
