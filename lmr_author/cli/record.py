@@ -17,6 +17,7 @@ from lmr_author.cli.common import (
     can_ask,
     current_task,
 )
+from lmr_author.errors import UsageError
 
 if TYPE_CHECKING:
     from lmr_author.recording.tolerance import Widened
@@ -137,6 +138,8 @@ def _words(target: str | None, rest: list[str]) -> tuple[str | None, tuple[str, 
     """Target, command, and files of ``record import [TARGET] FILE…``."""
     if target == "import":
         named = [word for word in rest if "::" in word]
+        if len(rest) == len(named[:1]):
+            raise UsageError("record import needs a file", "as in: lmr-author record import batch.npz")
         return named[0] if named else None, (), tuple(Path(word) for word in rest if word not in named[:1])
     if target is not None and "::" not in target:
         # `record -- python driver.py`: the parser cannot know that the first word is the command's.

@@ -21,6 +21,9 @@ from .tree import join as join_path
 DEFAULT_LIMIT = 256 * 1024 * 1024
 """Largest document by default (bytes)."""
 
+NODE_BYTES = 6
+"""What an item of a container takes as text, about, beside its own data."""
+
 _PLACEHOLDER = {"$": "omitted"}
 _PART = re.compile(r"[^.\[]*(?:[.\[][^.\[]*)?")
 """The first two steps of a path: an argument and its attribute or item."""
@@ -169,7 +172,9 @@ class Encoder:
 
     def items(self, value: Iterable[Any], path: str) -> List[Any]:
         """Nodes of a sequence's items."""
-        return [self.node(item, join_path(path, "[%d]" % place)) for place, item in enumerate(value)]
+        nodes = [self.node(item, join_path(path, "[%d]" % place)) for place, item in enumerate(value)]
+        self.grow(path, NODE_BYTES * len(nodes))
+        return nodes
 
     def order_key(self, value: Any) -> Tuple[str, Any, str]:
         """Where an element of a set is written, so that the same set is always written alike."""
@@ -189,6 +194,7 @@ class Encoder:
         for place, (key, item) in enumerate(value):
             key_node = self.node(key, join_path(path, "<key %d>" % place))
             result.append([key_node, self.node(item, join_path(path, key_text(key_node, place)))])
+        self.grow(path, 2 * NODE_BYTES * len(result))
         return result
 
     def state(self, attributes: Iterable[Tuple[str, Any]], path: str, cls: type = object) -> List[List[Any]]:

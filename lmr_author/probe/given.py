@@ -1,7 +1,8 @@
 """Arguments from data files, as what drives the target: ``python -m lmr_probe.given REQUEST``.
 
 Request: ``{"goal_file", "qualname", "files": [path, …], "map": {parameter: where}, "pickle": bool}``; run from the
-repository's root, files relative to the request. A list of objects is one call each, anything else one call.
+repository's root, files relative to the request. A list of objects, or a table with a column for each parameter, is
+one call each; anything else is one call.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import json
 import os
 import pickle
 import sys
-from typing import Any, Callable, Dict, Iterator, List
+from typing import Any, Callable, Dict, Iterator, List, Set
 
 from .examples import import_goal, seed, use_up
 
@@ -43,7 +44,8 @@ def main(path: str) -> int:
                 except Exception as error:
                     failed += 1
                     print(
-                        "%s, call %d: %s: %s" % (name, number + 1, type(error).__name__, error),
+                        "%s, call %d: %s: %s"
+                        % (os.path.basename(name), number + 1, type(error).__name__, error),
                         file=sys.stderr,
                     )
     except Unusable as error:
@@ -54,8 +56,10 @@ def main(path: str) -> int:
 
 def calls(data: Any, places: Dict[str, str], function: Any) -> Iterator[Dict[str, Any]]:
     """The arguments of each call. Raises Unusable."""
-    several = isinstance(data, list) and bool(data) and all(isinstance(item, dict) for item in data)
     parameters = inspect.signature(function).parameters
+    if not places and hasattr(data, "to_dict") and required(parameters) <= set(getattr(data, "columns", ())):
+        data = data.to_dict("records")  # a table with a column for each parameter
+    several = isinstance(data, list) and bool(data) and all(isinstance(item, dict) for item in data)
     any_name = any(item.kind is item.VAR_KEYWORD for item in parameters.values())
     for item in data if several else [data]:
         if places:
@@ -66,19 +70,22 @@ def calls(data: Any, places: Dict[str, str], function: Any) -> Iterator[Dict[str
         if not isinstance(item, dict):
             item = {next(iter(parameters)): item}
         chosen = {name: value for name, value in item.items() if name in parameters or any_name}
-        missing = [
-            name
-            for name, one in parameters.items()
-            if one.default is one.empty
-            and name not in chosen
-            and one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)
-        ]
+        missing = sorted(required(parameters) - set(chosen), key=list(parameters).index)
         if missing:
             raise Unusable(
                 "the file says nothing about %s; it has: %s; add --map %s=WHERE"
                 % (", ".join(missing), ", ".join(str(name) for name in item), missing[0])
             )
         yield chosen
+
+
+def required(parameters: Any) -> Set[str]:
+    """Names of the parameters that have no default."""
+    return {
+        name
+        for name, one in parameters.items()
+        if one.default is one.empty and one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)
+    }
 
 
 def at(data: Any, place: str) -> Any:
@@ -117,7 +124,8 @@ def _torch(path: str, with_pickle: bool) -> Any:
         if with_pickle:
             return torch.load(path, map_location="cpu", weights_only=False)
         raise Unusable(
-            "%s holds more than tensors and plain values: --allow-pickle reads it, in the sandbox" % path
+            "%s holds more than tensors and plain values: --allow-pickle reads it, in the sandbox"
+            % os.path.basename(path)
         ) from error
 
 
@@ -127,7 +135,9 @@ def _numpy(path: str, with_pickle: bool) -> Any:
         found = numpy.load(path, allow_pickle=with_pickle)
         return {name: found[name] for name in found.files} if hasattr(found, "files") else found
     except ValueError as error:
-        raise Unusable("%s: %s; --allow-pickle reads it, in the sandbox" % (path, error)) from error
+        raise Unusable(
+            "%s: %s; --allow-pickle reads it, in the sandbox" % (os.path.basename(path), error)
+        ) from error
 
 
 def _json(path: str, with_pickle: bool) -> Any:

@@ -206,7 +206,7 @@ def _nothing(plan: Drive, recorded: Recorded) -> LmrError:
     if result.exit_code != 0:
         return LmrError(
             f"the command failed before it called {name}: {last}",
-            f"correct the driver, or its environment (--python); before that it said: {_tail(result)}",
+            f"correct the driver, or its environment (--python){_tail(result)}",
         )
     return LmrError(f"the command never called {name}", _never(plan, summary))
 
@@ -244,4 +244,5 @@ def _last_line(result: ExecResult) -> str:
 
 def _tail(result: ExecResult) -> str:
     lines = _said(result)
-    return " | ".join(line for line in lines[-5:-1] if not line.startswith("Traceback"))[:500]
+    before = " | ".join(line for line in lines[-5:-1] if not line.startswith("Traceback"))[:500]
+    return f"; before that it said: {before}" if before else ""

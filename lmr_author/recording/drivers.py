@@ -178,7 +178,8 @@ def from_data(implementation: Implementation, data: Data, here: Path, work: Path
         found = here / path
         if not found.is_file():
             raise UsageError(f"there is no file {path}", "paths are looked for from the current folder")
-        names.append(f"{number}{found.suffix.lower()}")
+        names.append(f"{number}/{found.name}")
+        (folder / str(number)).mkdir()
         shutil.copyfile(found, folder / names[-1])
     request = {
         "goal_file": implementation.goal_file,
@@ -188,7 +189,7 @@ def from_data(implementation: Implementation, data: Data, here: Path, work: Path
         "pickle": data.allow_pickle,
     }
     (folder / "request.json").write_text(json.dumps(request), "utf-8")
-    for path in [folder, *folder.iterdir()]:
+    for path in [folder, *folder.rglob("*")]:
         path.chmod(0o755 if path.is_dir() else 0o644)
     shown = [word for path in data.files for word in ("--import", path.name)]
     shown += [word for text in data.mapping for word in ("--map", text)]

@@ -66,6 +66,16 @@ class Runs:
         return Path(self.path).write_text, ("ran",)
 
 
+def test_a_table_is_a_call_for_each_row_or_an_argument() -> None:
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"x": [1, 2], "margin": [0.5, 1.5], "note": ["a", "b"]})
+    assert list(calls(table, {}, loss)) == [{"x": 1, "margin": 0.5}, {"x": 2, "margin": 1.5}]
+    (whole,) = calls(table.rename(columns={"x": "score"}), {}, loss)
+    assert list(whole) == ["x"] and whole["x"].shape == (2, 3)
+    (column,) = calls(table, {"x": "margin"}, loss)
+    assert column["x"].tolist() == [0.5, 1.5]
+
+
 def test_a_pickle_is_read_with_consent_only(tmp_path: Path) -> None:
     mark = tmp_path / "mark"
     path = tmp_path / "a.pkl"

@@ -1,0 +1,54 @@
+"""``lmr-author record`` as it is typed: what drives the target, and mistakes in that."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lmr_author.taskdir import TaskDir
+from tests.cli.conftest import HINGE
+from tests.cli.program import lmr, succeed
+from tests.evaluation.foreign import PLAIN_PYTHON
+
+pytestmark = pytest.mark.bwrap
+
+
+def test_arguments_are_imported_from_files(masked: TaskDir, tmp_path: Path) -> None:
+    (tmp_path / "calls.json").write_text(json.dumps([{"x": 0.5}, {"x": 3.0, "margin": 1.5}]))
+    (tmp_path / "other.csv").write_text("x,margin\n0.25,2\n")
+    python = ("--python", PLAIN_PYTHON)
+    first = succeed("record", "import", HINGE, tmp_path / "calls.json", *python, cwd=masked.root)
+    assert "recorded 2 of 2 calls" in first.err
+    again = succeed(
+        "record", "import", "calls.json", "--map", "x=x", "--task", masked.root, "--force", *python, cwd=tmp_path
+    )  # fmt: skip
+    assert "kept the old" in again.err
+    option = succeed(
+        "record", HINGE, "--import", tmp_path / "calls.json", "--force", *python, cwd=masked.root
+    )
+    assert "recorded 2 of 2 calls" in option.err
+
+
+def test_mistakes_in_what_is_imported(masked: TaskDir, tmp_path: Path) -> None:
+    for words, told in [
+        (["import"], "record import needs a file"),
+        (["import", HINGE], "record import needs a file"),
+        (["import", "nothing.npz"], "there is no file nothing.npz"),
+        (["import", "a.json", "--map", "x"], "not a mapping"),
+    ]:
+        (tmp_path / "a.json").write_text("{}")
+        ended = lmr("record", *words, "--task", masked.root, cwd=tmp_path)
+        assert ended.code == 2 and told in ended.err, words
+
+
+def test_a_large_call_says_how_much_to_cut(masked: TaskDir) -> None:
+    (masked.root / "small-repo/large.py").write_text(
+        "from pkg.losses import hinge\ntry:\n    hinge(list(range(100_000)))\nexcept TypeError:\n    pass\n"
+    )
+    ended = lmr(
+        "record", HINGE, "--max-mb", "0.1", "--python", PLAIN_PYTHON, "--", "python", "large.py", cwd=masked.root
+    )  # fmt: skip
+    assert ended.code == 3
+    assert "larger than the limit: x: " in ended.err and "--max-mb" in ended.err
