@@ -17,7 +17,7 @@ from lmr_author.recording.prove import Proof
 ONLY_FOR_RUNNING = frozenset(
     {"__main__.py", "calling.py", "child.py", "children.py", "driver.py", "examples.py", "facts.py", "frames.py",
      "given.py", "importing.py", "judge.py", "near.py", "pool.py", "recorder.py", "replayer.py", "suite.py",
-     "summary.py", "wrapping.py"}
+     "summary.py", "watching.py", "wrapping.py"}
 )  # fmt: skip
 """Parts of the probe that record or serve a replay; a test needs the others."""
 
