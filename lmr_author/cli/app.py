@@ -100,8 +100,13 @@ def run(arguments: list[str]) -> int:
     """Run one command; returns its exit code, and raises what goes wrong."""
     # typer brings its own click in newer versions: its exception is found from one that typer exports.
     usage_errors: Any = next(cls for cls in typer.BadParameter.__mro__ if cls.__name__ == "ClickException")
+    program: Any = app
+    name = "lmr-author"
+    if arguments and arguments[0] in VERBS:
+        # Not by way of the group: typer loads pydantic to read the group's own options, also for a --help.
+        program, name, arguments = command(arguments[0]), f"{name} {arguments[0]}", arguments[1:]
     try:
-        result = app(args=arguments, prog_name="lmr-author", standalone_mode=False)
+        result = program(args=arguments, prog_name=name, standalone_mode=False)
     except typer.Abort as error:
         raise KeyboardInterrupt from error
     except usage_errors as error:

@@ -27,7 +27,7 @@ HEAVY = (
     "jinja2",
     "rich",
 )
-HEAVY += ("questionary", "prompt_toolkit", "torch", "yaml")
+HEAVY += ("questionary", "prompt_toolkit", "torch", "yaml", "pydantic")
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -123,9 +123,9 @@ def test_new_task(tmp_path: Path) -> None:
 def test_mask_and_unmask_are_inverse(fresh: TaskDir, tmp_path: Path) -> None:
     (tmp_path / "words.txt").write_text("Implement the hinge loss of section 1.\n")
     pycache = fresh.root / "small-repo" / "pkg" / "__pycache__"
-    before = snapshot(fresh.root / "small-repo")
     pycache.mkdir()
     (pycache / "losses.pyc").write_bytes(b"compiled")
+    before = snapshot(fresh.root / "small-repo")
     done = succeed(
         *("mask", HINGE, "--instruction", "@../words.txt", "--category", CATEGORY, "--retrieval", "run.py"),
         *("--objective", "the hinge loss", "--input", "x: a number", "--step", "clip at 0", "--no-input"),
@@ -143,7 +143,8 @@ def test_mask_and_unmask_are_inverse(fresh: TaskDir, tmp_path: Path) -> None:
     assert (entry["category"], entry["retrieval_context"]) == (CATEGORY, ["run.py"])
     assert done.out == "" and f"masked {HINGE} as implementation 1" in done.err
 
-    assert f"restored {HINGE}" in succeed("unmask", HINGE, cwd=fresh.root / "small-repo" / "pkg").err
+    undone = succeed("unmask", HINGE, cwd=fresh.root / "small-repo" / "pkg").err
+    assert f"restored {HINGE}" in undone and "put back pkg/__pycache__" in undone
     assert snapshot(fresh.root / "small-repo") == before
     assert fresh.load().implementations == ()
 
