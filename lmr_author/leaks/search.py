@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -67,17 +68,30 @@ class Leak:
 
     @cached_property
     def diff(self) -> str:
-        """A unified diff from the solution's source to the place; "" where there is no text."""
+        """A unified diff from the solution's source to the place, indented alike; "" where there is no text."""
         if self.solution is None or not self.found:
             return ""
+        golden = textwrap.dedent(self.solution.source).splitlines()
         lines = difflib.unified_diff(
-            textwrap.dedent(self.solution.source).splitlines(),
-            textwrap.dedent(self.found).splitlines(),
+            golden,
+            _indented_as(golden, textwrap.dedent(self.found).splitlines()),
             f"golden {self.solution.qualname}",
             f"{self.path} {self.member}".strip(),
             lineterm="",
         )
         return "\n".join(lines)
+
+
+def _indented_as(golden: Sequence[str], found: Sequence[str]) -> Sequence[str]:
+    """A place with its lines moved in as far as those of the golden mostly are: a body alone stands further out."""
+    indents: dict[str, int] = {}
+    for line in golden:
+        indents.setdefault(line.strip(), len(line) - len(line.lstrip()))
+    moves = Counter(
+        indents[line.strip()] - len(line) + len(line.lstrip()) for line in found if line.strip() in indents
+    )
+    by = moves.most_common(1)[0][0] if moves else 0
+    return [" " * by + line if line.strip() else line for line in found] if by > 0 else found
 
 
 def in_file(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -217,3 +218,13 @@ def test_a_comment_that_the_golden_file_has_too_is_found(tmp_path: Path) -> None
     (task.root / "golden_files" / "losses_golden.py").write_text(GOLDEN + "\n\n" + comment)
 
     assert [one.code for one in validate([task]).findings] == ["LMR404"]
+
+
+@pytest.mark.parametrize("prefix", ["", "# ", "    "])
+def test_a_diff_does_not_show_that_a_place_stands_further_out(prefix: str, tmp_path: Path) -> None:
+    body = textwrap.indent(textwrap.dedent(BODY), prefix)
+    name = "notes.py" if prefix == "# " else "notes.md"
+    found = _found(_task(tmp_path, {name: f"X = 1\n{body}".encode() if prefix else body.encode()}))
+    changed = [line for line in found[name].diff.splitlines()[2:] if line[:1] in ("+", "-")]
+    telling = {line.strip() for line in BODY.splitlines()}
+    assert found[name].diff and not [line for line in changed if line[1:].strip() in telling]
