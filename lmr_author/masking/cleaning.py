@@ -35,7 +35,10 @@ GENERATED_SUFFIXES = frozenset({".pyc", ".pyo"})
 GENERATED_NAMES = frozenset({".DS_Store", "Thumbs.db"})
 
 RECORD = "from-repository.json"
-"""In the folder that keeps what was moved: path in the repository → path in that folder."""
+"""In the folder that keeps what was moved: path in the repository → path in that folder.
+
+Format: ``schemas/from-repository.schema.json``.
+"""
 
 
 @dataclass(frozen=True)

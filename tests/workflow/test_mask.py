@@ -14,6 +14,7 @@ from lmr_author.masking.notes import MaskNotes
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow.mask import MaskOptions, mask
 from lmr_author.workflow.unmask import unmask
+from tests.cli.program import validate_with
 from tests.support import LOSSES, make_task
 
 HINGE = "pkg/losses.py::hinge"
@@ -268,6 +269,9 @@ def test_what_has_something_new_in_its_place_and_a_history_are_said_to_stay_away
     (root / "build").write_bytes(b"a script")
     done = unmask(task, None, task.root)
     assert set(done.left_out) == {"build", ".git"}
+    left = json.loads((task.authoring / "removed" / "from-repository.json").read_bytes())
+    validate_with("from-repository", left)
+    assert left == {"build": "build", ".git": ".git"}
     assert (root / "build").read_bytes() == b"a script"
     assert (task.authoring / "removed" / "build" / "lib" / "pkg" / "losses.py").is_file()
     (root / "build").unlink()
