@@ -204,8 +204,10 @@ def _move(paths: Iterable[Path], repository: Path, keep: Path) -> tuple[str, ...
             name = f"{relative}.{number}"
         names[relative] = name
     if names:
-        # Before the first move: an entry without its file does no harm.
-        files.write_json(keep / RECORD, _moved(keep) | names)
+        # Before the first move: an entry without its file does no harm. What is kept already stays what comes
+        # back: it was the repository's own, and whatever is moved from its place later is not.
+        known = {path: name for path, name in _moved(keep).items() if os.path.lexists(keep / name)}
+        files.write_json(keep / RECORD, names | known)
     for relative, name in names.items():
         (keep / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.move(repository / relative, keep / name)

@@ -10,6 +10,7 @@ import pytest
 
 from lmr_author import files
 from lmr_author.errors import LmrError, TargetError, UsageError
+from lmr_author.masking.cleaning import Cleaned
 from lmr_author.masking.notes import MaskNotes
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow.mask import MaskOptions, mask
@@ -259,6 +260,30 @@ def test_what_a_run_makes_again_is_deleted_and_never_takes_the_place_of_the_repo
     (root / ".DS_Store").write_bytes(b"of a file manager")
     unmask(task, None, task.root)
     assert tree(root) == before
+
+
+def test_a_second_backup_is_moved_too_and_the_first_one_comes_back(task: TaskDir) -> None:
+    commit(task)
+    root = task.root / "small-repo"
+    before = tree(root)
+    mask(task, MaskOptions((HINGE,)), task.root)
+    (root / "pkg" / "losses.py.orig").write_bytes(b"of a merge")
+    again = mask(task, MaskOptions(("pkg/losses.py::Meter.add",)), task.root)
+    assert again.cleaned == Cleaned(moved=("pkg/losses.py.orig",))
+    assert (task.authoring / "removed" / "pkg" / "losses.py.orig.2").read_bytes() == b"of a merge"
+    unmask(task, None, task.root)
+    assert tree(root) == before
+
+
+def test_a_cache_is_moved_when_the_one_that_was_kept_is_gone(task: TaskDir) -> None:
+    commit(task)
+    mask(task, MaskOptions((HINGE,)), task.root)
+    (task.authoring / "removed" / "pkg" / "old.pyc").unlink()
+    (task.root / "small-repo" / "pkg" / "old.pyc").write_bytes(b"put there again")
+    again = mask(task, MaskOptions(("pkg/losses.py::Meter.add",)), task.root)
+    assert again.cleaned == Cleaned(moved=("pkg/old.pyc",))
+    unmask(task, None, task.root)
+    assert (task.root / "small-repo" / "pkg" / "old.pyc").read_bytes() == b"put there again"
 
 
 def test_what_has_something_new_in_its_place_and_a_history_are_said_to_stay_away(task: TaskDir) -> None:
