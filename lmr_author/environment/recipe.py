@@ -288,9 +288,20 @@ def is_exact(declared: Declared) -> bool:
     )
 
 
+INDIRECT = frozenset(
+    {"certifi", "idna", "urllib3", "six", "charset-normalizer", "chardet", "pytz", "markupsafe", "zipp", "pyparsing",
+     "python-dateutil", "click", "joblib", "attrs", "typing-extensions", "threadpoolctl"}
+)  # fmt: skip
+"""Packages that nobody asks for, and that nearly every environment holds."""
+
+
 def is_freeze(declared: Sequence[Declared]) -> bool:
-    """Whether this is the full list of an environment that existed: many packages, nearly all exact."""
-    return len(declared) >= 15 and sum(map(is_exact, declared)) >= 0.9 * len(declared)
+    """Whether this is the full list of an environment that existed: many packages, indirect ones too, nearly all exact.
+
+    A long list of what somebody asked for by name and version is none: what these packages need is missing in it.
+    """
+    indirect = sum(item.name in INDIRECT for item in declared)
+    return len(declared) >= 15 and indirect >= 3 and sum(map(is_exact, declared)) >= 0.9 * len(declared)
 
 
 def _short(text: str) -> str:

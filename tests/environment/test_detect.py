@@ -118,9 +118,9 @@ def test_markers_of_other_systems_are_left_out(tmp_path: Path) -> None:
 
 
 def test_a_full_freeze_is_left_as_it_is(tmp_path: Path) -> None:
-    freeze = "".join(f"p{number}==1.{number}\n" for number in range(20))
+    freeze = "".join(f"p{number}==1.{number}\n" for number in range(20)) + "certifi==1\nidna==2\nsix==3\n"
     recipe = detect(repository(tmp_path, {"requirements.txt": freeze, "a.py": "import numpy"}))
-    assert len(recipe.requirements) == 20
+    assert len(recipe.requirements) == 23
 
 
 def test_other_places_of_requirements(tmp_path: Path) -> None:

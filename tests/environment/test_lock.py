@@ -24,6 +24,10 @@ INDEX = {
 }
 
 
+FROZEN = ("certifi", "idna", "six", *(f"p{number}" for number in range(15)))
+"""An environment as `pip freeze` lists it."""
+
+
 @pytest.fixture(autouse=True)
 def no_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "cache"))
@@ -100,13 +104,20 @@ def test_a_guess_gives_way(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_freeze_that_contradicts_itself_is_installed_as_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
-    fill = {f"p{number}": [Release("1.0", "2022-01-01")] for number in range(15)}
-    wanted = [f"p{number}==1.0" for number in range(15)]
+    fill = {name: [Release("1.0", "2022-01-01")] for name in FROZEN}
+    wanted = [f"{name}==1.0" for name in FROZEN]
     index = {**INDEX, **fill, "odd": [Release("1.0", "2022-01-01", ("maths==2.0",))]}
     made = resolve(monkeypatch, *wanted, "odd==1.0", "maths==1.0", index=index)
     assert made.pinned
     assert lines(made) == sorted([*wanted, "odd==1.0", "maths==1.0"])
     assert "whole environment" in made.note
+
+
+def test_a_long_list_without_what_it_needs_is_no_freeze(monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = [f"p{number}==1.0" for number in range(15)]
+    fill = {f"p{number}": [Release("1.0", "2022-01-01")] for number in range(15)}
+    made = resolve(monkeypatch, *wanted, "loss==1.0", index={**INDEX, **fill})
+    assert lines(made) == sorted([*wanted, "loss==1.0", "maths==1.5"])
 
 
 def test_an_index_without_dates_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,9 +177,9 @@ def test_the_repositorys_settings_for_uv_are_not_used(
 
 
 def test_sources_without_a_wheel_in_a_freeze_are_not_built_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    fill = {f"p{number}": [Release("1.0", "2022-01-01")] for number in range(15)}
+    fill = {name: [Release("1.0", "2022-01-01")] for name in FROZEN}
     source = {name: [Release("1.0", "2022-01-01", wheel=False)] for name in ("old", "flash-attn")}
-    wanted = [f"p{number}==1.0" for number in range(15)]
+    wanted = [f"{name}==1.0" for name in FROZEN]
     made = resolve(monkeypatch, *wanted, "old==1.0", "flash-attn==1.0", index={**fill, **source})
     assert lines(made) == sorted([*wanted, "old==1.0"])
     assert made.pinned

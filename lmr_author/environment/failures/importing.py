@@ -16,6 +16,7 @@ from lmr_author.environment.failures.versions import (
     OldProtobuf,
     OldPython,
     Python2,
+    StrictOverrides,
 )
 from lmr_author.environment.imports import package_names
 from lmr_author.environment.recipe import TORCH_FAMILY
@@ -224,6 +225,7 @@ IMPORTING: tuple[type[Explainer], ...] = (
     OldNumpyNames,
     HubCachedDownload,
     OldProtobuf,
+    StrictOverrides,
     CudaLibrary,
     TorchMismatch,
     SharedLibrary,

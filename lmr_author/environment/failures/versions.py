@@ -188,14 +188,34 @@ RESTORED = frozenset(
 def _later_version(failure: Failure) -> Newer | None:
     """A later version of the library whose code failed; None where it is the repository's."""
     files = re.findall(r'^ *File "([^"]+)", line', failure.text, re.M)
-    library = re.search(r"-packages/(\w+)", files[-1] if files else "")
-    # Python's own files may come last: what they were called by counts.
-    for file in reversed(files):
-        if "-packages/" in file or "/lib/python3" not in file:
-            library = re.search(r"-packages/(\w+)", file)
-            break
+    # Python's own files come last when they were called: by whom is what counts.
+    callers = [file for file in files if "-packages/" in file or "/lib/python3" not in file]
+    library = re.search(r"-packages/(\w+)", callers[-1]) if callers else None
     name = package_names().get(library[1], library[1]) if library else ""
     return Newer(canonicalize_name(name)) if name and name not in TORCH_FAMILY else None
+
+
+class StrictOverrides(Explainer):
+    """The package ``overrides`` compares signatures since version 4, which code of before does not expect."""
+
+    name = "overrides"
+    stages = ("import",)
+    pattern = compiled(r"-packages/overrides/[\s\S]*?TypeError: ([^\n]*)")
+    examples = (
+        Example(
+            '  File "/usr/local/lib/python3.11/dist-packages/overrides/signature.py", line 305, in'
+            " ensure_return_type_compatibility\nTypeError: BiAffine.extra_repr: return type `None` is not a"
+            " `<class 'str'>`.",
+            "overrides compares signatures since version 4",
+            "overrides<4",
+            "import",
+        ),
+    )
+
+    def explain(self, match: re.Match[str], failure: Failure) -> Explanation:
+        """The last version that does not compare is as good for the rest."""
+        change = Requirements(("overrides<4",))
+        return self.told(f"overrides compares signatures since version 4: {match[1]}", str(change), change)
 
 
 class OldLibraryName(Explainer):
@@ -270,10 +290,25 @@ class Python2(Explainer):
             "newer Python",
             "import",
         ),
+        Example(
+            '  File "/workspace/repo/a.py", line 1, in <module>\n    import aiohttp\n'
+            '  File "/usr/local/lib/python3.11/dist-packages/aiohttp/helpers.py", line 9\n'
+            "    yield from asyncio.async(x)\n                       ^^^^^\nSyntaxError: invalid syntax",
+            "aiohttp is of a version that the image's Python cannot read",
+            "later version of aiohttp",
+            "import",
+        ),
     )
 
     def explain(self, match: re.Match[str], failure: Failure) -> Explanation:
-        """By the message."""
+        """By the message, and by whose file it is: a library has later versions."""
+        newer = _later_version(failure)
+        if newer is not None:
+            return self.told(
+                f"{newer.name} is of a version that the image's Python cannot read: {match[1]}",
+                f"{newer}, or use a base image with an older Python",
+                newer,
+            )
         if "print" in match[1] or "exec" in match[1] or match[0].startswith("TabError"):
             return self.told(
                 "the file is written for Python 2", "choose another target, or convert the repository first"
