@@ -14,6 +14,7 @@ from lmr_author.environment import resolver
 from lmr_author.environment.locked import Conflict, Lock, unpinned
 from lmr_author.environment.recipe import BUILT_WITH_TORCH, Declared, is_exact
 from lmr_author.environment.resolver import Attempt
+from lmr_author.environment.wheels import NO_WHEEL
 from lmr_author.processes import printable
 
 
@@ -32,16 +33,13 @@ class Index:
     nearest: Callable[[Declared, tuple[str, ...] | None], str]
 
 
-_NO_WHEEL = re.compile(r"Wheels are required for `([\w.-]+)`")
-
-
 def following(attempt: Attempt, stderr: str, index: Index) -> Attempt | Lock:
     """What to do about uv's message: the next attempt, or a lock that is not pinned and says why."""
     text = " ".join(resolver.said(stderr).split())
     failure = resolver.index_failure(text)
     if failure:
         return unpinned(attempt, failure)
-    missing = [name for name in _NO_WHEEL.findall(text) if name not in attempt.built]
+    missing = [name for name in NO_WHEEL.findall(text) if name not in attempt.built]
     # What may be newer already is only in the way of what may not yet.
     missing.sort(key=lambda name: any(item.startswith(f"{name}=") for item in attempt.later))
     if attempt.wheels_from and missing:

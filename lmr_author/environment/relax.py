@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 
 from packaging.requirements import Requirement
 
@@ -21,6 +22,9 @@ MOST = 12
 
 Resolve = Callable[[Recipe, tuple[str, ...], float], Lock]
 """A recipe, what was changed in it and seconds → its lock."""
+
+Nearest = Callable[[Declared], str]
+"""A pin → the first later one that has a wheel, and needs what has wheels; "" when there is none, or it has them."""
 
 
 @dataclass(frozen=True)
@@ -43,14 +47,21 @@ class Search:
     Attributes:
         recipe: as the repository has it.
         resolve: makes a lock.
+        nearest: asked of what is blamed, each once.
         deadline: when to stop, by ``time.monotonic()``.
         progress: is told what is tried.
     """
 
     recipe: Recipe
     resolve: Resolve
+    nearest: Nearest
     deadline: float
     progress: Callable[[str], None]
+
+    def loosened(self, item: Declared) -> list[Looser]:
+        """What can be made of a requirement, the smallest change first."""
+        nearest = self.nearest(item) if is_exact(item) else ""
+        return [*([Looser(item, nearest)] if nearest else []), *loosened(item, self.recipe)]
 
     def attempt(self, changes: tuple[Looser, ...]) -> Lock | None:
         """The lock with some changes; None when there is no time left."""
@@ -69,6 +80,7 @@ def relaxed(
     recipe: Recipe,
     failed: Lock,
     resolve: Resolve,
+    nearest: Nearest,
     *,
     seconds: float,
     progress: Callable[[str], None] | None = None,
@@ -76,11 +88,12 @@ def relaxed(
 ) -> Lock | None:
     """A lock that needed changes, which its ``changes`` and its comments name; None when none is found.
 
-    A later date is tried first. Then requirements give way, of those that the resolver blames: ``==`` to ``~=``,
-    to ``>=``, and at last without a version, or left out where no code imports them at once. Where one change is
+    A later date is tried first. Then requirements give way, of those that the resolver blames: ``==`` to the first
+    later version with a wheel, to ``~=``, to ``>=``, and at last without a version, or left out where no code imports
+    them at once. Where one change is
     not enough the next conflict is dealt with in turn; in the end each change is as small as the others allow.
     """
-    search = Search(recipe, resolve, time.monotonic() + seconds, progress or (lambda _: None))
+    search = Search(recipe, resolve, cache(nearest), time.monotonic() + seconds, progress or (lambda _: None))
     if NO_DATES in failed.note:
         made = search.made(
             replace(recipe, date=None), ("versions of today, because the index does not tell their dates",)
@@ -105,7 +118,7 @@ def _together(search: Search, failed: Lock) -> Lock | None:
         blamed = _originals(search.recipe, failed.conflict.blamed)
         step: tuple[tuple[Looser, ...], Lock] | None = None
         for change in sorted(
-            (change for item in blamed for change in loosened(item, search.recipe)),
+            (change for item in blamed for change in search.loosened(item)),
             key=lambda change: not change.text,
         ):
             proposal = _with(changes, change)
@@ -130,7 +143,7 @@ def _all_at_once(
 ) -> tuple[tuple[Looser, ...], Lock] | None:
     """What is blamed without any versions, where no change of one thing leads anywhere."""
     for item in blamed:
-        loosest = [change for change in loosened(item, search.recipe) if change.text]
+        loosest = [change for change in search.loosened(item) if change.text]
         changes = _with(changes, loosest[-1]) if loosest else changes
     made = search.attempt(changes)
     return (changes, made) if made else None
@@ -142,7 +155,7 @@ def _smallest(search: Search, changes: tuple[Looser, ...], made: Lock) -> Lock:
         return made
     for change in changes:
         others = tuple(one for one in changes if one.item != change.item)
-        smaller = [(), *((one,) for one in loosened(change.item, search.recipe))]
+        smaller = [(), *((one,) for one in search.loosened(change.item))]
         for less in smaller[: smaller.index((change,))]:
             lock = search.attempt((*others, *less))
             if lock is None:

@@ -31,6 +31,9 @@ FOLLOWED = timedelta(days=180)
 """After so long the packages that have to be compiled have wheels for a new Python (sentencepiece took 170 days)."""
 
 _SECONDS = 30.0
+_SOURCES = 6
+NO_WHEEL = re.compile(r"Wheels are required for `([\w.-]+)`")
+"""What uv says of a package of which there is only the source."""
 
 
 def not_before(recipe: Recipe, base: BaseImage) -> tuple[Recipe, str]:
@@ -143,14 +146,26 @@ def _found(
 ) -> str:
     """The oldest version that satisfies a requirement and has a wheel for a Python; "" when there is none.
 
-    With ``built`` what it needs is looked at, too.
+    With ``built`` what it needs is looked at, too; what of that is Python alone may be built.
     """
-    attempt = Attempt(
-        (Declared("", text, ""),), resolve=built is not None, built=built or (), lowest=True, offline=offline
-    )
-    done = compile_once(attempt, Recipe(date=date), base, _SECONDS)
-    pins = versions(done.stdout.decode("utf-8", "replace")) if done.exit_code == 0 else {}
-    return pins.get(canonicalize_name(Requirement(text).name), "")
+    name = canonicalize_name(Requirement(text).name)
+    for _ in range(_SOURCES):
+        attempt = Attempt(
+            (Declared("", text, ""),),
+            resolve=built is not None,
+            built=built or (),
+            lowest=True,
+            offline=offline,
+        )
+        done = compile_once(attempt, Recipe(date=date), base, _SECONDS)
+        if done.exit_code == 0:
+            return versions(done.stdout.decode("utf-8", "replace")).get(name, "")
+        missing = dict.fromkeys(NO_WHEEL.findall(done.stderr)) if built is not None else {}
+        more = [one for one in missing if one not in (built or ()) and not is_compiled(one, base, date=date)]
+        if not more:
+            break
+        built = (*(built or ()), *more)
+    return ""
 
 
 def with_wheels(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from lmr_author import environment
 from lmr_author.environment import BaseImage, Lock, Recipe
+from lmr_author.environment.recipe import Declared
 from lmr_author.errors import LmrError
 from lmr_author.workflow import new_task_records as records
 from lmr_author.workflow.env import (
@@ -115,11 +116,19 @@ def _relaxed(
 ) -> Lock:
     """A lock with changes that were agreed to. Raises LmrError, which says what would work."""
     from lmr_author.environment.relax import relaxed
+    from lmr_author.environment.wheels import nearest, not_before
+
+    later, _ = not_before(recipe, base)
+
+    def first_later(item: Declared) -> str:
+        itself = nearest(item, later, base, offline=options.offline)
+        return itself or nearest(item, later, base, built=(), offline=options.offline)
 
     made = relaxed(
         recipe,
         failed,
         lambda changed, words, left: _made(changed, base, options, changes=words, seconds=left),
+        first_later,
         seconds=options.seconds,
         progress=progress,
     )

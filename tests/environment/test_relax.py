@@ -11,14 +11,22 @@ import pytest
 from lmr_author.environment import Lock, Recipe, choose_base, lock
 from lmr_author.environment.recipe import Declared
 from lmr_author.environment.relax import loosened, relaxed
+from lmr_author.environment.wheels import nearest
 from tests.servers import Release, package_index
 
+COMPILED = [
+    Release("1.0", "2019-01-01", tags=("cp37-cp37m",)),
+    Release("1.1", "2021-01-01", tags=("cp39-cp39",)),
+    Release("2.0", "2021-06-01", tags=("cp39-cp39",)),
+]
 INDEX = {
     "loss": [Release("1.0", "2020-01-01", ("maths==1.0",)), Release("1.1", "2020-06-01", ("maths==2.0",))],
     "maths": [Release("1.0", "2020-01-01"), Release("2.0", "2020-06-01")],
     "plot": [Release("1.0", "2020-01-01", ("colour<2",)), Release("3.0", "2020-06-01", ("colour>=2",))],
     "colour": [Release("1.0", "2020-01-01"), Release("2.0", "2020-06-01")],
     "late": [Release("1.0", "2020-01-01", ("colour<2",)), Release("2.0", "2022-03-01", ("colour>=2",))],
+    "fast": COMPILED,
+    "slow": COMPILED,
     "stuck": [Release("1.0", "2020-01-01", ("maths>=9",))],
 }
 BASE = choose_base(Recipe(), "me/base:1", "3.9")
@@ -54,7 +62,14 @@ def relax(wanted: Recipe) -> Lock | None:
 
     failed = lock(wanted, BASE)
     assert not failed.pinned
-    return relaxed(wanted, failed, resolve, seconds=60, now=datetime(2022, 12, 1, tzinfo=UTC))
+    return relaxed(
+        wanted,
+        failed,
+        resolve,
+        lambda item: nearest(item, wanted, BASE),
+        seconds=60,
+        now=datetime(2022, 12, 1, tzinfo=UTC),
+    )
 
 
 def pins(made: Lock | None) -> list[str]:
@@ -77,6 +92,15 @@ def test_several_conflicts_are_put_right_in_one_go() -> None:
         "loss~=1.0 in place of loss==1.0 (r.txt:1)",
         "plot>=1.0 in place of plot==1.0 (r.txt:3)",
     }
+
+
+def test_what_has_no_wheel_takes_the_first_later_version_with_one() -> None:
+    made = relax(recipe("fast==1.0", "slow==1.0", imported=("fast", "slow")))
+    assert pins(made) == ["fast==1.1", "slow==1.1"]
+    assert made is not None and sorted(made.changes) == [
+        "fast==1.1 in place of fast==1.0 (r.txt:1)",
+        "slow==1.1 in place of slow==1.0 (r.txt:2)",
+    ]
 
 
 def test_a_later_date_changes_no_requirement() -> None:
