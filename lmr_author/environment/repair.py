@@ -14,6 +14,7 @@ from lmr_author.environment.failures.changes import (
     Change,
     Drop,
     Newer,
+    Older,
     OldNames,
     Requirements,
     SystemPackages,
@@ -27,13 +28,15 @@ class Index:
     """What the package index is asked.
 
     Attributes:
-        resolve: requirements → pinned lines, with what they need in turn, as of the commit's date; [] when there are
-            none. Where the second argument holds, not before there were packages for the image's Python.
+        resolve: requirements → pinned lines, with what they need in turn, as of the day that the change asks for;
+            [] when there are none.
         next_wheel: a pin → the first later version that has a wheel for the image's Python; "" when there is none.
+        fit: whether two pins can be installed together.
     """
 
-    resolve: Callable[[tuple[str, ...], bool], list[str]]
+    resolve: Callable[[tuple[str, ...], Change], list[str]]
     next_wheel: Callable[[str], str]
+    fit: Callable[[str, str], bool]
 
 
 MARK = "# Added by lmr-author env build --fix."
@@ -98,14 +101,14 @@ def _changed(change: Change, texts: Texts, index: Index, droppable: Collection[s
     if isinstance(change, OldNames):
         return replace(texts, dockerfile=_inserted(texts.dockerfile, _GIVEN_BACK))
     if isinstance(change, Requirements):
-        return _with_requirements(change.texts, texts, lambda wanted: index.resolve(wanted, False))
-    if isinstance(change, Drop | Newer | Wheel):
+        return _with_requirements(change.texts, texts, change, index)
+    if isinstance(change, Drop | Newer | Older | Wheel):
         return _with_another(change, texts, index, droppable)
     return None
 
 
 def _with_another(
-    change: Drop | Newer | Wheel, texts: Texts, index: Index, droppable: Collection[str]
+    change: Drop | Newer | Older | Wheel, texts: Texts, index: Index, droppable: Collection[str]
 ) -> Texts | None:
     """The lock with another version of a package that it has, or without the package."""
     held = next((_plain(text) for name, text in entries(texts.lock) if name == change.name), "")
@@ -113,9 +116,10 @@ def _with_another(
         if change.name not in droppable or not held:
             return None
         return replace(texts, lock=without_requirement(texts.lock, change.name, change.reason))
-    if isinstance(change, Newer):
-        wanted = (held.split(";")[0].strip().replace("==", ">"),) if "==" in held else ()
-        return _with_requirements(wanted, texts, lambda wanted: index.resolve(wanted, True))
+    if isinstance(change, Newer | Older):
+        mark = ">" if isinstance(change, Newer) else "<"
+        wanted = (held.split(";")[0].strip().replace("==", mark),) if "==" in held else ()
+        return _with_requirements(wanted, texts, change, index)
     # A line without hashes would make pip refuse the whole file.
     line = index.next_wheel(held) if held and "--hash=" not in texts.lock else ""
     return replace(texts, lock=with_requirement(texts.lock, line)) if line else None
@@ -150,21 +154,21 @@ def _inserted(dockerfile: str, instruction: str) -> str:
     return "".join([*lines[:place], f"{MARK}\n{instruction}\n\n", *lines[place:]])
 
 
-def _with_requirements(
-    texts_wanted: tuple[str, ...], texts: Texts, resolve: Callable[[tuple[str, ...]], list[str]]
-) -> Texts | None:
+def _with_requirements(wanted: tuple[str, ...], texts: Texts, change: Change, index: Index) -> Texts | None:
+    """The lock with requirements and what they need; of what it has already, only what does not fit is replaced."""
     if "--hash=" in texts.lock:
         return None  # a line without hashes would make pip refuse the whole file
-    held = {name for name, _ in entries(texts.lock) if name}
-    wanted = {canonicalize_name(Requirement(text).name): Requirement(text) for text in texts_wanted}
-    unmet = {name: item for name, item in wanted.items() if not _met(texts.lock, name, item)}
-    lines = resolve(tuple(str(item) for item in unmet.values())) if unmet else []
+    held = {name: _plain(text) for name, text in entries(texts.lock) if name}
+    named = {canonicalize_name(Requirement(text).name): Requirement(text) for text in wanted}
+    unmet = {name: item for name, item in named.items() if not _met(texts.lock, name, item)}
+    lines = index.resolve(tuple(str(item) for item in unmet.values()), change) if unmet else []
     if not lines:
         return None
+    made = {canonicalize_name(Requirement(line).name): line for line in lines}
     lock = texts.lock
-    for line in lines:
-        name = canonicalize_name(Requirement(line).name)
-        if name in unmet or name not in held:
+    for name, line in made.items():
+        fits = name in held and name not in unmet
+        if not fits or any(not index.fit(made[one], held[name]) for one in unmet if one in made):
             lock = with_requirement(lock, line)
     return replace(texts, lock=lock)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -13,8 +14,8 @@ from packaging.utils import canonicalize_name
 from lmr_author import files
 from lmr_author.environment import Recipe, choose_base, detect, lock, stamp
 from lmr_author.environment.failures import Change, Explanation
-from lmr_author.environment.failures.changes import Drop, Relaxed, Requirements, Wheel
-from lmr_author.environment.recipe import Declared, parse_requirement
+from lmr_author.environment.failures.changes import Drop, Newer, Older, Relaxed, Requirements, Wheel
+from lmr_author.environment.recipe import Declared, is_exact, parse_requirement
 from lmr_author.environment.repair import Index, Texts, repaired, requirements
 from lmr_author.environment.wheels import nearest, not_before
 from lmr_author.errors import LmrError
@@ -85,6 +86,8 @@ class Repairs:
 
     def _candidates(self, change: Change) -> tuple[Change, ...]:
         """A change, and what is tried when it cannot be made or does not help."""
+        if isinstance(change, Older):
+            return change, replace(change, years=3)
         if not isinstance(change, Wheel):
             return (change,)
         return Relaxed(), change, Drop(change.name, "it cannot be installed, and no code imports it at once")
@@ -92,9 +95,12 @@ class Repairs:
     def _changed(self, change: Change, before: Texts, known: env_facts.Known, minor: str) -> Texts | None:
         if isinstance(change, Relaxed):
             return self._relaxed(before, minor)
+        if isinstance(change, Older) and change.name in self._pinned():
+            return None
         index = Index(
-            lambda wanted, later: _resolved(wanted, known, minor, later=later),
+            lambda wanted, change: _resolved(wanted, known, minor, change),
             lambda pin: _next_wheel(pin, known, minor),
+            lambda pin, other: bool(_resolved((pin, other), known, minor, change)),
         )
         droppable = self._droppable(known) if isinstance(change, Drop) else frozenset[str]()
         return repaired(change, before, index, droppable)
@@ -149,16 +155,28 @@ class Repairs:
             if isinstance(item.change, Requirements)
             for text in item.change.texts
         }
-        return known.guessed | own | detect(self._task.repository(self._task.load())).idle
+        return known.guessed | own | self._recipe().idle
+
+    def _pinned(self) -> frozenset[str]:
+        """What the repository itself names a version of."""
+        declared = (item for item in self._recipe().requirements if not item.mentioned and not item.guessed)
+        return frozenset(item.name for item in declared if is_exact(item))
+
+    def _recipe(self) -> Recipe:
+        return detect(self._task.repository(self._task.load()))
 
 
-def _resolved(wanted: tuple[str, ...], known: env_facts.Known, python: str, *, later: bool) -> list[str]:
-    """Requirements and what they need, pinned as of the commit's date for the image's Python."""
+def _resolved(wanted: tuple[str, ...], known: env_facts.Known, python: str, change: Change) -> list[str]:
+    """Requirements and what they need, pinned for the image's Python as of the day that a change asks for."""
     parsed = [parse_requirement(text, "env build --fix") for text in wanted]
     declared = tuple(item for item in parsed if isinstance(item, Declared))
     base = choose_base(Recipe(), known.base.reference or None, python)
     recipe = Recipe(requirements=declared, date=known.date)
-    made = lock(not_before(recipe, base)[0] if later else recipe, base)
+    if isinstance(change, Newer):
+        recipe, _ = not_before(recipe, base)
+    elif isinstance(change, Older):
+        recipe = replace(recipe, date=(known.date or datetime.now(UTC)) - timedelta(days=365 * change.years))
+    made = lock(recipe, base)
     # Not pinned: the index does not answer, or nothing fits. Then nothing is better than a guess.
     return requirements(made.text) if made.pinned else []
 

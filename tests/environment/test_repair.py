@@ -17,6 +17,7 @@ from lmr_author.environment.failures.changes import (
     Change,
     Drop,
     Newer,
+    Older,
     OldNames,
     Requirements,
     SystemPackages,
@@ -44,11 +45,18 @@ INDEX = {
     "opencv-python-headless": ["numpy==1.26.4", "opencv-python-headless==4.8"],
 }
 LATER = {"zipp>3": ["more==1", "zipp==4"]}
+EARLIER = {"zipp<3": ["anyio==0", "numpy==1.0", "zipp==2"]}
 
 
-def resolve(wanted: tuple[str, ...], later: bool) -> list[str]:
+def resolve(wanted: tuple[str, ...], made: Change) -> list[str]:
     """A package index, as of the commit's date; a later version of zipp came out after that."""
-    return [line for text in wanted for line in (LATER if later else INDEX).get(text, [])]
+    index = LATER if isinstance(made, Newer) else EARLIER if isinstance(made, Older) else INDEX
+    return [line for text in wanted for line in index.get(text, [])]
+
+
+def fit(pin: str, other: str) -> bool:
+    """Whether two pins can be installed together: the earlier zipp needs an earlier anyio."""
+    return (pin, other) != ("zipp==2", "anyio==1")
 
 
 def next_wheel(pin: str) -> str:
@@ -57,7 +65,7 @@ def next_wheel(pin: str) -> str:
 
 
 def change(made: Change, texts: Texts | None = None, droppable: tuple[str, ...] = ()) -> Texts | None:
-    return repaired(made, texts or Texts(DOCKERFILE, LOCK), Index(resolve, next_wheel), droppable)
+    return repaired(made, texts or Texts(DOCKERFILE, LOCK), Index(resolve, next_wheel, fit), droppable)
 
 
 def test_packages_get_an_instruction_before_the_first_that_needs_them() -> None:
@@ -146,6 +154,12 @@ def test_a_later_version_brings_what_it_needs() -> None:
     assert after is not None and after.lock == "# pinned\nanyio==1\nmore==1\nnumpy==2.1.0\nzipp==4\n"
     assert change(Newer("numpy")) is None, "there is none"
     assert change(Newer("absent")) is None
+
+
+def test_an_earlier_version_takes_along_what_does_not_fit_it() -> None:
+    after = change(Older("zipp"))
+    assert after is not None and after.lock == "# pinned\nanyio==0\nnumpy==2.1.0\nzipp==2\n"
+    assert change(Older("numpy")) is None, "there is none"
 
 
 def test_the_names_that_python_no_longer_has_are_given_back() -> None:

@@ -65,6 +65,21 @@ class Newer:
 
 
 @dataclass(frozen=True)
+class Older:
+    """Take the version of a package that was current some years before the commit: code is older than its last commit.
+
+    Never of what the repository itself pins.
+    """
+
+    name: str
+    years: int = 1
+
+    def __str__(self) -> str:
+        when = f"{self.years} year{'s' * (self.years > 1)}"
+        return f"take the version of {self.name} that was current {when} before the commit"
+
+
+@dataclass(frozen=True)
 class OldNames:
     """Give Python's own modules back the names that newer versions of it no longer have."""
 
@@ -92,5 +107,14 @@ class ArchivedMirrors:
 
 
 Change = (
-    SystemPackages | Requirements | Drop | Wheel | Relaxed | Newer | OldNames | Variable | ArchivedMirrors
+    SystemPackages
+    | Requirements
+    | Drop
+    | Wheel
+    | Relaxed
+    | Newer
+    | Older
+    | OldNames
+    | Variable
+    | ArchivedMirrors
 )

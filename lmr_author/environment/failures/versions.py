@@ -9,7 +9,7 @@ import sys
 from packaging.utils import canonicalize_name
 
 from lmr_author.environment.failures.base import Example, Explainer, Explanation, Failure, compiled
-from lmr_author.environment.failures.changes import Newer, OldNames, Requirements
+from lmr_author.environment.failures.changes import Newer, Older, OldNames, Requirements
 from lmr_author.environment.imports import package_names
 from lmr_author.environment.recipe import TORCH_FAMILY
 
@@ -261,13 +261,15 @@ class OldLibraryName(Explainer):
         top = module.partition(".")[0]
         if top in sys.stdlib_module_names:
             return None
+        cause = f"there is no {name} in the {top} that is installed"
         if top in TORCH_FAMILY:
-            advice = f"choose a base image with the {top} that the code was written for (--base-image)"
-        else:
-            advice = (
-                f"pin the version of {top} that was current when the code was written, in requirements.lock"
+            return self.told(
+                cause, f"choose a base image with the {top} that the code was written for (--base-image)"
             )
-        return self.told(f"there is no {name} in the {top} that is installed", advice)
+        package = canonicalize_name(package_names().get(top, top))
+        advice = f"pin the version of {top} that was current when the code was written, in requirements.lock"
+        older = Older(package) if package else None
+        return self.told(cause, f"{older}; or {advice}" if older else advice, older)
 
 
 class Python2(Explainer):
