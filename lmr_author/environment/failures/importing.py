@@ -8,14 +8,13 @@ from lmr_author.environment.failures import system_packages
 from lmr_author.environment.failures.base import Example, Explainer, Explanation, Failure, compiled
 from lmr_author.environment.failures.binaries import Crash, CudaLibrary, SharedLibrary, TorchMismatch
 from lmr_author.environment.failures.changes import Requirements, SystemPackages
+from lmr_author.environment.failures.pythons import OldPython, Python2
 from lmr_author.environment.failures.versions import (
     HubCachedDownload,
     NumpyTwo,
     OldLibraryName,
     OldNumpyNames,
     OldProtobuf,
-    OldPython,
-    Python2,
     StrictOverrides,
 )
 from lmr_author.environment.imports import package_names
