@@ -30,12 +30,9 @@ class EnvCommands(LazyGroup):
         return load(name, f"env_{name}")
 
 
-HELP = "The task's environment: what the repository needs, pinned; the Dockerfile; the image."
-
-
 def env() -> Any:
-    """The click group ``env``."""
-    app = group("env", EnvCommands, HELP)
+    """The task's environment: what the repository needs, pinned; the Dockerfile; the image."""
+    app = group("env", EnvCommands, str(env.__doc__))
     # Without a callback Typer would make a single command of a group that has none yet.
     app.callback()(lambda: None)
     return get_command(app)
