@@ -65,8 +65,16 @@ class Comparison:
             if place >= 0:
                 steps = ast.dump(ast.Constant(place)) + steps
             node = value
+        own = {
+            item.id
+            for inner in ast.walk(node)
+            if isinstance(inner, ast.comprehension)
+            for item in ast.walk(inner.target)
+            if isinstance(item, ast.Name)
+        }
         unclear = any(
-            isinstance(item, ast.Name) and self.scope.get(item.id, item) is None for item in ast.walk(node)
+            isinstance(item, ast.Name) and item.id not in own and self.scope.get(item.id, item) is None
+            for item in ast.walk(node)
         )
         return "" if unclear else ast.dump(node) + steps
 
@@ -258,13 +266,22 @@ def _assigned(node: ast.AST, outer: Scope) -> Scope:
         for item in statement.items
         if item.optional_vars is not None
     }
+    paired = {key: value for item in own if isinstance(item, ast.For) for key, value in _zipped(item)}
     for item in own:
         if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store) and id(item) not in simple:
-            context = opened.get(id(item))
+            context = opened.get(id(item), paired.get(id(item)))
             values.setdefault(item.id, []).append((context, -1) if context is not None else None)
         elif isinstance(item, ast.arg):
             values.setdefault(item.arg, []).append(None)
     return outer | {name: _same(seen) for name, seen in values.items()}
+
+
+def _zipped(loop: ast.For) -> Iterator[tuple[int, ast.expr]]:
+    """For each name of ``for a, b in zip(x, y)`` what stands for its value: ``x[0]``, ``y[0]``."""
+    call, target = loop.iter, loop.target
+    if isinstance(call, ast.Call) and dotted(call.func) == "zip" and isinstance(target, ast.Tuple):
+        for name, values in zip(target.elts, call.args, strict=False):
+            yield id(name), ast.Subscript(values, ast.Constant(0), ast.Load())
 
 
 def _same(seen: list[tuple[ast.expr, int] | None]) -> tuple[ast.expr, int] | None:

@@ -247,7 +247,8 @@ class LogFolderExists(DockerCheck):
                 continue
             for folder in test.log_folders:
                 last = folder.rstrip("/").rpartition("/")[2]
-                if not last or last in made_by_image or any(name.endswith("/" + last) for name in folders):
+                there = not folder.startswith("/") and any(name.endswith("/" + last) for name in folders)
+                if not last or last in made_by_image or there:
                     continue
                 yield self.finding(
                     view,

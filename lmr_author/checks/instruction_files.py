@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from lmr_author.checks.base import Example
 from lmr_author.checks.example_task import INSTRUCTION, REPOSITORY
 from lmr_author.checks.instruction import InstructionCheck, told
-from lmr_author.checks.lookup import clean_path, did_you_mean, pair
+from lmr_author.checks.lookup import clean_path, did_you_mean, pair, unit_test_path
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation
 
@@ -97,6 +97,9 @@ class InstructionFiles(InstructionCheck):
                 )
         yield from self._folders(view, implementation, text, named, names)
         goal, test = clean_path(implementation.goal_file), clean_path(implementation.unit_test_file)
+        real = view.in_repository_path(unit_test_path(view, implementation))
+        if real and any(token.endswith(real.rpartition("/")[2]) for token in named):
+            test = real  # unit_test_file is wrong, the instruction is not
         name = test.rpartition("/")[2]
         verb = r"\b(?:in|inside|into|edit|modify|complete|open|of|finish|fill)\s+(?:the\s+)?(?:file\s+)?"
         place = verb + r"[`'\"(]*(?:[\w.-]+/)*" + re.escape(name)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from lmr_author.checks.lookup import is_file, is_folder
 from lmr_author.checks.reading import HOME, Reading, dotted
 from lmr_author.checks.view import TaskView
-from lmr_author.source import FunctionNode, nodes
+from lmr_author.source import FunctionNode, Module, nodes
 
 _NETWORK = frozenset(
     [
@@ -53,6 +53,11 @@ _KEY = re.compile(r"[A-Z][A-Z0-9_]*(?:API_KEY|_TOKEN|_SECRET)")
 
 _WEIGHTS = re.compile(r"DEFAULT|IMAGENET\w*")
 """Pretrained weights as torchvision names them."""
+
+_CORPORA = frozenset(
+    {"word_tokenize", "sent_tokenize", "pos_tag", "stopwords", "wordnet", "WordNetLemmatizer", "ne_chunk"}
+)
+"""What of NLTK reads data that is downloaded apart."""
 
 _CUDA = re.compile(r"^cuda(:\d+)?$")
 _HUB = re.compile(
@@ -229,6 +234,36 @@ def _unconditional(tree: ast.AST) -> Iterator[ast.AST]:
             stack.append(node.test)
         else:
             stack.extend(reversed(list(ast.iter_child_nodes(node))))
+
+
+def corpus_call(module: Module, function: FunctionNode) -> str:
+    """What of NLTK a function, or one of its module that it calls, uses that needs downloaded data; or ""."""
+    imported = {
+        alias.asname or alias.name
+        for node in nodes(module.tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "nltk"
+        for alias in node.names
+    }
+    known = {item.name: item.node for item in module.definitions if item.kind == "function"}
+    waiting: list[ast.AST] = [function]
+    seen: set[str] = set()
+    while waiting:
+        for node in ast.walk(waiting.pop()):
+            name = dotted(node.func) if isinstance(node, ast.Call) else ""
+            first, last = name.partition(".")[0], name.rpartition(".")[2]
+            if (last in _CORPORA or first in _CORPORA) and (first == "nltk" or first in imported):
+                return name
+            if last in known and last not in seen:
+                seen.add(last)
+                waiting.append(known[last])
+    return ""
+
+
+def installs_corpora(view: TaskView) -> bool:
+    """Whether the Dockerfile, or the repository, brings data of NLTK along."""
+    text = view.text(view.task.dockerfile) or ""
+    fetched = re.search(r"nltk[^\n]*(?:download|data)|NLTK_DATA|punkt", text)
+    return bool(fetched) or any("nltk_data" in entry.relative for entry in view.repository_entries)
 
 
 _NO_GPU = re.compile(r"not [\w.]*cuda\.is_available\(\)$")

@@ -8,6 +8,7 @@ function that nothing runs when the file is run as a script.
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -262,14 +263,14 @@ class _Flow:
                 yield unit
 
     def _fill(self, unit: _Unit, body: list[ast.stmt], place: _Place) -> None:
-        for node in body:
+        for node, following in itertools.zip_longest(body, body[1:]):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 self._expressions(unit, [*node.decorator_list], place)
             elif isinstance(node, ast.ClassDef):
                 methods = (ast.FunctionDef, ast.AsyncFunctionDef)
                 self._fill(unit, [item for item in node.body if not isinstance(item, methods)], place)
             elif isinstance(node, ast.Try):
-                self._try(unit, node, place)
+                self._try(unit, node, following, place)
             else:
                 self._statement(unit, node, place)
             if isinstance(node, ast.Return | ast.Raise | ast.Continue | ast.Break):
@@ -309,11 +310,11 @@ class _Flow:
     def _of_runner(self, node: ast.AST) -> bool:
         return self._is_runner(node, self.runner_names)
 
-    def _try(self, unit: _Unit, node: ast.Try, place: _Place) -> None:
+    def _try(self, unit: _Unit, node: ast.Try, following: ast.stmt | None, place: _Place) -> None:
         quiet = any(
             is_broad(handler)
             and not self._lets_through(handler, unit.name)
-            and not self._expects(node, handler)
+            and not (self._expects(node, handler) or _is_wanted(node, handler, following))
             for handler in node.handlers
         ) or any(isinstance(item, ast.Return) for item in node.finalbody)
         if quiet and self._tests_something(node):
@@ -446,3 +447,20 @@ def _given(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
         adds = node.func.attr in ("append", "add", "extend", "update")
         return [(node.func.value, item) for item in node.args] if adds else []
     return []
+
+
+def _is_wanted(node: ast.Try, handler: ast.ExceptHandler, following: ast.stmt | None) -> bool:
+    """Whether a failure is what is wanted: it ends the function well, and without it the test fails."""
+    ends = bool(handler.body) and isinstance(handler.body[-1], ast.Return | ast.Continue)
+    after = [*node.orelse, *([following] if following is not None else [])]
+    return ends and any(
+        isinstance(item, ast.Raise)
+        or (isinstance(item, ast.Assert) and is_zero(item.test))
+        or (isinstance(item, ast.Expr) and isinstance(item.value, ast.Call) and _fails(item.value))
+        for item in after
+    )
+
+
+def _fails(call: ast.Call) -> bool:
+    """Whether a call fails the test whatever its arguments are."""
+    return dotted(call.func).rpartition(".")[2] in ("fail", "exit", "_exit")

@@ -157,13 +157,11 @@ class Reading:
 
     @cached_property
     def log_folders(self) -> tuple[str, ...]:
-        """The folders of those, relative to the repository, where they are certain."""
-        found = {
-            path.rpartition("/")[0].removeprefix(HOME).strip("/")
-            for path in self.log_files
-            if path.startswith(HOME)
-        }
-        return tuple(sorted(folder for folder in found - {"", "unit_test"} if "*" not in folder))
+        """The folders of logs where they are certain: in the repository, or absolute in an image."""
+        paths = {use.path for use in self.uses if use.log or (use.writes and "/logs/" in use.path)}
+        found = {path.rpartition("/")[0].removeprefix(f"{HOME}/") for path in paths if path.startswith(HOME)}
+        found |= {path.rpartition("/")[0] for path in paths if path.startswith(("/workspace/", "/app/"))}
+        return tuple(sorted(folder for folder in found - {HOME, "unit_test"} if "*" not in folder))
 
     def path_of(self, node: ast.expr | None) -> str | None:
         """What a path expression says, in the form of :class:`FileUse`; None when nothing of it is known."""
@@ -190,8 +188,12 @@ class Reading:
             left, right = self._path(node.left, depth + 1), self._path(node.right, depth + 1)
             if right is None:
                 return None
-            separator = "/" if isinstance(node.op, ast.Div) else ""
-            return posixpath.join(left or "?", right) if separator else (left or "?/") + right
+            if isinstance(node.op, ast.Div):
+                return posixpath.join(left or "?", right)
+            unknown = (
+                "*" if right.startswith((".", "_", "-")) else "?/"
+            )  # a name without its ending, or a folder
+            return (left or unknown) + right
         if isinstance(node, ast.JoinedStr):
             return self._formatted(node, depth)
         if isinstance(node, ast.Attribute) and node.attr in ("parent", "parents"):

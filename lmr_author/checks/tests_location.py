@@ -17,7 +17,7 @@ from lmr_author.model import Finding, Implementation, Severity
 
 TEST = f"{REPOSITORY}/unit_test/unit_test_1.py"
 _LOGIC = re.compile(
-    r"expected|golden|ground_?truth|reference|answer|\btest_?(?:data|cases?|inputs?)\b|\bunit_?test_?data\b|\bfixtures?\b",
+    r"expected|golden|ground_?truth|reference|answer|\btest_?(?:data|cases?|inputs?)\b|\bunit_?test_?data\b|\bfixtures?\b|(?:^|[/_])cases?(?:_?\d+)?$",
     re.IGNORECASE,
 )
 """Names of what is stored for a test. ``tests/`` of the repository itself is none of it."""

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from lmr_author.checks.base import Example, ImplementationCheck
-from lmr_author.checks.example_task import REPOSITORY, UNIT_TEST
+from lmr_author.checks.example_task import GOLDEN, MASKED, REPOSITORY, UNIT_TEST
 from lmr_author.checks.lookup import pair, unit_test_path
-from lmr_author.checks.needs import cuda_line, needs
-from lmr_author.checks.reading import reading
+from lmr_author.checks.needs import corpus_call, cuda_line, installs_corpora, needs
+from lmr_author.checks.reading import Reading, reading
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
 
@@ -51,6 +51,14 @@ class RunsAnywhere(ImplementationCheck):
                 TEST: UNIT_TEST.replace(
                     "LOGS = os", "import ranking\nMODEL = ranking.load('roberta-base')\nLOGS = os"
                 )
+            },
+        ),
+        Example(
+            "data that NLTK downloads apart",
+            files={
+                f"{REPOSITORY}/ranking/losses.py": "from nltk import word_tokenize\n" + MASKED,
+                "golden_files/losses_golden.py": "from nltk import word_tokenize\n"
+                + GOLDEN.replace("    penalties = []\n", "    penalties = word_tokenize('')\n", 1),
             },
         ),
         Example(
@@ -109,7 +117,7 @@ class RunsAnywhere(ImplementationCheck):
         if test is None or path is None:
             return
         said: set[str] = set()
-        for what, line in [*needs(view, test), *self._of_the_target(view, implementation)]:
+        for what, line in [*needs(view, test), *self._of_the_target(view, implementation, test)]:
             kind = what.partition(":")[0]
             if kind not in said:
                 said.add(kind)
@@ -123,12 +131,17 @@ class RunsAnywhere(ImplementationCheck):
                 )
 
     @staticmethod
-    def _of_the_target(view: TaskView, implementation: Implementation) -> list[tuple[str, int]]:
-        """A GPU that the target's own code demands."""
+    def _of_the_target(
+        view: TaskView, implementation: Implementation, test: Reading
+    ) -> list[tuple[str, int]]:
+        """A GPU, or data of NLTK, that the target's own code demands."""
         one = pair(view, implementation)
         for target in one.targets:
             if target.golden is None or isinstance(target.golden.node, ast.ClassDef):
                 continue
             if "is_available" not in ast.unparse(target.golden.node) and cuda_line(target.golden.node, {}):
                 return [(f"a GPU: {target.qualname} moves its data to one", 0)]
+            found = corpus_call(one.golden, target.golden.node) if one.golden else ""
+            if found and "mock" not in test.module.text and not installs_corpora(view):
+                return [(f"the network or a model: data of NLTK, for {found}", 0)]
         return []
