@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import random
+import re
 import textwrap
 
 import pytest
@@ -47,6 +48,23 @@ def test_an_operator_does_what_its_example_shows(operator: str, before: str, aft
 def test_every_operator_has_a_name_of_its_own_and_examples() -> None:
     assert len({kind.name for kind in OPERATORS}) == len(OPERATORS)
     assert all(kind.examples for kind in OPERATORS)
+
+
+@pytest.mark.parametrize(
+    "guard",
+    ["x / (y + 1e-12)", "x / torch.clamp(y, 1e-6)", "F.normalize(x, eps=1e-8)", "torch.log(1e-9 + x)"],
+)
+def test_a_guard_against_a_division_by_zero_is_neither_moved_nor_turned(guard: str) -> None:
+    changed = [item.after for item in of_body(f"return {guard}")]
+
+    assert changed
+    assert not [line for line in changed if re.search(r"- 1e|e-11|e-05|e-07|1\.01e", line)]
+
+
+def test_a_tiny_constant_that_is_no_guard_is_changed() -> None:
+    changed = [item.after for item in of_body("return x * 1e-5")]
+
+    assert any("1.01e-05" in line for line in changed)
 
 
 def test_nothing_that_does_not_compute_is_changed() -> None:
