@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import textwrap
 from dataclasses import replace
 from pathlib import Path
 
@@ -341,6 +342,19 @@ def test_a_look_alike_of_two_targets_stays_masked_until_both_are_restored(task: 
     assert not [item for item in found if item.path == "small-repo/old.py"]
     assert content(task)["old.py"] != before["old.py"]
     assert set(unmask(task, other, task.root).also) == {name for name, _ in copies}
+    assert content(task) == before
+
+
+def test_a_look_alike_that_holds_a_copy_in_a_nested_function_stays_masked_too(task: TaskDir) -> None:
+    copy = textwrap.indent(TWO.decode().partition("\n\n\n")[0], "    ").replace("hinge_loss", "loss")
+    (repository(task) / "two.py").write_bytes(TWO)
+    (repository(task) / "old.py").write_text(f"def make():\n{copy}\n\n    return loss\n")
+    before = content(task)
+    run(task, HINGE_LOSS, SQUARED, also=("old.py::make",))
+    [(_, first, _)] = recorded(task)
+    other = SQUARED if first == HINGE_LOSS else HINGE_LOSS
+    assert unmask(task, first, task.root).still_alike == (("old.py::make", other),)
+    assert unmask(task, other, task.root).also == ("old.py::make",)
     assert content(task) == before
 
 
