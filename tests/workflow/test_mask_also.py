@@ -358,9 +358,28 @@ def test_a_look_alike_that_holds_a_copy_in_a_nested_function_stays_masked_too(ta
     assert content(task) == before
 
 
-def test_what_is_like_nothing_belongs_to_the_target_of_its_command(task: TaskDir) -> None:
+LITTLE = """
+def part(names, x, margin):
+    gap = margin - x
+    chosen = sorted(names, key=str.lower)
+    return [name.strip() for name in chosen if gap]
+
+
+def clipped(x, margin=1.0):
+    gap = margin - x
+    if gap > 0:
+        return gap
+    return 0.0
+"""
+
+
+@pytest.mark.parametrize(("name", "target"), [("part", ADD), ("clipped", HINGE)])
+def test_what_is_like_no_target_belongs_to_that_of_its_command(task: TaskDir, name: str, target: str) -> None:
+    """``part`` has a little more of a target that was masked before; ``clipped`` is that target."""
+    (repository(task) / "old.py").write_text(LITTLE)
     run(task, HINGE)
-    result = run(task, ADD, also=("legacy.py::unrelated",))
-    assert [item.target for item in result.also] == [ADD]
-    assert unmask(task, HINGE, task.root).also == ()
-    assert unmask(task, ADD, task.root).also == ("legacy.py::unrelated",)
+    result = run(task, ADD, also=(f"old.py::{name}",))
+    assert [item.target for item in result.also] == [target]
+    other = HINGE if target == ADD else ADD
+    assert unmask(task, other, task.root).also == ()
+    assert unmask(task, target, task.root).also == (f"old.py::{name}",)
