@@ -55,16 +55,21 @@ def page_of(place: Path, tmp_path: Path) -> Page:
     return Page(written.path.read_text("utf-8"))
 
 
-@pytest.fixture
-def task(tmp_path: Path) -> TaskDir:
-    """The example task with a real paper that describes its function."""
-    made = example_task.write(tmp_path / "tasks")
+def with_paper(root: Path) -> None:
+    """Give an example task a real paper that describes its function."""
     body = (
         "Abstract\nWe rank documents.\n\n1 Introduction\nRanking is useful in many applications of search.\n\n"
         "3 Pairwise loss\nThe pairwise loss compares the scores of two documents with different labels and "
         "asks for a margin between them.\n"
     )
-    make_paper(made.root / example_task.REPOSITORY / "paper.pdf", "Learning to Rank with Margins", body=body)
+    make_paper(root / example_task.REPOSITORY / "paper.pdf", "Learning to Rank with Margins", body=body)
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> TaskDir:
+    """The example task with a paper."""
+    made = example_task.write(tmp_path / "tasks")
+    with_paper(made.root)
     return made
 
 

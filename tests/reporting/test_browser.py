@@ -1,0 +1,170 @@
+"""The pages in a real browser: what is seen, heard and reached by keyboard, and that nothing of a task runs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from lmr_author.checks import example_task
+from lmr_author.taskdir import TaskDir
+from lmr_author.workflow.report import report
+from tests.reporting.test_report import EVIL, hostile, task, with_paper
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
+
+__all__ = ["task"]
+
+
+@dataclass
+class Seen:
+    """A page in the browser, and what happened while it was looked at."""
+
+    page: playwright.Page
+    said: list[str] = field(default_factory=list)
+    loaded: list[str] = field(default_factory=list)
+
+    def rules_broken(self) -> list[str]:
+        """What axe-core finds, everything unfolded."""
+        from axe_playwright_python.sync_playwright import Axe
+
+        self.page.evaluate("document.querySelectorAll('details').forEach(item => item.open = true)")
+        found = Axe().run(self.page).response["violations"]
+        return [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[playwright.Browser]:
+    """One browser for all tests."""
+    with playwright.sync_playwright() as driver:
+        # Chromium's own sandbox refuses to work for root.
+        options = ["--no-sandbox"] if os.geteuid() == 0 else []
+        started = driver.chromium.launch(executable_path=CHROMIUM, args=options)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The page of a task, and that of a folder of three, one of them broken."""
+    folder = tmp_path_factory.mktemp("pages")
+    several = folder / "several"
+    for name in ("1-Loss", "2-Search"):
+        several.mkdir(exist_ok=True)
+        example_task.write(folder / name).root.rename(several / name)
+    with_paper(several / "1-Loss")
+    (several / "3-Broken").mkdir()
+    (several / "3-Broken" / "info.json").write_text("{")
+    places = {"task": several / "1-Loss", "folder": several}
+    return {name: written(place, folder / name) for name, place in places.items()}
+
+
+def written(place: Path, folder: Path) -> Path:
+    """The report of a place."""
+    return report(place, folder / "page.html", lambda message: None).path
+
+
+def opened(browser: playwright.Browser, file: Path, **how: object) -> Seen:
+    """A page in a window of its own."""
+    page = browser.new_context(**how).new_page()
+    seen = Seen(page)
+    page.on("console", lambda message: seen.said.append(message.text))
+    page.on("pageerror", lambda error: seen.said.append(str(error)))
+    page.on("dialog", lambda dialog: (seen.said.append(f"dialog {dialog.message}"), dialog.dismiss()))
+    page.on("request", lambda request: seen.loaded.append(request.url))
+    page.goto(file.as_uri())
+    return seen
+
+
+def test_a_task_is_drawn_and_loads_nothing(browser: playwright.Browser, pages: dict[str, Path]) -> None:
+    seen = opened(browser, pages["task"])
+    assert seen.page.locator("h1").is_visible()
+    image = seen.page.locator("svg.sheet").first.bounding_box()
+    assert image is not None and image["width"] > 200 and image["height"] > 200
+    assert seen.page.locator("svg.sheet rect").count() >= 1
+    assert seen.page.locator("pre").first.is_visible()
+    assert seen.said == []
+    assert [url for url in seen.loaded if not url.startswith(("file:", "data:"))] == []
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+@pytest.mark.parametrize("which", ["task", "folder"])
+def test_axe_finds_nothing(
+    browser: playwright.Browser, pages: dict[str, Path], colours: str, which: str
+) -> None:
+    assert opened(browser, pages[which], color_scheme=colours).rules_broken() == []
+
+
+@pytest.mark.parametrize("whole_folder", [False, True])
+def test_nothing_that_a_task_says_runs(
+    browser: playwright.Browser, task: TaskDir, tmp_path: Path, whole_folder: bool
+) -> None:
+    hostile(task)
+    seen = opened(browser, written(task.root.parent if whole_folder else task.root, tmp_path / "out"))
+    seen.page.evaluate("document.querySelectorAll('details').forEach(item => item.open = true)")
+    seen.page.wait_for_timeout(200)
+    assert "<script>alert(1)</script>" in seen.page.inner_text("body")
+    assert seen.said == []
+    assert seen.page.locator("body img, body script[src], iframe").count() == 0
+
+
+def test_what_slips_through_is_refused(
+    browser: playwright.Browser, pages: dict[str, Path], tmp_path: Path
+) -> None:
+    """If a value were not escaped, the page's policy would still let no script run and nothing load."""
+    file = tmp_path / "page.html"
+    file.write_text(pages["task"].read_text("utf-8").replace("</main>", f"{EVIL}</main>"), "utf-8")
+    seen = opened(browser, file)
+    seen.page.wait_for_timeout(200)
+    assert seen.page.locator("body img").count() == 1, "the markup is there"
+    assert any("Content Security Policy" in text for text in seen.said)
+    assert not any(text.startswith("dialog") for text in seen.said)
+
+
+def test_the_list_is_used_by_keyboard(browser: playwright.Browser, pages: dict[str, Path]) -> None:
+    seen = opened(browser, pages["folder"])
+    page = seen.page
+    for _ in range(5):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.id") == "search":
+            break
+    page.keyboard.type("3-broken")
+    assert page.locator("#count").inner_text() == "1 of 3 tasks"
+    assert page.locator("#tasks tbody tr:visible").count() == 1
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.tagName") == "SUMMARY":
+            break
+    page.keyboard.press("Enter")
+    assert page.locator("#tasks tbody tr:visible details[open]").count() == 1
+    page.locator("#search").fill("")
+    page.locator("thead button").first.focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    assert page.locator("thead th").first.get_attribute("aria-sort") == "descending"
+    assert page.locator("#tasks tbody tr th").first.inner_text().startswith("3-Broken")
+    assert seen.said == []
+
+
+@pytest.mark.parametrize("which", ["task", "folder"])
+def test_a_telephone_shows_it_without_scrolling_sideways(
+    browser: playwright.Browser, pages: dict[str, Path], which: str
+) -> None:
+    page = opened(browser, pages[which], viewport={"width": 360, "height": 700}).page
+    assert page.evaluate("document.scrollingElement.scrollWidth") <= 360
+
+
+def test_on_paper_everything_is_unfolded(browser: playwright.Browser, pages: dict[str, Path]) -> None:
+    page = opened(browser, pages["task"]).page
+    assert page.locator("details:not([open])").count() > 0
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("details:not([open])").count() == 0
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator("details:not([open])").count() > 0
+    assert page.pdf().startswith(b"%PDF")
