@@ -12,9 +12,12 @@ from itertools import pairwise
 from lmr_author.suggesting.bm25 import BM25
 from lmr_author.suggesting.paper import PaperText
 from lmr_author.suggesting.passages import FunctionWords, query
+from lmr_author.suggesting.terms import split
 
-MARGIN = 1.15
-"""How much better than the next section the best one has to be, so that it is named."""
+MARGIN = 1.4
+"""How much better than the next section the best one has to be, so that it is named: a wrong one misleads."""
+SAME = 5
+"""Letters with which two words begin that are taken for one: "Decoder" and ``decode``."""
 
 _NUMBERED = re.compile(
     r"^(?P<number>\d{1,2}(?:\.\d{1,2}){0,2})(?P<dot>\.?)[ \t]*\n?[ \t]*(?P<title>[A-Z][^\n]{2,90})$", re.M
@@ -31,6 +34,7 @@ _USUAL = re.compile(
 )
 _GAP = 0.8
 """What a missing number costs a reading of the headings, in headings."""
+_IN_ANY_TITLE = {word[:SAME] for word in ("model", "models", "method", "training", "forward", "results")}
 _INTRODUCTORY = re.compile(r"introduction|related work|conclusion|background|abstract|limitations", re.I)
 
 
@@ -93,6 +97,9 @@ def sections(pages: Mapping[int, str]) -> tuple[Section, ...]:
 def best_section(found: Sequence[Section], function: FunctionWords) -> Section | None:
     """The section that describes a function clearly better than the others; None when there is no such one."""
     own = [one for one in found if not _INTRODUCTORY.search(one.title)]
+    named = [_in_title(one, function) for one in own]
+    if named and max(named) and named.count(max(named)) == 1:
+        return own[named.index(max(named))]
     words = PaperText({1: "\n".join(f"{one.title}\n{one.text}" for one in found)}).vocabulary
     documents = [dict(Counter(words.of_text(f"{one.title}\n{one.text}"))) for one in own]
     ranking, wanted = BM25(documents), query(function, words)
@@ -104,6 +111,13 @@ def best_section(found: Sequence[Section], function: FunctionWords) -> Section |
     if len(scores) > 1 and scores[0][0] < MARGIN * scores[1][0]:
         return None
     return own[-scores[0][1]]
+
+
+def _in_title(section: Section, function: FunctionWords) -> int:
+    """How many words of a section's title stand in the name of the function or of its class."""
+    names = {part[:SAME] for name in (function.name, function.class_name) for part in split(name)}
+    words = {word.lower()[:SAME] for word in re.findall(r"[^\W\d_]{4,}", section.title)} - _IN_ANY_TITLE
+    return len(words & names)
 
 
 def _candidates(text: str) -> Iterator[_Heading]:

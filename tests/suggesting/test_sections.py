@@ -71,3 +71,26 @@ def test_the_best_section_stands_out_or_there_is_none() -> None:
     assert best is not None
     assert best.named == "section 2 (Pair Margin Loss)"
     assert best_section(found, FunctionWords("unrelated")) is None
+
+
+def test_a_title_that_names_the_function_decides() -> None:
+    found = sections(
+        {
+            1: "1 Introduction\nx\n2 Encoder\ndecode decode decode the hidden states\n3 Decoder\nshort\n"
+            "4 Module Selector\nshort\n5 Results\nmodules\n"
+        }
+    )
+
+    def named(name: str, owner: str = "") -> str:
+        best = best_section(found, FunctionWords(name, owner))
+        return best.title if best else ""
+
+    assert named("decode") == "Decoder"
+    assert named("forward", "ModuleSelection") == "Module Selector"
+    assert named("forward", "Encoder") == "Encoder"
+
+
+def test_a_lead_that_is_small_names_none() -> None:
+    text = "the margin of pairs is a loss that we use"
+    page = f"1 Introduction\nx\n2 First\n{text}\n3 Second\n{text} here\n4 Results\nnone\n"
+    assert best_section(sections({1: page}), FunctionWords("margin_of_pairs")) is None
