@@ -124,4 +124,4 @@ def show(result: NewTaskResult) -> None:
     screen.print(f"               because {result.base.reason}", markup=False)
     for note in result.notes:
         screen.print(Text.assemble(("note: ", "yellow"), note))
-    screen.print(f"next: cd {result.task.root} && lmr-author mask FILE::FUNCTION", markup=False)
+    screen.print(f"next: cd {result.task.root} && lmr-author next", markup=False, soft_wrap=True)

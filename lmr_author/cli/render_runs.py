@@ -140,7 +140,7 @@ def status_table(found: Sequence[Status], *, stderr: bool = False) -> None:
         if item.signed_off_by:
             screen.print(f"  signed off by {_escape(', '.join(item.signed_off_by))}")
         if item.next:
-            screen.print(f"  next: {item.next}", markup=False)
+            screen.print(f"  next: {item.next}", markup=False, soft_wrap=True)  # to be copied whole
 
 
 def exported(destination: Path, count: int) -> None:

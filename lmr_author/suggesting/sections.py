@@ -98,8 +98,9 @@ def best_section(found: Sequence[Section], function: FunctionWords) -> Section |
     """The section that describes a function clearly better than the others; None when there is no such one."""
     own = [one for one in found if not _INTRODUCTORY.search(one.title)]
     named = [_in_title(one, function) for one in own]
-    if named and max(named) and named.count(max(named)) == 1:
-        return own[named.index(max(named))]
+    most = max(named, default=0)
+    if most and named.count(most) == 1:
+        return own[named.index(most)]
     words = PaperText({1: "\n".join(f"{one.title}\n{one.text}" for one in found)}).vocabulary
     documents = [dict(Counter(words.of_text(f"{one.title}\n{one.text}"))) for one in own]
     ranking, wanted = BM25(documents), query(function, words)

@@ -15,6 +15,7 @@ from lmr_author.errors import LmrError
 from lmr_author.model import TaskInfo
 from lmr_author.processes import printable
 from lmr_author.vetting import evidence
+from lmr_author.vetting.questions import licence_stop
 from lmr_author.workflow import vet
 
 if TYPE_CHECKING:
@@ -108,7 +109,8 @@ def vetting(info: TaskInfo, stages: Stages) -> dict[str, Any]:
         evidence.from_paper(vet.paper_facts(stages.paper, info.year), info.repo_url, datetime.now(UTC).year),
         evidence.from_clone(vet.clone_facts(stages.clone, info.repo_url, tuple(stages.recipe.sources))),
     )
-    return {"status": "open", "questions": vet.questions_json(found, {})}
+    stop = licence_stop(stages.clone.licence, stages.clone.licence_file)
+    return {"status": "open", "questions": vet.questions_json(found, {}), "licence_stop": stop}
 
 
 def read_vetting(path: Path) -> dict[str, Any]:

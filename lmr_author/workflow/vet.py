@@ -42,6 +42,9 @@ class VetOptions:
         repo_url: its public address, when ``repo`` is a local clone.
         offline: ask no service, and clone only what lies on this machine.
         services: where the services are.
+        licence: SPDX identifier that is known already; "" for none.
+        stop, known: licence stop and evidence of an earlier vetting; they stay where the repository cannot be
+            had now.
     """
 
     paper: str
@@ -49,6 +52,9 @@ class VetOptions:
     repo_url: str = ""
     offline: bool = False
     services: Services = field(default_factory=Services)
+    licence: str = ""
+    stop: str = ""
+    known: evidence.Evidence = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -123,7 +129,9 @@ def gather(options: VetOptions, say: Progress) -> Vetting:
             evidence.from_clone(clone_facts(clone, public)) if clone else {},
         )
     asked = _services(options, read, fetched_url, identifier, public, say)
-    stop = licence_stop(clone.licence, clone.licence_file) if clone else ""
+    stop = licence_stop(clone.licence, clone.licence_file) if clone else options.stop
+    if clone is None:
+        found = evidence.merged(found, _unseen(options.known, found))
     return Vetting(
         paper=(read.title if read else "") or options.paper,
         repository=public,
@@ -135,10 +143,17 @@ def gather(options: VetOptions, say: Progress) -> Vetting:
         settled=settled(
             read.venue if read else "",
             read.year if read else None,
-            clone.licence if clone else "",
+            clone.licence if clone else options.licence,
             datetime.now(UTC).year,
         ),
     )
+
+
+def _unseen(known: evidence.Evidence, found: evidence.Evidence) -> evidence.Evidence:
+    """What an earlier vetting knew and this one does not say."""
+    return {
+        name: [line for line in lines if line not in found.get(name, [])] for name, lines in known.items()
+    }
 
 
 def paper_facts(read: Paper, year: int | None = None) -> evidence.PaperFacts:
@@ -256,11 +271,8 @@ def files_data(path: Path, option: str) -> dict[str, Any]:
 
 def load(path: Path) -> tuple[dict[str, Answer], str]:
     """The answers and the override of an earlier vetting; none when there is no such file, or it is damaged."""
-    try:
-        data = files.read_json(path) if path.is_file() else {}
-    except LmrError:
-        return {}, ""
-    entries = data.get("questions", {}) if isinstance(data, dict) else {}
+    data = _document(path)
+    entries = data.get("questions", {})
     found = {}
     for name in QUESTIONS:
         entry = entries.get(name) if isinstance(entries, dict) else None
@@ -269,7 +281,7 @@ def load(path: Path) -> tuple[dict[str, Answer], str]:
                 found[name] = read_answer(name, entry.get("answer"), entry.get("justification", ""))
         except UsageError:
             continue
-    override = data.get("licence_override", "") if isinstance(data, dict) else ""
+    override = data.get("licence_override", "")
     return found, override if isinstance(override, str) else ""
 
 
@@ -280,5 +292,33 @@ def save(path: Path, vetting: Vetting) -> None:
 
 def of_task(task: TaskDir) -> VetOptions:
     """What to vet for a task that exists: its own paper, and its repository's address. Raises LmrError."""
-    info = task.load()
-    return VetOptions(str(task.paper_pdf(info)), info.repo_url, info.repo_url)
+    info, earlier = task.load(), _document(task.vetting_path)
+    stop = earlier.get("licence_stop")
+    return VetOptions(
+        str(task.paper_pdf(info)),
+        info.repo_url,
+        info.repo_url,
+        licence=info.license,
+        stop=stop if isinstance(stop, str) else "",
+        known=_evidence_in(earlier),
+    )
+
+
+def _document(path: Path) -> dict[str, Any]:
+    """What an earlier vetting wrote; empty when there is no such file, or it is damaged."""
+    try:
+        data = files.read_json(path) if path.is_file() else {}
+    except LmrError:
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+def _evidence_in(document: Mapping[str, Any]) -> evidence.Evidence:
+    entries = document.get("questions")
+    found: evidence.Evidence = {}
+    for name in QUESTIONS:
+        entry = entries.get(name) if isinstance(entries, dict) else None
+        lines = entry.get("evidence") if isinstance(entry, dict) else None
+        if isinstance(lines, list):
+            found[name] = [line for line in lines if isinstance(line, str)]
+    return found

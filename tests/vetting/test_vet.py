@@ -278,3 +278,20 @@ def test_equations_are_counted_by_their_numbers() -> None:
 )
 def test_a_venue_in_full_is_one_of_the_benchmarks(line: str, name: str) -> None:
     assert f"{name} is one of the benchmark's venues" in said("venue", "x", venue=line)
+
+
+def test_a_task_is_vetted_again_with_what_was_known_of_its_repository(
+    offline: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paper = tmp_path / "paper.pdf"
+    make_repository(tmp_path / "bare", {"train.py": "x = 1\n", "README.md": "# Code\n"})
+    made = ["new-task", str(paper), "--repo", str(tmp_path / "bare"), "--tasks-dir", str(tmp_path / "tasks")]
+    assert main([*made, "--repo-url", "https://github.com/some/code", "--offline", "--no-input"]) == 0
+    task = next((tmp_path / "tasks").glob("1-*"))
+    assert main(["vet", "--task", str(task), "--offline", "--no-input"]) == 1
+    found = json.loads((task / "authoring" / "vetting.json").read_text())
+    assert "1 Python files, 0 of them tests" in found["questions"]["clarity_and_complexity"]["evidence"]
+    assert found["status"] == "rejected" and "no licence" in found["licence_stop"]
+    assert main(["vet", "--task", str(task), "--offline", "--no-input"]) == 1
+    again = json.loads((task / "authoring" / "vetting.json").read_text())
+    assert again["questions"] == found["questions"], "nothing is told twice"
