@@ -53,7 +53,9 @@ def _loaded(view: TaskView, test: Reading) -> dict[str, tuple[frozenset[str], st
     opened: dict[str, set[str]] = {}
     found: dict[str, list[tuple[frozenset[str], str] | None]] = {}
     for node in nodes(test.module.tree):
-        if isinstance(node, ast.withitem) and isinstance(node.optional_vars, ast.Name):
+        if not isinstance(node, ast.withitem) or _writes(node.context_expr):
+            continue
+        if isinstance(node.optional_vars, ast.Name):
             text = _opened(test, node.context_expr)
             opened.setdefault(node.optional_vars.id, set()).add(text or "")
     for node in nodes(test.module.tree):
@@ -92,6 +94,12 @@ def _opened(test: Reading, node: ast.expr) -> str:
         )
         return test.path_of(argument) or ""
     return ""
+
+
+def _writes(node: ast.expr) -> bool:
+    """Whether an expression opens a file for writing: a log that goes by the name of the fixture's handle."""
+    modes = [*node.args[1:2], *(item.value for item in node.keywords)] if isinstance(node, ast.Call) else []
+    return any(isinstance(mode, ast.Constant) and str(mode.value)[:1] in "wax" for mode in modes)
 
 
 def _keys(view: TaskView, paths: set[str]) -> tuple[frozenset[str], str] | None:

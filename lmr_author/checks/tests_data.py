@@ -46,6 +46,19 @@ class FixturesExist(ImplementationCheck):
             },
         ),
         Example(
+            "the same, and the log goes by the name of the fixture's handle",
+            files={
+                TEST: UNIT_TEST.replace("import logging\n", "import json\nimport logging\n").replace(
+                    "\n\nclass",
+                    "\nwith open(os.path.join(HERE, 'cases.json')) as f:\n    CASES = json.load(f)\n"
+                    "for case in CASES.get('test_cases', []):\n    assert pairwise_loss(*case)\n"
+                    "with open(os.path.join(LOGS, 'unit_test_1.log'), 'w') as f:\n    f.write('started')\n\n\nclass",
+                    1,
+                ),
+                f"{REPOSITORY}/unit_test/cases.json": '{"cases": [[[1.0], [3]]]}\n',
+            },
+        ),
+        Example(
             "a path of another machine",
             files={TEST: _loading("'/home/me/margin-ranking/unit_test/expected.json'")},
         ),
