@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lmr_author.checks.lookup import golden_files, is_file, pair, unit_test_path
 from lmr_author.checks.reading import HOME, Reading, imported_modules, reading
-from lmr_author.checks.view import TaskView
+from lmr_author.checks.view import Entry, TaskView
 from lmr_author.model import Implementation
 from lmr_author.source import Module, nodes
 
@@ -124,8 +124,9 @@ def _follow(
         for name, level in imported_modules(module.tree):
             found = _locate(view, name, level, place, bases)
             if not found and not level and place == path and "." in name:
-                option = suffixes.get(name)
-                if option is not None:
+                entry = suffixes.get(name)
+                if entry is not None:
+                    option = view.path(entry)
                     found, loose = [option], loose or option == goal
             for item in found:
                 if item == goal:
@@ -141,20 +142,20 @@ def _follow(
     if any(
         name.rpartition(".")[2] == stem and not level for name, level in imported_modules(test.module.tree)
     ):
-        exact = [item for item in view.repository_files if item.name == goal.name]
+        exact = [item for item in view.repository_entries if item.kind == "file" and item.name == goal.name]
         if len(exact) == 1:
             return True, True, (*seen, goal)
     return False, loose, tuple(seen)
 
 
-def _suffixes(view: TaskView) -> dict[str, Path]:
+def _suffixes(view: TaskView) -> dict[str, Entry]:
     """Dotted module names, with all their endings, of the repository's files."""
-    found: dict[str, Path] = {}
+    found: dict[str, Entry] = {}
     for entry in view.repository_entries:
         if entry.kind == "file" and entry.suffix == ".py":
             parts = view.in_repository(entry).removesuffix(".py").removesuffix("/__init__").split("/")
             for start in range(len(parts)):
-                found.setdefault(".".join(parts[start:]), view.path(entry))
+                found.setdefault(".".join(parts[start:]), entry)
     return found
 
 

@@ -232,6 +232,10 @@ class NoLogs(Unwanted):
         return Severity.WARNING if "unit_test" in entry.relative else Severity.NOTE
 
 
+_ODD = re.compile(r"[\x00-\x1f\udc80-\udcff]")
+"""Control characters, and bytes that are no UTF-8."""
+
+
 class OrdinaryFiles(Check):
     """LMR704."""
 
@@ -248,6 +252,9 @@ class OrdinaryFiles(Check):
         """One finding for each link that leads out or nowhere, each special file and each impossible name."""
         root = os.path.realpath(view.task.root)
         for entry in view.entries:
+            odd = _ODD.search(entry.name) is not None
+            if entry.kind in ("file", "folder") and not odd:
+                continue
             path = view.path(entry)
             if entry.kind == "special":
                 yield self.finding(view, "is a pipe, socket or device", "delete it", path=path)
@@ -273,7 +280,7 @@ class OrdinaryFiles(Check):
                         path=path,
                         severity=Severity.WARNING,
                     )
-            if any(ord(char) < 32 or 0xDC80 <= ord(char) <= 0xDCFF for char in entry.name):
+            if odd:
                 yield self.finding(
                     view,
                     "has a name with control characters or bytes that are no UTF-8",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from lmr_author import leaks
 from lmr_author.checks.lookup import Pair, pairs
@@ -74,6 +73,7 @@ def histories(view: TaskView) -> tuple[Leak, ...]:
 
 
 def _histories(view: TaskView) -> Iterator[Leak]:
+    bare = _bare_repositories(view)
     for entry in view.repository_entries:
         path = view.in_repository(entry)
         inside = not VERSION_CONTROL.isdisjoint(path.split("/")[:-1])
@@ -81,7 +81,7 @@ def _histories(view: TaskView) -> Iterator[Leak]:
             continue
         if entry.name in VERSION_CONTROL:
             yield Leak("history", path, None, 1.0, entry.kind == "folder", True, where=entry.kind)
-        elif entry.kind == "folder" and _is_bare(view, entry):
+        elif entry.kind == "folder" and entry.relative in bare:
             yield Leak("history", path, None, 1.0, True, True, where="bare repository")
         elif entry.suffix == ".bundle" and entry.kind == "file":
             data = view.read_once(view.path(entry), MAX_TEXT) or b""
@@ -89,16 +89,13 @@ def _histories(view: TaskView) -> Iterator[Leak]:
                 yield Leak("history", path, None, 1.0, True, True, where="bundle")
 
 
-def _is_bare(view: TaskView, entry: Entry) -> bool:
-    """Whether a folder is a repository without a work tree: HEAD, objects/ and refs/."""
-    if not (entry.name.endswith(".git") or entry.name == "git"):
-        return False
-    names = {
-        other.name
-        for other in view.repository_entries
-        if other.folder == entry.relative and other.kind in ("file", "folder")
-    }
-    return {"HEAD", "objects", "refs"} <= names
+def _bare_repositories(view: TaskView) -> set[str]:
+    """Folders that are repositories without a work tree: with HEAD, objects/ and refs/."""
+    folders = {entry.relative for entry in view.repository_entries if entry.kind == "folder"}
+    heads = (
+        entry.folder for entry in view.repository_entries if entry.name == "HEAD" and entry.kind == "file"
+    )
+    return {folder for folder in heads if {f"{folder}/objects", f"{folder}/refs"} <= folders}
 
 
 def scan(view: TaskView) -> Scan:
@@ -112,6 +109,7 @@ def _scan(view: TaskView) -> Scan:
     pointers: list[Entry] = []
     found: list[Leak] = []
     prefix = view.relative_raw(view.repository) + "/" if view.repository else "\0"
+    masked = _targets(view)
     for entry in view.entries:
         if entry.kind != "file" or not VERSION_CONTROL.isdisjoint(entry.relative.split("/")):
             continue
@@ -128,7 +126,7 @@ def _scan(view: TaskView) -> Scan:
             pointers.append(entry)
         elif searched:
             relative = view.in_repository(entry)
-            targets = _targets(view, view.path(entry))
+            targets = masked.get(relative, frozenset())
             found += leaks.in_file(relative, data, wanted, targets=targets, bytecode=bytecode)
     return Scan(tuple(pointers), tuple(found))
 
@@ -147,11 +145,13 @@ def _limit(relative: str, entry: Entry) -> int:
     return MAX_TEXT if entry.suffix == ".ipynb" else MAX_PYTHON
 
 
-def _targets(view: TaskView, path: Path) -> frozenset[str]:
-    """Names of the functions of a file that are masked."""
-    return frozenset(
-        target.qualname for one in pairs(view) if one.goal_path == path for target in one.targets
-    )
+def _targets(view: TaskView) -> dict[str, frozenset[str]]:
+    """File, relative to the repository → names of its functions that are masked."""
+    found: dict[str, frozenset[str]] = {}
+    for one in pairs(view):
+        path = view.in_repository_path(one.goal_path)
+        found[path] = found.get(path, frozenset()) | {target.qualname for target in one.targets}
+    return found
 
 
 def _features(view: TaskView, one: Pair) -> list[compiled.Features]:

@@ -118,16 +118,22 @@ def in_file(
             Leak("compiled", path, found, share, True, True, where=name)
             for found, share, name in compiled.copies(data, list(bytecode))
         ]
-    possible = [one for one in solutions if one.may_be_in(data)]
-    if not possible:
+    found = [(one, left) for one in solutions for trace in one.traces if (left := trace.within(data))]
+    if not found:
         return []
+    possible = list({id(one): one for one, _ in found}.values())
+    traces = [left for _, left in found]
 
     def worth(part: bytes) -> bool:
-        return any(one.may_be_in(part) for one in possible)
+        return any(trace.within(part) for trace in traces)
 
     lines = max(4 * max(one.source.count("\n") for one in possible), 120)
-    found = fragments(path.rpartition("/")[2], data, worth)
-    pieces = [part for piece in found if piece.where not in targets for part in passages(piece, lines, worth)]
+    pieces = [
+        part
+        for piece in fragments(path.rpartition("/")[2], data, worth)
+        if piece.where not in targets
+        for part in passages(piece, lines, worth)
+    ]
     return [leak for one in possible for leak in _of_one(path, one, pieces)]
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 from lmr_author.leaks import lines as text_lines
 from lmr_author.leaks.statements import Statement, of_function, token_weight
@@ -26,6 +27,47 @@ COMMON_NAMES = frozenset(
 """Names of functions that say nothing about which one it is."""
 
 _WORD = re.compile(r"[A-Za-z_]\w{2,}")
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Words of which some may be missing.
+
+    Attributes:
+        words: each with how much it tells; the longest first: they are the rarest.
+        missing: how much may be missing.
+    """
+
+    words: tuple[tuple[bytes, float], ...]
+    missing: float
+
+    @classmethod
+    def of(cls, words: Sequence[bytes], share: float) -> Trace:
+        """A trace of which a share may be missing."""
+        weighed = [(word, token_weight("." + word.decode())) for word in words]
+        return cls(tuple(weighed), share * sum(weight for _, weight in weighed))
+
+    def within(self, data: bytes) -> Trace | None:
+        """What is left to be looked for in the parts of some bytes; None when too much is missing."""
+        found, missing = [], self.missing
+        for word, weight in self.words:
+            if word in data and (len(word) > SHORT or _alone(word).search(data)):
+                found.append((word, weight))
+                continue
+            missing -= weight
+            if missing < 0:
+                return None
+        return Trace(tuple(found), missing)
+
+
+SHORT = 4
+"""So short words stand in many others, and count only where they stand alone."""
+
+
+@cache
+def _alone(word: bytes) -> re.Pattern[bytes]:
+    """Finds a word by itself, also behind the ``\\n`` of a text in JSON."""
+    return re.compile(rb"(?:(?<!\w)|(?<=\\[nt]))%s(?!\w)" % re.escape(word))
 
 
 @dataclass(frozen=True)
@@ -63,13 +105,16 @@ class Solution:
         """How much its statements tell."""
         return sum(item.weight for item in self.statements)
 
+    @cached_property
+    def traces(self) -> tuple[Trace, ...]:
+        """What a copy leaves in any case: most of the names it needs, or of the variables."""
+        outer = Trace.of(self.outer, 0.4 if len(self.outer) >= 3 else 0.0)
+        local = Trace.of(self.local, 0.4)
+        return (outer, local) if len(self.local) >= 3 else (outer,)
+
     def may_be_in(self, data: bytes) -> bool:
-        """A quick look that rules most places out: most of the names a copy needs, or of the variables."""
-        if len(self.outer) >= 3 and _most(self.outer, data):
-            return True
-        if len(self.local) >= 3 and _most(self.local, data):
-            return True
-        return len(self.outer) < 3 and all(word in data for word in self.outer)
+        """A quick look that rules most places out."""
+        return any(trace.within(data) is not None for trace in self.traces)
 
     def share_of_lines(self, found: set[str]) -> float:
         """Share of the telling lines that a text has."""
@@ -111,18 +156,6 @@ def solution(
         _words(outer),
         _words(local - {"self", "cls"}),
     )
-
-
-def _most(words: tuple[bytes, ...], data: bytes) -> bool:
-    """Whether most of some words occur, decided as early as possible."""
-    missing_allowed = len(words) * 2 // 5
-    missing = 0
-    for word in words:
-        if word not in data:
-            missing += 1
-            if missing > missing_allowed:
-                return False
-    return True
 
 
 def _words(names: set[str]) -> tuple[bytes, ...]:
