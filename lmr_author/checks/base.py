@@ -135,8 +135,8 @@ class TreeCheck(Check):
     def claims(self, view: TaskView) -> Iterable[tuple[str, Finding]]:
         """(what is claimed, the finding for it if it is claimed twice). Its message begins the sentence."""
 
-    def conflict(self, finding: Finding, others: Sequence[Finding]) -> Finding:
-        """The finding of a claim that others make, too."""
+    def conflict(self, finding: Finding, others: Sequence[Finding]) -> Finding | None:
+        """The finding of a claim that others make, too; None when that is all right."""
         names = [
             other.task + (f" #{other.implementation}" if other.implementation else "") for other in others
         ]

@@ -296,7 +296,9 @@ def write(parent: Path, number: int = 1) -> TaskDir:
         }
     root = parent / name
     for path, text in FILES.items():
-        files.write_text(root / path, text)
+        # No two tasks have one golden.
+        own = text if number == 1 else text.replace("margin - difference", f"{number} * margin - difference")
+        files.write_text(root / path, own)
     files.write_json(root / REPOSITORY / "paper.json", PAPER_JSON)
     files.write_json(root / "info.json", info)
     files.write_json(root / "authoring" / "provenance.json", PROVENANCE)

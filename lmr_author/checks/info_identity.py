@@ -1,4 +1,4 @@
-"""LMR005, 006, 008, 011: which task this is, and that no other says the same of itself."""
+"""LMR005, 006, 008: which task this is, and that no other says the same of itself."""
 
 from __future__ import annotations
 
@@ -6,10 +6,7 @@ import re
 from collections.abc import Iterator
 
 from lmr_author.checks.base import Check, Example, TreeCheck, Where
-from lmr_author.checks.example_task import GOLDEN, INFO
-from lmr_author.checks.lookup import clean_path, pairs
 from lmr_author.checks.view import TaskView
-from lmr_author.files import sha256_bytes
 from lmr_author.model import Finding, Severity
 
 _NUMBER = re.compile(r"^0*(\d+)[-_ .]")
@@ -118,39 +115,3 @@ class UniqueInstanceId(TreeCheck):
                 str(value).strip(),
                 self.finding(view, f"instance_id {value} is also that of", hint, **where),
             )
-
-
-class UniqueTarget(TreeCheck):
-    """LMR011."""
-
-    code = "LMR011"
-    title = "no function is masked in two tasks or twice in one"
-    rationale = (
-        "The same target twice counts one skill double, and where only one copy is masked the other task"
-        " gives the answer."
-    )
-    severity = Severity.WARNING
-    failing = (
-        Example(
-            "both tasks mask the same function of the same repository",
-            info={"repo_url": INFO["repo_url"]},
-            files={"golden_files/losses_golden.py": GOLDEN},
-        ),
-    )
-    passing = (Example("the same names in another repository"),)
-
-    def claims(self, view: TaskView) -> Iterator[tuple[str, Finding]]:
-        """Each function that is masked, by repository, file and golden."""
-        repository = view.info.repo_url.strip().rstrip("/").removesuffix(".git").lower()
-        for pair in pairs(view):
-            golden = view.read_bytes(pair.golden_path)
-            name = clean_path(pair.implementation.goal_file).rpartition("/")[2]
-            for one in pair.targets if golden is not None and repository else ():
-                finding = self.finding(
-                    view,
-                    f"{one.qualname} of {name} is also masked by",
-                    "mask it in one place only",
-                    implementation=pair.implementation,
-                    path="info.json",
-                )
-                yield "\n".join((repository, name, one.qualname, sha256_bytes(golden or b""))), finding

@@ -164,7 +164,9 @@ def _conflicts(claims: Sequence[Sequence[Claim]], checks: Sequence[Check]) -> It
     for (code, _), together in made.items():
         for place, (number, finding) in enumerate(together if len(together) > 1 else ()):
             others = [other for at, (_, other) in enumerate(together) if at != place]
-            yield number, comparing[code].conflict(finding, others)
+            conflict = comparing[code].conflict(finding, others)
+            if conflict is not None:
+                yield number, conflict
 
 
 def processors() -> int:
