@@ -19,10 +19,10 @@ START = b'"kind":"start"'
 
 
 def run_cases(request: Dict[str, Any], variant: Dict[str, Any], cases: List[str], out: int) -> None:
-    """Run the cases of one variant; sends a ``loaded`` frame, then ``start`` and ``case`` for each.
+    """Run the cases of one variant; sends a ``loaded`` frame, then ``start`` and ``case`` for each, then ``used``.
 
-    The frame names the modules that were loaded when ``variant["share"]`` is true: to look at all modules
-    costs a forked process a copy of the memory they lie in.
+    The first and the last of them name modules that were loaded when ``variant["share"]`` is true: to look at all
+    modules costs a forked process a copy of the memory they lie in.
     """
     before = set(sys.modules) if variant.get("share") else None
     source: Optional[bytes] = None
@@ -61,6 +61,8 @@ def run_cases(request: Dict[str, Any], variant: Dict[str, Any], cases: List[str]
             _report(out, case, bad, target.tree)
             continue
         _report(out, case, target.call(inputs, limit), target.tree)
+    if before is not None:  # an optimizer's first step loads a third of PyTorch
+        send(out, {"kind": "used", "modules": _installed(before, target.tree)})
     send_bytes(out, DONE)
 
 

@@ -31,7 +31,9 @@ LOAD_SECONDS = 60.0
 
 _DUMPABLE = 4
 MOST_SHARED = 400
-"""So many modules that the first variant loaded are loaded in the parent for the others, at most."""
+"""So many modules that a variant loaded are loaded in the parent for the others, at most."""
+SHARING = 2
+"""So many variants are looked at for that: the first may have failed before it needed anything."""
 
 
 class Ended(NamedTuple):
@@ -53,7 +55,7 @@ def replay(request: Dict[str, Any]) -> int:
     send_bytes(out, write_frame(dict(report, kind="facts")))
     variants = request["variants"]
     for number, variant in enumerate(variants):
-        share = number == 0 and len(variants) > 2
+        share = number < SHARING < len(variants)
         loaded = _run_variant(request, dict(variant, share=share), out)
         if share:
             _share(loaded, shared)
@@ -144,7 +146,7 @@ def _run_variant(request: Dict[str, Any], variant: Dict[str, Any], out: int) -> 
         answered = set()
         for frame in ended.frames:
             case = frame.header.get("case")
-            if frame.header.get("kind") == "loaded" and not loaded:
+            if frame.header.get("kind") in ("loaded", "used") and frame.header.get("modules"):
                 names = frame.header.get("modules")
                 loaded = names if isinstance(names, list) else []
             if frame.header.get("kind") == "case" and case in waiting and case not in answered:
