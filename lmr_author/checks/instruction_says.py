@@ -191,7 +191,7 @@ class InputsAndOutputs(InstructionCheck):
 
         Instructions that were written by hand, without records, follow the style of their time.
         """
-        if not any(entry.relative == "authoring/provenance.json" for entry in view.entries):
+        if not view.has_provenance:
             return
         text = implementation.instruction
         one = pair(view, implementation)

@@ -65,7 +65,7 @@ class ProvenanceThere(Check):
 
     def run(self, view: TaskView) -> Iterator[Finding]:
         """At most one finding; none for a task that keeps no records, but perhaps what `validate` put there."""
-        if view.raw is None or any(entry.relative == "authoring/provenance.json" for entry in view.entries):
+        if view.raw is None or view.has_provenance:
             return
         records = [
             entry.relative

@@ -228,6 +228,11 @@ class TaskView:
             if entry.kind == "file" and entry.relative.startswith(prefix)
         )
 
+    @cached_property
+    def has_provenance(self) -> bool:
+        """Whether there is a record of how the task was made: not so in tasks made by hand."""
+        return any(entry.relative == "authoring/provenance.json" for entry in self.entries)
+
     @property
     def is_empty(self) -> bool:
         """Whether the repository's folder is there and holds nothing: a submodule link, most often."""

@@ -32,61 +32,72 @@ class ReportFormat(StrEnum):
     junit = "junit"
 
 
+Paths = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        metavar="[PATH]…",
+        help="Tasks, or folders of tasks; by default the current one.",
+        show_default=False,
+    ),
+]
+Select = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--select", metavar="CODES", help="Only these checks: LMR401, or LMR4 for a group; repeatable."
+    ),
+]
+Ignore = Annotated[
+    list[str] | None, typer.Option("--ignore", metavar="CODES", help="Without these checks; repeatable.")
+]
+Least = Annotated[
+    Severity, typer.Option("--severity", help="Only what is at least this bad; the rest does not count.")
+]
+Accept = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--accept", metavar="CODE[:PATH]", help="Accept a finding of one task, with --reason; repeatable."
+    ),
+]
+Reason = Annotated[
+    str, typer.Option("--reason", help="Why what is accepted is no problem; kept in authoring/.")
+]
+Fix = Annotated[
+    bool,
+    typer.Option(
+        "--fix", help="Repair what only one repair is right for; a copy goes to authoring/removed/."
+    ),
+]
+Diff = Annotated[
+    bool,
+    typer.Option("--diff", help="Show what --fix would change, and change nothing; with --fix, show it too."),
+]
+Format = Annotated[
+    ReportFormat,
+    typer.Option("--format", "-f", help="text for people; json, sarif, github, junit for programs."),
+]
+NoCache = Annotated[
+    bool, typer.Option("--no-cache", help="Read and check everything, also tasks that have not changed.")
+]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs", "-j", min=1, help="Processes at most; by default one a processor.", show_default=False
+    ),
+]
+
+
 def validate(
-    paths: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="[PATH]…",
-            help="Tasks, or folders of tasks; by default the current one.",
-            show_default=False,
-        ),
-    ] = None,
-    select: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--select", metavar="CODES", help="Only these checks: LMR401, or LMR4 for a group; repeatable."
-        ),
-    ] = None,
-    ignore: Annotated[
-        list[str] | None, typer.Option("--ignore", metavar="CODES", help="Without these checks; repeatable.")
-    ] = None,
-    severity: Annotated[
-        Severity, typer.Option("--severity", help="Only what is at least this bad; the rest does not count.")
-    ] = Severity.NOTE,
-    accept: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--accept", metavar="CODE[:PATH]", help="Accept a finding of one task, with --reason; repeatable."
-        ),
-    ] = None,
-    reason: Annotated[
-        str, typer.Option("--reason", help="Why what is accepted is no problem; kept in authoring/.")
-    ] = "",
-    fix: Annotated[
-        bool,
-        typer.Option(
-            "--fix", help="Repair what only one repair is right for; a copy goes to authoring/removed/."
-        ),
-    ] = False,
-    diff: Annotated[
-        bool,
-        typer.Option(
-            "--diff", help="Show what --fix would change, and change nothing; with --fix, show it too."
-        ),
-    ] = False,
-    output: Annotated[
-        ReportFormat,
-        typer.Option("--format", "-f", help="text for people; json, sarif, github, junit for programs."),
-    ] = ReportFormat.text,
-    no_cache: Annotated[
-        bool, typer.Option("--no-cache", help="Read and check everything, also tasks that have not changed.")
-    ] = False,
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs", "-j", min=1, help="Processes at most; by default one a processor.", show_default=False
-        ),
-    ] = None,
+    paths: Paths = None,
+    select: Select = None,
+    ignore: Ignore = None,
+    severity: Least = Severity.NOTE,
+    accept: Accept = None,
+    reason: Reason = "",
+    fix: Fix = False,
+    diff: Diff = False,
+    output: Format = ReportFormat.text,
+    no_cache: NoCache = False,
+    jobs: Jobs = None,
 ) -> int:
     """Static checks: everything that can be seen to be wrong without running, in milliseconds."""
     from lmr_author.validation.accept import accept_findings
