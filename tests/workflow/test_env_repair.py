@@ -1,0 +1,122 @@
+"""What ``env build --fix`` changes for an explanation, with the real uv and a small package index; nothing is built."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lmr_author.environment.failures import Explanation
+from lmr_author.environment.failures.changes import Change, Drop, Newer, Older, Relaxed, Wheel
+from lmr_author.taskdir import TaskDir
+from lmr_author.workflow.env import place_of
+from lmr_author.workflow.env_lock import LockOptions, lock
+from lmr_author.workflow.env_repair import Repairs
+from tests.servers import Release, package_index
+from tests.support import make_task
+
+BASE = "me/base:1"
+INDEX = {
+    "loss": [
+        Release("1.0", "2020-01-01"),
+        Release("2.0", "2022-01-01", ("maths>=2",)),
+        Release("3.0", "2025-01-01"),
+    ],
+    "maths": [Release("1.0", "2020-01-01"), Release("2.0", "2022-01-01")],
+    "fast": [
+        Release("1.0", "2020-01-01", tags=("cp38-cp38",)),
+        Release("1.1", "2022-11-01", tags=("cp311-cp311",)),
+    ],
+    "idle": [Release("1.0", "2020-01-01")],
+}
+IMPORTS = "import fast\nimport loss\n"
+
+
+@pytest.fixture(autouse=True)
+def index(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> object:
+    """The small index, and a cache of its own."""
+    for name in ("UV_INDEX", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS", "UV_INDEX_URL", "UV_OFFLINE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "cache"))
+    with package_index(INDEX) as address:
+        monkeypatch.setenv("UV_DEFAULT_INDEX", address)
+        yield
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> TaskDir:
+    """A task of the middle of 2023 that imports two packages and declares three."""
+    made = make_task(tmp_path)
+    repository = made.root / "small-repo"
+    (repository / "requirements.txt").write_text("fast>=1.0\nidle==1.0\nloss\n")
+    (repository / "pkg/losses.py").write_text(IMPORTS)
+    made.provenance_path.parent.mkdir(exist_ok=True)
+    made.provenance_path.write_text(json.dumps({"repository": {"commit_date": "2023-06-01T00:00:00Z"}}))
+    made.dockerfile.write_text(f"FROM {BASE}\nCOPY . /workspace\n")
+    made.lock.unlink()
+    lock(place_of(made), LockOptions(python="3.11"))
+    assert pins(made) == ["fast==1.1", "idle==1.0", "loss==2.0", "maths==2.0"]
+    return made
+
+
+def pins(task: TaskDir) -> list[str]:
+    """The lock's lines."""
+    return [line for line in task.lock.read_text().splitlines() if not line.startswith("#")]
+
+
+def because(change: Change, cause: str = "it fails") -> Explanation:
+    """An explanation that asks for a change."""
+    return Explanation("test", cause, "do it", change)
+
+
+def repairs(task: TaskDir) -> Repairs:
+    """The repairs of one command, which says nothing."""
+    return Repairs(task, None, lambda _: None)
+
+
+def test_what_no_code_imports_is_dropped_and_what_is_imported_is_not(task: TaskDir) -> None:
+    bench = repairs(task)
+    assert bench.repair(because(Drop("loss", "it cannot be had")), "3.11") is None
+    made = bench.repair(because(Drop("idle", "it cannot be had")), "3.11")
+    assert made is not None and "-idle==1.0" in made.diff
+    assert "# idle==1.0 is left out: it cannot be had" in task.lock.read_text().splitlines()
+    assert pins(task) == ["fast==1.1", "loss==2.0", "maths==2.0"]
+
+
+def test_an_earlier_version_leaves_what_fits_it(task: TaskDir) -> None:
+    made = repairs(task).repair(because(Older("loss")), "3.11")
+    assert made is not None and made.change == Older("loss")
+    assert pins(task) == ["fast==1.1", "idle==1.0", "loss==1.0", "maths==2.0"]
+
+
+def test_what_the_repository_pins_gets_no_earlier_version(task: TaskDir) -> None:
+    assert repairs(task).repair(because(Older("idle")), "3.11") is None
+
+
+def test_candidates_follow_one_another_until_one_helps(task: TaskDir) -> None:
+    """A lock that is not as we wrote it is not made anew; a pin has no later wheel; what nothing imports goes."""
+    bench = repairs(task)
+    found = because(Wheel("idle"), "idle cannot be built")
+    made = bench.repair(found, "3.11")
+    assert made is not None and isinstance(made.change, Drop)
+    assert bench.did_not_help(found) and bench.undo().undone
+    assert pins(task) == ["fast==1.1", "idle==1.0", "loss==2.0", "maths==2.0"]
+    assert bench.repair(found, "3.11") is None, "everything was tried"
+
+
+def test_what_has_to_be_compiled_is_locked_again(task: TaskDir) -> None:
+    (task.root / "small-repo/requirements.txt").write_text("fast==1.0\nloss\n")
+    stale = task.lock.read_text()
+    made = repairs(task).repair(because(Wheel("fast")), "3.11")
+    assert made is not None and isinstance(made.change, Relaxed)
+    assert pins(task) == ["fast==1.1", "loss==2.0", "maths==2.0"]
+    assert "# CHANGED: fast==1.1 in place of fast==1.0" in task.lock.read_text()
+    assert (task.authoring / "removed" / "requirements.lock").read_text() == stale
+
+
+def test_a_later_version_may_be_later_than_the_commit(task: TaskDir) -> None:
+    assert repairs(task).repair(because(Newer("absent")), "3.11") is None
+    assert repairs(task).repair(because(Newer("loss")), "3.11") is not None
+    assert pins(task) == ["fast==1.1", "idle==1.0", "loss==3.0", "maths==2.0"]
+    assert repairs(task).repair(because(Newer("loss")), "3.11") is None, "there is no later one"
