@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from lmr_author.environment import Lock, Recipe, choose_base, lock
+from lmr_author.environment.locked import Conflict
 from lmr_author.environment.recipe import Declared
 from lmr_author.environment.relax import loosened, relaxed
 from lmr_author.environment.wheels import nearest
@@ -116,6 +119,36 @@ def test_what_no_code_imports_may_go() -> None:
     assert made is not None
     assert made.changes == ("stuck==1.0 (r.txt:2) is left out: no code imports it at once",)
     assert relax(recipe(*wanted)) is None, "it is needed, and nothing helps"
+
+
+def searched(wanted: Recipe, verdict: Callable[[dict[str, str]], str]) -> tuple[str, ...]:
+    """The changes that are found where ``verdict`` says which requirement is in the way, "" for none."""
+
+    def resolve(changed: Recipe, changes: tuple[str, ...], seconds: float) -> Lock:
+        blamed = verdict({item.name: item.text for item in changed.requirements})
+        named = tuple(item for item in wanted.requirements if item.name in blamed.split())
+        conflict = Conflict("they do not fit", named) if named else None
+        return Lock("", conflict is None, "", conflict=conflict, changes=changes)
+
+    wanted = replace(wanted, date=None)
+    made = relaxed(wanted, resolve(wanted, (), 1), resolve, lambda item: "", seconds=60)
+    return made.changes if made else ()
+
+
+def test_a_change_that_another_makes_needless_is_taken_back() -> None:
+    def verdict(texts: dict[str, str]) -> str:
+        return "" if texts["b"] != "b==1" else "a" if texts["a"] == "a==1.0" else "b"
+
+    assert searched(recipe("a==1.0", "b==1"), verdict) == ("b>=1 in place of b==1 (r.txt:2)",)
+
+
+def test_something_else_is_loosened_before_anything_is_left_out() -> None:
+    def verdict(texts: dict[str, str]) -> str:
+        return "" if texts["b"] != "b==1" or "a" not in texts else "a b"
+
+    assert searched(recipe("a==1.0", "b==1", imported=("b",)), verdict) == (
+        "b>=1 in place of b==1 (r.txt:2)",
+    )
 
 
 def test_changes_come_smallest_first() -> None:

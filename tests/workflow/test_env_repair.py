@@ -28,7 +28,7 @@ INDEX = {
         Release("1.0", "2020-01-01", tags=("cp38-cp38",)),
         Release("1.1", "2022-11-01", tags=("cp311-cp311",)),
     ],
-    "idle": [Release("1.0", "2020-01-01")],
+    "idle": [Release("0.9", "2019-01-01"), Release("1.0", "2020-01-01")],
 }
 IMPORTS = "import fast\nimport loss\n"
 
