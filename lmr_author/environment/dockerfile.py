@@ -39,12 +39,15 @@ def render(
     Raises LmrError for a folder name that is none.
     """
     _require_folder(repo_folder)
+    system = _system(recipe, base, compiled)
     text = _template("Dockerfile.j2").render(
         image=base.reference,
         folder=repo_folder,
         source_folder=recipe.source_folder,
         pinned=pinned,
-        system=_system(recipe, base, compiled),
+        system=system,
+        # Java's packages link their manual pages into a folder that slim images lack, and fail without it.
+        java=any(item.name.startswith("default-j") for item in system),
         missing=_missing(recipe),
         downloads=_downloads(recipe),
     )

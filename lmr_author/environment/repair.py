@@ -13,6 +13,7 @@ from lmr_author.environment.failures.changes import (
     ArchivedMirrors,
     Change,
     Drop,
+    ManualPages,
     Newer,
     Older,
     OldNames,
@@ -98,6 +99,8 @@ def _changed(change: Change, texts: Texts, index: Index, droppable: Collection[s
         return replace(texts, dockerfile=_inserted(texts.dockerfile, f"ENV {change.name}={change.value}"))
     if isinstance(change, ArchivedMirrors):
         return replace(texts, dockerfile=_inserted(texts.dockerfile, _ARCHIVE))
+    if isinstance(change, ManualPages):
+        return replace(texts, dockerfile=_inserted(texts.dockerfile, "RUN mkdir -p /usr/share/man/man1"))
     if isinstance(change, OldNames):
         return replace(texts, dockerfile=_inserted(texts.dockerfile, _GIVEN_BACK))
     if isinstance(change, Requirements):

@@ -17,6 +17,7 @@ import pytest
 
 from lmr_author import resources
 from lmr_author.environment import Recipe, choose_base, render, render_dockerignore
+from lmr_author.environment.recipe import SystemPackage
 from lmr_author.errors import LmrError
 
 BASE = "lmr-author/base:bookworm"
@@ -54,6 +55,18 @@ def test_the_same_input_gives_the_same_file() -> None:
     assert "--no-deps" in render(recipe, base, "a")
     assert "--no-deps" not in render(recipe, base, "a", pinned=False)
     assert "PYTHONPATH" not in render(recipe, base, "a")
+
+
+def test_java_gets_its_folder_and_what_is_compiled_its_headers() -> None:
+    java = SystemPackage("default-jre-headless", "it runs Java", "requirements.txt:1")
+    recipe = Recipe(system=(java,))
+    official, other = choose_base(recipe), choose_base(recipe, "me/base:1")
+    assert "mkdir -p /usr/share/man/man1" in render(recipe, official, "a")
+    assert "mkdir -p /usr/share/man/man1" not in render(Recipe(), other, "a", compiled=["fast"])
+    assert "        python3-dev \\\n" in render(Recipe(), other, "a", compiled=["fast"])
+    assert "python3-dev" not in render(Recipe(), official, "a", compiled=["fast"]), (
+        "PyTorch's images have them"
+    )
 
 
 @pytest.mark.parametrize("name", ["", "a b", "../a", "a/b", "-a", ".git", "a\nRUN x", "${X}", 'a"'])

@@ -16,6 +16,7 @@ from lmr_author.environment.failures.changes import (
     ArchivedMirrors,
     Change,
     Drop,
+    ManualPages,
     Newer,
     Older,
     OldNames,
@@ -120,6 +121,8 @@ def test_variables_and_mirrors() -> None:
     after = change(Variable("A", "1"))
     assert after is not None and f"{MARK}\nENV A=1\n" in after.dockerfile
     assert change(Variable("A", "1"), after) is None
+    manuals = change(ManualPages())
+    assert manuals is not None and f"{MARK}\nRUN mkdir -p /usr/share/man/man1\n" in manuals.dockerfile
     mirrors = change(ArchivedMirrors())
     assert mirrors is not None and "archive.debian.org" in mirrors.dockerfile
 

@@ -99,6 +99,14 @@ class Variable:
 
 
 @dataclass(frozen=True)
+class ManualPages:
+    """Make the folder of manual pages, which slim images lack."""
+
+    def __str__(self) -> str:
+        return "make the folder /usr/share/man/man1, which slim images lack"
+
+
+@dataclass(frozen=True)
 class ArchivedMirrors:
     """Let apt use archive.debian.org, where releases go that are no longer served."""
 
@@ -116,5 +124,6 @@ Change = (
     | Older
     | OldNames
     | Variable
+    | ManualPages
     | ArchivedMirrors
 )

@@ -6,7 +6,7 @@ import re
 
 from lmr_author.environment.failures import system_packages
 from lmr_author.environment.failures.base import Example, Explainer, Explanation, Failure, compiled
-from lmr_author.environment.failures.changes import ArchivedMirrors, SystemPackages
+from lmr_author.environment.failures.changes import ArchivedMirrors, ManualPages, SystemPackages
 
 
 class BuildKitOnly(Explainer):
@@ -168,6 +168,31 @@ class NoAptPackage(Explainer):
         return self.told(f"the base image's Debian has no package {name}", advice)
 
 
+class NoManualPages(Explainer):
+    """Java's packages link their manual pages into a folder that slim images lack."""
+
+    name = "manual-pages"
+    stages = ("build",)
+    pattern = compiled(r"error creating symbolic link '(/usr/share/man/[^']*)'")
+    examples = (
+        Example(
+            "update-alternatives: error: error creating symbolic link '/usr/share/man/man1/java.1.gz.dpkg-tmp': No"
+            " such file or directory\ndpkg: error processing package openjdk-17-jre-headless:amd64 (--configure):",
+            "the base image has no folder for manual pages",
+            "/usr/share/man/man1",
+        ),
+    )
+
+    def explain(self, match: re.Match[str], failure: Failure) -> Explanation:
+        """An empty folder is enough."""
+        change = ManualPages()
+        return self.told(
+            "a package of the system links its manual pages, and the base image has no folder for manual pages",
+            str(change),
+            change,
+        )
+
+
 class NoProgram(Explainer):
     """A command that the image does not have."""
 
@@ -254,5 +279,6 @@ DOCKERFILES: tuple[type[Explainer], ...] = (
     NothingToCopy,
     OldRelease,
     NoAptPackage,
+    NoManualPages,
     NoProgram,
 )
