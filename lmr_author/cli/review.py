@@ -65,12 +65,11 @@ def review(
 ) -> int:
     """Go through the checklist and sign off; the sign-off falls when the task changes."""
     from lmr_author.errors import EXIT_CLEAN, UsageError
-    from lmr_author.review.checklist import template as blank
     from lmr_author.taskdir import TaskDir
     from lmr_author.workflow import review as workflow
 
     if template:
-        print_json(blank(workflow.read_checklist(checklist).questions) if checklist else blank())
+        print_json(_template(task, checklist))
         return EXIT_CLEAN
     if results:
         return _results(TaskDir.find_all(task or default_tasks()), checklist, output)
@@ -87,6 +86,24 @@ def review(
     if not answers and not can_ask(no_input):
         raise UsageError("no answers given", "add --answers FILE (see --template), or run it in a terminal")
     return _one(folder, name, asked, answers, output)
+
+
+def _template(task: Path | None, checklist: Path | None) -> dict[str, Any]:
+    """An answers file to fill in: of the list that is given, else of the task's, else of our own."""
+    from lmr_author.errors import NotATaskError
+    from lmr_author.review.checklist import template
+    from lmr_author.taskdir import TaskDir
+    from lmr_author.workflow import review as workflow
+
+    if checklist is not None:
+        return template(workflow.read_checklist(checklist).questions)
+    try:
+        folder = TaskDir.find(task or Path.cwd())
+    except NotATaskError:
+        if task is not None:
+            raise
+        return template()
+    return template(workflow.checklist_for(folder).questions)
 
 
 def _named(reviewer: str | None) -> str:

@@ -176,6 +176,18 @@ def test_the_template_is_of_the_list(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert code == 0 and list(json.loads(shown)) == ["readable", "fun"]
 
 
+def test_the_template_of_a_task_is_of_the_list_beside_it(
+    task: TaskDir, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, shown = run(capsys, "review", task.root, "--template")
+    assert code == 0 and list(json.loads(shown)) == [item.id for item in HUMAN]
+    (task.root.parent / "checklist.yaml").write_text(LAB)
+    code, shown = run(capsys, "review", task.root, "--template")
+    assert code == 0 and list(json.loads(shown)) == ["readable", "fun"]
+    code, shown = run(capsys, "review", task.root.parent / "nowhere", "--template")
+    assert code == 3
+
+
 def evaluated(task: TaskDir) -> None:
     """Pretend that every gate held for the task as it is."""
     files.write_json(
