@@ -252,7 +252,9 @@ def _draft(
         title=title,
         year=str(year or ""),
         paper_url=options.paper_url or fetched.url or known,
-        repo_url=Address.parse(options.repo_url).shown if options.repo_url else address.shown,
+        repo_url=Address.parse(options.repo_url).shown
+        if options.repo_url
+        else repo.public_address(address, read.repositories) or address.shown,
         repo_folder=repo_folder,
     )
 

@@ -123,7 +123,7 @@ def gather(options: VetOptions, say: Progress) -> Vetting:
                 f"there is nothing to vet: {'; '.join(one.note for one in problems)}",
                 "give a PDF that can be read, or a repository that can be cloned",
             )
-        public = options.repo_url or (Address.parse(options.repo).shown if options.repo else "")
+        public = options.repo_url or _public(options.repo, read)
         found = evidence.merged(
             evidence.from_paper(paper_facts(read), public, datetime.now(UTC).year) if read else {},
             evidence.from_clone(clone_facts(clone, public)) if clone else {},
@@ -147,6 +147,13 @@ def gather(options: VetOptions, say: Progress) -> Vetting:
             datetime.now(UTC).year,
         ),
     )
+
+
+def _public(text: str, read: Paper | None) -> str:
+    if not text:
+        return ""
+    address = Address.parse(text)
+    return repo.public_address(address, read.repositories if read else ()) or address.shown
 
 
 def _unseen(known: evidence.Evidence, found: evidence.Evidence) -> evidence.Evidence:
