@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -11,7 +10,7 @@ from typing import Any
 
 from lmr_author import environment, files, paper, repo
 from lmr_author.environment import BaseImage, Lock, Recipe
-from lmr_author.errors import LmrError, UsageError
+from lmr_author.errors import LmrError
 from lmr_author.model import TaskInfo
 from lmr_author.paper import FetchedPaper, Paper
 from lmr_author.repo import Address, Clone, CloneOptions
@@ -30,6 +29,8 @@ from lmr_author.workflow.new_task_draft import (
     require_name,
     with_answers,
 )
+from lmr_author.workflow.new_task_notes import notes_on
+from lmr_author.workflow.new_task_room import require_free, require_room, taken_numbers
 
 Progress = Callable[[str], None]
 
@@ -102,7 +103,7 @@ def new_task(
     if options.repo:
         _repo_folder(options, Address.parse(options.repo))  # wrong input fails before any work
     environment.choose_base(Recipe(), options.base_image, options.python_version)
-    taken = _taken(options)
+    taken = taken_numbers(options)
     vetted = records.read_vetting(options.vetting) if options.vetting else None
     with files.temporary_folder("lmr-author-paper-") as temporary:
         say(f"fetching the paper {options.paper}")
@@ -112,16 +113,16 @@ def new_task(
         options, draft = _settle(options, fetched, read, taken, wizard)
         info = _info(draft)
         final = options.tasks_dir / info.folder_name
-        _require_free(final)
+        require_free(final)
         with files.staged_folder(final) as staging:
             stages = _stages(options, staging / info.repo_folder_name, fetched, read, say)
             info = replace(info, repo_commit=stages.clone.commit, license=stages.clone.licence)
             had_tests = TaskDir(staging).unit_test_folder(info).is_dir()
             say("writing the task")
             _write(TaskDir(staging), info, stages, vetted)
-            _require_free(final)
+            require_free(final)
     forget(options.tasks_dir)
-    return NewTaskResult(TaskDir(final), info, stages.base, tuple(_notes(info, stages, had_tests)))
+    return NewTaskResult(TaskDir(final), info, stages.base, tuple(notes_on(info, stages, had_tests)))
 
 
 def _settle(
@@ -196,44 +197,6 @@ def _repo_folder(options: NewTaskOptions, address: Address) -> str:
     return name
 
 
-def _taken(options: NewTaskOptions) -> dict[int, str]:
-    """Task numbers in use below ``tasks_dir`` → the folder that has it. Checks the options that need it."""
-    if options.name is not None:
-        require_name(options.name, "--name")
-    if options.year is not None and not 1950 <= options.year <= 2100:
-        raise UsageError(f"--year {options.year} is not a paper's year", "give four digits, like 2023")
-    if options.tasks_dir.exists() and not options.tasks_dir.is_dir():
-        raise UsageError(
-            f"--tasks-dir {options.tasks_dir} is not a folder", "name the folder that holds the tasks"
-        )
-    taken: dict[int, str] = {}
-    for folder in sorted(options.tasks_dir.iterdir()) if options.tasks_dir.is_dir() else ():
-        number, dash, _ = folder.name.partition("-")
-        if dash and number.isdecimal():
-            taken.setdefault(int(number), folder.name)
-        if (folder / "info.json").is_file() and not folder.name.startswith("."):
-            taken.setdefault(_instance_id(folder), folder.name)
-    if options.id is not None and options.id < 1:
-        raise UsageError(f"--id {options.id} is not a task's number", "numbers start at 1")
-    if options.id in taken:
-        raise LmrError(
-            f"the number {options.id} is taken by {taken[options.id]}/", "pass another --id, or none"
-        )
-    return taken
-
-
-def _instance_id(folder: Path) -> int:
-    try:
-        return TaskDir(folder).load().instance_id
-    except LmrError:
-        return 0
-
-
-def _require_free(final: Path) -> None:
-    if final.exists() or final.is_symlink():
-        raise LmrError(f"{final} exists already", "choose another --id or --name, or remove it")
-
-
 def _draft(
     options: NewTaskOptions,
     fetched: FetchedPaper,
@@ -273,7 +236,7 @@ def _info(draft: Draft) -> TaskInfo:
 
 def _write(task: TaskDir, info: TaskInfo, stages: Stages, vetted: dict[str, Any] | None) -> None:
     """Every file of the new task; ``info.json`` last, because a folder with it counts as a task."""
-    _require_room(task, info, stages)
+    require_room(task, info, stages)
     pdf = stages.fetched.path.read_bytes()
     files.write_bytes(task.paper_pdf(info), pdf)
     files.write_json(task.paper_json(info), stages.paper.to_json())
@@ -289,62 +252,3 @@ def _write(task: TaskDir, info: TaskInfo, stages: Stages, vetted: dict[str, Any]
     files.write_json(task.provenance_path, records.provenance(info, stages, now))
     files.write_json(task.vetting_path, vetted or records.vetting(info, stages))
     files.write_json(task.info_path, info.to_json())
-
-
-def _require_room(task: TaskDir, info: TaskInfo, stages: Stages) -> None:
-    """Raise when the repository has other files where the paper and the tests belong."""
-    wanted = (
-        (task.paper_pdf(info), stages.fetched.path.read_bytes()),
-        (
-            task.paper_json(info),
-            (json.dumps(stages.paper.to_json(), indent=2, ensure_ascii=False) + "\n").encode(),
-        ),
-    )
-    for path, data in wanted:
-        if path.is_symlink() or (path.exists() and not (path.is_file() and path.read_bytes() == data)):
-            raise LmrError(
-                f"the repository has a {path.name} of its own, where the task's paper belongs",
-                "pass that file as the paper if it is the same, or use a fork of the repository without it",
-            )
-    tests = task.unit_test_folder(info)
-    if tests.is_symlink() or (tests.exists() and not tests.is_dir()):
-        raise LmrError(
-            "the repository has a file unit_test, where the task's tests belong",
-            "use a fork of the repository without it",
-        )
-
-
-def _notes(info: TaskInfo, stages: Stages, had_tests: bool) -> list[str]:
-    """What the annotator should look at, most important first."""
-    clone, lock, base = stages.clone, stages.lock, stages.base
-    notes = list(stages.paper.notes)
-    if not info.paper_url:
-        notes.append("info.json has no paper_url: pass --paper-url, or add it")
-    if Address.parse(info.repo_url).local:
-        linked = f" (the paper links {stages.paper.repositories[0]})" if stages.paper.repositories else ""
-        notes.append(f"info.json's repo_url is on this machine: put the public address in its place{linked}")
-    if not clone.licence:
-        where = (
-            f"the licence in {clone.licence_file} is not recognised"
-            if clone.licence_file
-            else "no licence file"
-        )
-        notes.append(f"{where}: check that the repository may be redistributed")
-    notes += [f"submodule {item.path} left out: {item.reason}" for item in clone.submodules if item.reason]
-    if clone.lfs_left:
-        notes.append(f"{len(clone.lfs_left)} Git LFS pointer(s) in place of data, first {clone.lfs_left[0]}")
-    notes += [f"removed {item.path}: {item.reason}" for item in clone.removed[:10]]
-    if len(clone.removed) > 10:
-        notes.append(f"and {len(clone.removed) - 10} more removed (authoring/provenance.json)")
-    notes += clone.notes
-    if had_tests:
-        notes.append("the repository has a folder unit_test of its own; the task's tests join it")
-    notes += stages.recipe.problems
-    if not lock.pinned:
-        notes.append(f"requirements.lock is {lock.note}")
-    notes += [f"requirements.lock: {item}" for item in (*lock.changes, *lock.left_out)]
-    if not base.python_certain:
-        notes.append(
-            f"requirements are locked for Python {base.python}, which {base.reference} is thought to have"
-        )
-    return notes
