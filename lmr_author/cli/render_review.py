@@ -10,10 +10,17 @@ from lmr_author.cli.render import console
 
 if TYPE_CHECKING:
     from lmr_author.review.agreement import Agreement
+    from lmr_author.review.checklist import Question
     from lmr_author.taskdir import TaskDir
     from lmr_author.workflow.review import Reviewed
 
 _STYLES = {"accepted": "green", "disputed": "yellow", "rejected": "bold red", "waiting": "dim"}
+
+
+def look_at(item: Question) -> None:
+    """Where the evidence of an item is, above its question."""
+    if item.look_at:
+        console().print(f"\nlook at {item.look_at}", style="cyan", markup=False)
 
 
 def queue(waiting: Sequence[TaskDir], reviewer: str) -> None:

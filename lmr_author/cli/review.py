@@ -178,11 +178,11 @@ def _ask(questions: Sequence[Question] | None = None) -> dict[str, Any]:
 
 
 def _answer(item: Question) -> dict[str, str]:
-    from lmr_author.cli import ask
+    from lmr_author.cli import ask, render_review
     from lmr_author.review.checklist import ANSWERS
 
-    look = f"  ({item.look_at})" if item.look_at else ""
-    answer = ask.choice(f"{item.question}{look}", list(ANSWERS))
+    render_review.look_at(item)
+    answer = ask.choice(item.question, list(ANSWERS))
     comment = ""
     while answer != "pass" and not comment:
         comment = ask.text("Why?")
