@@ -11,10 +11,10 @@
     name();
   }
 
-  // On paper nothing is folded.
+  // On paper nothing is folded, but a list of tasks stays a list.
   let opened = [];
   addEventListener("beforeprint", () => {
-    opened = [...document.querySelectorAll("details:not([open])")];
+    opened = [...document.querySelectorAll("details:not([open])")].filter((item) => !item.closest("#tasks"));
     opened.forEach((item) => { item.open = true; });
   });
   addEventListener("afterprint", () => opened.forEach((item) => { item.open = false; }));

@@ -167,4 +167,16 @@ def test_on_paper_everything_is_unfolded(browser: playwright.Browser, pages: dic
     assert page.locator("details:not([open])").count() == 0
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.locator("details:not([open])").count() > 0
-    assert page.pdf().startswith(b"%PDF")
+
+
+def test_a_list_on_paper_stays_a_list_and_is_not_cut(
+    browser: playwright.Browser, pages: dict[str, Path]
+) -> None:
+    import pymupdf
+
+    page = opened(browser, pages["folder"]).page
+    sheets = pymupdf.open(stream=page.pdf(format="A4"))
+    words = [word for sheet in sheets for word in sheet.get_text("words")]
+    assert {"Size", "Agreement"} <= {word[4] for word in words}
+    assert max(word[2] for word in words) <= sheets[0].rect.width
+    assert "Implement" not in {word[4] for word in words}, "instructions stay folded"
