@@ -19,7 +19,7 @@ FORMAT = "lmr-scores/1"
 
 SCORES = {
     "completely-correct": "It does what the paper and the golden do.",
-    "logically-correct": "The idea is right, but a detail is wrong: it would not pass.",
+    "logically-correct": "The idea is right, a detail is wrong: it would not pass.",
     "logically-incorrect": "The idea itself is wrong or missing.",
 }
 """The grades of LMR-Bench's paper (human evaluation), the best first."""

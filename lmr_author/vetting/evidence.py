@@ -72,7 +72,8 @@ def from_clone(clone: CloneFacts) -> Evidence:
     found = list(files.walk(folder))
     sources = [path for path in found if path.suffix == ".py"]
     tests = sum(path.name.startswith("test_") or path.name.endswith("_test.py") for path in sources)
-    activity = [f"{clone.commits} commits up to the pinned one ({clone.commit_date.date()})"]
+    commits = f"{clone.commits} commit{'s' * (clone.commits != 1)}"
+    activity = [f"{commits} up to the pinned one ({clone.commit_date.date()})"]
     if clone.last_date is not None:
         activity.append(f"last commit on {clone.branch or 'its branch'}: {clone.last_date.date()}")
     if clone.requirements is not None:
