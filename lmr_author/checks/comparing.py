@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lmr_author.checks.reading import dotted
+from lmr_author.checks.syntax import dotted
 
 EQUALITIES = frozenset(
     """

@@ -9,7 +9,9 @@ from functools import partial
 from pathlib import Path
 
 from lmr_author.checks.lookup import golden_files, is_file, pair, unit_test_path
-from lmr_author.checks.reading import HOME, Reading, imported_modules, reading
+from lmr_author.checks.path_texts import HOME
+from lmr_author.checks.reading import Reading, reading
+from lmr_author.checks.syntax import imported_modules
 from lmr_author.checks.view import Entry, TaskView
 from lmr_author.model import Implementation
 from lmr_author.source import Module, nodes

@@ -7,7 +7,9 @@ import json
 from collections.abc import Iterator
 
 from lmr_author.checks.lookup import is_file
-from lmr_author.checks.reading import HOME, Reading, dotted
+from lmr_author.checks.path_texts import HOME
+from lmr_author.checks.reading import Reading
+from lmr_author.checks.syntax import dotted
 from lmr_author.checks.view import TaskView
 from lmr_author.source import nodes
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 
-from lmr_author.checks.reading import dotted
+from lmr_author.checks.syntax import dotted
 from lmr_author.source import nodes
 
 EXITS = frozenset({"sys.exit", "exit", "quit", "os._exit", "SystemExit"})

@@ -17,7 +17,8 @@ from lmr_author.checks.follow import (
 )
 from lmr_author.checks.installs import normalised, requirements
 from lmr_author.checks.lookup import pair, unit_test_path
-from lmr_author.checks.reading import Reading, dotted, reading
+from lmr_author.checks.reading import Reading, reading
+from lmr_author.checks.syntax import dotted
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
 from lmr_author.source import nodes

@@ -16,8 +16,9 @@ from lmr_author.checks.example_task import (
 )
 from lmr_author.checks.lookup import pairs, unit_test_path
 from lmr_author.checks.outcome import outcome
-from lmr_author.checks.reading import Reading, dotted, reading
+from lmr_author.checks.reading import Reading, reading
 from lmr_author.checks.sites import is_assert_name, is_exit
+from lmr_author.checks.syntax import dotted
 from lmr_author.checks.tests_outcome import TEST
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity

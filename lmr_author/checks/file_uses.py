@@ -1,0 +1,137 @@
+"""The files that a test reads and writes, where that can be told without running it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from lmr_author.checks.syntax import argument
+
+READERS = frozenset(
+    [
+        "load",
+        "load_file",
+        "read_csv",
+        "read_json",
+        "read_table",
+        "read_pickle",
+        "read_parquet",
+        "read_excel",
+        "loadtxt",
+        "genfromtxt",
+        "read_text",
+        "read_bytes",
+        "imread",
+        "safe_open",
+        "load_from_disk",
+        "loadmat",
+        "read_lines",
+        "load_model",
+        "load_word2vec_format",
+    ]
+)
+WRITERS = frozenset(
+    [
+        "save",
+        "save_file",
+        "to_csv",
+        "to_json",
+        "to_pickle",
+        "to_parquet",
+        "savez",
+        "savetxt",
+        "savez_compressed",
+        "write_text",
+        "write_bytes",
+        "imsave",
+    ]
+)
+
+
+@dataclass(frozen=True)
+class FileUse:
+    """A file that a test reads or writes.
+
+    Attributes:
+        path: as far as it can be told without running: from ``@`` (the repository's folder) when it is
+            certain, ``?/name`` when only its end is known, ``*`` for a piece that is not known.
+        writes: whether it is written.
+        log: whether it is a log.
+        line: where.
+    """
+
+    path: str
+    writes: bool
+    log: bool
+    line: int
+
+    @property
+    def name(self) -> str:
+        """Last part of the path."""
+        return self.path.rpartition("/")[2]
+
+
+PathOf = Callable[[ast.expr | None], str | None]
+
+
+def file_uses(calls: Iterable[tuple[ast.Call, str]], path_of: PathOf) -> Iterator[FileUse]:
+    """Each use of a file.
+
+    Args:
+        calls: (call, dotted name of what is called).
+        path_of: what a path expression says.
+    """
+    for node, name in calls:
+        last = name.rpartition(".")[2]
+        if last in ("basicConfig", "FileHandler", "RotatingFileHandler"):
+            yield from _use(
+                path_of,
+                node,
+                argument(node, 0 if last != "basicConfig" else 99, "filename"),
+                writes=True,
+                log=True,
+            )
+        elif last == "open" and name in ("open", "io.open", "codecs.open", "gzip.open"):
+            mode = argument(node, 1, "mode")
+            text = mode.value if isinstance(mode, ast.Constant) and isinstance(mode.value, str) else "r"
+            yield from _use(
+                path_of, node, argument(node, 0, "file"), writes=any(char in text for char in "wax+")
+            )
+        elif last in READERS and name not in ("json.load", "pickle.load", "yaml.load"):
+            first = argument(node, 0, "path")
+            own = (
+                node.func.value
+                if isinstance(node.func, ast.Attribute) and last in ("read_text", "read_bytes")
+                else first
+            )
+            yield from _use(path_of, node, own, writes=False)
+        elif last in WRITERS:
+            place = (
+                1
+                if name
+                in (
+                    "torch.save",
+                    "save_file",
+                    "safetensors.torch.save_file",
+                    "safetensors.numpy.save_file",
+                )
+                else 0
+            )
+            own = (
+                node.func.value
+                if isinstance(node.func, ast.Attribute) and last in ("write_text", "write_bytes")
+                else argument(node, place, "path")
+            )
+            if last == "save" and len(node.args) > 1 and path_of(own) is None:
+                own = node.args[1]  # torch under another name
+            yield from _use(path_of, node, own, writes=True)
+
+
+def _use(
+    path_of: PathOf, node: ast.Call, argument: ast.expr | None, *, writes: bool, log: bool = False
+) -> Iterator[FileUse]:
+    path = path_of(argument)
+    if path is not None:
+        is_log = writes and (log or path.endswith(".log"))
+        yield FileUse(path, writes, is_log, node.lineno)

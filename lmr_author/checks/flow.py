@@ -1,0 +1,285 @@
+"""Walk over a test and its helpers: where it can fail, what swallows a failure, which function calls which."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from lmr_author.checks.reading import Reading
+from lmr_author.checks.runners import RUNNERS, exit_texts, is_runner, result_counts, runner_names
+from lmr_author.checks.sites import (
+    EXITS,
+    asks_machine,
+    depends,
+    is_assert_name,
+    is_broad,
+    is_exit,
+    is_interesting,
+    is_none,
+    is_site_call,
+    is_stub,
+    is_zero,
+    library_names,
+    mentions,
+    never_main,
+)
+from lmr_author.checks.syntax import dotted
+from lmr_author.source import nodes
+
+
+@dataclass(frozen=True)
+class _Place:
+    """What surrounds a statement.
+
+    Attributes:
+        swallowed: it is in a `try`, or a `with suppress`, that hides its failure.
+        handler: it is in an `except`: it tells of a crash, not of a wrong result.
+        environment: it hangs on a question about the machine ("is there a GPU?"), not on a result.
+    """
+
+    swallowed: bool = False
+    handler: bool = False
+    environment: bool = False
+
+    @property
+    def tells(self) -> bool:
+        """Whether a failure here can come from a wrong result."""
+        return not (self.handler or self.environment)
+
+
+_TOP = _Place()
+
+
+@dataclass
+class _Unit:
+    """A function, or the top level of a module."""
+
+    name: str
+    is_test: bool
+    sites: int = 0
+    sites_swallowed: int = 0
+    calls: set[str] = field(default_factory=set)
+    calls_swallowed: set[str] = field(default_factory=set)
+
+
+class Flow:
+    """One walk over the test and its helpers."""
+
+    def __init__(self, test: Reading) -> None:
+        self.test = test
+        self.swallowing: list[int] = []
+        self.defined = {
+            node.name: node
+            for module in reversed(test.modules)
+            for node in nodes(module.tree)
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        }
+        self.libraries = library_names(test.module.tree)
+        self.runner_names = runner_names(test)
+        self.has_runner = any(any(runner in name for runner in RUNNERS) for _, _, name in test.calls)
+        self.exit_texts = exit_texts(test, self.defined)
+        self.runner_counts = result_counts(test, self.defined, self.runner_names, self.exit_texts)
+        self.units = [unit for helper in test.helpers for unit in self._units(helper.tree, False)]
+        self.swallowing.clear()  # a helper's handlers are its own business; what they hide counts
+        self.units += self._units(test.module.tree, True)
+
+    def _units(self, tree: ast.Module, own: bool) -> Iterator[_Unit]:
+        top = _Unit("" if own else "<helper>", False)
+        self._fill(top, tree.body, _TOP)
+        yield top
+        for node in nodes(tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                named_test = node.name.startswith("test") or node.name in (
+                    "runTest",
+                    "setUp",
+                    "tearDown",
+                    "setUpClass",
+                )
+                unit = _Unit(node.name, own and named_test)
+                self._fill(unit, node.body, _TOP)
+                yield unit
+
+    def _fill(self, unit: _Unit, body: list[ast.stmt], place: _Place) -> None:
+        for node, following in itertools.zip_longest(body, body[1:]):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                self._expressions(unit, [*node.decorator_list], place)
+            elif isinstance(node, ast.ClassDef):
+                methods = (ast.FunctionDef, ast.AsyncFunctionDef)
+                self._fill(unit, [item for item in node.body if not isinstance(item, methods)], place)
+            elif isinstance(node, ast.Try):
+                self._try(unit, node, following, place)
+            else:
+                self._statement(unit, node, place)
+            if isinstance(node, ast.Return | ast.Raise | ast.Continue | ast.Break):
+                return  # what follows is never run
+
+    def _statement(self, unit: _Unit, node: ast.stmt, place: _Place) -> None:
+        if (isinstance(node, ast.Assert) and depends(node.test)) or (
+            isinstance(node, ast.Raise)
+            and node.exc is not None
+            and place.tells
+            and not is_stub(node)
+            and not self._of_runner(node)
+        ):
+            self._site(unit, place.swallowed)
+        blocks = [getattr(node, name, []) for name in ("body", "orelse", "finalbody")]
+        cases = [case.body for case in getattr(node, "cases", [])]
+        inner = {id(item) for block in [*blocks, *cases] for item in block}
+        for child in ast.iter_child_nodes(node):
+            if id(child) not in inner and not isinstance(child, ast.match_case):
+                self._expressions(unit, [child], place)
+        if isinstance(node, ast.If) and (never_main(node.test) or self._of_runner(node.test)):
+            blocks = blocks[1:] if never_main(node.test) else []  # a runner's exits are no sites of their own
+        within = replace(
+            place,
+            swallowed=place.swallowed or self._suppresses(node),
+            environment=place.environment or (isinstance(node, ast.If) and asks_machine(node.test)),
+        )
+        for block in [*blocks, *cases]:
+            self._fill(unit, [item for item in block if isinstance(item, ast.stmt)], within)
+
+    @staticmethod
+    def _suppresses(node: ast.stmt) -> bool:
+        return isinstance(node, ast.With) and any(
+            "suppress" in ast.unparse(item.context_expr) for item in node.items
+        )
+
+    def _of_runner(self, node: ast.AST) -> bool:
+        return is_runner(node, self.runner_names)
+
+    def _try(self, unit: _Unit, node: ast.Try, following: ast.stmt | None, place: _Place) -> None:
+        quiet = any(
+            is_broad(handler)
+            and not self._lets_through(handler, unit.name)
+            and not (self._expects(node, handler) or _is_wanted(node, handler, following))
+            for handler in node.handlers
+        ) or any(isinstance(item, ast.Return) for item in node.finalbody)
+        if quiet and self._tests_something(node):
+            self.swallowing.append(node.lineno)
+        self._fill(unit, node.body, replace(place, swallowed=place.swallowed or quiet))
+        for handler in node.handlers:
+            self._fill(unit, handler.body, replace(place, handler=True))
+        self._fill(unit, node.orelse, place)
+        self._fill(unit, node.finalbody, place)
+
+    def _expects(self, node: ast.Try, handler: ast.ExceptHandler) -> bool:
+        """Whether the exception is what is wanted: what is tried ends in writing down that there was none."""
+        last = node.body[-1]
+        if not isinstance(last, ast.Expr) or not isinstance(last.value, ast.Call):
+            return False
+        called = dotted(last.value.func)
+        written = called.endswith(".append") and mentions(self.exit_texts, called.split(".")[-2])
+        return written and handler.type is not None and dotted(handler.type) == "AssertionError"
+
+    def _lets_through(self, handler: ast.ExceptHandler, function: str) -> bool:
+        """Whether a handler makes the program fail all the same, or hands the failure on as a value."""
+        for node in ast.walk(handler):
+            if isinstance(node, ast.Raise) or (isinstance(node, ast.Call) and is_site_call(node)):
+                return True
+            if (
+                isinstance(node, ast.Name)
+                and isinstance(node.ctx, ast.Store)
+                and mentions(self.exit_texts, node.id)
+            ):
+                return True
+            if (
+                isinstance(node, ast.Attribute)
+                and isinstance(node.ctx, ast.Store)
+                and mentions(self.exit_texts, node.attr)
+            ):
+                return True
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and node.func.attr in ("append", "add")
+                and mentions(self.exit_texts, dotted(node.func.value).rpartition(".")[2])
+            ):
+                return True
+            if (
+                isinstance(node, ast.Return)
+                and node.value is not None
+                and not is_none(node.value)
+                and mentions(self.exit_texts, function)
+            ):
+                return True
+        return False
+
+    def _tests_something(self, node: ast.Try) -> bool:
+        """Whether what is tried is more than an import, the opening of a file or a call of a library."""
+        for statement in node.body:
+            if isinstance(statement, ast.Import | ast.ImportFrom | ast.Pass):
+                continue
+            for item in ast.walk(statement):
+                if isinstance(item, ast.Assert):
+                    return True
+                name = dotted(item.func) if isinstance(item, ast.Call) else ""
+                own = name.partition(".")[0] not in self.libraries or is_assert_name(name)
+                if own and is_interesting(name):
+                    return True
+        return False
+
+    def _expressions(self, unit: _Unit, nodes: list[ast.AST], place: _Place) -> None:
+        for start in nodes:
+            for node in ast.walk(start):
+                if (
+                    isinstance(node, ast.Call)
+                    and is_site_call(node)
+                    and (place.tells or not is_exit(node))
+                    and not (dotted(node.func) in EXITS and self._of_runner(node))
+                    and self._tells(node)
+                ):
+                    self._site(unit, place.swallowed)
+                name = (
+                    node.id
+                    if isinstance(node, ast.Name)
+                    else node.attr
+                    if isinstance(node, ast.Attribute)
+                    else ""
+                )
+                if name in self.defined:
+                    (unit.calls_swallowed if place.swallowed else unit.calls).add(name)
+
+    def _tells(self, node: ast.Call) -> bool:
+        """``sys.exit(main())`` says something when main returns something, ``sys.exit(code)`` if not ``code = 0``."""
+        if dotted(node.func) not in EXITS or not node.args:
+            return True
+        argument = node.args[0]
+        if isinstance(argument, ast.Call) and dotted(argument.func) in ("int", "bool") and argument.args:
+            argument = argument.args[0]
+        if isinstance(argument, ast.Name):
+            return not is_zero(self.test.environment.get(argument.id, argument))
+        if isinstance(argument, ast.Call) and dotted(argument.func) in self.defined:
+            function = self.defined[dotted(argument.func)]
+            values = [
+                item.value
+                for item in ast.walk(function)
+                if isinstance(item, ast.Return) and item.value is not None
+            ]
+            return any(not is_zero(value) for value in values)
+        return True
+
+    @staticmethod
+    def _site(unit: _Unit, swallowed: bool) -> None:
+        if swallowed:
+            unit.sites_swallowed += 1
+        else:
+            unit.sites += 1
+
+
+def _is_wanted(node: ast.Try, handler: ast.ExceptHandler, following: ast.stmt | None) -> bool:
+    """Whether a failure is what is wanted: it ends the function well, and without it the test fails."""
+    ends = bool(handler.body) and isinstance(handler.body[-1], ast.Return | ast.Continue)
+    after = [*node.orelse, *([following] if following is not None else [])]
+    return ends and any(
+        isinstance(item, ast.Raise)
+        or (isinstance(item, ast.Assert) and is_zero(item.test))
+        or (isinstance(item, ast.Expr) and isinstance(item.value, ast.Call) and _fails(item.value))
+        for item in after
+    )
+
+
+def _fails(call: ast.Call) -> bool:
+    """Whether a call fails the test whatever its arguments are."""
+    return dotted(call.func).rpartition(".")[2] in ("fail", "exit", "_exit")

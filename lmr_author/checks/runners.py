@@ -1,0 +1,130 @@
+"""The runner of a test (unittest, pytest): which names hold its result, and whether that reaches the exit code."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from lmr_author.checks.reading import Reading
+from lmr_author.checks.sites import EXITS, is_assert_name, is_exit, mentions
+from lmr_author.checks.syntax import dotted
+from lmr_author.source import FunctionNode, nodes
+
+RUNNERS = ("unittest.main", "TextTestRunner", "pytest.main", "HTMLTestRunner", "TestProgram")
+
+
+def runner_names(test: Reading) -> set[str]:
+    """Names that hold a runner's result."""
+    found: set[str] = set()
+    for _ in range(3):
+        for node in nodes(test.module.tree):
+            if isinstance(node, ast.Assign) and is_runner(node.value, found):
+                found |= {
+                    item.id
+                    for target in node.targets
+                    for item in ast.walk(target)
+                    if isinstance(item, ast.Name)
+                }
+    return found
+
+
+def is_runner(node: ast.AST, names: set[str]) -> bool:
+    """Whether an expression calls a runner, or has one of the names that hold its result."""
+    for item in ast.walk(node):
+        if isinstance(item, ast.Call) and any(runner in dotted(item.func) for runner in RUNNERS):
+            return True
+        if isinstance(item, ast.Name) and item.id in names:
+            return True
+    return False
+
+
+def exit_texts(test: Reading, defined: Mapping[str, FunctionNode]) -> str:
+    """Source of every condition and argument that an exit, raise or assertion hangs on."""
+    parts = []
+    for module in test.modules:
+        for node in nodes(module.tree):
+            if isinstance(node, ast.If | ast.While) and any(is_exit(item) for item in ast.walk(node)):
+                parts.append(ast.unparse(node.test))
+            if isinstance(node, ast.Assert):
+                parts.append(ast.unparse(node.test))
+            if isinstance(node, ast.Call) and (
+                dotted(node.func) in EXITS or is_assert_name(dotted(node.func))
+            ):
+                parts += [ast.unparse(item) for item in node.args]
+    return "\n".join(_followed(test, defined, parts))
+
+
+def _followed(test: Reading, defined: Mapping[str, FunctionNode], parts: list[str]) -> list[str]:
+    """These, with what the variables and functions in them come from: ``ok`` of ``ok = main()``, too."""
+    values: dict[str, list[str]] = {}
+    for node in nodes(test.module.tree):
+        for target, value in _given(node):
+            name = dotted(target).rpartition(".")[2]
+            if name:
+                values.setdefault(name, []).append(ast.unparse(value))
+    for name, function in defined.items():
+        for node in ast.walk(function):
+            if isinstance(node, ast.Return) and node.value is not None:
+                values.setdefault(name, []).append(ast.unparse(node.value))
+    found, waiting = list(parts), list(parts)
+    while waiting:
+        text = waiting.pop()
+        for name in [name for name in values if mentions(text, name)]:
+            more = values.pop(name)
+            found += more
+            waiting += more
+    return found
+
+
+def result_counts(test: Reading, defined: Mapping[str, FunctionNode], names: set[str], texts: str) -> bool:
+    """Whether a runner's result reaches the exit code."""
+    for node in nodes(test.module.tree):
+        if isinstance(node, ast.Call) and dotted(node.func) in (
+            "unittest.main",
+            "main",
+            "absltest.main",
+            "googletest.main",
+        ):
+            if dotted(node.func) == "main" and "main" in defined:
+                continue
+            keeps = any(
+                item.arg == "exit" and isinstance(item.value, ast.Constant) and not item.value.value
+                for item in node.keywords
+            )
+            if not keeps and not is_exit(node):
+                return True
+        if is_exit(node) and isinstance(node, ast.Call | ast.Raise) and is_runner(node, names):
+            return True
+        decides = isinstance(node, ast.If | ast.IfExp) and is_runner(node.test, names)
+        if decides and any(is_exit(item) for item in ast.walk(node)):
+            return True
+        if isinstance(node, ast.Assert) and is_runner(node.test, names):
+            return True
+    # The runner inside a function whose value is exited with: sys.exit(main())
+    for node in nodes(test.module.tree):
+        if not isinstance(node, ast.FunctionDef) or node.name not in texts:
+            continue
+        returns = any(isinstance(item, ast.Return) and item.value for item in ast.walk(node))
+        if returns and is_runner(node, names):
+            return True
+    return False
+
+
+def _given(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
+    """(name, value) of an assignment, of a loop, and of ``results.append(value)``."""
+    if isinstance(node, ast.Assign):
+        targets = [
+            part for item in node.targets for part in (item.elts if isinstance(item, ast.Tuple) else [item])
+        ]
+        return [(item.value if isinstance(item, ast.Subscript) else item, node.value) for item in targets]
+    if isinstance(node, ast.AugAssign):
+        return [(node.target, node.value)]
+    if isinstance(node, ast.AnnAssign) and node.value is not None:
+        return [(node.target, node.value)]
+    if isinstance(node, ast.For):
+        targets = node.target.elts if isinstance(node.target, ast.Tuple) else [node.target]
+        return [(item, node.iter) for item in targets]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        adds = node.func.attr in ("append", "add", "extend", "update")
+        return [(node.func.value, item) for item in node.args] if adds else []
+    return []
