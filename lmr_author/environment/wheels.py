@@ -171,17 +171,18 @@ def _found(
 def with_wheels(
     recipe: Recipe, base: BaseImage, made: Lock, *, offline: bool = False
 ) -> tuple[Recipe, tuple[str, ...]]:
-    """A recipe in which pins that lead to compiling are the nearest versions that do not, and the changes.
+    """A recipe in which versions that lead to compiling are the nearest later ones that do not, and the changes.
 
-    Changed is what the repository pins and what has no wheel, or needs something that has none.
+    Changed is what the repository names a version of and what has no wheel there, or needs something that has none.
 
     Args:
         made: a lock for the recipe, with what has no wheel and what needs it.
     """
     changed: dict[Declared, tuple[str, str]] = {}
-    own = {item.name: item for item in recipe.requirements if is_exact(item)}
+    own = {item.name: item for item in recipe.requirements if Requirement(item.text).specifier}
+    held = versions("\n".join(made.pins))
     for name in made.compiled:
-        pin = next((line for line in made.pins if line.partition("==")[0] == name), name)
+        pin = f"{name}=={held[name]}" if name in held else name
         direct = name in own
         if not direct and not is_compiled(pin, base, offline=offline):
             continue
@@ -190,7 +191,8 @@ def with_wheels(
             item = own.get(root)
             if item is None or item in changed:
                 continue
-            text = nearest(item, recipe, base, built=enough, offline=offline)
+            pinned = _pinned(item, held.get(root, ""))
+            text = nearest(pinned, recipe, base, built=enough, offline=offline)
             if text:
                 what = "the first version" if direct else f"the first version that does not need {pin}, and"
                 changed[item] = text, f"{what} with a wheel for Python {base.python}"
@@ -199,3 +201,12 @@ def with_wheels(
     )
     said = tuple(f"{text} in place of {item}: {why}" for item, (text, why) in changed.items())
     return replace(recipe, requirements=requirements), said
+
+
+def _pinned(item: Declared, version: str) -> Declared:
+    """A range (``numpy>=1.19,<1.20``) as the version that a lock has of it."""
+    requirement = Requirement(item.text)
+    if is_exact(item) or not version:
+        return item
+    marker = f"; {requirement.marker}" if requirement.marker else ""
+    return replace(item, text=f"{requirement.name}{_extras(requirement)}=={version}{marker}")

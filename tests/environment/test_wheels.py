@@ -80,6 +80,15 @@ def test_only_what_has_no_wheel_is_changed_and_each_change_is_told() -> None:
     assert with_wheels(recipe, BASE, compiling("plain")) == (recipe, ())
 
 
+def test_a_range_without_a_wheel_gives_way_as_a_pin_does() -> None:
+    recipe = Recipe(requirements=(replace(item("fast==1.0"), text="fast<1.1,>=0.9"),), date=DATE)
+    changed, said = with_wheels(recipe, BASE, compiling("fast"))
+    assert [one.text for one in changed.requirements] == ["fast==1.1"]
+    assert said[0].startswith("fast==1.1 in place of fast<1.1,>=0.9 (requirements.txt:1)")
+    free = Recipe(requirements=(replace(item("fast==1.0"), text="fast"),), date=DATE)
+    assert with_wheels(free, BASE, compiling("fast")) == (free, ()), "it is free to move by itself"
+
+
 def test_what_needs_something_without_a_wheel_gives_way() -> None:
     recipe = Recipe(requirements=(item("wrapper==1.0"),), date=DATE)
     made = replace(compiling("gone"), needed_by={"gone": ("between",), "between": ("wrapper", "gone")})
