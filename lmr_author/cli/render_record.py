@@ -23,9 +23,10 @@ def record_result(result: RecordResult) -> None:
     """What was recorded, what it covers, and what comes next."""
     screen = console()
     recording, proof = result.recording, result.proof
+    made = sum(case.made for case in recording.cases)
     screen.print(
-        f"[green]recorded[/] {len(recording.cases)} of {recording.calls} calls of "
-        f"{_escape(str(result.implementation.target))}"
+        f"[green]recorded[/] {len(recording.cases) - made} of {recording.calls} calls of "
+        f"{_escape(str(result.implementation.target))}{f', and {made} with made inputs' if made else ''}"
     )
     for case in recording.cases:
         _case(case, screen)

@@ -123,10 +123,13 @@ def _read(out: Path, result: ExecResult) -> Recorded:
     for place in places:
         if place.is_symlink():
             continue
+        found = _calls(place)
+        before = sum(int(item["calls"]) for item in summaries)
+        calls += [replace(call, number=call.number + before) for call in found]
         summary = _summary(place)
-        before = sum(_count(item) for item in summaries)
-        calls += [replace(call, number=call.number + before) for call in _calls(place)]
-        summaries.append(summary)
+        # A process that was killed may have made more calls than it says.
+        made = max([int(summary.get("calls", 0)), *(call.number for call in found)])
+        summaries.append({**summary, "calls": made})
     return Recorded(tuple(calls), _merged(summaries), result)
 
 
@@ -143,16 +146,11 @@ def _summary(place: Path) -> Mapping[str, Any]:
     return summary if isinstance(summary, dict) else {}
 
 
-def _count(summary: Mapping[str, Any]) -> int:
-    """Calls of a process, those not kept too. A worker that was ended may have made more than it says."""
-    return max([int(summary.get("calls", 0)), *(int(number) for number in summary.get("stored", ()))])
-
-
 def _merged(summaries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The summary of the first process that called the target, with what the others add."""
     first = next((item for item in summaries if item.get("calls")), summaries[0])
     merged = dict(first)
-    merged["calls"] = sum(_count(item) for item in summaries)
+    merged["calls"] = sum(item["calls"] for item in summaries)
     merged["imported"] = sorted({path for item in summaries for path in item.get("imported", ())})
     for name in ("unstorable", "too_large"):
         merged[name] = next((item[name] for item in summaries if item.get(name)), "")

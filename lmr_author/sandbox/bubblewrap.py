@@ -198,10 +198,12 @@ def accounts(uid: int, home: str) -> tuple[bytes, bytes]:
     return passwd.encode(), f"root:x:0:\nnogroup:x:{uid}:\n".encode()
 
 
-def account_files(found: Tools, passwd: int, group: int) -> list[str]:
-    """Make /etc/passwd and /etc/group from two open pipes."""
+HOSTS = b"127.0.0.1 localhost sandbox\n::1 localhost sandbox\n"
+"""/etc/hosts without a network: launchers such as torchrun talk to themselves by name."""
+
+
+def own_files(found: Tools, passwd: int, group: int, hosts: int, *, network: bool) -> list[str]:
+    """Make /etc/passwd, /etc/group and, without a network, /etc/hosts from open pipes."""
     readable = ["--perms", "0644"] if "--perms" in found.options else []
-    return [
-        *readable, "--ro-bind-data", str(passwd), "/etc/passwd",
-        *readable, "--ro-bind-data", str(group), "/etc/group",
-    ]  # fmt: skip
+    made = [(passwd, "/etc/passwd"), (group, "/etc/group"), *([] if network else [(hosts, "/etc/hosts")])]
+    return [word for pipe, path in made for word in (*readable, "--ro-bind-data", str(pipe), path)]

@@ -70,9 +70,10 @@ def _run_isolated(tools: bubblewrap.Tools, found: interpreter.Interpreter, comma
     uid = bubblewrap.sandbox_uid(tools)
     inside = uid if tools.as_root else bubblewrap.NOBODY
     passwd, group = bubblewrap.accounts(inside, DEFAULT_ENV["HOME"])
-    with lent(command.mounts if tools.as_root else (), uid, uid), _pipes(passwd, group) as (status, *fds):
+    files = (passwd, group, bubblewrap.HOSTS)
+    with lent(command.mounts if tools.as_root else (), uid, uid), _pipes(*files) as (status, *fds):
         argv = [*bubblewrap.isolation(tools, network=command.network), "--json-status-fd", str(fds[0])]
-        argv += bubblewrap.account_files(tools, fds[1], fds[2])
+        argv += bubblewrap.own_files(tools, fds[1], fds[2], fds[3], network=command.network)
         argv += bubblewrap.file_systems(tools, command, found)
         argv += bubblewrap.environment({**_variables(found), **command.env})
         argv += ["--", *bubblewrap.inner(tools, uid, command.limits), *_with_python(command.argv, found)]

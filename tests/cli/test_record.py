@@ -52,3 +52,12 @@ def test_a_large_call_says_how_much_to_cut(masked: TaskDir) -> None:
     )  # fmt: skip
     assert ended.code == 3
     assert "larger than the limit: x: " in ended.err and "--max-mb" in ended.err
+
+
+def test_a_command_that_is_killed_loses_nothing_that_was_complete(masked: TaskDir) -> None:
+    (masked.root / "small-repo/die.py").write_text(
+        "import os, signal\nfrom pkg.losses import hinge\n"
+        "for x in (0.5, 2.0, -1.0, 3.0): hinge(x, margin=1.5)\nos.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    done = succeed("record", "--python", PLAIN_PYTHON, "--", "python", "die.py", cwd=masked.root)
+    assert "recorded 3 of 4 calls" in done.err and "exit code -9" in done.err

@@ -276,6 +276,17 @@ def test_network_is_unreachable(python: Python) -> None:
     assert set(python(code).stdout.split()) <= {b"ENETUNREACH", b"EADDRNOTAVAIL", b"EAFNOSUPPORT"}
 
 
+def test_a_program_reaches_itself_by_name(python: Python) -> None:
+    """As launchers do: torchrun keeps a store on localhost."""
+    code = (
+        "import socket\n"
+        "with socket.create_server(('127.0.0.1', 0)) as server:\n"
+        "    socket.create_connection(('localhost', server.getsockname()[1]), 5).close()\n"
+        "print('reached')"
+    )
+    assert python(code).stdout == b"reached\n"
+
+
 def test_hosts_ports_are_unreachable(python: Python) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         code = f"import socket; socket.create_connection(('127.0.0.1', {server.getsockname()[1]}), 5)"

@@ -89,7 +89,8 @@ def test_rating_margin_loss():
     target = replay.Target(
         ROOT, 'prefopt/losses.py', 'rating_margin_loss', module='prefopt.losses', sys_path=['']
     )
-    replay.run(target, HERE / "recordings" / "1", CHECKERS, log=HERE / "logs" / "unit_test_1.log")
+    log = HERE / "logs" / "unit_test_1.log"
+    replay.run(target, HERE / "recordings" / "1", CHECKERS, log=log)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import logging
 import types
 from typing import TYPE_CHECKING, Any, Callable, Dict
 
-from . import objects
+from . import instances, objects
 from .problems import ITERATOR, LOCAL
 
 if TYPE_CHECKING:
@@ -109,9 +109,9 @@ def _logger(encoder: Encoder, value: logging.Logger, path: str) -> Any:
 def _method(encoder: Encoder, value: Any, path: str) -> Any:
     owner = value.__self__
     if owner is None or isinstance(owner, types.ModuleType):
-        return encoder.named(value, path)
+        return instances.named(encoder, value, path)
     if isinstance(owner, type) and objects.name_of(value):
-        return encoder.named(value, path)
+        return instances.named(encoder, value, path)
     if getattr(type(owner) if not isinstance(owner, type) else owner, value.__name__, None) is None:
         return encoder.problem(path, value, LOCAL)
     return {"$": "method", "self": encoder.node(owner, path + ".__self__"), "name": value.__name__}

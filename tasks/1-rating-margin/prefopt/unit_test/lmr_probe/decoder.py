@@ -8,19 +8,21 @@ import copy
 import functools
 import logging
 import types
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable, Dict, List, Optional
 
 from . import arrays, objects, tensors, values
 from .buffers import BadDocument
 from .document import Document
+from .fixtures import Fixtures
 from .values import OmittedPart
 
 
 class Decoder:
     """One decoding run; use :func:`lmr_author.probe.codec.decode`."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, fixtures: Optional[Fixtures] = None) -> None:
         self.document = document
+        self.fixtures = fixtures or Fixtures()
         self.storages: Dict[Any, Any] = {}
         self._known: Dict[int, Any] = {}
 
@@ -246,5 +248,6 @@ _DECODERS: Dict[str, Callable[[Decoder, Dict[str, Any]], Any]] = {
     "index": arrays.decode_table,
     "extension": arrays.decode_table,
     "categorical": arrays.decode_table,
+    "fixture": lambda self, node: self.fixtures.build(node["name"]),
     "omitted": lambda self, node: OmittedPart(),
 }

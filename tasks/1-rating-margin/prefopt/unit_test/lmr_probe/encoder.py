@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import collections
-import copyreg
-import enum
 import math
 import re
-import types
-import warnings
 from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
-from . import arrays, containers, objects, tensors, values
+from . import arrays, containers, instances, objects, projection, tensors
 from .buffers import Buffer
 from .document import Document, Omitted
-from .problems import ITERATOR, LOCAL, Problem, TooLarge, Unstorable
+from .instances import PLACEHOLDER
+from .problems import LOCAL, Problem, TooLarge, Unstorable
 from .tree import MAX_DEPTH, MAX_NODES, key_text
 from .tree import join as join_path
 
 DEFAULT_LIMIT = 256 * 1024 * 1024
 """Largest document by default (bytes)."""
 
-_PLACEHOLDER = {"$": "omitted"}
+NODE_BYTES = 6
+"""What an item of a container takes as text, about, beside its own data."""
+
 _PART = re.compile(r"[^.\[]*(?:[.\[][^.\[]*)?")
 """The first two steps of a path: an argument and its attribute or item."""
 
@@ -29,8 +27,16 @@ _PART = re.compile(r"[^.\[]*(?:[.\[][^.\[]*)?")
 class Encoder:
     """One encoding run; use :func:`lmr_author.probe.codec.encode`."""
 
-    def __init__(self, limit: int = DEFAULT_LIMIT, skip: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        limit: int = DEFAULT_LIMIT,
+        skip: Iterable[str] = (),
+        stands_in: Optional[Callable[[Any, str], Optional[str]]] = None,
+        project: Iterable[str] = (),
+    ) -> None:
         self.limit = limit
+        self.stands_in = stands_in
+        self.project = frozenset(project)
         self.skip = frozenset(skip)
         self.omitted: List[Omitted] = []
         self.problems: List[Problem] = []
@@ -42,7 +48,7 @@ class Encoder:
         self._next_id = 0
         self._nodes = 0
         self._depth = 0
-        self._objects = 0
+        self.inside = 0
         self._size = 0
         self._parts: Dict[str, int] = {}
 
@@ -85,11 +91,11 @@ class Encoder:
             if kind.__module__ == "builtins"
             else "%s.%s" % (kind.__module__, kind.__qualname__)
         )
-        if self._objects:
+        if self.inside:
             self.omitted.append(Omitted(path, name, advice))
         else:
             self.problems.append(Problem(path, name, advice))
-        return dict(_PLACEHOLDER)
+        return dict(PLACEHOLDER)
 
     def node(self, value: Any, path: str) -> Any:
         """The node of a value."""
@@ -106,6 +112,13 @@ class Encoder:
         return self._compound(value, kind, path)
 
     def _compound(self, value: Any, kind: type, path: str) -> Any:
+        fixture = self.stands_in(value, path) if self.stands_in is not None else None
+        if fixture is not None:
+            return {"$": "fixture", "name": fixture}
+        if path in self.project:
+            small = projection.project(value)
+            if small is not value:
+                return self.node(small, path + "@")
         known = self._memo.get(id(value))
         if known is not None:
             return self._reference(known[0], value, path)
@@ -121,7 +134,7 @@ class Encoder:
             handler = containers.HANDLERS.get(kind)
             if handler is not None:
                 return handler(self, value, path)
-            return self._other(value, kind, path)
+            return instances.encode(self, value, kind, path)
         except (TooLarge, Unstorable, RecursionError):
             raise
         except Exception as error:
@@ -154,7 +167,9 @@ class Encoder:
 
     def items(self, value: Iterable[Any], path: str) -> List[Any]:
         """Nodes of a sequence's items."""
-        return [self.node(item, join_path(path, "[%d]" % place)) for place, item in enumerate(value)]
+        nodes = [self.node(item, join_path(path, "[%d]" % place)) for place, item in enumerate(value)]
+        self.grow(path, NODE_BYTES * len(nodes))
+        return nodes
 
     def order_key(self, value: Any) -> Tuple[str, Any, str]:
         """Where an element of a set is written, so that the same set is always written alike."""
@@ -174,6 +189,7 @@ class Encoder:
         for place, (key, item) in enumerate(value):
             key_node = self.node(key, join_path(path, "<key %d>" % place))
             result.append([key_node, self.node(item, join_path(path, key_text(key_node, place)))])
+        self.grow(path, 2 * NODE_BYTES * len(result))
         return result
 
     def state(self, attributes: Iterable[Tuple[str, Any]], path: str, cls: type = object) -> List[List[Any]]:
@@ -181,12 +197,12 @@ class Encoder:
 
         Where the class has a default that would show in its place, the gap itself is stored.
         """
-        self._objects += 1
+        self.inside += 1
         try:
             nodes = [[name, self.node(item, join_path(path, "." + name))] for name, item in attributes]
         finally:
-            self._objects -= 1
-        return [pair for pair in nodes if pair[1] != _PLACEHOLDER or hasattr(cls, pair[0])]
+            self.inside -= 1
+        return [pair for pair in nodes if pair[1] != PLACEHOLDER or hasattr(cls, pair[0])]
 
     def _text(self, value: str, path: str) -> Any:
         self.grow(path, len(value))
@@ -196,131 +212,9 @@ class Encoder:
             return {"$": "str", "hex": value.encode("utf-8", "surrogatepass").hex()}
         return value
 
-    def _other(self, value: Any, kind: type, path: str) -> Any:
-        """What no exact type settles: libraries' types, subclasses, objects."""
-        if kind is values.OmittedPart:
-            return dict(_PLACEHOLDER)
-        for library in (tensors.encode, arrays.encode):
-            node = library(self, value, path)
-            if node is not None:
-                return node
-        described = values.describe(value)
-        if described is not None:
-            name, arguments = described
-            node = {"$": "value", "type": name, "args": []}
-            if name in values.MUTABLE:
-                self.remember(value, node)
-            node["args"] = self.items(arguments, path)
-            return node
-        if isinstance(value, enum.Enum):
-            return self._enum(value, path)
-        if isinstance(value, type) or (callable(value) and hasattr(value, "__name__")):
-            return self.named(value, path)
-        if isinstance(value, tuple) and hasattr(kind, "_fields"):
-            return self._namedtuple(value, path)
-        if hasattr(kind, "__next__") or hasattr(kind, "__anext__"):
-            return self.problem(path, value, ITERATOR)
-        if objects.is_plain(kind):
-            return self._object(value, path)
-        return self._reduced(value, path)
-
     def class_name(self, cls: type, value: Any, path: str) -> Optional[str]:
+        """The name of a value's class; None, and a problem, where it has none."""
         name = objects.name_of(cls)
         if name is None:
             self.problem(path, value, "its class %s: %s" % (cls.__qualname__, LOCAL))
         return name
-
-    def _enum(self, value: Any, path: str) -> Any:
-        name = self.class_name(type(value), value, path)
-        return (
-            dict(_PLACEHOLDER)
-            if name is None
-            else {"$": "enum", "cls": name, "value": self.node(value.value, path)}
-        )
-
-    def _namedtuple(self, value: Any, path: str) -> Any:
-        name = self.class_name(type(value), value, path)
-        if name is None:
-            return dict(_PLACEHOLDER)
-        node: Dict[str, Any] = {"$": "namedtuple", "cls": name, "v": []}
-
-        def fill() -> None:
-            for field, item in zip(value._fields, value):
-                node["v"].append([field, self.node(item, join_path(path, "." + field))])
-
-        return self.sealed(value, node, fill)
-
-    def named(self, value: Any, path: str) -> Any:
-        name = objects.name_of(value)
-        if name is None:
-            if not isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType)):
-                return (
-                    self._object(value, path) if objects.is_plain(type(value)) else self._reduced(value, path)
-                )
-            return self.problem(path, value, LOCAL)
-        return {"$": "name", "kind": "class" if isinstance(value, type) else "function", "name": name}
-
-    def _object(self, value: Any, path: str) -> Any:
-        cls = type(value)
-        name = self.class_name(cls, value, path)
-        if name is None:
-            return dict(_PLACEHOLDER)
-        node: Dict[str, Any] = {"$": "object", "cls": name, "state": []}
-        base = objects.content_type(cls)
-
-        def fill_base() -> None:
-            if base is dict:
-                node["base"] = {"$": "dict", "v": self.pairs(dict.items(value), path)}
-            elif base is not None:
-                content = base(value) if base not in (list, set) else list(base.__iter__(value))
-                node["base"] = self.node(base(content), path)
-            if isinstance(value, collections.defaultdict):
-                node["state"].append(
-                    ["default_factory", self.node(value.default_factory, path + ".default_factory")]
-                )
-
-        if base in (None, dict, list, set, bytearray):
-            self.remember(value, node)
-            fill_base()
-        else:
-            self.sealed(value, node, fill_base)
-        node["state"].extend(self.state(objects.state_of(value), path, cls))
-        return node
-
-    def _reduced(self, value: Any, path: str) -> Any:
-        """An object whose state only its own code sees: what pickle would do, as a tree."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                reducer = copyreg.dispatch_table.get(type(value))
-                parts = reducer(value) if reducer else value.__reduce_ex__(2)
-            except Exception as error:
-                return self.problem(path, value, "%s; it holds what only this process has" % str(error)[:200])
-        if isinstance(parts, str):
-            return self.problem(path, value, LOCAL)
-        call, arguments, state, items, pairs = (tuple(parts) + (None,) * 5)[:5]
-        node: Dict[str, Any] = {
-            "$": "reduce",
-            "call": None,
-            "args": [],
-            "state": None,
-            "items": [],
-            "pairs": [],
-        }
-
-        def fill() -> None:
-            node["call"] = self.node(call, path)
-            node["args"] = self.items(arguments, path + "<argument>")
-
-        self._objects += 1
-        before = len(self.omitted)
-        try:
-            self.sealed(value, node, fill)
-            node["state"] = self.node(state, path)
-            node["items"] = self.items(items or (), path)
-            node["pairs"] = self.pairs(pairs or (), path)
-        finally:
-            self._objects -= 1
-        if len(self.omitted) > before and not self._objects:
-            self.problems.extend(Problem(*item) for item in self.omitted[before:])
-        return node

@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
+from . import bertscore
+
+BERTSCORE = "bertscore"
+
 MOST_UNORDERED = 2000
 """Longer sequences are compared in order: matching each with each would take too long."""
 
@@ -38,11 +42,14 @@ def rows(table: Dict[str, Any], numbers: Callable[[Any], Any]) -> Optional[List[
     return [list(row) for row in zip(*columns)]
 
 
-def similarity(metric: str, expected: str, actual: str) -> float:
-    """How alike two texts are, from 0 to 1: ``token_f1`` (SQuAD) or ``rouge_l`` (F-measure), by lower-case words.
+def similarity(metric: str, expected: str, actual: str, model: str = bertscore.DEFAULT) -> float:
+    """How alike two texts are, from 0 to 1: ``token_f1`` (SQuAD) or ``rouge_l`` (F-measure), by lower-case words, or
+    ``bertscore`` by a language model.
 
-    Raises KeyError for another metric.
+    Raises KeyError for another metric, Unavailable where BERTScore is not installed.
     """
+    if metric == BERTSCORE:
+        return bertscore.score(expected, actual, model)
     words = [re.findall(r"\w+", text.lower()) for text in (expected, actual)]
     if not words[0] or not words[1]:
         return 1.0 if words[0] == words[1] else 0.0

@@ -13,7 +13,8 @@ import sys
 from contextlib import contextmanager
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
 
-from .codec import DEFAULT_LIMIT, Document, encode
+from . import gradients
+from .codec import DEFAULT_LIMIT, Document, Fixtures, encode
 from .compare import changed
 from .document import combine
 
@@ -23,6 +24,8 @@ RAISED = "@raised"
 CLOSURE = "@closure "
 MODE = "@mode"
 RANDOM = "@random"
+GRADIENTS = "@gradients"
+PROJECT = "@project"
 ITEMS = "@items"
 ITEM_LIMIT = 1000
 """So many items of a generator are kept at most."""
@@ -110,14 +113,32 @@ def type_name(error: BaseException) -> str:
 
 
 class Inputs:
-    """The parts that a call may change, and their document from before it."""
+    """The parts that a call may change, and their document from before it.
+
+    With ``gradients``, those of what is returned belong to the outcome; of the parts at the paths in ``project``, only
+    a projection does.
+    """
 
     def __init__(
-        self, parts: Dict[str, Any], document: Document, limit: int, skip: Iterable[str] = ()
+        self,
+        parts: Dict[str, Any],
+        document: Document,
+        limit: int,
+        skip: Iterable[str] = (),
+        fixtures: Optional[Fixtures] = None,
     ) -> None:
         self.parts = parts
         self.document = document
         self.limit, self.skip = limit, tuple(skip)
+        self.fixtures = fixtures or Fixtures()
+        self.gradients = False
+        self.project: Tuple[str, ...] = ()
+
+    def encode(self, value: Any, project: Iterable[str] = ()) -> Document:
+        """A part of the outcome. Objects of fixtures are known by their identity."""
+        known = self.fixtures.known
+        stands_in = (lambda item, _: known(item)) if self.fixtures.used else None
+        return encode(value, self.limit, self.skip, stands_in, project)
 
     def _after(self, function: Any) -> Dict[str, Any]:
         """The parts that differ from before, as they are now."""
@@ -126,21 +147,23 @@ class Inputs:
         parts = {name: now[name] for name in self.parts}
         if not parts:
             return {}
-        later = encode(parts, self.limit, self.skip)
+        later = self.encode(parts)
         names = changed(self.document, later)
         return {("@argument value" if name == VALUE else name): parts[name] for name in names}
 
     def returned(self, function: Any, value: Any) -> Document:
         """The outcome of a call that returned. Raises Unstorable, TooLarge."""
         root = {OUTCOME: "returned", VALUE: value}
+        if self.gradients:
+            root[GRADIENTS] = gradients.of(self.parts, value)
         root.update(self._after(function))
-        return encode(root, self.limit, self.skip)
+        return self.encode(root, self.project)
 
     def raised(self, function: Any, error: BaseException) -> Document:
         """The outcome of a call that raised: the exception's class. Raises Unstorable, TooLarge."""
         root: Dict[str, Any] = {OUTCOME: "raised", RAISED: type_name(error)}
         root.update(self._after(function))
-        return encode(root, self.limit, self.skip)
+        return self.encode(root)
 
     def generated(self, function: Any, items: List[Document], end: Optional[Document]) -> Document:
         """The outcome of a generator.
@@ -154,7 +177,7 @@ class Inputs:
         if end is not None:
             parts.append(("@returned", end))
         after = self._after(function)
-        parts.extend((name, encode({name: value}, self.limit, self.skip)) for name, value in after.items())
+        parts.extend((name, self.encode({name: value})) for name, value in after.items())
         return _unnested(combine(parts), set(after))
 
 
@@ -172,9 +195,15 @@ def add_part(document: Document, name: str, value: Any) -> None:
 
 
 def take(
-    function: Any, arguments: Dict[str, Any], limit: int = DEFAULT_LIMIT, skip: Iterable[str] = ()
+    function: Any,
+    arguments: Dict[str, Any],
+    limit: int = DEFAULT_LIMIT,
+    skip: Iterable[str] = (),
+    names: Iterable[str] = (),
 ) -> Inputs:
-    """The inputs of a call that is about to be made. Raises Unstorable, TooLarge."""
+    """The inputs of a call that is about to be made; ``names`` are those of fixtures. Raises Unstorable, TooLarge."""
     parts = dict(arguments)
     parts.update(closure(function))
-    return Inputs(parts, encode(parts, limit, skip), limit, skip)
+    fixtures = Fixtures(names)
+    stands_in = fixtures.find if fixtures.used else None
+    return Inputs(parts, encode(parts, limit, skip, stands_in), limit, skip, fixtures)

@@ -17,6 +17,7 @@ from typing import Any, Callable, List, Mapping, NamedTuple, Optional, Tuple
 
 from .codec import DEFAULT_LIMIT
 from .compare import Difference, compare
+from .custom import load_checkers, verdict
 from .document import Document
 from .storage import load
 from .target import LoadError, Result, Target
@@ -51,13 +52,27 @@ def call_target(target: Target, case: Case) -> Result:
     return target.call(case.inputs, DEFAULT_LIMIT)
 
 
-def check(case: Case, result: Result, checkers: Optional[Mapping[str, Mapping[str, Any]]] = None) -> None:
-    """Compare an outcome with the recorded one. Raises AssertionError with every difference."""
+def check(
+    case: Case,
+    result: Result,
+    checkers: Optional[Mapping[str, Mapping[str, Any]]] = None,
+    functions: Optional[Mapping[str, Any]] = None,
+) -> None:
+    """Compare an outcome with the recorded one. Raises AssertionError with every difference.
+
+    Args:
+        functions: checkers of the annotator, by name.
+    """
+    custom = {path: item["function"] for path, item in (checkers or {}).items() if item["kind"] == "custom"}
+    plain = {path: {"kind": "ignore"} if path in custom else item for path, item in (checkers or {}).items()}
     problems: List[str] = []
     if result.document is None:
         problems.append("%s: %s" % (result.status, _error(result)))
     else:
-        found: List[Difference] = compare(case.expected, result.document, checkers or {})
+        found: List[Difference] = compare(case.expected, result.document, plain)
+        for path, name in custom.items():
+            said = verdict(functions or {}, name, case.expected, result.document, path)
+            found += [Difference(path, said)] if said else []
         problems.extend(str(item) for item in found)
         if found and result.error:
             problems.append("raised %s" % _error(result))
@@ -75,20 +90,22 @@ def _error(result: Result) -> str:
     )
 
 
-def run(target: Target, recordings: Any, checkers: Checkers, log: Any = None) -> None:
+def run(target: Target, recordings: Any, checkers: Checkers, log: Any = None, custom: Any = None) -> None:
     """Replay every case below ``recordings`` and check it; write Passed or Failed to the log.
 
     Args:
         checkers: case name → leaf path → checker.
+        custom: file with checkers of the annotator, when one of the checkers names its function.
 
     Raises AssertionError when a case differs, when the file cannot be imported, or when there are no cases.
     """
     failures: List[str] = []
     names = sorted(checkers, key=_number)
+    functions = load_checkers(custom) if custom else {}
     for name in names:
         try:
             case = load_case(os.path.join(str(recordings), name))
-            check(case, call_target(target, case), checkers[name])
+            check(case, call_target(target, case), checkers[name], functions)
         except AssertionError as error:
             failures.append(str(error))
         except LoadError as error:

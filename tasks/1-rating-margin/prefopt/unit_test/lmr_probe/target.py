@@ -13,11 +13,23 @@ import traceback
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 
 from . import randomness
-from .codec import DEFAULT_LIMIT, BadDocument, Document, TooLarge, Unstorable, decode, encode
+from .codec import DEFAULT_LIMIT, BadDocument, Document, Fixtures, TooLarge, Unstorable, decode, encode
 from .hook import Hook
 from .instrument import TargetNotFound, closure_factory
 from .objects import MAIN, MAIN_STAND_IN
-from .outcome import CLOSURE, ITEM_LIMIT, ITEMS, MODE, RANDOM, Inputs, applied, type_name, unbind
+from .outcome import (
+    CLOSURE,
+    GRADIENTS,
+    ITEM_LIMIT,
+    ITEMS,
+    MODE,
+    PROJECT,
+    RANDOM,
+    Inputs,
+    applied,
+    type_name,
+    unbind,
+)
 
 MAX_TRACEBACK = 20_000
 
@@ -60,6 +72,7 @@ class Target:
         module: the name to import the file by; None or ``__main__`` for a script.
         sys_path: folders of the repository to import from.
         source: served in place of the file's content.
+        fixtures: file with functions that build what could not be stored.
     """
 
     def __init__(
@@ -72,12 +85,14 @@ class Target:
         sys_path: Sequence[str] = ("",),
         source: Optional[bytes] = None,
         nth: int = 0,
+        fixtures: Any = None,
     ) -> None:
         self.tree = os.path.abspath(str(tree))
         self.path = os.path.join(self.tree, *goal_file.split("/"))
         self.module = None if module == MAIN else module
         self.sys_path = [os.path.join(self.tree, item) if item else self.tree for item in sys_path]
         self.qualname = qualname
+        self.fixtures = None if fixtures is None else str(fixtures)
         self._functions: List[Any] = []
         self._namespace: Dict[str, Any] = {}
         self.hook = Hook(self.path, qualname, line, self._register, source, self.path, nth)
@@ -142,10 +157,13 @@ class Target:
     def call(self, inputs: Document, limit: int = DEFAULT_LIMIT) -> Result:
         """Call the target with recorded inputs. Whatever it does is a result."""
         try:
-            values = decode(inputs)
+            fixtures = Fixtures(path=self.fixtures)
+            values = decode(inputs, fixtures)
             if not isinstance(values, dict):
                 raise BadDocument("the inputs are no dictionary")
             modes, states = values.pop(MODE, None), values.pop(RANDOM, {})
+            gradients = values.pop(GRADIENTS, False) is True
+            project = tuple(values.pop(PROJECT, ()))
             most = values.pop(ITEMS, ITEM_LIMIT)
             free = {name[len(CLOSURE) :]: values[name] for name in values if name.startswith(CLOSURE)}
             arguments = {name: item for name, item in values.items() if not name.startswith("@")}
@@ -156,7 +174,8 @@ class Target:
         before = Document(
             {"$": "dict", "v": [pair for pair in inputs.tree["v"] if pair[0] in values]}, inputs.buffers
         )
-        taken = Inputs(values, before, limit)
+        taken = Inputs(values, before, limit, fixtures=fixtures)
+        taken.gradients, taken.project = gradients, project
         randomness.restore(states)
         self.hook.hits.clear()
         start = time.perf_counter()
@@ -197,9 +216,9 @@ class _Run:
             items: List[Document] = []
             while len(items) < self.most:
                 try:
-                    items.append(encode(next(value), self.inputs.limit))
+                    items.append(self.inputs.encode(next(value)))
                 except StopIteration as stop:
-                    return self.inputs.generated(self.function, items, encode(stop.value, self.inputs.limit))
+                    return self.inputs.generated(self.function, items, self.inputs.encode(stop.value))
             return self.inputs.generated(self.function, items, None)
         if inspect.isasyncgen(value):
             return asyncio.run(self._collect(value))
@@ -211,7 +230,7 @@ class _Run:
         items: List[Document] = []
         while len(items) < self.most:
             try:
-                items.append(encode(await value.__anext__(), self.inputs.limit))
+                items.append(self.inputs.encode(await value.__anext__()))
             except StopAsyncIteration:
                 return self.inputs.generated(self.function, items, encode(None))
         await value.aclose()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+import warnings
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from .buffers import BadDocument, Buffer
@@ -266,7 +267,9 @@ def decode_sparse(node: Dict[str, Any], indices: Any, values: Any) -> Any:
     """A COO tensor from its parts."""
     import torch
 
-    result = torch.sparse_coo_tensor(indices, values.detach(), tuple(node["shape"]))
-    if node["coalesced"]:
-        result = result.coalesce()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # newer versions ask whether invariants are to be checked
+        result = torch.sparse_coo_tensor(indices, values.detach(), tuple(node["shape"]))
+        if node["coalesced"]:
+            result = result.coalesce()
     return result.requires_grad_(node["requires_grad"])

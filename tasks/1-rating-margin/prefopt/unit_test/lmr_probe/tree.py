@@ -62,6 +62,7 @@ FIELDS: Dict[str, Dict[str, int]] = {
     "index": {"values": NODE, "names": NODE, "kind": TEXT},
     "extension": {"dtype": TEXT, "values": NODE},
     "categorical": {"codes": NODE, "categories": NODE, "ordered": FLAG},
+    "fixture": {"name": TEXT},
     "omitted": {},
 }  # fmt: skip
 """Tag → its fields and what each holds; ``?`` marks one that may be absent."""

@@ -21,6 +21,8 @@ def describe(node: Any) -> str:
         return "a %s of %d" % (tag, len(node["v"]))
     if "cls" in node:
         return "a %s" % str(node["cls"]).rpartition(":")[2]
+    if tag == "fixture":
+        return "the fixture %s" % node["name"]
     if tag in ("float", "int"):
         return str(node.get("v", node.get("hex")))
     return {"npscalar": "a numpy scalar", "omitted": "something that was not stored"}.get(tag, "a %s" % tag)
