@@ -119,7 +119,7 @@ def _together(search: Search, failed: Lock) -> Lock | None:
         step: tuple[tuple[Looser, ...], Lock] | None = None
         for change in sorted(
             (change for item in blamed for change in search.loosened(item)),
-            key=lambda change: not change.text,
+            key=_size,
         ):
             proposal = _with(changes, change)
             made = search.attempt(proposal) if proposal != changes else None
@@ -136,6 +136,13 @@ def _together(search: Search, failed: Lock) -> Lock | None:
             return None
         changes, failed = step
     return None
+
+
+def _size(change: Looser) -> int:
+    """How much a change takes away: a part of a version, a range, a version, or the requirement."""
+    if not change.text:
+        return 3
+    return 0 if Requirement(change.text).specifier else 2 if is_exact(change.item) else 1
 
 
 def _all_at_once(

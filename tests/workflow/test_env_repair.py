@@ -120,3 +120,14 @@ def test_a_later_version_may_be_later_than_the_commit(task: TaskDir) -> None:
     assert repairs(task).repair(because(Newer("loss")), "3.11") is not None
     assert pins(task) == ["fast==1.1", "idle==1.0", "loss==3.0", "maths==2.0"]
     assert repairs(task).repair(because(Newer("loss")), "3.11") is None, "there is no later one"
+
+
+def test_what_excludes_one_another_is_locked_again(task: TaskDir) -> None:
+    (task.root / "small-repo/requirements.txt").write_text("fast\nloss==2.0\nmaths<2\n")
+    made = repairs(task).repair(because(Relaxed()), "3.11")
+    assert made is not None and made.change == Relaxed()
+    assert pins(task) == ["fast==1.1", "loss==2.0", "maths==2.0"]
+    assert "# CHANGED: maths in place of maths<2 (requirements.txt:3)" in task.lock.read_text().splitlines()
+    # A lock that somebody edited is left alone.
+    task.lock.write_text(task.lock.read_text() + "more==1\n")
+    assert repairs(task).repair(because(Relaxed()), "3.11") is None

@@ -7,7 +7,7 @@ import re
 from packaging.utils import canonicalize_name
 
 from lmr_author.environment.failures.base import Example, Explainer, Explanation, Failure, compiled
-from lmr_author.environment.failures.changes import Drop, Requirements, Variable, Wheel
+from lmr_author.environment.failures.changes import Drop, Relaxed, Requirements, Variable, Wheel
 from lmr_author.environment.failures.compiling import MissingHeader, NeedsTorchToBuild, OldSource
 from lmr_author.environment.recipe import BUILT_WITH_TORCH
 
@@ -88,7 +88,7 @@ class Contradiction(Explainer):
             " conflicting dependencies.\n\nThe conflict is caused by:\n    The user requested numpy==1.26.0\n"
             "    The user requested numpy<1.20\n\nERROR: ResolutionImpossible: for help visit …",
             "numpy<1.20 and numpy==1.26.0 exclude one another",
-            "env lock",
+            "env lock --relax",
         ),
     )
 
@@ -103,7 +103,8 @@ class Contradiction(Explainer):
         ):
             return None
         cause = f"{who} exclude one another" if not who.startswith("Because") else who
-        return self.told(cause, "lock again, which shows what can give way: `lmr-author env lock`")
+        change = Relaxed()
+        return self.told(cause, f"{change}; `lmr-author env lock` shows what can give way", change)
 
 
 class NoVersion(Explainer):
