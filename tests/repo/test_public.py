@@ -19,6 +19,7 @@ LINKED = ("https://github.com/else/thing", "https://github.com/some/Code")
         ("https://github.com/some/code.git", "https://github.com/some/code.git"),
         ("https://me:secret@github.com/some/code", "https://github.com/some/code"),
         ("git@github.com:some/code.git", "https://github.com/some/code.git"),
+        ("/", "https://github.com/some/Code"),
         ("/somewhere/here", "https://github.com/some/Code"),
         ("ext::sh -c true", "https://github.com/some/Code"),
         ("", "https://github.com/some/Code"),

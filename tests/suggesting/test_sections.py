@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from lmr_author.suggesting.passages import FunctionWords
 from lmr_author.suggesting.sections import best_section, sections
 
@@ -29,6 +31,19 @@ def test_lists_with_dots_and_cells_of_tables_are_none() -> None:
     table = "1 O\n2 REFS\n3 REFS\n4 REFS\n"
     page = f"1 Introduction\n{listed}2 Background\n{table}3 Our Model\n4 Conclusion\n"
     assert headings(page) == ["1 Introduction", "2 Background", "3 Our Model", "4 Conclusion"]
+
+
+@pytest.mark.parametrize(
+    ("rest", "found"),
+    [
+        ("2 REFS\n3 REFS\n4 REFS\n5 REFS\n", []),
+        ("2 We show that all of the runs end in the same place\n", []),
+        ("2. Lower the rate\n3 Results\n", ["3 Results"]),
+        ("2 Table 2: what it costs\n3 Results\n", ["3 Results"]),
+    ],
+)
+def test_what_would_follow_is_not_always_a_heading(rest: str, found: list[str]) -> None:
+    assert headings(f"1 Introduction\ntext\n{rest}") == ["1 Introduction", *found]
 
 
 def test_a_paper_that_sets_dots() -> None:
@@ -88,6 +103,11 @@ def test_a_title_that_names_the_function_decides() -> None:
     assert named("decode") == "Decoder"
     assert named("forward", "ModuleSelection") == "Module Selector"
     assert named("forward", "Encoder") == "Encoder"
+
+
+def test_two_titles_that_name_it_decide_nothing() -> None:
+    page = "1 Introduction\nx\n2 Pair Loss\nthe same\n3 List Loss\nthe same\n4 Results\nnone\n"
+    assert best_section(sections({1: page}), FunctionWords("loss")) is None
 
 
 def test_a_lead_that_is_small_names_none() -> None:
