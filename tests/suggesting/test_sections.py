@@ -106,7 +106,7 @@ def test_a_title_that_names_the_function_decides() -> None:
 
 
 def test_two_titles_that_name_it_decide_nothing() -> None:
-    page = "1 Introduction\nx\n2 Pair Loss\nthe same\n3 List Loss\nthe same\n4 Results\nnone\n"
+    page = "1 Introduction\nx\n2 Pair Loss\nthe same\n3 Tree Loss\nthe same\n4 Results\nnone\n"
     assert best_section(sections({1: page}), FunctionWords("loss")) is None
 
 
