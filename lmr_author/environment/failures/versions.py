@@ -131,24 +131,37 @@ class OldProtobuf(Explainer):
 
 
 class StrictOverrides(Explainer):
-    """The package ``overrides`` compares signatures since version 4, which code of before does not expect."""
+    """The package ``overrides`` compares signatures since version 4, and before it reads the bytecode of old Pythons."""
 
     name = "overrides"
     stages = ("import",)
-    pattern = compiled(r"-packages/overrides/[\s\S]*?TypeError: ([^\n]*)")
+    pattern = compiled(r"-packages/overrides/[\s\S]*?(?:TypeError|KeyError|IndexError): ([^\n]*)")
     examples = (
         Example(
-            '  File "/usr/local/lib/python3.11/dist-packages/overrides/signature.py", line 305, in'
+            '  File "/usr/local/lib/python3.9/dist-packages/overrides/signature.py", line 305, in'
             " ensure_return_type_compatibility\nTypeError: BiAffine.extra_repr: return type `None` is not a"
             " `<class 'str'>`.",
             "overrides compares signatures since version 4",
             "overrides<4",
             "import",
         ),
+        Example(
+            '  File "/usr/local/lib/python3.11/dist-packages/overrides/overrides.py", line 166, in'
+            " _get_base_class_names\nKeyError: 'Module'",
+            "no version of overrides fits",
+            "older Python",
+            "import",
+        ),
     )
 
     def explain(self, match: re.Match[str], failure: Failure) -> Explanation:
-        """The last version that does not compare is as good for the rest."""
+        """The last version that does not compare is as good for the rest, up to Python 3.10."""
+        python = re.search(r"/python3\.(\d+)/", failure.text)
+        if python and int(python[1]) >= 11:
+            return self.told(
+                f"no version of overrides fits: since 4 it compares signatures, before it needs Python 3.10 ({match[1]})",
+                "use a base image with an older Python",
+            )
         change = Requirements(("overrides<4",))
         return self.told(f"overrides compares signatures since version 4: {match[1]}", str(change), change)
 
