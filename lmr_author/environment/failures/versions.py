@@ -131,7 +131,7 @@ class OldProtobuf(Explainer):
 
 
 class StrictOverrides(Explainer):
-    """The package ``overrides`` compares signatures since version 4, and before it reads the bytecode of old Pythons."""
+    """The package ``overrides`` compares signatures since version 4, and reads old bytecode before."""
 
     name = "overrides"
     stages = ("import",)
@@ -159,7 +159,7 @@ class StrictOverrides(Explainer):
         python = re.search(r"/python3\.(\d+)/", failure.text)
         if python and int(python[1]) >= 11:
             return self.told(
-                f"no version of overrides fits: since 4 it compares signatures, before it needs Python 3.10 ({match[1]})",
+                f"no version of overrides fits: 4 compares signatures, 3 needs Python 3.10 ({match[1]})",
                 "use a base image with an older Python",
             )
         change = Requirements(("overrides<4",))
