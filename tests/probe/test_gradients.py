@@ -126,6 +126,7 @@ def test_what_has_a_gradient() -> None:
     assert x.grad is None
     assert gradients.of({"x": torch.ones(2)}, x) == {}
     assert gradients.of({"x": x}, x.detach()) == {}
+    assert gradients.of({"x": x}, x.softmax(dim=0))["x"].abs().sum() > 0.01, "its plain sum has none"
 
 
 def test_only_a_projection_is_kept(tmp_path: Path) -> None:
@@ -166,6 +167,18 @@ def test_a_projection_tells_values_shapes_and_types_apart(library: str, dtype: s
     assert compare(same, encode(made(changed))) != []
     assert compare(same, encode(made(values[::-1]))) != []
     assert compare(same, encode(made(values, (50, 40)))) != []
+
+
+def test_two_values_that_changed_places_change_the_sums() -> None:
+    values = torch.arange(4000.0).square()
+    whole = projection.project(values)
+    places = [place for place in range(1, 4000) if values[place] not in whole["elements"]]
+    for first, second in zip(places[:20], reversed(places[-20:]), strict=True):
+        swapped = values.clone()
+        swapped[first], swapped[second] = values[second], values[first]
+        other = projection.project(swapped)
+        assert torch.equal(other["elements"], whole["elements"])
+        assert compare(encode(whole), encode(other)) != []
 
 
 def test_not_a_number_is_counted() -> None:
