@@ -90,8 +90,8 @@ def relaxed(
 
     A later date is tried first. Then requirements give way, of those that the resolver blames: ``==`` to the first
     later version with a wheel, to ``~=``, to ``>=``, and at last without a version, or left out where no code imports
-    them at once. Where one change is
-    not enough the next conflict is dealt with in turn; in the end each change is as small as the others allow.
+    them at once. Where one change is not enough the next conflict is dealt with in turn; in the end each change is as
+    small as the others allow.
     """
     search = Search(recipe, resolve, cache(nearest), time.monotonic() + seconds, progress or (lambda _: None))
     if NO_DATES in failed.note:
@@ -117,10 +117,7 @@ def _together(search: Search, failed: Lock) -> Lock | None:
             return None
         blamed = _originals(search.recipe, failed.conflict.blamed)
         step: tuple[tuple[Looser, ...], Lock] | None = None
-        for change in sorted(
-            (change for item in blamed for change in search.loosened(item)),
-            key=_size,
-        ):
+        for change in sorted((change for item in blamed for change in search.loosened(item)), key=_size):
             proposal = _with(changes, change)
             made = search.attempt(proposal) if proposal != changes else None
             if made and made.pinned:
