@@ -70,7 +70,7 @@ def make_task(tasks: Path, name: str = "1-Small", repository: str = "small-repo"
     task.lock.write_text("# nothing\n")
     task.save(
         TaskInfo(
-            instance_id=1,
+            instance_id=int(name.partition("-")[0]),
             paper_name="Small",
             folder_name=name,
             paper_url="https://example.org/small",
