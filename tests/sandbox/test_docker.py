@@ -214,9 +214,13 @@ def test_stopped_build_leaves_nothing(
         "box.prepare(lambda line: print(line, flush=True))"
     )
     argv = [sys.executable, "-c", script, str(context), tag]
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+    said = tmp_path / "said"
+    with (
+        said.open("w") as errors,
+        subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=errors, text=True) as process,
+    ):
         assert process.stdout is not None
-        assert any(line.strip() == "started" for line in process.stdout)
+        assert any(line.strip() == "started" for line in process.stdout), said.read_text()
         process.send_signal(number)
         assert process.wait(30) != 0
     # After Ctrl-C nothing is left when we end; after a kill, the engine takes a moment to notice.

@@ -225,7 +225,7 @@ def test_a_hand_written_test_that_calls_a_copy(tmp_path: Path) -> None:
         (("python", "-c", "1"), UsageError, "name a script", "into a file"),
         (("python", "nothing.py"), LmrError, "never called pkg/losses.py::hinge", "pkg/__init__.py"),
         (("python", "crash.py"), LmrError, "failed before it called", "ValueError: no data"),
-        (("python", "lambda.py"), LmrError, "could be stored", "drive the function directly"),
+        (("python", "lambda.py"), LmrError, "could be stored", "unit_test/fixtures.py"),
     ],
 )
 def test_what_cannot_be_recorded(
