@@ -56,7 +56,7 @@ class HashMismatch(Explainer):
         Example(
             "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE. If you have updated"
             " the package versions, please update the hashes.\n    einops==0.6.0 from"
-            " https://files.pythonhosted.org/packages/4b/f7/einops-0.6.0-py3-none-any.whl:\n        Expected"
+            " https://files.example.org/packages/4b/f7/einops-0.6.0-py3-none-any.whl:\n        Expected"
             " sha256 0000\n             Got        c7b1",
             "einops==0.6.0 is not the file that was locked",
             "env lock",

@@ -28,8 +28,8 @@ class Unreachable(Explainer):
             "proxy",
         ),
         Example(
-            "W: Failed to fetch http://deb.debian.org/debian/dists/bookworm/InRelease  Temporary failure"
-            " resolving 'deb.debian.org'\nE: Unable to locate package git",
+            "W: Failed to fetch http://deb.example.org/debian/dists/bookworm/InRelease  Temporary failure"
+            " resolving 'deb.example.org'\nE: Unable to locate package git",
             "could not reach the network",
             "proxy",
         ),
@@ -60,8 +60,8 @@ class Certificates(Explainer):
     pattern = compiled(r"CERTIFICATE_VERIFY_FAILED", r"SSLError\(", r"invalid peer certificate", r"x509: ")
     examples = (
         Example(
-            "Could not fetch URL https://pypi.org/simple/einops/: There was a problem confirming the ssl"
-            " certificate: HTTPSConnectionPool(host='pypi.org', port=443): Max retries exceeded (Caused by"
+            "Could not fetch URL https://index.example.org/simple/einops/: There was a problem confirming the ssl"
+            " certificate: HTTPSConnectionPool(host='index.example.org', port=443): Max retries exceeded (Caused by"
             " SSLError(SSLError(136, '[X509: NO_CERTIFICATE_OR_CRL_FOUND] no certificate or crl found"
             " (_ssl.c:4123)'))) - skipping",
             "certificate",
@@ -148,7 +148,7 @@ class NoBaseImage(Explainer):
     )
     examples = (
         Example(
-            'Get "https://registry-1.docker.io/v2/": dial tcp: lookup registry-1.docker.io on 10.0.0.53:53:'
+            'Get "https://registry.example.org/v2/": dial tcp: lookup registry.example.org on 10.0.0.53:53:'
             " no such host",
             "pytorch/pytorch:2.0.1-cuda11.7-cudnn8-runtime cannot be pulled",
             "--base-image",
