@@ -10,6 +10,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
 
 
 @dataclass
@@ -103,3 +106,16 @@ def _files(stem: str, release: Release) -> list[str]:
     if not release.wheel:
         return [f"{stem}.tar.gz"]
     return [f"{stem}-{tag}-manylinux2014_x86_64.whl" for tag in release.tags] or [f"{stem}-py3-none-any.whl"]
+
+
+@contextmanager
+def only_index(
+    packages: Mapping[str, list[Release]], monkeypatch: pytest.MonkeyPatch, cache: Path
+) -> Iterator[None]:
+    """:func:`package_index` as the only one that uv knows, with a cache of its own."""
+    for name in ("UV_INDEX", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS", "UV_INDEX_URL", "UV_OFFLINE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("UV_CACHE_DIR", str(cache))
+    with package_index(packages) as address:
+        monkeypatch.setenv("UV_DEFAULT_INDEX", address)
+        yield

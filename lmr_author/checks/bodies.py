@@ -20,8 +20,8 @@ _FILLED = frozenset(
 _LOGGERS = frozenset({"debug", "info", "warning", "warn", "error"})
 
 
-def statements(node: FunctionNode) -> list[ast.stmt]:
-    """A function's body without its docstring."""
+def statements(node: FunctionNode | ast.ClassDef) -> list[ast.stmt]:
+    """The body of a function or a class without its docstring."""
     body = list(node.body)
     if body and is_text(body[0]):
         body = body[1:]

@@ -65,13 +65,7 @@ class Comparison:
             if place >= 0:
                 steps = ast.dump(ast.Constant(place)) + steps
             node = value
-        own = {
-            item.id
-            for inner in ast.walk(node)
-            if isinstance(inner, ast.comprehension)
-            for item in ast.walk(inner.target)
-            if isinstance(item, ast.Name)
-        }
+        own = _bound([inner for inner in ast.walk(node) if isinstance(inner, ast.comprehension)])
         unclear = any(
             isinstance(item, ast.Name) and item.id not in own and self.scope.get(item.id, item) is None
             for item in ast.walk(node)
@@ -107,11 +101,13 @@ def _item(node: ast.expr, key: ast.expr) -> ast.expr | None:
         return same[0] if len(same) == 1 else None
     if isinstance(node, ast.ListComp) and not isinstance(key, ast.Slice):
         used = {item.id for item in ast.walk(node.elt) if isinstance(item, ast.Name)}
-        bound = {
-            item.id for one in node.generators for item in ast.walk(one.target) if isinstance(item, ast.Name)
-        }
-        return None if used & bound else node.elt
+        return None if used & _bound(node.generators) else node.elt
     return None
+
+
+def _bound(generators: list[ast.comprehension]) -> set[str]:
+    """Names that comprehensions bind."""
+    return {item.id for one in generators for item in ast.walk(one.target) if isinstance(item, ast.Name)}
 
 
 def comparisons(tree: ast.Module) -> list[Comparison]:

@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from lmr_author.checks.bodies import statements
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Implementation
 from lmr_author.source import Definition, FunctionNode, Module
@@ -372,7 +373,4 @@ def _differs(one: TargetPair) -> bool:
 
 def _code(node: FunctionNode | ast.ClassDef) -> str:
     """A function's code in a form that compares equal, whatever its docstring."""
-    first = node.body[0] if node.body else None
-    documented = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
-    plain = type(node)(**{**dict(ast.iter_fields(node)), "body": node.body[1:] if documented else node.body})
-    return ast.dump(plain)
+    return ast.dump(type(node)(**{**dict(ast.iter_fields(node)), "body": statements(node)}))

@@ -15,7 +15,7 @@ from lmr_author.environment.locked import Conflict
 from lmr_author.environment.recipe import Declared
 from lmr_author.environment.relax import loosened, relaxed
 from lmr_author.environment.wheels import nearest
-from tests.servers import Release, package_index
+from tests.servers import Release, only_index
 
 COMPILED = [
     Release("1.0", "2019-01-01", tags=("cp37-cp37m",)),
@@ -39,11 +39,7 @@ DATE = datetime(2022, 1, 1, tzinfo=UTC)
 @pytest.fixture(autouse=True)
 def index(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> object:
     """The small index, and a cache of its own."""
-    for name in ("UV_INDEX", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS", "UV_INDEX_URL", "UV_OFFLINE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "cache"))
-    with package_index(INDEX) as address:
-        monkeypatch.setenv("UV_DEFAULT_INDEX", address)
+    with only_index(INDEX, monkeypatch, tmp_path / "cache"):
         yield
 
 

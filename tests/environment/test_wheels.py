@@ -11,7 +11,7 @@ import pytest
 from lmr_author.environment import Lock, Recipe, choose_base, lock
 from lmr_author.environment.recipe import Declared
 from lmr_author.environment.wheels import nearest, not_before, with_wheels
-from tests.servers import Release, package_index
+from tests.servers import Release, only_index
 
 OLD, NEW = ("cp37-cp37m", "cp38-cp38"), ("cp310-cp310", "cp311-cp311")
 INDEX = {
@@ -38,11 +38,7 @@ DATE = datetime(2023, 6, 1, tzinfo=UTC)
 @pytest.fixture(autouse=True)
 def index(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> object:
     """The small index, and a cache of its own."""
-    for name in ("UV_INDEX", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS", "UV_INDEX_URL", "UV_OFFLINE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "cache"))
-    with package_index(INDEX) as address:
-        monkeypatch.setenv("UV_DEFAULT_INDEX", address)
+    with only_index(INDEX, monkeypatch, tmp_path / "cache"):
         yield
 
 

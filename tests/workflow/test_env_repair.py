@@ -13,7 +13,7 @@ from lmr_author.taskdir import TaskDir
 from lmr_author.workflow.env import place_of
 from lmr_author.workflow.env_lock import LockOptions, lock
 from lmr_author.workflow.env_repair import Repairs
-from tests.servers import Release, package_index
+from tests.servers import Release, only_index
 from tests.support import make_task
 
 BASE = "me/base:1"
@@ -36,11 +36,7 @@ IMPORTS = "import fast\nimport loss\n"
 @pytest.fixture(autouse=True)
 def index(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> object:
     """The small index, and a cache of its own."""
-    for name in ("UV_INDEX", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS", "UV_INDEX_URL", "UV_OFFLINE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "cache"))
-    with package_index(INDEX) as address:
-        monkeypatch.setenv("UV_DEFAULT_INDEX", address)
+    with only_index(INDEX, monkeypatch, tmp_path / "cache"):
         yield
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from lmr_author.checks.bodies import statements
 from lmr_author.evaluation.mutants.operator import Code, Edit, Operator
 
 
@@ -66,13 +67,6 @@ class EarlyReturn(Operator):
                 yield Edit(statement, f"{code.text(last)}{line_break(code, statement)}{code.text(statement)}")
                 return
             bound = bound | _stored([statement])
-
-
-def statements(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.stmt]:
-    """A function's statements without its docstring."""
-    first = function.body[0]
-    documented = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
-    return function.body[1:] if documented else function.body
 
 
 def first_statement(function: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.stmt | None:
