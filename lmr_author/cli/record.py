@@ -130,7 +130,7 @@ def record(
                 return render_record.agree_to_tolerances(wide)
 
         result = workflow.record(folder, options, Path.cwd(), say, agree if can_ask(yes) else None)
-    render_record.record_result(result)
+    render_record.record_result(result, varied=vary)
     return 0
 
 

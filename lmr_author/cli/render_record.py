@@ -19,8 +19,12 @@ MOST = 3
 """Notes of one kind that are shown."""
 
 
-def record_result(result: RecordResult) -> None:
-    """What was recorded, what it covers, and what comes next."""
+def record_result(result: RecordResult, varied: bool = False) -> None:
+    """What was recorded, what it covers, and what comes next.
+
+    Args:
+        varied: whether variations of the inputs were tried, so that there is no need to say that they may help.
+    """
     screen = console()
     recording, proof = result.recording, result.proof
     made = sum(case.made for case in recording.cases)
@@ -39,7 +43,7 @@ def record_result(result: RecordResult) -> None:
             f"never executed: line {lines} of {recording.goal_file}; drive it with inputs that reach them",
         )
     tolerances(item for proven in proof.chosen for item in proven.wide)
-    _noticed(proof, screen)
+    _noticed(proof, screen, varied)
     if result.exit_code != 0:
         _note(screen, f"the command itself ended with exit code {result.exit_code}")
     for name in result.kept:
@@ -83,16 +87,24 @@ def agree_to_tolerances(wide: Sequence[Widened]) -> bool:
     return ask.confirm("Are these tolerances right?")
 
 
-def _noticed(proof: Proof, screen: Console) -> None:
+def _noticed(proof: Proof, screen: Console, varied: bool) -> None:
     """How many wrong versions of the golden the cases notice."""
     noticed = proof.noticed
     if not noticed.tried:
         return
+    from lmr_author.evaluation.mutants_die import NEEDED
+
     killed = len(noticed.tried) - len(noticed.missed)
+    share = killed / len(noticed.tried)
     screen.print(
         f"  {killed} of {len(noticed.tried)} wrong versions of the golden fail "
-        f"({killed / len(noticed.tried):.0%}; `lmr-author evaluate` shows those that do not)"
+        f"({share:.0%}; `lmr-author evaluate` shows those that do not)"
     )
+    if share < NEEDED and not varied:
+        _note(
+            screen,
+            f"`evaluate` asks for {NEEDED:.0%}: record again with --vary --force, or drive it with other inputs",
+        )
 
 
 def _note(screen: Console, text: str) -> None:

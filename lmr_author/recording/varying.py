@@ -18,6 +18,7 @@ MOST = 60
 """Variations tried by default."""
 MOST_CHANGES = 3
 """Arguments that one of them changes at most."""
+_CHANGES = ("fresh", "order", "scale", "ties")
 _LARGE = 1 << 22
 """Larger buffers (bytes) are left as they are."""
 
@@ -187,8 +188,21 @@ class _Variation:
             inner = node["v"] if tag == "dataframe" else [node["values"]]
             column = self.pick(range(len(inner))) if inner else 0
             if inner and isinstance(inner[column], dict):
-                self.compound(inner[column], name)
+                self.column(inner[column])
         return node
+
+    def column(self, node: dict[str, Any]) -> None:
+        """Other values in a column, as many as before; numbers that are missing, as tables have them."""
+        if node["$"] in ("tensor", "ndarray"):
+            self.numbers(node["b"], (*_CHANGES, "holes"))
+            return
+        items = node if node["$"] == "list" else node.get("values", {})
+        if items.get("$") == "list" and len(items["v"]) > 1:
+            how, place = self.pick(["order", "ties", "holes"]), self.pick(range(len(items["v"])))
+            if how == "order":
+                items["v"] = self.draw(self.st.permutations(items["v"]))
+            else:
+                items["v"][place] = items["v"][0] if how == "ties" else None
 
     def sequence(self, items: list[Any], name: str) -> None:
         """Change, drop, or repeat an item, or turn the order around. An item that others name stays."""
@@ -204,13 +218,13 @@ class _Variation:
         else:
             items.reverse()
 
-    def numbers(self, name: str) -> None:
+    def numbers(self, name: str, changes: Sequence[str] = _CHANGES) -> None:
         """Other numbers of the same kind: floats about as large, integers from the same range."""
         buffer = self.buffers[name]
         if len(buffer.data) > _LARGE or not buffer.data:
             return
         seed = self.draw(self.st.integers(0, 2**16))
-        self.buffers[name] = renumbered(buffer, self.pick(["fresh", "order", "scale", "ties"]), seed)
+        self.buffers[name] = renumbered(buffer, self.pick(changes), seed)
 
 
 _NUMPY = {
@@ -223,7 +237,8 @@ def renumbered(buffer: Buffer, how: str, seed: int) -> Buffer:
     """A buffer with other numbers.
 
     Args:
-        how: ``fresh`` numbers, another ``order``, another ``scale`` of floats, or many ``ties``.
+        how: ``fresh`` numbers, another ``order``, another ``scale`` of floats, many ``ties``, or ``holes`` among
+            floats (NaN).
     """
     import numpy
 
@@ -233,10 +248,12 @@ def renumbered(buffer: Buffer, how: str, seed: int) -> Buffer:
     values = numpy.frombuffer(buffer.data, dtype=text).copy()
     random = numpy.random.default_rng(seed)
     floats = values.dtype.kind == "f"
-    if how == "order" or buffer.dtype == "BF16" or (how == "scale" and not floats):
+    if how == "order" or buffer.dtype == "BF16" or (how in ("scale", "holes") and not floats):
         values = random.permutation(values)
     elif how == "ties":
         values[random.random(len(values)) < 0.5] = values[0]
+    elif how == "holes":
+        values[random.integers(len(values))] = numpy.nan
     elif how == "scale":
         values = (values * random.choice([-1.0, 0.5, 3.0])).astype(text)
     elif floats:

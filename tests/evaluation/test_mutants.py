@@ -61,6 +61,65 @@ def test_a_guard_against_a_division_by_zero_is_neither_moved_nor_turned(guard: s
     assert not [line for line in changed if re.search(r"- 1e|e-11|e-05|e-07|1\.01e", line)]
 
 
+def changes(body: str) -> list[str]:
+    return [item.diff for item in of_body(body)]
+
+
+@pytest.mark.parametrize(
+    ("body", "unnoticeable"),
+    [
+        ("return max(x, y)", "max(y, x)"),
+        ("return torch.eq(x, y)", "eq(y, x)"),
+        ("return (x - y) ** 2", "(y - x) ** 2"),
+        ("return (x - y).abs()", "(y - x).abs()"),
+        ("return torch.rand(3) < x", "<= x"),
+        ("return torch.eye(y, dtype=torch.float32, device=x.device)", "eye(y, device=x.device)"),
+        ("return torch.eye(y, dtype=torch.float32, device=x.device)", "eye(y, dtype=torch.float32)"),
+        ("return torch.cat([x, y], dim=0)", "cat([x, y])"),
+        ("return x.masked_fill(y == 0, -1e9)", "-10000000000.0"),
+        ("return x / (sum(y) or 1)", "or 2"),
+        ("if y:\n    return None", "pass"),
+        ("try:\n    return g(x)\nexcept ValueError:\n    return None", "-        return None"),
+        ("x = x / y\nreturn x", "x = x\n"),
+    ],
+)
+def test_a_change_that_no_test_can_notice_is_not_made(body: str, unnoticeable: str) -> None:
+    assert changes(body)
+    assert not [text for text in changes(body) if unnoticeable in f"{text}\n"]
+
+
+@pytest.mark.parametrize(
+    ("body", "noticeable"),
+    [
+        ("return max(x, y, key=len)", "max(y, x, key=len)"),
+        ("return torch.sub(x, y)", "sub(y, x)"),
+        ("return (x - y) ** 3", "(y - x) ** 3"),
+        ("return (x - y).sum()", "(y - x).sum()"),
+        ("return x < y", "x <= y"),
+        ("return torch.eye(y, dtype=torch.float64)", "eye(y)"),
+        ("return x.to(dtype=torch.float32, copy=y)", "to(copy=y)"),
+        ("return torch.cat([x, y], dim=1)", "cat([x, y])"),
+        ("return x.sum(dim=0)", "x.sum()"),
+        ("return x * -1e9", "-10000000000.0"),
+        ("return x * (y or 1)", "or 2"),
+        ("if y:\n    return None\nreturn x", "pass"),
+        ("for i in x:\n    return None", "pass"),
+        ("if y:\n    return None\nelse:\n    x += 1\ng(x)", "pass"),
+        ("try:\n    return None\nfinally:\n    g(x)", "pass"),
+    ],
+)
+def test_a_change_like_one_of_these_that_a_test_can_notice_is_made(body: str, noticeable: str) -> None:
+    assert [text for text in changes(body) if noticeable in text]
+
+
+def test_what_is_unpacked_from_a_tuple_is_swapped_once() -> None:
+    swapped = [
+        item.after for item in of_body("a, b = x, y\nreturn a") if item.operator == "swapped arguments"
+    ]
+
+    assert swapped == ["    a, b = y, x"]
+
+
 def test_a_tiny_constant_that_is_no_guard_is_changed() -> None:
     changed = [item.after for item in of_body("return x * 1e-5")]
 

@@ -69,7 +69,7 @@ def test_variations_are_new_different_readable_and_the_same_each_time() -> None:
 @settings(deadline=None)
 @given(
     st.lists(st.integers(0, 9), min_size=1, max_size=30),
-    st.sampled_from(["fresh", "order", "scale", "ties"]),
+    st.sampled_from(["fresh", "order", "scale", "ties", "holes"]),
     st.integers(0, 99),
 )
 def test_integers_stay_in_the_range_that_was_recorded(numbers: list[int], how: str, seed: int) -> None:
@@ -78,6 +78,21 @@ def test_integers_stay_in_the_range_that_was_recorded(numbers: list[int], how: s
     made = renumbered(buffer, how, seed)
     assert (made.dtype, made.shape, len(made.data)) == (buffer.dtype, buffer.shape, len(buffer.data))
     assert min(numbers) <= min(made.data) <= max(made.data) <= max(numbers)
+
+
+def test_a_table_keeps_its_size_and_gets_holes_ties_and_another_order() -> None:
+    import pandas
+
+    names, scores = ["a", "b", "c", "d"], [1.0, 2.0, 3.0, 4.0]
+    table = pandas.DataFrame({"name": names, "score": scores})
+    made = [item["x"] for item in values([{"x": table}])]
+
+    assert {item.shape for item in made} == {(4, 2)}
+    assert {int(item["score"].isna().sum()) for item in made} == {0, 1}
+    columns = {tuple(item["name"].dropna()) for item in made}
+    assert {len(column) for column in columns} == {3, 4}
+    assert any(sorted(column) == names and list(column) != names for column in columns)
+    assert any(len(column) == 4 and len(set(column)) == 3 for column in columns)
 
 
 def test_descriptions() -> None:

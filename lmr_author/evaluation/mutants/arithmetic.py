@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
+from lmr_author.evaluation.mutants.equivalent import adds_epsilon, compares_draw, is_even, is_guard
 from lmr_author.evaluation.mutants.operator import Code, Edit, Operator
 
 SYMBOLS: Mapping[type[ast.operator], str] = {
@@ -46,7 +47,7 @@ class Arithmetic(Operator):
 
     def edits(self, node: ast.AST, code: Code) -> Iterator[Edit]:
         """Exchange the operator of a binary operation or an augmented assignment."""
-        if isinstance(node, ast.BinOp) and not _is_text(node) and not _adds_epsilon(node):
+        if isinstance(node, ast.BinOp) and not _is_text(node) and not adds_epsilon(node):
             new = EXCHANGED.get(SYMBOLS[type(node.op)])
             if new:
                 yield Edit(node, f"{code.inner(node.left)} {new} {code.inner(node.right)}")
@@ -65,7 +66,7 @@ class DroppedTerm(Operator):
     def edits(self, node: ast.AST, code: Code) -> Iterator[Edit]:
         """Keep one side only; a minus sign goes."""
         if isinstance(node, ast.BinOp) and not _is_text(node):
-            if not _adds_epsilon(node):
+            if not adds_epsilon(node):
                 yield Edit(node, code.inner(node.left))
             if isinstance(node.op, ast.Add | ast.Mult | ast.MatMult | ast.Sub):
                 sign = "-" if isinstance(node.op, ast.Sub) else ""
@@ -85,6 +86,8 @@ class SwappedOperands(Operator):
         """Swap the two sides."""
         swappable = ast.Sub | ast.Div | ast.MatMult | ast.Pow | ast.FloorDiv | ast.Mod
         if isinstance(node, ast.BinOp) and isinstance(node.op, swappable) and not _is_text(node):
+            if is_even(node, code):
+                return
             symbol = SYMBOLS[type(node.op)]
             yield Edit(node, f"{code.inner(node.right)} {symbol} {code.inner(node.left)}")
 
@@ -139,7 +142,7 @@ class Comparison(Operator):
 
     def edits(self, node: ast.AST, code: Code) -> Iterator[Edit]:
         """Exchange the operator; of a chain, the first."""
-        if isinstance(node, ast.Compare):
+        if isinstance(node, ast.Compare) and not compares_draw(node):
             _, new = COMPARISONS[type(node.ops[0])]
             rest = "".join(
                 f" {COMPARISONS[type(op)][0]} {code.inner(side)}"
@@ -193,7 +196,7 @@ class Constant(Operator):
         """Integers by one, floats by one per cent and tenfold, booleans turned, texts marked."""
         if not isinstance(node, ast.Constant) or _is_index_or_text_part(node, code):
             return
-        if _is_epsilon(node) and _guards(node, code.parents.get(node)):
+        if is_guard(node, code):
             return
         value = node.value
         if isinstance(value, bool):
@@ -210,30 +213,6 @@ class Constant(Operator):
 
 _VALUE_PLACES = (ast.Return, ast.Compare, ast.List, ast.Tuple, ast.Set, ast.BinOp, ast.IfExp, ast.Assign)
 """Where a text is a value. A wrong option, key or format raises at once, which proves nothing."""
-
-
-EPSILON = 1e-5
-"""A constant of this size that is added, or is a lower bound, only guards against a division by zero: versions
-with another one give the same outputs to the last bit that is compared, and say nothing about a test."""
-
-
-def _is_epsilon(node: ast.expr) -> bool:
-    value = node.value if isinstance(node, ast.Constant) else None
-    return isinstance(value, float) and 0 < value <= EPSILON
-
-
-def _adds_epsilon(node: ast.BinOp) -> bool:
-    return isinstance(node.op, ast.Add | ast.Sub) and _is_epsilon(node.right)
-
-
-def _guards(node: ast.expr, parent: ast.AST | None) -> bool:
-    """Whether a tiny constant stands where only a guard stands: added, ``eps=``, ``min=``, an argument of clamp."""
-    if isinstance(parent, ast.BinOp):
-        return _adds_epsilon(parent) or (isinstance(parent.op, ast.Add) and parent.left is node)
-    if isinstance(parent, ast.keyword):
-        return parent.arg in ("eps", "epsilon", "min", "a_min")
-    name = ast.unparse(parent.func).rpartition(".")[2] if isinstance(parent, ast.Call) else ""
-    return name in ("clamp", "clip", "clamp_", "clamp_min", "max", "maximum")
 
 
 def _is_text(node: ast.BinOp) -> bool:

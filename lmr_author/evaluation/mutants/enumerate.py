@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lmr_author.evaluation.mutants import arithmetic, flow, research
+from lmr_author.evaluation.mutants.equivalent import Canonical
 from lmr_author.evaluation.mutants.operator import Code, Edit, Operator
 from lmr_author.source import Definition, Module
 
@@ -122,7 +123,7 @@ def _form(code: Code, text: str, longer: int = 0) -> str | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             own = text[start:end]
-            return ast.dump(ast.parse(own if own[0] in "da" else f"if 1:\n{own}"))
+            return ast.dump(Canonical().visit(ast.parse(own if own[0] in "da" else f"if 1:\n{own}")))
     except (SyntaxError, ValueError, RecursionError):
         return None
 

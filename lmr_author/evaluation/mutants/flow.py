@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from lmr_author.checks.bodies import statements
+from lmr_author.evaluation.mutants.equivalent import ends_anyway
 from lmr_author.evaluation.mutants.operator import Code, Edit, Operator
 
 
@@ -29,10 +30,10 @@ class DroppedStatement(Operator):
             again = any(not isinstance(item, ast.Name) or _bound_before(item, node, code) for item in targets)
             if read and (again or isinstance(node, ast.AugAssign)):
                 yield Edit(node, "pass")
-        elif _is_for_effect(node) or (
-            isinstance(node, ast.Return) and code.parents[node] is not code.function
-        ):
-            assert isinstance(node, ast.stmt)
+        elif isinstance(node, ast.Return):
+            if code.parents[node] is not code.function and not ends_anyway(node, code):
+                yield Edit(node, "pass")
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call | ast.Await):
             yield Edit(node, "pass")
         elif isinstance(node, ast.Continue | ast.Break):
             yield Edit(node, "break" if isinstance(node, ast.Continue) else "continue")
@@ -78,10 +79,6 @@ def line_break(code: Code, statement: ast.stmt) -> str:
     """What separates a statement from one before it on the same level: a new line, or a semicolon."""
     head = code.module.line_text(statement.lineno)[: statement.col_offset]
     return "\n" + head if not head.strip() else "; "
-
-
-def _is_for_effect(node: ast.AST) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Call | ast.Await)
 
 
 def _bound_before(name: ast.Name, statement: ast.stmt, code: Code) -> bool:

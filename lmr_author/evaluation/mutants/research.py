@@ -5,62 +5,22 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from lmr_author.evaluation.mutants.equivalent import called, commutes, is_default
 from lmr_author.evaluation.mutants.flow import first_statement, line_break
 from lmr_author.evaluation.mutants.operator import Code, Edit, Operator
 
 EXCHANGED_CALLS = {
-    "mean": ("sum",),
-    "sum": ("mean",),
-    "max": ("min",),
-    "min": ("max",),
-    "amax": ("amin",),
-    "amin": ("amax",),
-    "argmax": ("argmin",),
-    "argmin": ("argmax",),
-    "maximum": ("minimum",),
-    "minimum": ("maximum",),
-    "nanmean": ("nansum",),
-    "any": ("all",),
-    "all": ("any",),
-    "softmax": ("log_softmax",),
-    "log_softmax": ("softmax",),
-    "sigmoid": ("logsigmoid",),
-    "logsigmoid": ("sigmoid",),
-    "relu": ("gelu",),
-    "gelu": ("relu",),
-    "exp": ("log",),
-    "log": ("exp",),
-    "log1p": ("log",),
-    "expm1": ("exp",),
-    "sqrt": ("square",),
-    "rsqrt": ("sqrt",),
-    "sin": ("cos",),
-    "cos": ("sin",),
-    "floor": ("ceil",),
-    "ceil": ("floor",),
-    "round": ("floor",),
-    "triu": ("tril",),
-    "tril": ("triu",),
-    "ones": ("zeros",),
-    "zeros": ("ones",),
-    "ones_like": ("zeros_like",),
-    "zeros_like": ("ones_like",),
-    "cumsum": ("cumprod",),
-    "cumprod": ("cumsum",),
-    "addcmul_": ("addcdiv_",),
-    "addcdiv_": ("addcmul_",),
-    "mul_": ("div_",),
-    "add_": ("sub_",),
-    "sub_": ("add_",),
-    "mul": ("div",),
-    "add": ("sub",),
-    "sub": ("add",),
-    "lower": ("upper",),
-    "startswith": ("endswith",),
-    "union": ("intersection",),
-    "intersection": ("union",),
-    "append": ("extend",),
-}
+    "mean": "sum", "sum": "mean", "max": "min", "min": "max", "amax": "amin", "amin": "amax",
+    "argmax": "argmin", "argmin": "argmax", "maximum": "minimum", "minimum": "maximum", "nanmean": "nansum",
+    "any": "all", "all": "any", "softmax": "log_softmax", "log_softmax": "softmax", "sigmoid": "logsigmoid",
+    "logsigmoid": "sigmoid", "relu": "gelu", "gelu": "relu", "exp": "log", "log": "exp", "log1p": "log",
+    "expm1": "exp", "sqrt": "square", "rsqrt": "sqrt", "sin": "cos", "cos": "sin", "floor": "ceil",
+    "ceil": "floor", "round": "floor", "triu": "tril", "tril": "triu", "ones": "zeros", "zeros": "ones",
+    "ones_like": "zeros_like", "zeros_like": "ones_like", "cumsum": "cumprod", "cumprod": "cumsum",
+    "addcmul_": "addcdiv_", "addcdiv_": "addcmul_", "mul_": "div_", "add_": "sub_", "sub_": "add_",
+    "mul": "div", "add": "sub", "sub": "add", "lower": "upper", "startswith": "endswith",
+    "union": "intersection", "intersection": "union", "append": "extend",
+}  # fmt: skip
 PASSED_THROUGH = frozenset(
     {"abs", "clamp", "clamp_min", "clip", "cumsum", "detach", "dropout", "exp", "flip", "log", "log1p",
      "log_softmax", "lower", "lstrip", "masked_fill", "neg", "normalize", "permute", "relu", "reversed",
@@ -69,10 +29,6 @@ PASSED_THROUGH = frozenset(
 )  # fmt: skip
 """Calls whose first operand is left standing alone."""
 DIMENSIONS = frozenset({"dim", "axis", "dim0", "dim1", "start_dim", "end_dim"})
-
-
-def _name(function: ast.expr) -> str:
-    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
 class OtherFunction(Operator):
@@ -85,7 +41,8 @@ class OtherFunction(Operator):
         """Exchange the last name of what is called."""
         if not isinstance(node, ast.Call):
             return
-        for new in EXCHANGED_CALLS.get(_name(node.func), ()):
+        new = EXCHANGED_CALLS.get(called(node))
+        if new is not None:
             if isinstance(node.func, ast.Attribute):
                 text = code.text(node.func)
                 yield Edit(node.func, text[: len(text) - len(node.func.attr)] + new)
@@ -105,7 +62,7 @@ class DroppedCall(Operator):
 
     def edits(self, node: ast.AST, code: Code) -> Iterator[Edit]:
         """Leave the object, or the first argument, without the call around it."""
-        if not isinstance(node, ast.Call) or _name(node.func) not in PASSED_THROUGH:
+        if not isinstance(node, ast.Call) or called(node) not in PASSED_THROUGH:
             return
         if isinstance(node.func, ast.Attribute) and not _is_module(node.func.value, code):
             yield Edit(node, code.inner(node.func.value))
@@ -174,12 +131,20 @@ class SwappedArguments(Operator):
     def edits(self, node: ast.AST, code: Code) -> Iterator[Edit]:
         """Swap neighbours."""
         if isinstance(node, ast.Call) and not any(isinstance(item, ast.Starred) for item in node.args):
+            if commutes(node):
+                return
             for one, other in zip(node.args, node.args[1:], strict=False):
                 if ast.dump(one) != ast.dump(other) and _integer(one) is None and _integer(other) is None:
                     yield from _swapped(code, node, one, other)
         elif isinstance(node, ast.Tuple) and len(node.elts) >= 2:
             parent = code.parents.get(node)
-            if isinstance(parent, ast.Return | ast.Assign):
+            # Of `a, b = x, y` either side may be swapped: one of them is enough.
+            twice = (
+                isinstance(parent, ast.Assign)
+                and isinstance(parent.value, ast.Tuple)
+                and node is not parent.value
+            )
+            if isinstance(parent, ast.Return | ast.Assign) and not twice:
                 one, other = node.elts[:2]
                 if ast.dump(one) != ast.dump(other):
                     yield from _swapped(code, node, one, other)
@@ -209,7 +174,7 @@ class DroppedKeyword(Operator):
         if not isinstance(node, ast.Call) or any(isinstance(item, ast.GeneratorExp) for item in node.args):
             return
         for word in node.keywords:
-            if word.arg is None:
+            if word.arg is None or is_default(node, word):
                 continue
             kept = [code.text(item) for item in node.args]
             kept += [
@@ -273,7 +238,7 @@ class OffByOne(Operator):
                 yield Edit(node, f"{texts[0]}:{upper + 1 or ''}{step}")
         elif isinstance(node, ast.Subscript) and _integer(node.slice) is not None:
             yield Edit(node.slice, str((_integer(node.slice) or 0) + 1))
-        elif isinstance(node, ast.Call) and _name(node.func) == "range" and node.args:
+        elif isinstance(node, ast.Call) and called(node) == "range" and node.args:
             last = node.args[min(len(node.args) - 1, 1)]
             yield Edit(last, f"({code.text(last)}) - 1")
 

@@ -1,0 +1,177 @@
+"""Changes that no test can notice, because the result is the same: operators leave them out.
+
+A mutant that means the same as the golden says nothing about a test, and costs the annotator a look. Only what can be
+told from the source is here, and in doubt the mutant is made.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from lmr_author.evaluation.mutants.operator import Code
+
+EPSILON = 1e-5
+"""A constant of this size that is added, or is a lower bound, only guards against a division by zero: versions
+with another one give the same outputs to the last bit that is compared."""
+
+HUGE = 1e6
+"""A constant from here on that fills or replaces stands for infinity."""
+
+COMMUTATIVE = frozenset(
+    {"add", "eq", "gcd", "hypot", "isdisjoint", "logaddexp", "logical_and", "logical_or", "max", "maximum", "min",
+     "minimum", "mul", "multiply", "ne"}
+)  # fmt: skip
+"""Functions of two values whose order does not matter."""
+
+DRAWS = frozenset({"rand", "rand_like", "random", "random_sample", "uniform"})
+"""Draw from a continuum: a draw is as good as never equal to anything."""
+
+DEFAULTS: Mapping[str, tuple[str, ...]] = {
+    "aggfunc": ("'mean'",),
+    "ascending": ("True",),
+    "bias": ("True",),
+    "descending": ("False",),
+    "dtype": ("torch.float", "torch.float32"),
+    "inplace": ("False",),
+    "keepdim": ("False",),
+    "keepdims": ("False",),
+    "largest": ("True",),
+    "reduction": ("'mean'",),
+    "requires_grad": ("False",),
+    "reverse": ("False",),
+}
+"""What keywords are when they are left out, whatever is called. A device is what it is on the machine that judges."""
+FACTORIES = frozenset({"empty", "eye", "linspace", "ones", "rand", "randn", "zeros"})
+"""Functions of which ``DEFAULTS`` knows the element type."""
+JOINING = frozenset({"cat", "concat", "concatenate", "stack"})
+"""Functions that join along the first dimension."""
+
+
+def called(node: ast.AST | None) -> str:
+    """The last name of what a node calls; "" when it is no call."""
+    function = node.func if isinstance(node, ast.Call) else None
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def commutes(call: ast.Call) -> bool:
+    """Whether two arguments may stand in either order."""
+    return called(call) in COMMUTATIVE and len(call.args) == 2 and not call.keywords
+
+
+def is_default(call: ast.Call, word: ast.keyword) -> bool:
+    """Whether a keyword says what holds without it, on the machine that judges."""
+    name, text = word.arg or "", ast.unparse(word.value)
+    if name == "dtype" and called(call) not in FACTORIES:
+        return False
+    if name in ("dim", "axis"):
+        return called(call) in JOINING and text == "0"
+    return name == "device" or text in DEFAULTS.get(name, ())
+
+
+def compares_draw(node: ast.Compare) -> bool:
+    """Whether a random number is compared, so that `<` is `<=`."""
+    ordered = isinstance(node.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE)
+    return ordered and any(called(side) in DRAWS for side in (node.left, *node.comparators))
+
+
+def is_even(node: ast.BinOp, code: Code) -> bool:
+    """Whether the sign of a difference is lost: it is squared, or its absolute value is taken."""
+    parent = code.parents.get(node)
+    if not isinstance(node.op, ast.Sub):
+        return False
+    if isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Pow) and parent.left is node:
+        return _is_even_number(parent.right)
+    if isinstance(parent, ast.Attribute) and isinstance(outer := code.parents.get(parent), ast.Call):
+        power = parent.attr in ("pow", "pow_") and len(outer.args) == 1 and _is_even_number(outer.args[0])
+        return power or (parent.attr in ("abs", "square") and not outer.args)
+    return (
+        isinstance(parent, ast.Call) and called(parent) in ("abs", "fabs", "square") and len(parent.args) == 1
+    )
+
+
+def _is_even_number(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and type(node.value) is int and node.value % 2 == 0
+
+
+def ends_anyway(node: ast.Return, code: Code) -> bool:
+    """Whether the function ends, with None, where this ``return`` of None is taken away."""
+    if node.value is not None and not (isinstance(node.value, ast.Constant) and node.value.value is None):
+        return False
+    child: ast.AST = node
+    for parent in code.ancestors(node):
+        if isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef):
+            return parent.body[-1] is child
+        if not isinstance(parent, ast.If | ast.With | ast.AsyncWith | ast.Try | ast.ExceptHandler):
+            return False
+        if isinstance(parent, ast.Try) and (parent.orelse or parent.finalbody):
+            return False
+        blocks = [getattr(parent, name, []) for name in ("body", "orelse", "handlers")]
+        if not any(
+            block and (block[-1] is child or child in getattr(parent, "handlers", ())) for block in blocks
+        ):
+            return False
+        child = parent
+    return False
+
+
+def is_guard(node: ast.Constant, code: Code) -> bool:
+    """Whether a number only keeps a division from failing, or stands for infinity."""
+    parent = code.parents.get(node)
+    return (
+        (is_epsilon(node) and _guards_division(node, parent))
+        or _is_infinity(node, code)
+        or _replaces_zero(node, code)
+    )
+
+
+def is_epsilon(node: ast.expr) -> bool:
+    """Whether a node is a tiny constant."""
+    value = node.value if isinstance(node, ast.Constant) else None
+    return isinstance(value, float) and 0 < value <= EPSILON
+
+
+def adds_epsilon(node: ast.BinOp) -> bool:
+    """Whether a tiny constant is added to something."""
+    return isinstance(node.op, ast.Add | ast.Sub) and is_epsilon(node.right)
+
+
+def _guards_division(node: ast.expr, parent: ast.AST | None) -> bool:
+    """Whether a tiny constant stands where only a guard stands: added, ``eps=``, ``min=``, an argument of clamp."""
+    if isinstance(parent, ast.BinOp):
+        return adds_epsilon(parent) or (isinstance(parent.op, ast.Add) and parent.left is node)
+    if isinstance(parent, ast.keyword):
+        return parent.arg in ("eps", "epsilon", "min", "a_min")
+    return called(parent) in ("clamp", "clip", "clamp_", "clamp_min", "max", "maximum")
+
+
+def _is_infinity(node: ast.Constant, code: Code) -> bool:
+    """``-1e9`` in ``masked_fill`` or ``where``, or multiplied with a mask."""
+    if not isinstance(node.value, float) or node.value < HUGE:
+        return False
+    parent = code.parents.get(node)
+    if isinstance(parent, ast.UnaryOp):
+        parent = code.parents.get(parent)
+    return called(parent) in ("masked_fill", "masked_fill_", "where", "full", "full_like", "fill_")
+
+
+def _replaces_zero(node: ast.Constant, code: Code) -> bool:
+    """The 1 of ``sum(x) or 1``: what is divided by it is zero itself."""
+    parent = code.parents.get(node)
+    return (
+        isinstance(parent, ast.BoolOp)
+        and isinstance(parent.op, ast.Or)
+        and parent.values[-1] is node
+        and called(parent.values[0]) in ("len", "norm", "std", "sum")
+    )
+
+
+class Canonical(ast.NodeTransformer):
+    """One form for what is written in several ways: ``x = x`` does nothing."""
+
+    def visit_Assign(self, node: ast.Assign) -> ast.stmt:
+        """``pass`` in the place of a name that is given to itself."""
+        target = node.targets[0]
+        if len(node.targets) == 1 and isinstance(target, ast.Name) and isinstance(node.value, ast.Name):
+            return ast.Pass() if target.id == node.value.id else node
+        return node
