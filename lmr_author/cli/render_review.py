@@ -23,6 +23,11 @@ def look_at(item: Question) -> None:
         console().print(f"\nlook at {item.look_at}", style="cyan", markup=False)
 
 
+def resumed(given: int, total: int) -> None:
+    """An interrupted review goes on."""
+    console().print(f"\n{given} of {total} answers are there already; you can change them at the end")
+
+
 def queue(waiting: Sequence[TaskDir], reviewer: str) -> None:
     """What waits for a person."""
     screen = console()

@@ -18,10 +18,8 @@ from lmr_author.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from lmr_author.review.checklist import Checklist, Question
+    from lmr_author.review.checklist import Checklist
     from lmr_author.taskdir import TaskDir
-
-DONE = "done: store it like this"
 
 
 def review(
@@ -116,7 +114,7 @@ def _named(reviewer: str | None) -> str:
 
 def _one(task: TaskDir, reviewer: str, asked: Checklist, answers: Path | None, output: Format) -> int:
     """One task's review: from a file, or asked here."""
-    from lmr_author.cli import render_runs
+    from lmr_author.cli import render_runs, review_dialogue
     from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS
     from lmr_author.workflow import review as workflow
 
@@ -124,7 +122,8 @@ def _one(task: TaskDir, reviewer: str, asked: Checklist, answers: Path | None, o
         given = dict(workflow.read_answers(answers))
     else:
         render_runs.checklist_items(workflow.automatic(task))
-        given = _confirmed(_ask(asked.questions), asked.questions)
+        draft = workflow.draft(task, reviewer)
+        given = review_dialogue.answers(asked.questions, draft.kept(), draft.keep)
     result = workflow.review(task, reviewer, given, asked)
     if output is Format.json:
         print_json({"task": task.name, "reviewer": reviewer, "signed_off": result.signed_off,
@@ -168,36 +167,3 @@ def _results(tasks: Sequence[TaskDir], checklist: Path | None, output: Format) -
         render_review.results(found, total)
     bad = any(one.standing.state in (DISPUTED, REJECTED) for one in found)
     return EXIT_FINDINGS if bad else EXIT_CLEAN
-
-
-def _ask(questions: Sequence[Question] | None = None) -> dict[str, Any]:
-    """Ask every item; an answer that is no pass needs a reason."""
-    from lmr_author.review.checklist import HUMAN
-
-    return {item.id: _answer(item) for item in questions or HUMAN}
-
-
-def _answer(item: Question) -> dict[str, str]:
-    from lmr_author.cli import ask, render_review
-    from lmr_author.review.checklist import ANSWERS
-
-    render_review.look_at(item)
-    answer = ask.choice(item.question, list(ANSWERS))
-    comment = ""
-    while answer != "pass" and not comment:
-        comment = ask.text("Why?")
-    return {"answer": answer, "comment": comment}
-
-
-def _confirmed(given: dict[str, Any], questions: Sequence[Question]) -> dict[str, Any]:
-    """Every answer can be changed before anything is stored."""
-    from lmr_author.cli import ask
-
-    while True:
-        lines = {
-            f"{one.id}: {given[one.id]['answer']} {given[one.id]['comment']}"[:70]: one for one in questions
-        }
-        chosen = ask.choice("Change an answer?", [DONE, *lines])
-        if chosen == DONE:
-            return given
-        given[lines[chosen].id] = _answer(lines[chosen])

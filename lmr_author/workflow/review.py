@@ -9,7 +9,7 @@ from typing import Any
 
 from lmr_author import files
 from lmr_author.errors import LmrError, UsageError
-from lmr_author.review import checklist, standing, store
+from lmr_author.review import checklist, drafts, standing, store
 from lmr_author.review.agreement import Agreement, agreement
 from lmr_author.review.checklist import Checklist
 from lmr_author.review.standing import Decision, Standing
@@ -99,7 +99,31 @@ def review(
     digest = task.content_digest()
     blind = not where(task, asked, digest).open
     stored = store.save(task.reviews_folder, reviewer, items, digest, checklist=asked.name, blind=blind)
+    drafts.forget(task.reviews_folder, reviewer)
     return Review(items, stored.signed_off, path)
+
+
+@dataclass(frozen=True)
+class ReviewDraft:
+    """Answers of a reviewer that are kept until the review of this very state of the task is finished."""
+
+    folder: Path
+    reviewer: str
+    content_digest: str
+
+    def kept(self) -> dict[str, dict[str, str]]:
+        """What an interrupted review has left, by item."""
+        return drafts.kept(self.folder, self.reviewer, self.content_digest)
+
+    def keep(self, answers: Mapping[str, Any]) -> None:
+        """Store the answers so far."""
+        drafts.keep(self.folder, self.reviewer, self.content_digest, answers)
+
+
+def draft(task: TaskDir, reviewer: str) -> ReviewDraft:
+    """The reviewer's answers so far. Raises UsageError for a name that is no file name."""
+    store.path_for(task.reviews_folder, reviewer)
+    return ReviewDraft(task.reviews_folder, reviewer, task.content_digest())
 
 
 def where(task: TaskDir, asked: Checklist | None = None, digest: str | None = None) -> Standing:

@@ -9,8 +9,7 @@ from prompt_toolkit.application import create_app_session
 from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from lmr_author.cli import ask
-from lmr_author.cli.review import _ask
+from lmr_author.cli import ask, review_dialogue
 from lmr_author.model import CATEGORIES
 from lmr_author.review.checklist import HUMAN, human_items, signs_off
 
@@ -56,8 +55,8 @@ def test_ctrl_c_is_an_interruption(keys: PipeInput) -> None:
 
 
 def test_a_review_that_passes_asks_for_no_reasons(keys: PipeInput) -> None:
-    keys.send_text(ENTER * len(HUMAN))
-    given = _ask()
+    keys.send_text(ENTER * (len(HUMAN) + 1))
+    given = review_dialogue.answers(HUMAN, {}, lambda _: None)
     assert list(given) == [item.id for item in HUMAN]
     assert signs_off(human_items(given))
 
@@ -68,8 +67,8 @@ def test_a_review_asks_why_until_there_is_a_reason(keys: PipeInput) -> None:
     keys.send_text("   " + ENTER)  # none that says anything,
     keys.send_text("names a wrong section" + ENTER)
     keys.send_text(DOWN * 2 + ENTER + "no time" + ENTER)  # unsure
-    keys.send_text(ENTER * (len(HUMAN) - 2))
-    items = human_items(_ask())
+    keys.send_text(ENTER * (len(HUMAN) - 1))
+    items = human_items(review_dialogue.answers(HUMAN, {}, lambda _: None))
     assert [(item.answer, item.comment) for item in items[:2]] == [
         ("fail", "names a wrong section"),
         ("unsure", "no time"),

@@ -13,8 +13,8 @@ from prompt_toolkit.output import DummyOutput
 
 from lmr_author import files
 from lmr_author.checks import example_task
+from lmr_author.cli import review_dialogue
 from lmr_author.cli.app import main
-from lmr_author.cli.review import _ask, _confirmed
 from lmr_author.errors import UsageError
 from lmr_author.review.checklist import HUMAN, Checklist
 from lmr_author.taskdir import TaskDir
@@ -244,10 +244,50 @@ def test_an_answer_is_changed_before_anything_is_stored(keys: PipeInput) -> None
     keys.send_text(down * 2 + enter)  # change the second answer
     keys.send_text(down + enter + "not there" + enter)
     keys.send_text(enter)
-    questions = Checklist().questions
-    given = _confirmed(_ask(questions), questions)
+    given = review_dialogue.answers(Checklist().questions, {}, lambda _: None)
     assert given[HUMAN[1].id] == {"answer": "fail", "comment": "not there"}
     assert given[HUMAN[0].id]["answer"] == "pass"
+
+
+def test_an_interrupted_review_goes_on_where_it_was(
+    task: TaskDir, keys: PipeInput, capsys: pytest.CaptureFixture[str]
+) -> None:
+    enter, down, ctrl_c = "\r", "\x1b[B", "\x03"
+    draft = workflow.draft(task, "ada")
+    keys.send_text(enter + down + enter + "not there" + enter + ctrl_c)
+    with pytest.raises(KeyboardInterrupt):
+        review_dialogue.answers(HUMAN, draft.kept(), draft.keep)
+    assert workflow.where(task).reviewers == ()  # nothing that counts yet
+
+    keys.send_text(enter * (len(HUMAN) - 2) + enter)
+    again = workflow.draft(task, "ada")
+    given = review_dialogue.answers(HUMAN, again.kept(), again.keep)
+    assert f"2 of {len(HUMAN)} answers are there already" in capsys.readouterr().err
+    assert list(given) == [item.id for item in HUMAN]
+    assert [said["answer"] for said in given.values()][:3] == ["pass", "fail", "pass"]
+    assert given[HUMAN[1].id]["comment"] == "not there"
+    assert workflow.draft(task, "bo").kept() == {}
+
+    workflow.review(task, "ada", given)
+    assert workflow.draft(task, "ada").kept() == {}
+    assert list(task.reviews_folder.glob("*.draft")) == []
+
+
+def test_answers_about_an_older_state_are_asked_again(task: TaskDir) -> None:
+    draft = workflow.draft(task, "ada")
+    draft.keep({"core": {"answer": "pass", "comment": ""}})
+    assert workflow.draft(task, "ada").kept() == {"core": {"answer": "pass", "comment": ""}}
+    info = task.load()
+    goal = task.root / info.repo_folder_name / "notes.txt"
+    files.write_text(goal, "something new\n")
+    assert workflow.draft(task, "ada").kept() == {}
+
+
+@pytest.mark.parametrize("damaged", ["{", "[]", '{"format": "lmr-review-draft/1", "answers": 3}'])
+def test_a_damaged_draft_is_no_draft(task: TaskDir, damaged: str) -> None:
+    draft = workflow.draft(task, "ada")
+    files.write_text(task.reviews_folder / "ada.draft", damaged)
+    assert draft.kept() == {}
 
 
 def test_damaged_decisions_and_reviews_count_for_nothing(task: TaskDir) -> None:

@@ -1,0 +1,57 @@
+"""Answers of a review that is not finished: kept until it is, so that an interruption loses none.
+
+They are the reviewer's own and nobody else is shown them; they count for nothing until the review is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from lmr_author import files
+from lmr_author.errors import LmrError
+from lmr_author.review import store
+
+FORMAT = "lmr-review-draft/1"
+
+
+def keep(folder: Path, reviewer: str, content_digest: str, answers: Mapping[str, Any]) -> None:
+    """Store the answers so far.
+
+    Args:
+        folder: of the task's reviews.
+        content_digest: of the task as it was when they were given.
+        answers: ``{item id: {"answer": …, "comment": …}}``.
+    """
+    document = {"format": FORMAT, "content_digest": content_digest, "answers": dict(answers)}
+    files.write_json(_path(folder, reviewer), document)
+
+
+def kept(folder: Path, reviewer: str, content_digest: str) -> dict[str, dict[str, str]]:
+    """The answers that an interrupted review has left; none when the task has changed since."""
+    path = _path(folder, reviewer)
+    try:
+        data = files.read_json(path) if path.is_file() else None
+    except LmrError:
+        return {}
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        return {}
+    answers = data.get("answers")
+    if data.get("content_digest") != content_digest or not isinstance(answers, dict):
+        return {}
+    return {
+        str(item): {"answer": str(given.get("answer")), "comment": str(given.get("comment") or "")}
+        for item, given in answers.items()
+        if isinstance(given, dict)
+    }
+
+
+def forget(folder: Path, reviewer: str) -> None:
+    """The review is stored: nothing is left to go on with."""
+    _path(folder, reviewer).unlink(missing_ok=True)
+
+
+def _path(folder: Path, reviewer: str) -> Path:
+    """No ``.json``: it is no review, and nothing that reads reviews takes it for one."""
+    return store.path_for(folder, reviewer).with_suffix(".draft")
