@@ -8,7 +8,14 @@ from typing import Annotated
 
 import typer
 
-from lmr_author.cli.common import NoInputOption, can_ask, default_tasks
+from lmr_author.cli.common import (
+    NoInputOption,
+    PythonOption,
+    SandboxKind,
+    SandboxOption,
+    can_ask,
+    default_tasks,
+)
 
 
 def next_step(
@@ -24,6 +31,8 @@ def next_step(
     reviewer: Annotated[
         str | None, typer.Option("--reviewer", metavar="NAME", help="Who reviews, when that is next.")
     ] = None,
+    sandbox: SandboxOption = SandboxKind.local,
+    python: PythonOption = None,
     show: Annotated[bool, typer.Option("--show", help="Print the command, and do not run it.")] = False,
     no_input: NoInputOption = False,
 ) -> int:
@@ -40,6 +49,7 @@ def next_step(
         return EXIT_CLEAN
     given = {TARGET: target, REVIEWER: reviewer, DRIVER: shlex.join(context.args) or None}
     step = step.filled({name: value for name, value in given.items() if value is not None})
+    step = step.running(_where(sandbox, python))
     if show:
         print(step.typed)
         return EXIT_CLEAN
@@ -49,6 +59,12 @@ def next_step(
     step = step.filled({name: _asked(name) for name in step.missing})
     render.console().print(f"{step.task}: {step.note}\n$ {step.typed}", markup=False, soft_wrap=True)
     return app.run([*step.arguments, *(["--no-input"] if no_input and _asks(step.arguments[0]) else [])])
+
+
+def _where(sandbox: SandboxKind, python: Path | None) -> list[str]:
+    """The options that say where code runs, but for their defaults."""
+    words = ["--sandbox", sandbox.value] if sandbox is not SandboxKind.local else []
+    return [*words, *(["--python", str(python)] if python else [])]
 
 
 def _asked(name: str) -> str:

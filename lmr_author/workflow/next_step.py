@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow.status import DRIVER, REVIEWER, TARGET, status
+
+
+RUNS_CODE = ("record", "evaluate")
+"""Verbs that take ``--sandbox`` and ``--python``."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,11 @@ class Step:
                 words.append(value)
         left = tuple(name for name in self.missing if name not in given)
         return Step(self.task, self.note, tuple(words), left)
+
+    def running(self, options: Sequence[str]) -> Step:
+        """The step with options for where the code runs, when it is one that runs the repository's code."""
+        verb, *rest = self.arguments
+        return replace(self, arguments=(verb, *options, *rest)) if verb in RUNS_CODE else self
 
 
 def next_step(tasks: Sequence[TaskDir]) -> Step | None:

@@ -49,6 +49,22 @@ def test_it_masks_then_asks_for_a_driver_and_shows_the_command(
     assert main([*base, "--show", "--", "python", "run.py", "--name", "a b"]) == 0
     shown = capsys.readouterr().out.strip()
     assert shown == f"lmr-author record {HINGE} --task {task.root} -- python run.py --name 'a b'"
+    assert main([*base, "--show", "--python", "/env/bin/python", "--", "python", "run.py"]) == 0
+    shown = capsys.readouterr().out.strip()
+    assert shown == f"lmr-author record --python /env/bin/python {HINGE} --task {task.root} -- python run.py"
+
+
+def test_where_code_runs_is_said_only_to_what_runs_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    task = make_task(tmp_path)
+    base = ["next", "--task", str(task.root), "--no-input", "--sandbox", "docker", "--show"]
+    assert main(base) == 0
+    assert "--sandbox" not in capsys.readouterr().out
+    assert main(["next", "--task", str(task.root), "--no-input", "--target", HINGE]) == 0
+    capsys.readouterr()
+    assert main(base) == 0
+    assert capsys.readouterr().out.startswith("lmr-author record --sandbox docker ")
 
 
 def test_a_damaged_task_is_validated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
