@@ -30,7 +30,7 @@ LOAD_SECONDS = 60.0
 """Time limit of importing the goal file, unless a case may take longer."""
 
 _DUMPABLE = 4
-MOST_SHARED = 400
+MOST_SHARED = 20000
 """So many modules that a variant loaded are loaded in the parent for the others, at most."""
 SHARING = 2
 """So many variants are looked at for that: the first may have failed before it needed anything."""
@@ -135,6 +135,8 @@ def _share(loaded: List[str], before: Any) -> None:
             except BaseException as error:
                 if isinstance(error, KeyboardInterrupt):
                     raise
+    gc.collect()
+    gc.freeze()
 
 
 def _run_variant(request: Dict[str, Any], variant: Dict[str, Any], out: int) -> List[str]:
