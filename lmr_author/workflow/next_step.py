@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow.status import DRIVER, REVIEWER, TARGET, status
 
-
 RUNS_CODE = ("record", "evaluate")
 """Verbs that take ``--sandbox`` and ``--python``."""
 
