@@ -25,10 +25,9 @@ from lmr_author.evaluation.candidates.station import Station, StationOptions, Un
 from lmr_author.evaluation.meant import Meant, meant
 from lmr_author.model import TaskInfo
 from lmr_author.sandbox.base import Sandbox
-from lmr_author.sandbox.factory import open_sandbox
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow.env_local import interpreter_for
-from lmr_author.workflow.preparing import prepare
+from lmr_author.workflow.preparing import prepare, sandbox_of
 
 Say = Callable[[str], None]
 TRIES = 3
@@ -194,14 +193,12 @@ class Desk:
             self._say(f"{self.task.name}: preparing the environment")
             python, _ = interpreter_for(self.task, options.sandbox, options.python)
             sandbox: Sandbox = self._stack.enter_context(
-                open_sandbox(
+                sandbox_of(
+                    self.task,
+                    self._info,
                     options.sandbox,
-                    context=self.task.root,
-                    name=self.task.name,
                     python=python,
                     base_image=options.base_image,
-                    repo_folder=self._info.repo_folder_name,
-                    log=self.task.logs_folder / "build.log",
                     gpus=options.gpus,
                 )
             )

@@ -19,11 +19,12 @@ from lmr_author.errors import LmrError, SandboxBuildError, SandboxError, UsageEr
 from lmr_author.model import TaskInfo
 from lmr_author.sandbox import docker_disk
 from lmr_author.sandbox.docker_engine import connect, engine_errors
-from lmr_author.sandbox.factory import image_tag, open_sandbox
+from lmr_author.sandbox.factory import image_tag
 from lmr_author.staging import tree_path
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow import env_facts
 from lmr_author.workflow.env_repair import Repair, Repairs
+from lmr_author.workflow.preparing import sandbox_of
 
 Say = Callable[[str], None]
 
@@ -208,15 +209,8 @@ def _once(
 ) -> BuildResult:
     """One build, and the smoke test if there is an image."""
     began = time.monotonic()
-    log = task.logs_folder / "build.log"
-    with open_sandbox(
-        "docker",
-        context=task.root,
-        name=task.name,
-        base_image=options.base_image,
-        repo_folder=info.repo_folder_name,
-        log=log,
-        no_cache=options.no_cache,
+    with sandbox_of(
+        task, info, "docker", base_image=options.base_image, no_cache=options.no_cache
     ) as sandbox:
         hooks.say("building the image")
         try:

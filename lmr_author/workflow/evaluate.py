@@ -18,10 +18,9 @@ from lmr_author.evaluation.gates import GATES, run_gates
 from lmr_author.evaluation.meant import Meant, meant
 from lmr_author.model import GateResult, GateStatus
 from lmr_author.sandbox.base import Sandbox
-from lmr_author.sandbox.factory import open_sandbox
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow.env_local import interpreter_for
-from lmr_author.workflow.preparing import build_hint
+from lmr_author.workflow.preparing import build_hint, sandbox_of
 
 FORMAT = "lmr-evaluation/1"
 Progress = Callable[[str], None]
@@ -108,15 +107,8 @@ def evaluate(task: TaskDir, options: EvaluateOptions, progress: Progress, on_gat
         gates.append(result)
         on_gate(result)
 
-    with open_sandbox(
-        options.sandbox,
-        context=task.root,
-        name=task.name,
-        python=python,
-        base_image=options.base_image,
-        repo_folder=info.repo_folder_name,
-        log=task.logs_folder / "build.log",
-        gpus=options.gpus,
+    with sandbox_of(
+        task, info, options.sandbox, python=python, base_image=options.base_image, gpus=options.gpus
     ) as sandbox:
         progress("preparing the environment")
         build, facts = _build(sandbox, progress, about)

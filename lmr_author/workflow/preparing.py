@@ -1,12 +1,40 @@
-"""Making a task's sandbox ready: which interpreter, and why an image could not be built."""
+"""A task's sandbox: opening it, making it ready, and why its image could not be built."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from lmr_author.environment.failures import Failure, explain
 from lmr_author.errors import SandboxBuildError
+from lmr_author.model import TaskInfo
 from lmr_author.sandbox.base import Sandbox
+from lmr_author.sandbox.factory import open_sandbox
+from lmr_author.taskdir import TaskDir
+
+
+def sandbox_of(
+    task: TaskDir,
+    info: TaskInfo,
+    kind: str,
+    *,
+    python: Path | None = None,
+    base_image: str | None = None,
+    gpus: str = "",
+    no_cache: bool = False,
+) -> Sandbox:
+    """A task's sandbox, not prepared yet; see :func:`~lmr_author.sandbox.factory.open_sandbox`."""
+    return open_sandbox(
+        kind,
+        context=task.root,
+        name=task.name,
+        python=python,
+        base_image=base_image,
+        repo_folder=info.repo_folder_name,
+        log=task.logs_folder / "build.log",
+        no_cache=no_cache,
+        gpus=gpus,
+    )
 
 
 def build_hint(error: SandboxBuildError) -> str:

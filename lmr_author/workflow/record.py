@@ -21,11 +21,10 @@ from lmr_author.recording.prove import Proof, prove
 from lmr_author.recording.store import install_support, renew_support, store
 from lmr_author.recording.tolerance import Widened
 from lmr_author.sandbox.base import Sandbox
-from lmr_author.sandbox.factory import open_sandbox
 from lmr_author.taskdir import TaskDir
 from lmr_author.testgen.generate import generate
 from lmr_author.workflow.env_local import interpreter_for
-from lmr_author.workflow.preparing import prepare
+from lmr_author.workflow.preparing import prepare, sandbox_of
 from lmr_author.workflow.record_drive import Job, Progress, driven, driver_of, plan_of
 from lmr_author.workflow.record_options import RecordOptions, check_options
 
@@ -71,15 +70,7 @@ def record(
     python, about = interpreter_for(task, options.sandbox, options.python)
     with (
         files.temporary_folder("lmr-author-record-") as work,
-        open_sandbox(
-            options.sandbox,
-            context=task.root,
-            name=task.name,
-            python=python,
-            base_image=options.base_image,
-            repo_folder=info.repo_folder_name,
-            log=task.logs_folder / "build.log",
-        ) as sandbox,
+        sandbox_of(task, info, options.sandbox, python=python, base_image=options.base_image) as sandbox,
     ):
         work.chmod(0o755)
         job = Job(task, info, implementation, options, here, work, own)
