@@ -34,7 +34,8 @@ def review(
         str | None, typer.Option("--reviewer", help="Your name, as the sign-off is stored.")
     ] = None,
     answers: Annotated[
-        Path | None, typer.Option("--answers", help="JSON file with the answers, instead of being asked.")
+        Path | None,
+        typer.Option("--answers", help="YAML or JSON file with the answers, instead of being asked."),
     ] = None,
     template: Annotated[
         bool, typer.Option("--template", help="Print an answers file to fill in, and stop.")

@@ -93,9 +93,9 @@ def score(
     assert predictions is not None
     left = workflow.waiting(TaskDir.find_all(task or default_tasks()), predictions, reviewer, model)
     if grades is not None:
-        from lmr_author.workflow.vet import files_data
+        from lmr_author.workflow.answer_files import read_object
 
-        workflow.score_all(left, reviewer, files_data(grades, "--grades"))
+        workflow.score_all(left, reviewer, read_object(grades, "--grades"))
         left = workflow.waiting(TaskDir.find_all(task or default_tasks()), predictions, reviewer, model)
     elif asking and not show:
         left = left[_ask_each(left, reviewer) :]

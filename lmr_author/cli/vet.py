@@ -69,20 +69,21 @@ def vet(
     from lmr_author.vetting.questions import ACCEPTED
     from lmr_author.vetting.sources import Services
     from lmr_author.workflow import vet as workflow
+    from lmr_author.workflow import vet_records
 
     usual = Services()
     services = Services(arxiv_api or usual.arxiv, anthology or usual.anthology, github_api or usual.github)
-    given = {**(workflow.read_answers(answers) if answers else {}), **_given(answer or [])}
+    given = {**(vet_records.read_answers(answers) if answers else {}), **_given(answer or [])}
     options, place = _what(paper, repo, repo_url, task, output_file, offline, services)
     with render.progress("gathering evidence") as say:
         vetting = workflow.gather(options, say)
-    known, override = workflow.load(place)
+    known, override = vet_records.load(place)
     vetting = workflow.with_answers(vetting, {**known, **given}, override_licence or override)
     if output is Format.text:
         render_vet.sources(vetting)
-    workflow.save(place, vetting)
+    vet_records.save(place, vetting)
     if can_ask(no_input) and output is Format.text:
-        vetting = _ask(vetting, lambda now: workflow.save(place, now))
+        vetting = _ask(vetting, lambda now: vet_records.save(place, now))
     elif output is Format.text:
         render_vet.questions(vetting)
     if output is Format.json:
@@ -107,6 +108,7 @@ def _what(
     from lmr_author.cli.common import current_task
     from lmr_author.errors import NotATaskError, UsageError
     from lmr_author.workflow import vet as workflow
+    from lmr_author.workflow import vet_records
 
     options, place = None, Path("vetting.json")
     if task is not None or paper is None:
@@ -116,7 +118,7 @@ def _what(
             if task is not None:
                 raise
             raise UsageError("no PAPER given, and no task here", "lmr-author vet PAPER --repo URL") from error
-        options, place = workflow.of_task(folder), folder.vetting_path
+        options, place = vet_records.of_task(folder), folder.vetting_path
     base = options or workflow.VetOptions(paper or "")
     changes = {"paper": paper, "repo": repo, "repo_url": repo_url or ("" if repo else None)}
     kept = {name: value for name, value in changes.items() if value is not None}

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lmr_author import files
 from lmr_author.errors import LmrError, UsageError
 from lmr_author.review import checklist, drafts, standing, store
 from lmr_author.review.agreement import Agreement, agreement
 from lmr_author.review.checklist import Checklist
 from lmr_author.review.standing import Decision, Standing
 from lmr_author.taskdir import TaskDir
+from lmr_author.workflow.answer_files import read_object
 from lmr_author.workflow.checking import checked
 from lmr_author.workflow.evaluate import load_evaluation
 
@@ -51,14 +51,7 @@ def checklist_for(task: TaskDir, given: Path | None = None) -> Checklist:
 
 def read_checklist(path: Path) -> Checklist:
     """A lab's list, YAML or JSON. Raises UsageError when it is none."""
-    import yaml
-
-    if not path.is_file():
-        raise UsageError(f"--checklist {path}: there is no such file", "see schemas/checklist.schema.json")
-    try:
-        data = yaml.safe_load(path.read_bytes())
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise UsageError(f"{path}: neither YAML nor JSON", "correct the file") from error
+    data = read_object(path, "--checklist", "see schemas/checklist.schema.json")
     return Checklist.from_document(data, str(path))
 
 
@@ -69,15 +62,8 @@ def automatic(task: TaskDir) -> tuple[checklist.Item, checklist.Item]:
 
 
 def read_answers(path: Path) -> Mapping[str, Any]:
-    """An answers file, JSON. Raises UsageError when it is no JSON object."""
-    if not path.is_file():
-        raise UsageError(
-            f"--answers {path}: there is no such file", "write one with `lmr-author review --template`"
-        )
-    data = files.read_json(path)
-    if not isinstance(data, dict):
-        raise UsageError(f"--answers {path}: not a JSON object", 'as in {"instruction": "pass", …}')
-    return data
+    """An answers file, YAML or JSON. Raises UsageError when it is none."""
+    return read_object(path, "--answers", "write one with `lmr-author review --template`")
 
 
 def review(

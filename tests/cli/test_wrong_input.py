@@ -358,7 +358,7 @@ def test_answers_that_are_none(masked: TaskDir) -> None:
     path = masked.authoring / "answers.json"
     path.parent.mkdir(exist_ok=True)
     for document, said in (
-        ([], "not a JSON object"),
+        ([], "not an object with names"),
         ({}, "no answer for: instruction"),
         ({"beauty": "pass"}, "unknown checklist item 'beauty'"),
     ):

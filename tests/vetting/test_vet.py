@@ -25,7 +25,7 @@ from lmr_author.vetting.questions import (
     settled,
     verdict,
 )
-from lmr_author.workflow import vet
+from lmr_author.workflow import vet, vet_records
 from lmr_author.workflow.new_task_records import read_vetting
 from tests.cli.program import validate_with
 from tests.gitrepos import make_repository
@@ -236,7 +236,7 @@ def test_answers_files_that_are_none(tmp_path: Path) -> None:
     for text in ("- a\n", "a: [\n", "\xff"):
         (tmp_path / "a.yaml").write_text(text, "latin-1")
         with pytest.raises(UsageError):
-            vet.read_answers(tmp_path / "a.yaml")
+            vet_records.read_answers(tmp_path / "a.yaml")
 
 
 def said(question: str, *pages: str, venue: str = "") -> str:
