@@ -89,7 +89,7 @@ def record(
     timeout: Annotated[float, typer.Option("--timeout", min=1, help="Seconds the command may run.")] = 600.0,
     max_mb: Annotated[float, typer.Option("--max-mb", min=0.001, help="Largest recorded call, in MB.")] = 8.0,
     max_total_mb: Annotated[
-        float, typer.Option("--max-total-mb", min=0.001, help="Largest size of all cases together, in MB.")
+        float, typer.Option("--max-total-mb", min=0.001, help="Largest size of all cases of the task, in MB.")
     ] = 32.0,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Take tolerances that had to be widened.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a recording; the old one is kept.")] = False,

@@ -21,7 +21,7 @@ class Call:
         number: its place among all calls of the run, from 1.
         folder: holds ``inputs.*`` and ``expected.*``.
         hits: blocks and branches of the target that it executed.
-        size: bytes of inputs and expected outputs together.
+        size: bytes of the values in inputs and expected outputs together.
         summary: parameter → what it was, as in ``tensor float32 [4]``; what makes two calls alike.
         outcome: ``"returned"`` or ``"raised"``.
         omitted: attributes that could not be stored, with the advice.
@@ -38,6 +38,12 @@ class Call:
     omitted: tuple[Mapping[str, Any], ...] = ()
     made: bool = False
     seconds: float = 0.0
+
+    @property
+    def stored(self) -> int:
+        """Bytes of its files: the values, and the trees around them."""
+        files = [path for path in self.folder.glob("*") if path.name.startswith(("inputs.", "expected."))]
+        return max(self.size, sum(path.stat().st_size for path in files))
 
     @property
     def comparing(self) -> float:

@@ -14,7 +14,7 @@ from lmr_author.recording.choose import Call, Proven, order_of_choice
 from lmr_author.recording.golden import Golden
 from lmr_author.recording.helpers import fixture_advice
 from lmr_author.recording.rivals import Noticed, Rivals, Trial
-from lmr_author.recording.sizes import MOST_BYTES, too_much
+from lmr_author.recording.sizes import Room, too_much
 from lmr_author.recording.tolerance import derive
 
 REPEATS = 3
@@ -60,7 +60,7 @@ def prove(
     progress: Callable[[str], None],
     rivals: Rivals | None = None,
     checks: Mapping[str, Mapping[str, Any]] | None = None,
-    most_bytes: int = MOST_BYTES,
+    room: Room | None = None,
 ) -> Proof:
     """Choose ``wanted`` calls that replay to the same outcome, and a few more that notice wrong versions.
 
@@ -68,11 +68,12 @@ def prove(
         calls: what was recorded.
         rivals: makes wrong versions of the goal file; None to choose by coverage alone.
         checks: path in the outcome → how it is compared, where the annotator says so.
-        most_bytes: size of the chosen calls together.
+        room: size that the chosen calls may have together; None for that of a task with nothing else in it.
 
     Raises:
-        LmrError: not one call reproduces, with the reasons.
+        LmrError: not one call reproduces, or none has room in the task, with the reasons.
     """
+    room = room or Room()
     waiting = order_of_choice(calls)
     proven: list[Proven] = []
     rejected: list[Rejected] = []
@@ -93,13 +94,17 @@ def prove(
                 proven.append(judged)
     if not proven:
         raise _irreproducible(golden.plan.qualname, rejected)
-    proven, large = _fitting(proven, most_bytes)
+    proven, large = _fitting(proven, room)
+    if not proven:
+        raise LmrError(
+            f"no call of {golden.plan.qualname} has room in the task", f"the smallest: {large[0].reason}"
+        )
     rejected += large
     chosen, noticed = proven[:wanted], Noticed()
     if rivals is not None:
         progress("trying wrong versions of the golden on the recorded calls")
         chosen, noticed = Trial(golden).choose(proven, wanted, rivals)
-        chosen, large = _fitting(chosen, most_bytes)
+        chosen, large = _fitting(chosen, room)
         rejected += large
     progress("confirming the chosen cases")
     confirmed, failed = _confirmed(golden, chosen)
@@ -136,16 +141,18 @@ def _first(waiting: Sequence[Call], most: int) -> list[Call]:
     return batch
 
 
-def _fitting(proven: Sequence[Proven], most_bytes: int) -> tuple[list[Proven], list[Rejected]]:
-    """The calls that fit into the size that a recording may have, best first; one at least."""
-    kept, left_out, size = list[Proven](), list[Rejected](), 0
+def _fitting(proven: Sequence[Proven], room: Room) -> tuple[list[Proven], list[Rejected]]:
+    """The calls that fit into the size that a task's recordings may have, best first; others smallest first."""
+    kept, left_out, size = list[Proven](), list[Proven](), 0
     for item in proven:
-        if kept and size + item.call.size > most_bytes:
-            left_out.append(Rejected(item.call, f"too large: {too_much(item.call, most_bytes)}"))
+        stored = item.call.stored
+        if size + stored > room.left:
+            left_out.append(item)
             continue
         kept.append(item)
-        size += item.call.size
-    return kept, left_out
+        size += stored
+    left_out.sort(key=lambda item: item.call.stored)
+    return kept, [Rejected(item.call, too_much(item.call, room)) for item in left_out]
 
 
 def _replays(golden: Golden, batch: Sequence[Call]) -> list[replaying.Replay]:

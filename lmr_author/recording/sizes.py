@@ -6,22 +6,47 @@ import math
 import re
 import shlex
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from lmr_author.recording.choose import Call
 
 MOST_BYTES = 32 * 2**20
-"""Size of all cases of one implementation together: what a repository of tasks can carry."""
+"""Size of all cases of one task together: what a repository of tasks can carry."""
 
 _SHAPE = re.compile(r"(?P<name>\w+): [\w ]*\[(?P<shape>\d+(?:, \d+)*)\]")
 """An argument in words, as in ``x: tensor float32[512, 768]``."""
 _REFUSED = re.compile(r"^(?P<path>.*?): (?P<size>\d+) bytes, more than the limit of (?P<most>\d+)")
 
 
-def too_much(call: Call, most_bytes: int) -> str:
+@dataclass(frozen=True)
+class Room:
+    """What the cases of a task may take together.
+
+    Attributes:
+        total: bytes.
+        taken: target → bytes that the cases of its recording take, of the task's other implementations.
+    """
+
+    total: int = MOST_BYTES
+    taken: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def left(self) -> int:
+        """Bytes that this recording may have; 0 when others have them all."""
+        return max(0, self.total - sum(self.taken.values()))
+
+
+def too_much(call: Call, room: Room) -> str:
     """Why a call has no place beside others, and what to do."""
     shapes = _shapes(", ".join(f"{name}: {text}" for name, text in call.summary.items()))
-    told = advice(call.size, most_bytes // 3, shapes).partition("; or raise")[0]
-    return f"{megabytes(call.size)} beside the others, {megabytes(most_bytes)} in all; {told}, or raise --max-total-mb"
+    size = call.stored
+    told = advice(size, room.left // 3, shapes).partition("; or raise")[0].partition(", or raise")[0]
+    others = "".join(f", {megabytes(size)} of it taken by {name}" for name, size in room.taken.items())
+    enough = math.ceil((room.total + size) / 2**20)
+    return (
+        f"{megabytes(size)} beside the others, and the task has {megabytes(room.total)} in all{others}; "
+        f"{told}, or raise the limit: --max-total-mb {enough}"
+    )
 
 
 def megabytes(size: int) -> str:

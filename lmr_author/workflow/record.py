@@ -11,13 +11,14 @@ from lmr_author.errors import LmrError, TargetError
 from lmr_author.evaluation.mutants import mutants
 from lmr_author.masking import locate
 from lmr_author.model import Implementation, Target, TaskInfo
-from lmr_author.recorded import SUPPORT, Recording
+from lmr_author.recorded import SUPPORT, Recording, load
 from lmr_author.recording import checkers, helpers
 from lmr_author.recording.choose import unreached
 from lmr_author.recording.drive import Drive, Recorded
 from lmr_author.recording.drivers import Data
 from lmr_author.recording.golden import Golden
 from lmr_author.recording.prove import Proof, prove
+from lmr_author.recording.sizes import Room
 from lmr_author.recording.store import install_support, renew_support, store
 from lmr_author.recording.tolerance import Widened
 from lmr_author.sandbox.base import Sandbox
@@ -142,8 +143,17 @@ def _prove(job: Job, sandbox: Sandbox, plan: Drive, recorded: Recorded, progress
         found = mutants(module, definition, most)
         return [replaying.Variant(item.id, item.data, definition.line) for item in found]
 
-    most_bytes = int(job.options.max_total_mb * 2**20)
-    return prove(golden, recorded.calls, job.options.cases, progress, rivals, checks, most_bytes)
+    room = Room(int(job.options.max_total_mb * 2**20), _taken(job))
+    return prove(golden, recorded.calls, job.options.cases, progress, rivals, checks, room)
+
+
+def _taken(job: Job) -> dict[str, int]:
+    """Target → bytes of its recorded cases, of the task's other implementations."""
+    others = [item for item in job.info.implementations if item.index != job.implementation.index]
+    found = {str(item.target): load(job.task.recording(job.info, item.index)) for item in others}
+    return {
+        name: sum(case.bytes for case in recording.cases) for name, recording in found.items() if recording
+    }
 
 
 def _agree(proof: Proof, agree: Agree | None) -> None:

@@ -28,7 +28,7 @@ class RecordOptions:
         sandbox, python, base_image: where it runs.
         seconds: time limit of the command.
         max_mb: limit of one recorded call, in MB.
-        max_total_mb: limit of all cases together, in MB.
+        max_total_mb: limit of all cases of the task together, in MB.
         gradients: compare gradients with respect to the inputs too.
         project: tensors or arrays of the outcome of which only a projection is kept, as in ``value[1]``.
         force: replace an existing recording (the old one is kept in ``authoring/removed/``).
