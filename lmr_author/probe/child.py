@@ -19,10 +19,10 @@ START = b'"kind":"start"'
 
 
 def run_cases(request: Dict[str, Any], variant: Dict[str, Any], cases: List[str], out: int) -> None:
-    """Run the cases of one variant; sends a ``loaded`` frame, then ``start`` and ``case`` for each, then ``used``.
+    """Run the cases of one variant; sends ``loaded`` after its import, ``start`` and ``case`` for each, then ``used``.
 
-    The first and the last of them name modules that were loaded when ``variant["share"]`` is true: to look at all
-    modules costs a forked process a copy of the memory they lie in.
+    The last of them, sent when ``variant["share"]`` is true, names modules that were loaded, some of them by the
+    cases: to look at all modules costs a forked process a copy of the memory they lie in.
     """
     before = set(sys.modules) if variant.get("share") else None
     source: Optional[bytes] = None
@@ -43,13 +43,13 @@ def run_cases(request: Dict[str, Any], variant: Dict[str, Any], cases: List[str]
     try:
         target.load()
     except LoadError as error:
-        send(out, {"kind": "loaded", "modules": []})
+        send(out, {"kind": "loaded"})
         failed = Result("import-error", None, False, "", 0.0, error.error)
         for case in cases:
             _report(out, case, failed, target.tree)
         send_bytes(out, DONE)
         return
-    send(out, {"kind": "loaded", "modules": [] if before is None else _installed(before, target.tree)})
+    send(out, {"kind": "loaded"})
     _use_threads(int(request.get("threads") or 1))
     limit = int(request.get("max_bytes") or DEFAULT_LIMIT)
     for case in cases:

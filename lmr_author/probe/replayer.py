@@ -148,7 +148,7 @@ def _run_variant(request: Dict[str, Any], variant: Dict[str, Any], out: int) -> 
         answered = set()
         for frame in ended.frames:
             case = frame.header.get("case")
-            if frame.header.get("kind") in ("loaded", "used") and frame.header.get("modules"):
+            if frame.header.get("kind") == "used":
                 names = frame.header.get("modules")
                 loaded = names if isinstance(names, list) else []
             if frame.header.get("kind") == "case" and case in waiting and case not in answered:
