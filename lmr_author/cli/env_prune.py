@@ -26,8 +26,8 @@ def env_prune(
     """Remove images, containers, networks and local environments that are ours and unused."""
     from lmr_author.cli import ask
     from lmr_author.cli.render import console, progress
-    from lmr_author.environment.room import size
     from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
+    from lmr_author.files import size_text
     from lmr_author.workflow import env_prune as workflow
 
     plan = workflow.plan(workflow.PruneOptions(older_than, everything))
@@ -44,7 +44,7 @@ def env_prune(
     with progress("removing") as say:
         done = workflow.prune(plan, say)
     screen = console()
-    screen.print(f"freed {size(done.bytes)}", markup=False)
+    screen.print(f"freed {size_text(done.bytes)}", markup=False)
     for words in done.failed:
         screen.print(f"not removed: {words}", markup=False)
     return EXIT_FINDINGS if done.failed else EXIT_CLEAN
@@ -52,21 +52,21 @@ def env_prune(
 
 def _show(plan: Plan) -> None:
     from lmr_author.cli.render import console
-    from lmr_author.environment.room import size
+    from lmr_author.files import size_text
 
     screen = console()
     if plan.engine is None:
         screen.print(f"note: {plan.no_engine}, so only local environments are looked at", markup=False)
     for item in plan.engine.remove if plan.engine else ():
-        room = f", {size(item.bytes)}" if item.bytes else ""
+        room = f", {size_text(item.bytes)}" if item.bytes else ""
         screen.print(f"  {item.kind:<11} {item.name} ({item.why}{room})", markup=False)
     for each in plan.locals:
         screen.print(
-            f"  environment {each.path.name} (not used for {each.days:.0f} days, {size(each.bytes)})",
+            f"  environment {each.path.name} (not used for {each.days:.0f} days, {size_text(each.bytes)})",
             markup=False,
         )
     kept = plan.engine.keep if plan.engine else ()
     if kept:
         screen.print(f"kept: {'; '.join(f'{item.name} ({item.why})' for item in kept)}", markup=False)
-    words = "nothing to remove" if plan.empty else f"to be freed: at least {size(plan.bytes)}"
+    words = "nothing to remove" if plan.empty else f"to be freed: at least {size_text(plan.bytes)}"
     screen.print(words, markup=False)

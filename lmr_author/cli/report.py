@@ -20,6 +20,7 @@ def report(
     """Write one HTML page about a task, or about a folder of tasks; it shows solutions and works offline."""
     from lmr_author.cli import render
     from lmr_author.errors import EXIT_CLEAN, UsageError
+    from lmr_author.files import size_text
     from lmr_author.workflow import report as workflow
 
     if html is None:
@@ -29,6 +30,6 @@ def report(
     what = "1 task" if written.tasks == 1 else f"{written.tasks} tasks"
     screen = render.console()
     screen.print(
-        f"wrote {written.path} ({what}, {written.bytes / 1e6:.1f} MB): open it in a browser", markup=False
+        f"wrote {written.path} ({what}, {size_text(written.bytes)}): open it in a browser", markup=False
     )
     return EXIT_CLEAN

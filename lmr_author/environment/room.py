@@ -52,23 +52,23 @@ class Room:
 
     def __str__(self) -> str:
         base = (
-            f"the base image has to be fetched (about {size(self.base_bytes)})"
+            f"the base image has to be fetched (about {files.size_text(self.base_bytes)})"
             if self.base_bytes
             else "the base image is here"
         )
         about = "about " if self.guessed else ""
-        free = f"{size(self.free)} free" if self.free is not None else "free space unknown"
+        free = f"{files.size_text(self.free)} free" if self.free is not None else "free space unknown"
         return (
-            f"{base}; {self.count} packages, {about}{size(self.packages)}; repository"
-            f" {size(self.repository)}; in all about {size(self.needed)}, {free}"
+            f"{base}; {self.count} packages, {about}{files.size_text(self.packages)}; repository"
+            f" {files.size_text(self.repository)}; in all about {files.size_text(self.needed)}, {free}"
         )
 
     def require(self) -> None:
         """Raise LmrError when there is certainly not enough."""
         if self.free is not None and self.needed + _SPARE > self.free:
             raise LmrError(
-                f"not enough disk space for the image: it needs about {size(self.needed + _SPARE)}, "
-                f"{size(self.free)} are free",
+                f"not enough disk space for the image: it needs about {files.size_text(self.needed + _SPARE)}, "
+                f"{files.size_text(self.free)} are free",
                 "free some with `lmr-author env prune --all`, see what else uses it with `docker system df`,"
                 " or pass --no-disk-check if you know better",
             )
@@ -138,10 +138,3 @@ def wheel_sizes(wanted: list[str], python: str) -> dict[str, int]:
         if known:
             found[str(package.get("name"))] = max(known)
     return found
-
-
-def size(count: int) -> str:
-    """Bytes for people: ``1.3 GB``, ``45 MB``."""
-    if count >= _GB:
-        return f"{count / _GB:.1f} GB"
-    return f"{count / 1000**2:.0f} MB" if count >= 1000**2 else f"{max(1, round(count / 1000))} kB"

@@ -14,7 +14,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from lmr_author import __version__, resources
+from lmr_author import __version__, files, resources
 from lmr_author.reporting import code
 from lmr_author.reporting.model import DatasetPage, TaskPage
 
@@ -42,7 +42,7 @@ def _render(template: str, page: TaskPage | DatasetPage) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "size": size,
+        "size": files.size_text,
         "percent": percent,
         "address": address,
         "highlight": code.highlight,
@@ -75,16 +75,6 @@ def _hash(text: str) -> str:
 def address(text: str) -> str:
     """A web address that may become a link; "" for anything else (``javascript:``, a local path)."""
     return text if _ADDRESS.match(text) else ""
-
-
-def size(count: int) -> str:
-    """Bytes for people."""
-    amount = float(count)
-    for unit in ("B", "kB", "MB"):
-        if amount < 1000:
-            return f"{amount:.0f} {unit}" if unit == "B" or amount >= 100 else f"{amount:.1f} {unit}"
-        amount /= 1000
-    return f"{amount:.1f} GB"
 
 
 def percent(share: Any) -> str:

@@ -144,7 +144,7 @@ def _languages(found: Sequence[Path]) -> str:
     shares = (
         ", ".join(f"{name} {size / code:.0%}" for name, size in sizes.most_common(3)) if code else "no code"
     )
-    return f"{len(found)} files, {total / 1e6:.1f} MB; {shares}"
+    return f"{len(found)} files, {files.size_text(total)}; {shares}"
 
 
 def _licence(clone: CloneFacts) -> list[str]:
