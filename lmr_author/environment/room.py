@@ -94,8 +94,17 @@ def room(
 
 def wheel_sizes(wanted: list[str], python: str) -> dict[str, int]:
     """Bytes of each requirement's largest fitting file, by name, of those whose index tells them."""
-    if not wanted:
-        return {}
+    found = {}
+    for package in _files_of(wanted, python).get("packages", []):
+        sizes = [item.get("size") for item in [*package.get("wheels", []), package.get("sdist", {})]]
+        known = [item for item in sizes if isinstance(item, int)]
+        if known:
+            found[str(package.get("name"))] = max(known)
+    return found
+
+
+def _files_of(wanted: list[str], python: str) -> dict[str, Any]:
+    """The files of each requirement, as uv writes them into a ``pylock.toml`` (PEP 751); empty when it cannot."""
     try:
         import uv
 
@@ -104,37 +113,19 @@ def wheel_sizes(wanted: list[str], python: str) -> dict[str, int]:
         return {}
     with files.temporary_folder("lmr-author-sizes-") as folder:
         (folder / "requirements.in").write_text("".join(f"{line}\n" for line in wanted), "utf-8")
-        arguments = [
-            program,
-            "pip",
-            "compile",
-            "requirements.in",
-            "--format",
-            "pylock.toml",
-            "--no-deps",
-            "--quiet",
-        ]
+        arguments = [program, "pip", "compile", "requirements.in"]
+        arguments += ["--format", "pylock.toml", "--no-deps", "--quiet"]
         arguments += ["--python-platform", "x86_64-manylinux_2_28"]
         arguments += ["--python-version", python] if re.fullmatch(r"3\.\d+", python) else []
-        env = {
-            **os.environ,
-            "UV_PYTHON_DOWNLOADS": "never",
+        quick = {
             "NO_COLOR": "1",
+            "UV_PYTHON_DOWNLOADS": "never",
             "UV_HTTP_RETRIES": "0",
             "UV_HTTP_TIMEOUT": "5",
         }
-        env.pop("VIRTUAL_ENV", None)
+        env = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"} | quick
         done = processes.run(arguments, cwd=folder, env=env, seconds=_LOOK_UP_SECONDS)
     try:
-        data: dict[str, Any] = (
-            tomllib.loads(done.stdout.decode("utf-8", "replace")) if done.exit_code == 0 else {}
-        )
+        return tomllib.loads(done.stdout.decode("utf-8", "replace")) if done.exit_code == 0 else {}
     except tomllib.TOMLDecodeError:
         return {}
-    found = {}
-    for package in data.get("packages", []):
-        sizes = [item.get("size") for item in [*package.get("wheels", []), package.get("sdist", {})]]
-        known = [item for item in sizes if isinstance(item, int)]
-        if known:
-            found[str(package.get("name"))] = max(known)
-    return found

@@ -110,7 +110,7 @@ def _watch(bench: Bench, definition: Definition) -> Verdict:
     for folder in (out, job):
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(exist_ok=True)
-    config: dict[str, Any] = {
+    config = {
         "tree": posixpath.relpath(bench.inside, JOB),
         "goal_file": bench.implementation.goal_file,
         "qualname": definition.qualname,
@@ -119,40 +119,33 @@ def _watch(bench: Bench, definition: Definition) -> Verdict:
         "pool": 1,
     }
     (job / "config.json").write_text(json.dumps(config), "utf-8")
-    result = bench.sandbox.run(
-        Command(
-            argv=(
-                "python",
-                "-m",
-                "lmr_probe",
-                "record",
-                f"{JOB}/config.json",
-                "--",
-                bench.implementation.unit_test_file,
-            ),
-            mounts=(
-                Mount(tree, bench.inside, writable=True),
-                probe_mount(resources.probe_folder()),
-                Mount(job, JOB),
-                Mount(out, OUT, writable=True),
-            ),
-            cwd=bench.inside,
-            env={"PYTHONPATH": f"{PROBE_ROOT}:{bench.inside}", **_older_pytorch(bench)},
-            limits=Limits(seconds=60 + 4 * bench.seconds),
-        )
-    )
-    summary = _summary(out)
-    calls = summary.get("calls", 0)
+    result = bench.sandbox.run(_under_the_recorder(bench, tree, job, out))
+    calls = _summary(out).get("calls", 0)
     entered = isinstance(calls, int) and calls > 0
-    reason = (
-        "" if entered else f"the test never calls {definition.qualname} of {bench.implementation.goal_file}"
-    )
+    goal_file = bench.implementation.goal_file
     return Verdict(
         passed=entered,
-        reason=reason,
+        reason="" if entered else f"the test never calls {definition.qualname} of {goal_file}",
         entered=entered,
-        file=bench.implementation.goal_file if entered else "",
+        file=goal_file if entered else "",
         log=result.stderr.decode("utf-8", "replace")[-20_000:],
+    )
+
+
+def _under_the_recorder(bench: Bench, tree: Path, job: Path, out: Path) -> Command:
+    """The test script, run by the probe as its driver."""
+    test = bench.implementation.unit_test_file
+    return Command(
+        argv=("python", "-m", "lmr_probe", "record", f"{JOB}/config.json", "--", test),
+        mounts=(
+            Mount(tree, bench.inside, writable=True),
+            probe_mount(resources.probe_folder()),
+            Mount(job, JOB),
+            Mount(out, OUT, writable=True),
+        ),
+        cwd=bench.inside,
+        env={"PYTHONPATH": f"{PROBE_ROOT}:{bench.inside}", **_older_pytorch(bench)},
+        limits=Limits(seconds=60 + 4 * bench.seconds),
     )
 
 
