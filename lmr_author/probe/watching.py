@@ -15,6 +15,7 @@ from .outcome import (
     MODE,
     PROJECT,
     RANDOM,
+    STATES,
     Inputs,
     add_part,
     bind,
@@ -126,6 +127,8 @@ class Call:
             add_part(inputs.document, GRADIENTS, True)
         if inputs.project:
             add_part(inputs.document, PROJECT, list(inputs.project))
+        if inputs.fixtures.objects():
+            add_part(inputs.document, STATES, True)
         if used:
             add_part(inputs.document, RANDOM, used)
         if expected_open(expected):

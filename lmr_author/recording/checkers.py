@@ -11,6 +11,7 @@ from lmr_author.probe import bertscore
 from lmr_author.probe.document import Document
 from lmr_author.probe.leaves import walk
 from lmr_author.probe.loose import BERTSCORE, METRICS
+from lmr_author.probe.states import STATE
 
 KINDS = ("exact", "allclose", "set", "dataframe", "text", "custom", "ignore")
 HINT = (
@@ -81,7 +82,8 @@ def with_chosen(
         LmrError: the outcome has no such part, or it is left unchecked altogether.
     """
     paths = {path for path, _ in walk(expected)}
-    unknown = [path for path in checks if path not in paths]
+    # What a call does to an object is a part of the outcome of those calls alone that change it.
+    unknown = [path for path in checks if path not in paths and not path.startswith(STATE)]
     if unknown:
         known = ", ".join(sorted(path for path in paths if path and not path.startswith("@"))[:12])
         raise LmrError(f"the outcome has no part {unknown[0]}", f"it has: {known}")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from lmr_author import judging, replaying
 from lmr_author.probe import codec
+from lmr_author.probe.states import states_of, with_states
 from lmr_author.recording.choose import Call
 from lmr_author.recording.helpers import Helpers
 from lmr_author.recording.precision import in_double
@@ -46,6 +47,18 @@ class Golden:
                 double = self.plan.recording / f"{call.number}{DOUBLE}"
                 double.mkdir()
                 codec.dump(precise, str(double), "inputs")
+
+    def complete(self, call: Call, run: replaying.Replay) -> None:
+        """Add to a call's expected outcome what a replay did to the objects of fixtures.
+
+        These are built where a call is replayed. When the call was recorded, they may have been through much else.
+        """
+        outcome = run.of("golden", str(call.number)).document
+        found = states_of(outcome) if outcome is not None else []
+        if found:
+            for folder in (call.folder, self.plan.recording / str(call.number)):
+                expected = with_states(replaying.load_document(folder, "expected"), found)
+                codec.dump(expected, str(folder), "expected")
 
     def replay(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from lmr_author import replaying
 from lmr_author.errors import LmrError
 from lmr_author.probe.document import Document
+from lmr_author.probe.states import STATE
 from lmr_author.recording.checkers import with_chosen
 from lmr_author.recording.choose import Call, Proven, order_of_choice
 from lmr_author.recording.golden import Golden
@@ -87,6 +89,7 @@ def prove(
         precise = golden.precise([call.number for call in batch])
         versions = versions or _versions(runs[0])
         for call in batch:
+            golden.complete(call, runs[0])
             judged = _judge(call, runs, precise.get(call.number), checks or {})
             if isinstance(judged, Rejected):
                 rejected.append(judged)
@@ -182,9 +185,15 @@ def _judge(
     for outcome in outcomes:
         found = replaying.differences(expected, outcome, checkers)
         if found:
-            return Rejected(call, f"gives another result when replayed: {found[0]}")
+            return Rejected(call, f"gives another result when replayed{_leaving(found[0])}: {found[0]}")
     wide = tuple(item for item in wide if checkers.get(item.path) == derived[item.path])
     return Proven(call, checkers, max(outcome.seconds for outcome in outcomes), wide)
+
+
+def _leaving(difference: str) -> str:
+    """How to leave out what a call does to an object of a fixture, where that is what differs."""
+    match = re.match(re.escape(STATE) + r"\w+", difference)
+    return f" (to leave it out: --check '{match.group()}=ignore')" if match else ""
 
 
 def _confirmed(golden: Golden, chosen: Sequence[Proven]) -> tuple[list[Proven], list[Rejected]]:

@@ -14,6 +14,7 @@ from lmr_author import recorded, replaying
 from lmr_author.errors import LmrError
 from lmr_author.evaluation.candidates.score import Outcome
 from lmr_author.model import GateStatus
+from lmr_author.probe.leaves import walk
 from lmr_author.recording import helpers
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow.candidates import CandidateOptions, score
@@ -42,6 +43,24 @@ class Tokenizer:
             return [self.words.index(word) for word in text.split()]
 
 
+class Counter:
+    """Counts words; holds what cannot be stored, too."""
+
+    def __init__(self):
+        self.seen = {}
+        self.lock = threading.Lock()
+
+    def __reduce__(self):
+        raise TypeError("cannot pickle a counter")
+
+
+def count(words, counter, twice=False):
+    """Count words, each once or twice."""
+    for word in words:
+        counter.seen[word] = counter.seen.get(word, 0) + 1 + twice
+    return len(words)
+
+
 class Reader:
     def __init__(self, tokenizer):
         self.tokenizer = tokenizer
@@ -65,7 +84,7 @@ def direction(values):
     return {"axis": [-value / norm for value in values], "norm": norm}
 '''
 RUN = """\
-from pkg.words import Reader, Tokenizer, direction, first
+from pkg.words import Counter, Reader, Tokenizer, count, direction, first
 
 tokenizer = Tokenizer("the cat sat on a mat".split())
 for text in ("cat sat", "mat the", "on", ""):
@@ -73,11 +92,25 @@ for text in ("cat sat", "mat the", "on", ""):
 reader = Reader(tokenizer)
 reader.longest(["the cat", "a", "mat on mat"])
 reader.longest(["sat"])
+counter = Counter()
+for words in (["a", "b", "a"], ["c"], []):
+    count(words, counter)
+    count(words, counter, twice=True)
 for values in ([3.0, 4.0], [1.0, 2.0, 2.0], [5.0]):
     direction(values)
 """
 FIXTURES = '''\
-from pkg.words import Tokenizer
+import os
+import random
+
+from pkg.words import Counter, Tokenizer
+
+
+def counter():
+    """One word counted, at random."""
+    made = Counter()
+    made.seen["c"] = random.randint(1, 10**9)
+    return made
 
 
 def tokenizer():
@@ -120,6 +153,35 @@ def failed_gates(task: TaskDir) -> list[str]:
     result = evaluate(task, options, lambda _: None, lambda _: None)
     gates = [gate for gate in result.gates if gate.gate != "mutants-die"]
     return [f"{gate.gate}: {gate.message}" for gate in gates if gate.status is not GateStatus.PASSED]
+
+
+@pytest.mark.bwrap
+def test_what_a_call_does_to_an_object_that_is_built_is_compared(task: TaskDir) -> None:
+    beside = task.root / "small-repo/unit_test"
+    (beside / "fixtures.py").write_text(FIXTURES)
+    result = masked_and_recorded(task, "pkg/words.py::count")
+    changes = {}
+    for case in result.recording.cases:
+        expected = replaying.load_document(beside / "recordings/1" / case.name, "expected")
+        changes[case.call] = [path for path, _ in walk(expected) if path.startswith("@fixture counter.seen")]
+    counted = [path.rpartition("[")[2] for path in changes[1] if "[" in path]
+    assert counted == ["'c']", "'a']", "'b']"]
+    missed = set(result.proof.noticed.missed)
+    assert len(missed) < 0.2 * len(result.proof.noticed.tried), "of a count, only its length is returned"
+    assert failed_gates(task) == []
+
+
+@pytest.mark.bwrap
+def test_an_object_that_is_never_built_alike_may_go_unchecked(task: TaskDir) -> None:
+    made = FIXTURES.replace("random.randint(1, 10**9)", "int.from_bytes(os.urandom(4), 'big')")
+    (task.root / "small-repo/unit_test/fixtures.py").write_text(made)
+    result = masked_and_recorded(task, "pkg/words.py::count")
+    assert {case.call for case in result.recording.cases} == {5, 6}, "these count no words"
+    assert "--check '@fixture counter=ignore'" in result.proof.rejected[0].reason
+    checks = ("@fixture counter=ignore",)
+    result = masked_and_recorded(task, "pkg/words.py::count", checks=checks, force=True)
+    assert {case.call for case in result.recording.cases} & {1, 2, 3, 4}
+    assert failed_gates(task) == []
 
 
 @pytest.mark.bwrap
