@@ -13,10 +13,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, TypedDict
 
-from lmr_author.checks.view import (
-    TaskView,
-    readable,
-)
+from lmr_author.checks.lenient import readable
+from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
 
 Content = str | bytes | None | Callable[[], bytes]

@@ -8,7 +8,7 @@ import itertools
 from collections import Counter
 from collections.abc import Iterator
 
-from lmr_author.source import FunctionNode, Module, nodes
+from lmr_author.source import FunctionNode, Module, children, form, nodes, walk
 
 _QUIET_CALLS = frozenset({"print", "list", "dict", "set", "tuple", "object", "float", "int", "str"})
 _FILLED = frozenset(
@@ -39,7 +39,7 @@ def is_text(node: ast.stmt) -> bool:
 
 def dump(nodes: list[ast.stmt]) -> str:
     """Statements in a form that compares equal when the code is the same, wherever it stands."""
-    return ";".join(ast.dump(node) for node in nodes if not is_text(node))
+    return ";".join(form(node) for node in nodes if not is_text(node))
 
 
 def pieces(nodes: list[ast.stmt]) -> Iterator[tuple[str, ast.AST]]:
@@ -50,17 +50,17 @@ def pieces(nodes: list[ast.stmt]) -> Iterator[tuple[str, ast.AST]]:
         blocks = [getattr(node, name, []) for name in ("body", "orelse", "finalbody")]
         handlers = getattr(node, "handlers", [])
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield f"def {node.name}({ast.dump(node.args)})", node
+            yield f"def {node.name}({form(node.args)})", node
         elif isinstance(node, ast.ClassDef):
             yield f"class {node.name}", node
         elif isinstance(node, ast.If | ast.While):
-            yield f"{type(node).__name__} {ast.dump(node.test)}", node
+            yield f"{type(node).__name__} {form(node.test)}", node
         elif isinstance(node, ast.For | ast.AsyncFor):
-            yield f"for {ast.dump(node.target)} in {ast.dump(node.iter)}", node
+            yield f"for {form(node.target)} in {form(node.iter)}", node
         elif isinstance(node, ast.With | ast.AsyncWith):
-            yield "with " + ",".join(ast.dump(item) for item in node.items), node
+            yield "with " + ",".join(form(item) for item in node.items), node
         elif not any(blocks) and not handlers:
-            yield ast.dump(node), node
+            yield form(node), node
         for block in [*blocks, *(handler.body for handler in handlers)]:
             yield from pieces([item for item in block if isinstance(item, ast.stmt)])
 
@@ -123,12 +123,12 @@ def kept_pieces(golden: FunctionNode, goal: FunctionNode) -> tuple[list[ast.AST]
     Statements that give nothing away are not counted (returns, raises, constants, logging,
     ``super().__init__()``), unless both begin with the same ones.
     """
-    original = [(form, node) for form, node in pieces(statements(golden)) if _telling(node)]
-    available = Counter(form for form, _ in original)
+    original = [(text, node) for text, node in pieces(statements(golden)) if _telling(node)]
+    available = Counter(text for text, _ in original)
     kept = []
-    for form, node in pieces(statements(goal)):
-        if _telling(node) and available[form] > 0:
-            available[form] -= 1
+    for text, node in pieces(statements(goal)):
+        if _telling(node) and available[text] > 0:
+            available[text] -= 1
             kept.append(node)
     return kept or _same_start(golden, goal), len(original)
 
@@ -136,7 +136,7 @@ def kept_pieces(golden: FunctionNode, goal: FunctionNode) -> tuple[list[ast.AST]
 def _same_start(golden: FunctionNode, goal: FunctionNode) -> list[ast.AST]:
     """The first statements of both, when at least two are the same: ``losses = []``, ``count = 0``."""
     both = zip(statements(golden), statements(goal), strict=False)
-    same = itertools.takewhile(lambda two: ast.dump(two[0]) == ast.dump(two[1]), both)
+    same = itertools.takewhile(lambda two: form(two[0]) == form(two[1]), both)
     found: list[ast.AST] = [two for _, two in same if isinstance(two, ast.Assign | ast.AnnAssign)]
     return found if len(found) >= 2 else []
 
@@ -150,9 +150,7 @@ def _telling(node: ast.AST) -> bool:
 
 def raises(node: FunctionNode) -> list[ast.Raise]:
     """Every ``raise`` of a body."""
-    return [
-        item for statement in statements(node) for item in ast.walk(statement) if isinstance(item, ast.Raise)
-    ]
+    return [item for statement in statements(node) for item in walk(statement) if isinstance(item, ast.Raise)]
 
 
 def always_raises(body: list[ast.stmt]) -> bool:
@@ -199,9 +197,7 @@ def undefined_names(
     # mask uses it, and does not call it.
     certain = bound_names(golden) if star and golden is not None else None
     called = {
-        item.func.id
-        for item in ast.walk(goal)
-        if isinstance(item, ast.Call) and isinstance(item.func, ast.Name)
+        item.func.id for item in walk(goal) if isinstance(item, ast.Call) and isinstance(item.func, ast.Name)
     }
     elsewhere = _read_outside(module, goal) | called | (_names_in(golden) if golden is not None else set())
     known = (
@@ -213,7 +209,7 @@ def undefined_names(
     )
     found: dict[str, None] = {}
     for statement in statements(goal):
-        for node in ast.walk(statement):
+        for node in walk(statement):
             if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load) or node.id in known:
                 continue
             if not star or (certain is not None and (node.id in certain or node.id not in elsewhere)):
@@ -222,12 +218,12 @@ def undefined_names(
 
 
 def _names_in(node: ast.AST) -> set[str]:
-    return {item.id for item in ast.walk(node) if isinstance(item, ast.Name)}
+    return {item.id for item in walk(node) if isinstance(item, ast.Name)}
 
 
 def _read_outside(module: Module, goal: FunctionNode) -> set[str]:
     """Names that a module uses outside of one of its functions."""
-    inside = {id(item) for item in ast.walk(goal)}
+    inside = {id(item) for item in walk(goal)}
     return {item.id for item in nodes(module.tree) if isinstance(item, ast.Name) and id(item) not in inside}
 
 
@@ -249,9 +245,9 @@ def module_names(module: Module) -> set[str]:
             continue
         names |= _bound_by(node)
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
-            stack.extend(ast.iter_child_nodes(node))
+            stack.extend(children(node))
         else:
-            names |= {name for item in ast.walk(node) if isinstance(item, ast.Global) for name in item.names}
+            names |= {name for item in walk(node) if isinstance(item, ast.Global) for name in item.names}
     return names
 
 
@@ -261,7 +257,7 @@ def bound_names(node: FunctionNode) -> set[str]:
     names = {item.arg for item in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]}
     names |= {item.arg for item in (arguments.vararg, arguments.kwarg) if item}
     for statement in node.body:
-        for item in ast.walk(statement):
+        for item in walk(statement):
             names |= _bound_by(item)
             if isinstance(item, ast.arg):
                 names.add(item.arg)

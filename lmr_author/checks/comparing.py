@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lmr_author.checks.syntax import dotted
+from lmr_author.source import children, form, walk
 
 EQUALITIES = frozenset(
     """
@@ -55,7 +56,7 @@ class Comparison:
             node = core(node)
             if isinstance(node, ast.Subscript):
                 item = _item(self._known(node.value), node.slice)
-                steps = steps if item is not None else ast.dump(node.slice) + steps
+                steps = steps if item is not None else form(node.slice) + steps
                 node = item if item is not None else node.value
                 continue
             known = self.scope.get(node.id) if isinstance(node, ast.Name) else None
@@ -63,14 +64,14 @@ class Comparison:
                 break
             value, place = known
             if place >= 0:
-                steps = ast.dump(ast.Constant(place)) + steps
+                steps = form(ast.Constant(place)) + steps
             node = value
-        own = _bound([inner for inner in ast.walk(node) if isinstance(inner, ast.comprehension)])
+        own = _bound([inner for inner in walk(node) if isinstance(inner, ast.comprehension)])
         unclear = any(
             isinstance(item, ast.Name) and item.id not in own and self.scope.get(item.id, item) is None
-            for item in ast.walk(node)
+            for item in walk(node)
         )
-        return "" if unclear else ast.dump(node) + steps
+        return "" if unclear else form(node) + steps
 
     def _known(self, node: ast.expr) -> ast.expr:
         """What a name stands for, when it is assigned once and not as part of a tuple; else the node itself."""
@@ -96,18 +97,18 @@ def _item(node: ast.expr, key: ast.expr) -> ast.expr | None:
         same = [
             value
             for name, value in zip(node.keys, node.values, strict=True)
-            if name and ast.dump(name) == ast.dump(key)
+            if name and form(name) == form(key)
         ]
         return same[0] if len(same) == 1 else None
     if isinstance(node, ast.ListComp) and not isinstance(key, ast.Slice):
-        used = {item.id for item in ast.walk(node.elt) if isinstance(item, ast.Name)}
+        used = {item.id for item in walk(node.elt) if isinstance(item, ast.Name)}
         return None if used & _bound(node.generators) else node.elt
     return None
 
 
 def _bound(generators: list[ast.comprehension]) -> set[str]:
     """Names that comprehensions bind."""
-    return {item.id for one in generators for item in ast.walk(one.target) if isinstance(item, ast.Name)}
+    return {item.id for one in generators for item in walk(one.target) if isinstance(item, ast.Name)}
 
 
 def comparisons(tree: ast.Module) -> list[Comparison]:
@@ -118,8 +119,7 @@ def comparisons(tree: ast.Module) -> list[Comparison]:
 def reads_file(node: ast.expr) -> bool:
     """Whether an expression reads a file."""
     return any(
-        isinstance(item, ast.Call) and dotted(item.func).rpartition(".")[2] in _READERS
-        for item in ast.walk(node)
+        isinstance(item, ast.Call) and dotted(item.func).rpartition(".")[2] in _READERS for item in walk(node)
     )
 
 
@@ -140,7 +140,7 @@ def _is_library(node: ast.expr) -> bool:
 
 
 def _within(scope_node: ast.AST, scope: Scope) -> Iterator[Comparison]:
-    stack: list[tuple[ast.AST, bool]] = [(child, True) for child in ast.iter_child_nodes(scope_node)][::-1]
+    stack: list[tuple[ast.AST, bool]] = [(child, True) for child in children(scope_node)][::-1]
     straight, now = _straight(scope_node), Scope()
     while stack:
         node, wanted = stack.pop()
@@ -148,7 +148,7 @@ def _within(scope_node: ast.AST, scope: Scope) -> Iterator[Comparison]:
             yield from _within(node, _assigned(node, scope))
             continue
         if isinstance(node, ast.If) and _fails(node.body):
-            rest = [child for child in ast.iter_child_nodes(node) if child is not node.test]
+            rest = [child for child in children(node) if child is not node.test]
             stack += [(child, True) for child in rest][::-1]
             stack.append((node.test, False))
             continue
@@ -162,7 +162,7 @@ def _within(scope_node: ast.AST, scope: Scope) -> Iterator[Comparison]:
         negates = (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)) or (
             isinstance(node, ast.Call) and dotted(node.func).endswith("assertFalse")
         )
-        stack += [(child, wanted and not negates) for child in ast.iter_child_nodes(node)][::-1]
+        stack += [(child, wanted and not negates) for child in children(node)][::-1]
 
 
 def _straight(node: ast.AST) -> frozenset[str]:
@@ -185,7 +185,7 @@ def _given(node: ast.Assign, scope: Scope, straight: frozenset[str]) -> Scope:
     That is the value, where everything in it is assigned once; else nothing that can be told.
     """
     names = [target.id for target in node.targets if isinstance(target, ast.Name) and target.id in straight]
-    used = {item.id for item in ast.walk(node.value) if isinstance(item, ast.Name)}
+    used = {item.id for item in walk(node.value) if isinstance(item, ast.Name)}
     unclear = {name for name in used if scope.get(name, name) is None}
     if unclear & straight:
         return dict.fromkeys(names)
@@ -282,7 +282,7 @@ def _zipped(loop: ast.For) -> Iterator[tuple[int, ast.expr]]:
 
 def _same(seen: list[tuple[ast.expr, int] | None]) -> tuple[ast.expr, int] | None:
     """The one value that a name is given, however often."""
-    forms = {(ast.dump(one[0]), one[1]) if one else None for one in seen}
+    forms = {(form(one[0]), one[1]) if one else None for one in seen}
     return seen[0] if len(forms) == 1 else None
 
 
@@ -294,9 +294,9 @@ def _part(value: ast.expr, place: int) -> tuple[ast.expr, int]:
 
 def _own(node: ast.AST) -> Iterator[ast.AST]:
     """Everything of a scope but what is in functions and classes inside of it."""
-    stack = list(ast.iter_child_nodes(node))
+    stack = list(children(node))
     while stack:
         item = stack.pop()
         yield item
         if not isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
-            stack.extend(ast.iter_child_nodes(item))
+            stack.extend(children(item))

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from lmr_author.checks.view import Entry, TaskView
+from lmr_author.checks.listing import Entry
+from lmr_author.checks.view import TaskView
 
 _VARIABLE = re.compile(r"\$(?:\{(\w+)(?:(:?[-+])([^}]*))?\}|(\w+))")
 _KNOWN = frozenset(

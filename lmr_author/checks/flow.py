@@ -26,7 +26,7 @@ from lmr_author.checks.sites import (
     never_main,
 )
 from lmr_author.checks.syntax import dotted
-from lmr_author.source import nodes
+from lmr_author.source import children, nodes, walk
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class Flow:
         blocks = [getattr(node, name, []) for name in ("body", "orelse", "finalbody")]
         cases = [case.body for case in getattr(node, "cases", [])]
         inner = {id(item) for block in [*blocks, *cases] for item in block}
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             if id(child) not in inner and not isinstance(child, ast.match_case):
                 self._expressions(unit, [child], place)
         if isinstance(node, ast.If) and (never_main(node.test) or self._of_runner(node.test)):
@@ -175,7 +175,7 @@ class Flow:
 
     def _lets_through(self, handler: ast.ExceptHandler, function: str) -> bool:
         """Whether a handler makes the program fail all the same, or hands the failure on as a value."""
-        for node in ast.walk(handler):
+        for node in walk(handler):
             if isinstance(node, ast.Raise) or (isinstance(node, ast.Call) and is_site_call(node)):
                 return True
             if (
@@ -211,7 +211,7 @@ class Flow:
         for statement in node.body:
             if isinstance(statement, ast.Import | ast.ImportFrom | ast.Pass):
                 continue
-            for item in ast.walk(statement):
+            for item in walk(statement):
                 if isinstance(item, ast.Assert):
                     return True
                 name = dotted(item.func) if isinstance(item, ast.Call) else ""
@@ -222,7 +222,7 @@ class Flow:
 
     def _expressions(self, unit: _Unit, nodes: list[ast.AST], place: _Place) -> None:
         for start in nodes:
-            for node in ast.walk(start):
+            for node in walk(start):
                 if (
                     isinstance(node, ast.Call)
                     and is_site_call(node)
@@ -254,7 +254,7 @@ class Flow:
             function = self.defined[dotted(argument.func)]
             values = [
                 item.value
-                for item in ast.walk(function)
+                for item in walk(function)
                 if isinstance(item, ast.Return) and item.value is not None
             ]
             return any(not is_zero(value) for value in values)

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from lmr_author.checks.listing import Entry
 from lmr_author.checks.lookup import golden_files, is_file, pair, unit_test_path
 from lmr_author.checks.path_texts import HOME
 from lmr_author.checks.reading import Reading, reading
 from lmr_author.checks.syntax import imported_modules
-from lmr_author.checks.view import Entry, TaskView
+from lmr_author.checks.view import TaskView
 from lmr_author.model import Implementation
-from lmr_author.source import Module, nodes
+from lmr_author.source import Module, nodes, walk
 
 MAX_FILES = 250
 
@@ -195,7 +196,7 @@ def _golden(view: TaskView, test: Reading) -> tuple[int, str]:
         texts = [
             item.value
             for argument in node.args
-            for item in ast.walk(argument)
+            for item in walk(argument)
             if isinstance(item, ast.Constant) and isinstance(item.value, str)
         ]
         if last in (

@@ -13,9 +13,11 @@ from pathlib import Path
 from lmr_author.checks.base import Check, Example
 from lmr_author.checks.example_task import MASKED, REPOSITORY
 from lmr_author.checks.leak_files import compiled
-from lmr_author.checks.scan import VERSION_CONTROL
-from lmr_author.checks.view import Entry, TaskView
+from lmr_author.checks.listing import Entry
+from lmr_author.checks.scan import is_history
+from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Severity
+from lmr_author.taskdir import AUTHORING
 
 SYSTEM_FILES = (".DS_Store", "._*", "Thumbs.db", "desktop.ini", "__MACOSX", ".Spotlight-V100", ".Trashes")
 EDITOR_FILES = (
@@ -113,36 +115,40 @@ class Unwanted(Check):
         """Each file or folder of this kind, and none that lies in another of them."""
         named: set[str] = set()
         for entry in view.entries:
-            if (
-                entry.kind in ("special", "closed")
-                or (named and not named.isdisjoint(_parents(entry.relative)))
-                or entry.relative.startswith("authoring/")
-            ):
+            if entry.kind in ("special", "closed") or not self.unwanted(view, entry):
                 continue
-            if not VERSION_CONTROL.isdisjoint(entry.relative.split("/")):
-                continue
-            if self.unwanted(view, entry):
+            parts = entry.relative.split("/")
+            inside = not named.isdisjoint("/".join(parts[:count]) for count in range(1, len(parts)))
+            if not inside and parts[0] != AUTHORING and not is_history(entry.relative):
                 named.add(entry.relative)
                 yield entry
 
     def unwanted(self, view: TaskView, entry: Entry) -> bool:
         """Whether an entry is of this kind."""
-        return _names(self.patterns).match(entry.name) is not None
+        return entry.name in _names(self.patterns)
 
     def weight(self, view: TaskView, entry: Entry) -> Severity:
         """How bad one is."""
         return self.severity
 
 
-@cache
-def _names(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    """What matches the names that fit one of some patterns."""
-    return re.compile("|".join(map(fnmatch.translate, patterns)))
+class _Names:
+    """Whether a name fits one of some patterns; whole names and endings, as most are, without an expression."""
+
+    def __init__(self, patterns: tuple[str, ...]) -> None:
+        plain = [not _WILD.search(pattern.removeprefix("*")) for pattern in patterns]
+        simple = [pattern for pattern, is_plain in zip(patterns, plain, strict=True) if is_plain]
+        rest = [pattern for pattern, is_plain in zip(patterns, plain, strict=True) if not is_plain]
+        self._whole = frozenset(pattern for pattern in simple if not pattern.startswith("*"))
+        self._endings = tuple(pattern[1:] for pattern in simple if pattern.startswith("*"))
+        self._rest = re.compile("|".join(map(fnmatch.translate, rest)) or r"(?!)")
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._whole or name.endswith(self._endings) or self._rest.match(name) is not None
 
 
-def _parents(relative: str) -> set[str]:
-    parts = relative.split("/")
-    return {"/".join(parts[:count]) for count in range(1, len(parts))}
+_WILD = re.compile(r"[*?\[]")
+_names = cache(_Names)
 
 
 class NoSystemFiles(Unwanted):

@@ -9,6 +9,7 @@ from typing import Any
 
 from lmr_author import resources
 from lmr_author.checks.base import Check, Example, Where
+from lmr_author.checks.conforms import conforms
 from lmr_author.checks.example_task import INFO, second_files, second_implementation
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
@@ -88,6 +89,17 @@ class InfoReadable(Check):
             yield self.finding(view, message, "remove one of them", path="info.json")
 
 
+def _violations(raw: dict[str, Any]) -> list[Any]:
+    """What ``info.json`` has that its schema does not allow: jsonschema's errors, in the order of their places."""
+    schema = resources.schema("info")
+    if conforms(raw, schema):
+        return []
+    from jsonschema import Draft202012Validator
+
+    errors = Draft202012Validator(schema).iter_errors(raw)
+    return sorted(errors, key=lambda item: [str(part) for part in item.absolute_path])
+
+
 class InfoSchema(Check):
     """LMR002."""
 
@@ -110,12 +122,7 @@ class InfoSchema(Check):
         """One finding for each violation that no other check speaks about."""
         if view.raw is None:
             return
-        from jsonschema import Draft202012Validator
-
-        validator = Draft202012Validator(resources.schema("info"))
-        for error in sorted(
-            validator.iter_errors(view.raw), key=lambda item: [str(part) for part in item.absolute_path]
-        ):
+        for error in _violations(view.raw):
             place = list(error.absolute_path)
             if error.validator == "required":
                 yield from self._missing(view, place, error.instance, error.validator_value)

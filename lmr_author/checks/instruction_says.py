@@ -21,6 +21,7 @@ from lmr_author.checks.instruction_names import InstructionNames
 from lmr_author.checks.lookup import function_names, pair
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
+from lmr_author.source import walk
 
 SHORTEST = 20
 """Characters, without spaces, below which an expression of the golden says nothing when it is quoted."""
@@ -140,8 +141,8 @@ class BodyNotGivenAway(InstructionCheck):
 def _telling(golden: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
     """Expressions of a body that compute something, as source text."""
     for statement in statements(golden):
-        for node in ast.walk(statement):
-            if isinstance(node, STEPS) and sum(isinstance(part, STEPS) for part in ast.walk(node)) > 1:
+        for node in walk(statement):
+            if isinstance(node, STEPS) and sum(isinstance(part, STEPS) for part in walk(node)) > 1:
                 try:
                     code = ast.unparse(node)
                 except (ValueError, RecursionError):
@@ -217,5 +218,5 @@ def _gives(golden: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     return any(
         (isinstance(node, ast.Return) and node.value is not None)
         or isinstance(node, (ast.Yield, ast.YieldFrom))
-        for node in ast.walk(golden)
+        for node in walk(golden)
     )

@@ -15,7 +15,7 @@ from pathlib import Path
 from lmr_author.checks.bodies import statements
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Implementation
-from lmr_author.source import Definition, FunctionNode, Module
+from lmr_author.source import Definition, FunctionNode, Module, form
 from lmr_author.taskdir import GOLDEN
 
 _SPLIT = re.compile(r"\s*(?:[,;/&+]|\band\b|\s)\s*")
@@ -373,4 +373,4 @@ def _differs(one: TargetPair) -> bool:
 
 def _code(node: FunctionNode | ast.ClassDef) -> str:
     """A function's code in a form that compares equal, whatever its docstring."""
-    return ast.dump(type(node)(**{**dict(ast.iter_fields(node)), "body": statements(node)}))
+    return form(type(node)(**{**dict(ast.iter_fields(node)), "body": statements(node)}))

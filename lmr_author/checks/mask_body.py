@@ -13,7 +13,7 @@ from lmr_author.checks.example_task import BODY, GOLDEN, HEAD, MASKED, MASKED_BO
 from lmr_author.checks.lookup import Pair, TargetPair, pair
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
-from lmr_author.source import FunctionNode
+from lmr_author.source import FunctionNode, form
 
 GOAL = f"{REPOSITORY}/ranking/losses.py"
 PLAIN_HEAD = HEAD.partition('    """Mean smooth')[0]
@@ -223,7 +223,7 @@ class SignatureKept(ImplementationCheck):
             changes = []
             if type(golden) is not type(goal):
                 changes.append("async was added or removed")
-            if ast.dump(golden.args) != ast.dump(goal.args):
+            if form(golden.args) != form(goal.args):
                 changes.append(f"({ast.unparse(golden.args)}) became ({ast.unparse(goal.args)})")
             if _dump(golden.returns) != _dump(goal.returns):
                 changes.append("the return annotation changed")
@@ -401,4 +401,4 @@ class RaisesNotImplemented(ImplementationCheck):
 
 
 def _dump(node: ast.AST | None) -> str:
-    return "" if node is None else ast.dump(node)
+    return "" if node is None else form(node)

@@ -17,7 +17,7 @@ from lmr_author.checks.lookup import Pair, function_names, pairs
 from lmr_author.checks.view import TaskView
 from lmr_author.errors import LmrError
 from lmr_author.model import Finding, Implementation, Severity
-from lmr_author.source import Definition, Module, outside
+from lmr_author.source import Definition, Module, form, outside, walk
 
 GOAL = f"{REPOSITORY}/ranking/losses.py"
 
@@ -116,7 +116,7 @@ def _collect(body: list[ast.stmt], prefix: str, targets: set[int], units: dict[s
         if id(node) in targets:
             continue
         if isinstance(node, ast.ClassDef):
-            head = [ast.dump(item) for item in [*node.bases, *node.keywords, *node.decorator_list]]
+            head = [form(item) for item in [*node.bases, *node.keywords, *node.decorator_list]]
             _add(units, f"the head of class {prefix}{node.name}", ";".join(head), node.lineno)
             _collect(node.body, f"{prefix}{node.name}.", targets, units)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -139,9 +139,9 @@ def _add(units: dict[str, tuple[str, int]], name: str, text: str, line: int) -> 
 
 
 def _dump_without(node: ast.stmt, targets: set[int]) -> str:
-    inner = [item for item in ast.walk(node) if id(item) in targets]
+    inner = [item for item in walk(node) if id(item) in targets]
     if not inner:
-        return ast.dump(node)
+        return form(node)
     saved = [
         (item, item.body, item.args, item.decorator_list)
         for item in inner
@@ -151,7 +151,7 @@ def _dump_without(node: ast.stmt, targets: set[int]) -> str:
     try:
         for item, *_ in saved:
             item.body, item.args, item.decorator_list = [], empty, []
-        return ast.dump(node)
+        return form(node)
     finally:
         for item, body, args, decorators in saved:
             item.body, item.args, item.decorator_list = body, args, decorators
@@ -304,7 +304,7 @@ class SameText(Check):
 
 def _headers(items: list[Definition]) -> list[str]:
     return [
-        ";".join(ast.dump(part) for part in [item.node.args, *item.node.decorator_list])
+        ";".join(form(part) for part in [item.node.args, *item.node.decorator_list])
         for item in items
         if isinstance(item.node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]

@@ -11,7 +11,7 @@ from lmr_author.checks.path_texts import HOME
 from lmr_author.checks.reading import Reading
 from lmr_author.checks.syntax import dotted
 from lmr_author.checks.view import TaskView
-from lmr_author.source import FunctionNode, Module, nodes
+from lmr_author.source import FunctionNode, Module, children, nodes, walk
 
 _NETWORK = frozenset(
     [
@@ -142,7 +142,7 @@ def _uses_network(node: ast.Call, name: str) -> bool:
     if any(item.arg == "download" and _is_true(item.value) for item in node.keywords):
         return True
     if name == "os.system" or name.startswith("subprocess."):
-        texts = [item.value for item in ast.walk(node) if isinstance(item, ast.Constant)]
+        texts = [item.value for item in walk(node) if isinstance(item, ast.Constant)]
         return bool(_COMMAND.search(" ".join(text for text in texts if isinstance(text, str))))
     return False
 
@@ -235,7 +235,7 @@ def _unconditional(tree: ast.AST) -> Iterator[ast.AST]:
         if isinstance(node, ast.If | ast.IfExp) and not is_main:
             stack.append(node.test)
         else:
-            stack.extend(reversed(list(ast.iter_child_nodes(node))))
+            stack.extend(reversed(list(children(node))))
 
 
 def corpus_call(module: Module, function: FunctionNode) -> str:
@@ -250,7 +250,7 @@ def corpus_call(module: Module, function: FunctionNode) -> str:
     waiting: list[ast.AST] = [function]
     seen: set[str] = set()
     while waiting:
-        for node in ast.walk(waiting.pop()):
+        for node in walk(waiting.pop()):
             name = dotted(node.func) if isinstance(node, ast.Call) else ""
             first, last = name.partition(".")[0], name.rpartition(".")[2]
             if (last in _CORPORA or first in _CORPORA) and (first == "nltk" or first in imported):

@@ -11,6 +11,7 @@ from lmr_author.checks.installs import GENERIC, normalised
 from lmr_author.checks.lookup import clean_path, is_folder, pairs
 from lmr_author.checks.view import TaskView
 from lmr_author.leaks.fragments import parse
+from lmr_author.source import walk
 
 NOT_PACKAGED = frozenset(
     ["examples", "example", "scripts", "script", "tests", "test", "docs", "doc", "notebooks",
@@ -140,12 +141,12 @@ def _setup_name(text: str) -> str:
         return match[1] if match else ""
     constants = {
         target.id: node.value.value
-        for node in ast.walk(module.tree)
+        for node in walk(module.tree)
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
         for target in node.targets
         if isinstance(target, ast.Name)
     }
-    for node in ast.walk(module.tree):
+    for node in walk(module.tree):
         if not isinstance(node, ast.Call) or ast.unparse(node.func).rpartition(".")[2] != "setup":
             continue
         for keyword in node.keywords:

@@ -8,6 +8,7 @@ from typing import Any
 
 from lmr_author import accepted, resources
 from lmr_author.checks.base import Check, Example
+from lmr_author.checks.conforms import conforms
 from lmr_author.checks.view import TaskView
 from lmr_author.errors import LmrError
 from lmr_author.model import Finding, Severity
@@ -144,8 +145,6 @@ def _schema_name(relative: str) -> str | None:
 
 
 def _violation(name: str, data: bytes | None) -> tuple[str, str] | None:
-    from jsonschema import Draft202012Validator
-
     try:
         schema = resources.schema(name)
     except (LmrError, OSError, ValueError):
@@ -154,12 +153,12 @@ def _violation(name: str, data: bytes | None) -> tuple[str, str] | None:
         value = json.loads(data or b"")
     except (ValueError, RecursionError):
         return "not valid JSON", ""
-    error = next(
-        iter(
-            sorted(Draft202012Validator(schema).iter_errors(value), key=lambda item: len(item.absolute_path))
-        ),
-        None,
-    )
+    if conforms(value, schema):
+        return None
+    from jsonschema import Draft202012Validator
+
+    errors = Draft202012Validator(schema).iter_errors(value)
+    error = min(errors, key=lambda item: len(item.absolute_path), default=None)
     if error is None:
         return None
     return f"not as its schema says: {error.message[:160]}", "".join(

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from lmr_author.checks.reading import Reading
 from lmr_author.checks.sites import EXITS, is_assert_name, is_exit, mentions
 from lmr_author.checks.syntax import dotted
-from lmr_author.source import FunctionNode, nodes
+from lmr_author.source import FunctionNode, nodes, walk
 
 RUNNERS = ("unittest.main", "TextTestRunner", "pytest.main", "HTMLTestRunner", "TestProgram")
 
@@ -20,17 +20,14 @@ def runner_names(test: Reading) -> set[str]:
         for node in nodes(test.module.tree):
             if isinstance(node, ast.Assign) and is_runner(node.value, found):
                 found |= {
-                    item.id
-                    for target in node.targets
-                    for item in ast.walk(target)
-                    if isinstance(item, ast.Name)
+                    item.id for target in node.targets for item in walk(target) if isinstance(item, ast.Name)
                 }
     return found
 
 
 def is_runner(node: ast.AST, names: set[str]) -> bool:
     """Whether an expression calls a runner, or has one of the names that hold its result."""
-    for item in ast.walk(node):
+    for item in walk(node):
         if isinstance(item, ast.Call) and any(runner in dotted(item.func) for runner in RUNNERS):
             return True
         if isinstance(item, ast.Name) and item.id in names:
@@ -43,7 +40,7 @@ def exit_texts(test: Reading, defined: Mapping[str, FunctionNode]) -> str:
     parts = []
     for module in test.modules:
         for node in nodes(module.tree):
-            if isinstance(node, ast.If | ast.While) and any(is_exit(item) for item in ast.walk(node)):
+            if isinstance(node, ast.If | ast.While) and any(is_exit(item) for item in walk(node)):
                 parts.append(ast.unparse(node.test))
             if isinstance(node, ast.Assert):
                 parts.append(ast.unparse(node.test))
@@ -63,7 +60,7 @@ def _followed(test: Reading, defined: Mapping[str, FunctionNode], parts: list[st
             if name:
                 values.setdefault(name, []).append(ast.unparse(value))
     for name, function in defined.items():
-        for node in ast.walk(function):
+        for node in walk(function):
             if isinstance(node, ast.Return) and node.value is not None:
                 values.setdefault(name, []).append(ast.unparse(node.value))
     found, waiting = list(parts), list(parts)
@@ -96,7 +93,7 @@ def result_counts(test: Reading, defined: Mapping[str, FunctionNode], names: set
         if is_exit(node) and isinstance(node, ast.Call | ast.Raise) and is_runner(node, names):
             return True
         decides = isinstance(node, ast.If | ast.IfExp) and is_runner(node.test, names)
-        if decides and any(is_exit(item) for item in ast.walk(node)):
+        if decides and any(is_exit(item) for item in walk(node)):
             return True
         if isinstance(node, ast.Assert) and is_runner(node.test, names):
             return True
@@ -104,7 +101,7 @@ def result_counts(test: Reading, defined: Mapping[str, FunctionNode], names: set
     for node in nodes(test.module.tree):
         if not isinstance(node, ast.FunctionDef) or node.name not in texts:
             continue
-        returns = any(isinstance(item, ast.Return) and item.value for item in ast.walk(node))
+        returns = any(isinstance(item, ast.Return) and item.value for item in walk(node))
         if returns and is_runner(node, names):
             return True
     return False

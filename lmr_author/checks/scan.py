@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lmr_author import leaks
+from lmr_author.checks.listing import Entry
 from lmr_author.checks.lookup import Pair, pairs
-from lmr_author.checks.view import MAX_PYTHON, MAX_TEXT, Entry, TaskView
+from lmr_author.checks.view import MAX_PYTHON, MAX_TEXT, TaskView
 from lmr_author.files import LFS_HEADER
 from lmr_author.leaks import Leak, Solution, archives, compiled
+from lmr_author.source import form
 
 BINARY_SUFFIXES = frozenset(
     """
@@ -54,7 +56,7 @@ def _solutions(view: TaskView) -> Iterator[Solution]:
             if one.golden is None or target.golden is None or isinstance(target.golden.node, ast.ClassDef):
                 continue
             masked = target.goal.node if target.goal else None
-            if masked is not None and ast.dump(masked) == ast.dump(target.golden.node):
+            if masked is not None and form(masked) == form(target.golden.node):
                 masked = None  # not masked at all (LMR303); copies elsewhere still count
             found = leaks.solution(
                 one.implementation,
@@ -76,8 +78,7 @@ def _histories(view: TaskView) -> Iterator[Leak]:
     bare = _bare_repositories(view)
     for entry in view.repository_entries:
         path = view.in_repository(entry)
-        inside = not VERSION_CONTROL.isdisjoint(path.split("/")[:-1])
-        if inside:
+        if is_history(path.rpartition("/")[0]):
             continue
         if entry.name in VERSION_CONTROL:
             yield Leak("history", path, None, 1.0, entry.kind == "folder", True, where=entry.kind)
@@ -87,6 +88,11 @@ def _histories(view: TaskView) -> Iterator[Leak]:
             data = view.read_once(view.path(entry), MAX_TEXT) or b""
             if data.startswith(b"# v") and b"git bundle" in data[:32]:
                 yield Leak("history", path, None, 1.0, True, True, where="bundle")
+
+
+def is_history(path: str) -> bool:
+    """Whether a path is that of a version history, or of something in one."""
+    return ("/." in path or path.startswith(".")) and not VERSION_CONTROL.isdisjoint(path.split("/"))
 
 
 def _bare_repositories(view: TaskView) -> set[str]:
@@ -111,11 +117,10 @@ def _scan(view: TaskView) -> Scan:
     prefix = view.relative_raw(view.repository) + "/" if view.repository else "\0"
     masked = _targets(view)
     for entry in view.entries:
-        if entry.kind != "file" or not VERSION_CONTROL.isdisjoint(entry.relative.split("/")):
+        path = entry.relative
+        if entry.kind != "file" or is_history(path) or path.startswith("authoring/"):
             continue
-        if entry.relative.startswith("authoring/"):
-            continue
-        limit = _limit(entry.relative.removeprefix(prefix), entry) if entry.relative.startswith(prefix) else 0
+        limit = _limit(path.removeprefix(prefix), entry) if path.startswith(prefix) else 0
         searched = bool(wanted) and 0 < entry.size <= limit
         if not searched and not 60 <= entry.size <= 1024:
             continue
@@ -133,16 +138,15 @@ def _scan(view: TaskView) -> Scan:
 
 def _limit(relative: str, entry: Entry) -> int:
     """Bytes up to which a file of the repository is searched; 0 for what is not."""
-    parts = relative.split("/")
     if relative in GIVEN or entry.suffix in BINARY_SUFFIXES:
         return 0
-    if "golden_files" in parts or parts[0] == "authoring" or parts[:2] == ["unit_test", "recordings"]:
+    if relative.startswith(("authoring/", "unit_test/recordings/")) or "golden_files" in relative.split("/"):
         return 0  # LMR405's business, and recorded values
-    if entry.suffix in (".pyc", ".pyo"):
+    if relative.endswith((".pyc", ".pyo")):
         return MAX_PYC
     if archives.is_archive(relative):
         return archives.MAX_ARCHIVE
-    return MAX_TEXT if entry.suffix == ".ipynb" else MAX_PYTHON
+    return MAX_TEXT if relative.endswith(".ipynb") else MAX_PYTHON
 
 
 def _targets(view: TaskView) -> dict[str, frozenset[str]]:

@@ -14,7 +14,7 @@ from lmr_author.checks.syntax import dotted
 from lmr_author.checks.tests_outcome import START, TEST
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation
-from lmr_author.source import nodes
+from lmr_author.source import form, nodes, walk
 
 
 class ComparesTwoThings(ImplementationCheck):
@@ -134,11 +134,11 @@ def _problem(one: Comparison, others: list[Comparison], names: frozenset[str]) -
     if not one.wanted:
         return "", ""
     shown = ast.unparse(one.left)[:60]
-    if ast.dump(one.left) == ast.dump(one.right) and not _calls(one.left):
-        if any(isinstance(item, ast.Name) and item.id != "__name__" for item in ast.walk(one.left)):
+    if form(one.left) == form(one.right) and not _calls(one.left):
+        if any(isinstance(item, ast.Name) and item.id != "__name__" for item in walk(one.left)):
             return f"compares `{shown}` with itself", "compare it with the expected value"
         return "", ""
-    same = ast.dump(one.left) == ast.dump(one.right)  # whatever its names stand for, they do on both sides
+    same = form(one.left) == form(one.right)  # whatever its names stand for, they do on both sides
     origin = one.origin(one.left)
     if not same and (not origin or origin != one.origin(one.right)):
         return "", ""
@@ -169,16 +169,16 @@ def _callers(tree: ast.Module, names: frozenset[str]) -> frozenset[str]:
         node.name
         for node in nodes(tree)
         if isinstance(node, ast.FunctionDef)
-        for item in ast.walk(node)
+        for item in walk(node)
         if isinstance(item, ast.Return) and item.value is not None
-        for call in ast.walk(item.value)
+        for call in walk(item.value)
         if isinstance(call, ast.Call) and dotted(call.func).rpartition(".")[2] in names
     )
 
 
 def _runs(one: Comparison, node: ast.expr, names: frozenset[str]) -> bool:
     """Whether an expression calls the target, or an object of its class."""
-    for item in ast.walk(node):
+    for item in walk(node):
         if not isinstance(item, ast.Call):
             continue
         if dotted(item.func).rpartition(".")[2] in names:
@@ -191,11 +191,11 @@ def _runs(one: Comparison, node: ast.expr, names: frozenset[str]) -> bool:
 
 def _is_real(one: Comparison, names: frozenset[str]) -> bool:
     """Whether a comparison holds the target's result against something else."""
-    if one.origin(one.left) == one.origin(one.right) != "" or ast.dump(one.left) == ast.dump(one.right):
+    if one.origin(one.left) == one.origin(one.right) != "" or form(one.left) == form(one.right):
         return False
     return any(_runs(one, one.source(side), names) for side in (one.left, one.right))
 
 
 def _calls(node: ast.expr) -> bool:
     """Whether an expression calls something, so that it can have two values in one line."""
-    return any(isinstance(item, ast.Call | ast.Await) for item in ast.walk(node))
+    return any(isinstance(item, ast.Call | ast.Await) for item in walk(node))

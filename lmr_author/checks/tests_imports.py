@@ -21,7 +21,7 @@ from lmr_author.checks.reading import Reading, reading
 from lmr_author.checks.syntax import dotted
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
-from lmr_author.source import nodes
+from lmr_author.source import nodes, walk
 
 TEST = f"{REPOSITORY}/unit_test/unit_test_1.py"
 
@@ -342,7 +342,7 @@ def _mentions(view: TaskView, test: Reading, found: Imports, implementation: Imp
 def _used(tree: ast.AST) -> set[str]:
     """Names and attributes that code reads, and texts that look like names (getattr, registries)."""
     found = set()
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             found.add(node.id)
         elif isinstance(node, ast.Attribute):

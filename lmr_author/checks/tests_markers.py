@@ -22,7 +22,7 @@ from lmr_author.checks.syntax import dotted
 from lmr_author.checks.tests_outcome import TEST
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
-from lmr_author.source import nodes
+from lmr_author.source import nodes, walk
 
 
 class VerdictMarkers(ImplementationCheck):
@@ -165,7 +165,7 @@ def _unwritten(test: Reading) -> int:
     saying = [
         name.rpartition(".")[2]
         for _, node, name in test.calls
-        if any("Passed" in str(item.value) for item in ast.walk(node) if isinstance(item, ast.Constant))
+        if any("Passed" in str(item.value) for item in walk(node) if isinstance(item, ast.Constant))
     ]
     return configured[0].lineno if saying and set(saying) <= {"info", "debug"} else 0
 
@@ -234,7 +234,7 @@ def _too_early(body: list[ast.stmt]) -> int:
     for node in body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             continue
-        calls = [item for item in ast.walk(node) if isinstance(item, ast.Call)]
+        calls = [item for item in walk(node) if isinstance(item, ast.Call)]
         asserts = isinstance(node, ast.Assert) or any(
             is_assert_name(dotted(call.func)) or is_exit(call) for call in calls
         )

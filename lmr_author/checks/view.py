@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
-import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from lmr_author import files
+from lmr_author.checks.lenient import read_json, readable
+from lmr_author.checks.listing import Entry, listing
 from lmr_author.errors import LmrError, SourceError
 from lmr_author.model import Implementation, TaskInfo
 from lmr_author.source import Module
@@ -36,38 +35,6 @@ NO_REPOSITORY = frozenset({"golden_files", "authoring", ".git", "__pycache__", "
 """Folders of a task that are never the repository."""
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Entry:
-    """Something in the task folder: a file, a folder, a symbolic link, or a special file.
-
-    Attributes:
-        relative: path in the task folder, with ``/``; undecodable bytes as surrogates.
-        kind: ``"file"``, ``"folder"``, ``"link"`` or ``"special"`` (FIFO, socket, device); ``"closed"``, beside
-            its ``"folder"``, for a folder that cannot be listed.
-        size: in bytes, 0 for what is no file.
-    """
-
-    relative: str
-    kind: str
-    size: int
-
-    @property
-    def name(self) -> str:
-        """Last part of the path."""
-        return self.relative.rpartition("/")[2]
-
-    @property
-    def suffix(self) -> str:
-        """File ending with its dot, lower case; "" when there is none."""
-        stem, dot, suffix = self.name.rpartition(".")
-        return f".{suffix.lower()}" if dot and stem else ""
-
-    @property
-    def folder(self) -> str:
-        """The folder it is in; "" for the task folder itself."""
-        return self.relative.rpartition("/")[0]
 
 
 class TaskView:
@@ -97,7 +64,7 @@ class TaskView:
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
         """Everything in the task folder, sorted by folder and name, links not followed."""
-        return tuple(_scan(self._root))
+        return tuple(listing(self._root))
 
     @cached_property
     def repository_entries(self) -> tuple[Entry, ...]:
@@ -151,10 +118,7 @@ class TaskView:
         data = self.read_bytes(self.task.info_path)
         if data is None:
             return None
-        try:
-            value = json.loads(data)
-        except (ValueError, RecursionError):
-            value = _lenient(data)
+        value = read_json(data)
         if not isinstance(value, dict):
             return None
         entries = value.get("implementations")
@@ -309,64 +273,6 @@ class TaskView:
     def relative(self, path: Path) -> str:
         """A path as findings name it: as :meth:`relative_raw`, in characters that can be printed."""
         return readable(self.relative_raw(path))
-
-
-_JSON_PIECE = re.compile(r'"(?:\\.|[^"\\])*"|,(?=\s*[}\]])|//[^\n]*', re.DOTALL)
-
-
-def _lenient(data: bytes) -> object:
-    """JSON with the usual slips of files that were written by hand; None when it is something else."""
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = data.decode("cp1252", "replace")
-    text = _JSON_PIECE.sub(lambda match: match[0] if match[0].startswith('"') else "", text)
-    try:
-        return json.loads(text, strict=False)
-    except (ValueError, RecursionError):
-        return None
-
-
-def readable(name: str) -> str:
-    """A file name in characters that JSON and terminals take: bytes that are no UTF-8 as ``\\xNN``."""
-    return os.fsencode(name).decode("utf-8", "backslashreplace") if _has_surrogates(name) else name
-
-
-def _has_surrogates(text: str) -> bool:
-    return not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text)
-
-
-def _scan(root: str) -> Iterator[Entry]:
-    """Everything below a folder, depth first in the order of names; what cannot be listed is left out."""
-    stack = [(root, "")]
-    while stack:
-        folder, prefix = stack.pop()
-        try:
-            found = sorted(os.scandir(folder), key=lambda item: item.name)
-        except OSError:  # not allowed, or too deep for a path
-            if prefix:
-                yield Entry(prefix[:-1], "closed", 0)
-            continue
-        folders = []
-        for item in found:
-            relative = prefix + item.name
-            if item.is_symlink():
-                yield Entry(relative, "link", 0)
-            elif item.is_dir(follow_symlinks=False):
-                yield Entry(relative, "folder", 0)
-                folders.append((item.path, relative + "/"))
-            elif item.is_file(follow_symlinks=False):
-                yield Entry(relative, "file", _size(item))
-            else:
-                yield Entry(relative, "special", 0)
-        stack.extend(reversed(folders))
-
-
-def _size(item: os.DirEntry[str]) -> int:
-    try:
-        return item.stat(follow_symlinks=False).st_size
-    except OSError:
-        return 0
 
 
 def _file(path: Path | None) -> Path | None:

@@ -12,7 +12,7 @@ from functools import cache, cached_property
 from lmr_author.leaks import lines as text_lines
 from lmr_author.leaks.statements import Statement, of_function, token_weight
 from lmr_author.model import Implementation
-from lmr_author.source import FunctionNode, Module
+from lmr_author.source import FunctionNode, Module, walk
 
 LEAST_WEIGHT = 2.5
 """Functions that tell less than this (``return self.x``) are no solution that could leak."""
@@ -34,7 +34,7 @@ class Trace:
     """Words of which some may be missing.
 
     Attributes:
-        words: each with how much it tells; the longest first: they are the rarest.
+        words: each with how much it tells; those that tell most first, the longest of them first.
         missing: how much may be missing.
     """
 
@@ -45,19 +45,24 @@ class Trace:
     def of(cls, words: Sequence[bytes], share: float) -> Trace:
         """A trace of which a share may be missing."""
         weighed = [(word, token_weight("." + word.decode())) for word in words]
+        weighed.sort(key=lambda item: -item[1])  # so that the fewest are looked for in most files
         return cls(tuple(weighed), share * sum(weight for _, weight in weighed))
 
     def within(self, data: bytes) -> Trace | None:
         """What is left to be looked for in the parts of some bytes; None when too much is missing."""
         found, missing = [], self.missing
-        for word, weight in self.words:
-            if word in data and (len(word) > SHORT or _alone(word).search(data)):
-                found.append((word, weight))
+        for word in self.words:
+            if word[0] in data:
+                found.append(word)
                 continue
-            missing -= weight
+            missing -= word[1]
             if missing < 0:
                 return None
-        return Trace(tuple(found), missing)
+        for word in [word for word in found if len(word[0]) <= SHORT]:  # last: it takes longest
+            if not _alone(word[0]).search(data):
+                found.remove(word)
+                missing -= word[1]
+        return Trace(tuple(found), missing) if missing >= 0 else None
 
 
 SHORT = 4
@@ -66,8 +71,9 @@ SHORT = 4
 
 @cache
 def _alone(word: bytes) -> re.Pattern[bytes]:
-    """Finds a word by itself, also behind the ``\\n`` of a text in JSON."""
-    return re.compile(rb"(?:(?<!\w)|(?<=\\[nt]))%s(?!\w)" % re.escape(word))
+    """Finds a word by itself, also behind the ``\\n`` of a text in JSON: itself first, as that is quick to find."""
+    text = re.escape(word)
+    return re.compile(rb"%s(?!\w)(?:(?<!\w%s)|(?<=\\[nt]%s))" % (text, text, text))
 
 
 @dataclass(frozen=True)
@@ -140,7 +146,7 @@ def solution(
         return None
     outer = {token for item in statements for token in item.shape if token[0] in ".@"}
     rare = {token for token in outer if token_weight(token) == 1.0}
-    own = {item.name for item in ast.walk(node) if isinstance(item, ast.FunctionDef | ast.ClassDef)}
+    own = {item.name for item in walk(node) if isinstance(item, ast.FunctionDef | ast.ClassDef)}
     outer = {
         token[1:] for token in (rare if len(rare) >= 4 else outer)
     } - own  # a copy may call these otherwise

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from lmr_author.source import FunctionNode
+from lmr_author.source import FunctionNode, children
 
 BLANK = "_"
 _LOGGERS = frozenset({"debug", "info", "warning", "warn", "error", "exception", "log", "print", "warn_once"})
@@ -239,6 +239,6 @@ class _Row:
             node, ast.Tuple | ast.expr_context | ast.arguments | ast.FormattedValue | ast.Starred
         ):
             self.tokens.append(type(node).__name__)
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             if not isinstance(child, ast.expr_context):
                 self.expression(child)

@@ -10,9 +10,10 @@ belong to the body included. The region is what masking exchanges and unmasking 
 
 from __future__ import annotations
 
-from lmr_author.source.module import Definition, DefinitionNode, FunctionNode, Module, nodes
+from lmr_author.source.module import Definition, DefinitionNode, FunctionNode, Module
 from lmr_author.source.regions import Region, outside, region, region_bytes, splice, splice_regions
 from lmr_author.source.targets import find, is_generator, matching, methods, suggestion
+from lmr_author.source.tree import children, form, nodes, walk
 
 __all__ = [
     "Definition",
@@ -20,7 +21,9 @@ __all__ = [
     "FunctionNode",
     "Module",
     "Region",
+    "children",
     "find",
+    "form",
     "is_generator",
     "matching",
     "methods",
@@ -31,4 +34,5 @@ __all__ = [
     "splice",
     "splice_regions",
     "suggestion",
+    "walk",
 ]

@@ -10,9 +10,10 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from lmr_author.errors import SourceError
+from lmr_author.source.tree import children
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 DefinitionNode = FunctionNode | ast.ClassDef
@@ -61,12 +62,6 @@ class Definition:
     def is_overload(self) -> bool:
         """Whether it is a ``typing.overload`` stub, which is never what a target means."""
         return any(ast.unparse(item).rpartition(".")[2] == "overload" for item in self.node.decorator_list)
-
-
-@lru_cache(maxsize=64)
-def nodes(tree: ast.AST) -> tuple[ast.AST, ...]:
-    """Everything in a tree, as :func:`ast.walk` has it: many checks look at the same few files."""
-    return tuple(ast.walk(tree))
 
 
 class Module:
@@ -197,7 +192,7 @@ def _walk(
     stack: list[tuple[ast.AST, tuple[str, ...], int]] = [(node, parts, classes)]
     while stack:
         current, above, leading = stack.pop()
-        for child in ast.iter_child_nodes(current):
+        for child in children(current):
             if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 own = (*above, child.name)
                 is_class = isinstance(child, ast.ClassDef)

@@ -10,6 +10,7 @@ from lmr_author.errors import TargetError
 from lmr_author.model import Target
 from lmr_author.source.module import Definition, FunctionNode, Module
 from lmr_author.source.regions import region_bytes
+from lmr_author.source.tree import children
 
 
 def find(module: Module, target: Target) -> Definition:
@@ -93,7 +94,7 @@ def is_generator(node: FunctionNode) -> bool:
                 stack.extend([*arguments.defaults, *(item for item in arguments.kw_defaults if item)])
             stack.extend(getattr(current, "bases", []))
             continue
-        stack.extend(ast.iter_child_nodes(current))
+        stack.extend(children(current))
     return False
 
 

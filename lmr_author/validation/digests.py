@@ -17,7 +17,8 @@ from functools import cache
 from pathlib import Path
 
 from lmr_author import __version__, resources
-from lmr_author.checks.view import Entry, TaskView
+from lmr_author.checks.listing import Entry
+from lmr_author.checks.view import TaskView
 
 MAX_READ = 16 * 1024 * 1024
 """Larger files (bytes) are told by their state alone: a data set is not read to find out that it is the same."""
@@ -84,33 +85,34 @@ def content(view: TaskView) -> str:
 
     What is read for it is held by the view: the checks that follow read nothing twice, and see what was digested.
     """
-    digest = hashlib.sha256(os.fsencode(view.task.root.resolve().name))
+    root = view.task.root.resolve()
+    digest = hashlib.sha256(os.fsencode(root.name))
     for entry in view.entries:
         digest.update(b"\n" + os.fsencode(entry.relative) + b"\0")
-        for piece in _of_one(view, entry):
-            digest.update(piece)
+        data = view.hold(entry) if entry.kind == "file" and entry.size <= MAX_READ else None
+        if data is None:
+            digest.update(_unread(root, entry))
+        else:
+            digest.update(b"file %d " % len(data))
+            digest.update(data)
     return digest.hexdigest()
 
 
-def _of_one(view: TaskView, entry: Entry) -> tuple[bytes, ...]:
-    """What an entry is. Special files are not opened, and links are not followed."""
+def _unread(root: Path, entry: Entry) -> bytes:
+    """What an entry is whose content does not count. Special files are not opened, and links are not followed."""
     if entry.kind in ("folder", "closed"):
-        return (entry.kind.encode(),)
-    path = view.path(entry)
+        return entry.kind.encode()
+    path = root / entry.relative
     try:
         if entry.kind == "link":
             # Whether it leads anywhere is all that is asked of what lies outside.
-            leads = f" {view.task.root.resolve()} {path.exists()}".encode("utf-8", "surrogateescape")
-            return b"link ", os.fsencode(path.readlink()), leads
-        if entry.kind == "file" and entry.size <= MAX_READ:
-            data = view.hold(entry)
-            return (b"gone",) if data is None else (f"file {len(data)} ".encode(), data)
+            return os.fsencode(f"link {path.readlink()} {root} {path.exists()}")
         found = os.lstat(path)
     except OSError as error:
-        return (f"error {error.errno}".encode(),)
+        return f"error {error.errno}".encode()
     if entry.kind == "file":
-        return (f"large {found.st_size} {found.st_ino} {found.st_ctime_ns}".encode(),)
-    return (f"kind {stat.S_IFMT(found.st_mode)}".encode(),)
+        return f"large or closed {found.st_size} {found.st_ino} {found.st_ctime_ns}".encode()
+    return f"kind {stat.S_IFMT(found.st_mode)}".encode()
 
 
 def _sha256(text: str) -> str:

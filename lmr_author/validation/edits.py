@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lmr_author.checks.view import TaskView, readable
+from lmr_author.checks.lenient import readable
+from lmr_author.checks.view import TaskView
 from lmr_author.taskdir import INFO
 
 Keys = tuple[str | int, ...]

@@ -14,6 +14,7 @@ from typing import Any
 from lmr_author.checks import hygiene
 from lmr_author.checks.info_category import canonical_category
 from lmr_author.checks.info_json import raw_implementations
+from lmr_author.checks.lenient import readable
 from lmr_author.checks.lookup import (
     candidates,
     clean_path,
@@ -24,7 +25,7 @@ from lmr_author.checks.lookup import (
     unit_test_path,
 )
 from lmr_author.checks.scan import histories, scan
-from lmr_author.checks.view import TaskView, readable
+from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation
 from lmr_author.validation.edits import Edit, Keys, PutAside, RenameKey, ReplaceText, SetValue
 

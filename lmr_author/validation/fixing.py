@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lmr_author import files
-from lmr_author.checks.view import TaskView, readable
+from lmr_author.checks.lenient import readable
+from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding
 from lmr_author.taskdir import AUTHORING, TaskDir
 from lmr_author.validation.edits import Change, changes

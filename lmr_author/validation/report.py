@@ -9,7 +9,7 @@ from typing import Any
 
 from lmr_author import __version__
 from lmr_author.accepted import Accepted
-from lmr_author.checks.view import readable
+from lmr_author.checks.lenient import readable
 from lmr_author.model import Finding, Severity
 from lmr_author.taskdir import TaskDir
 from lmr_author.validation.properties import Held

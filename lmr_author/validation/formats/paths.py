@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from urllib.parse import quote
 
-from lmr_author.checks.view import readable
+from lmr_author.checks.lenient import readable
 from lmr_author.model import Finding
 from lmr_author.taskdir import INFO
 from lmr_author.validation.report import TaskReport

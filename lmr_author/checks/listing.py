@@ -1,0 +1,66 @@
+"""What lies in a task folder: files, folders, links and what is none of these."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from operator import attrgetter
+from typing import NamedTuple
+
+
+class Entry(NamedTuple):
+    """Something in the task folder: a file, a folder, a symbolic link, or a special file.
+
+    Attributes:
+        relative: path in the task folder, with ``/``; undecodable bytes as surrogates.
+        kind: ``"file"``, ``"folder"``, ``"link"`` or ``"special"`` (FIFO, socket, device); ``"closed"``, beside
+            its ``"folder"``, for a folder that cannot be listed.
+        size: in bytes, 0 for what is no file.
+        name: last part of the path.
+        folder: the folder it is in; "" for the task folder itself.
+    """
+
+    relative: str
+    kind: str
+    size: int
+    name: str
+    folder: str
+
+    @property
+    def suffix(self) -> str:
+        """File ending with its dot, lower case; "" when there is none."""
+        stem, dot, suffix = self.name.rpartition(".")
+        return f".{suffix.lower()}" if dot and stem else ""
+
+
+def listing(root: str) -> Iterator[Entry]:
+    """Everything below a folder, depth first in the order of names, links not followed."""
+    stack = [("", "")]
+    while stack:
+        relative, name = stack.pop()
+        try:
+            with os.scandir(f"{root}/{relative}") as opened:
+                found = sorted(opened, key=attrgetter("name"))
+        except OSError:  # not allowed, or too deep for a path
+            if relative:
+                yield Entry(relative, "closed", 0, name, relative.rpartition("/")[0])
+            continue
+        prefix = f"{relative}/" if relative else ""
+        folders = []
+        for item in found:
+            name = item.name
+            if item.is_file(follow_symlinks=False):
+                yield Entry(prefix + name, "file", _size(item), name, relative)
+            elif item.is_dir(follow_symlinks=False):
+                yield Entry(prefix + name, "folder", 0, name, relative)
+                folders.append((prefix + name, name))
+            else:
+                yield Entry(prefix + name, "link" if item.is_symlink() else "special", 0, name, relative)
+        stack.extend(reversed(folders))
+
+
+def _size(item: os.DirEntry[str]) -> int:
+    try:
+        return item.stat(follow_symlinks=False).st_size
+    except OSError:
+        return 0
