@@ -65,6 +65,9 @@ def code_of(module: Module | None) -> pyc.Code | None:
 
 def copies(data: bytes, wanted: list[Features]) -> Iterator[tuple[Solution, float, str]]:
     """(solution, share, function) of each solution in a compiled file."""
+    wanted = [one for one in wanted if _may_be_in(one, data)]
+    if not wanted:
+        return
     try:
         module = pyc.read(data)
     except pyc.NotCompiledPython:
@@ -79,6 +82,14 @@ def copies(data: bytes, wanted: list[Features]) -> Iterator[tuple[Solution, floa
         if found:
             share, name = max(found)
             yield one.solution, share, name
+
+
+def _may_be_in(one: Features, data: bytes) -> bool:
+    """A quick look that rules most files out: names stand in compiled files as they are."""
+    needed = one.telling if len(one.telling) >= 2 else one.golden
+    least = SHARE if len(one.telling) >= 2 else 1.0
+    missing = sum(item.startswith("n:") and item[2:].encode() not in data for item in needed)
+    return len(needed) - missing >= least * len(needed) or any(_in_bytes(data, [one]))
 
 
 def _share(one: Features, code: pyc.Code) -> float:

@@ -47,7 +47,7 @@ def time(seconds: float) -> Iterator[None]:
 def memory(size: int) -> Iterator[None]:
     """Let this process have only so many bytes more; what asks for more gets a MemoryError."""
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    wanted = _in_use() + size
+    wanted = in_use() + size
     known = [limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY]
     resource.setrlimit(resource.RLIMIT_AS, (min([wanted, *known]), hard))
     try:
@@ -56,7 +56,7 @@ def memory(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
-def _in_use() -> int:
+def in_use() -> int:
     """Bytes of address space of this process; 0 where that cannot be told."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[0])

@@ -38,16 +38,25 @@ def look(task: TaskDir, checks: Sequence[Check], store: Store | None) -> tuple[s
 
 def main() -> None:
     """Answer requests until there are no more."""
+    serve(sys.argv[1:])
+
+
+def serve(codes: Sequence[str]) -> None:
+    """Answer the requests on file 0 in file 1, until there are no more.
+
+    Args:
+        codes: of the checks to run.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started this ends it
-    resource.setrlimit(resource.RLIMIT_AS, (limits.MAX_MEMORY, limits.MAX_MEMORY))
-    out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # nothing else may come between the answers
+    most = limits.in_use() + limits.MAX_MEMORY
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # nothing else may come between the answers
     gc.freeze()  # trees of code have no cycles: looking for some is a fifth of the time
     gc.set_threshold(100_000, 50, 50)
-    codes = sys.argv[1:]
     checks = [by_code()[code] for code in codes]
     store = Store.of_user(codes)
-    for line in sys.stdin.buffer:
+    for line in os.fdopen(0, "rb", closefd=False):
         request = json.loads(line)
         task = TaskDir(Path(request["root"]))
         key, result = look(task, checks, store if request["cached"] else None)

@@ -5,21 +5,14 @@ from __future__ import annotations
 import json
 import os
 import queue
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from lmr_author.taskdir import TaskDir
 from lmr_author.validation import limits
 from lmr_author.validation.examine import lost
+from lmr_author.validation.processes import Process, start
 from lmr_author.validation.result import TaskResult
-
-_ROOT = str(Path(__file__).resolve().parent.parent.parent)
-_PROGRAM = f"import sys; sys.path.append({_ROOT!r}); from lmr_author.validation.worker import main; main()"
-# Never with the current folder on the path: a task is untrusted.
-_COMMAND = (sys.executable, "-P", "-c", _PROGRAM)
 
 Answer = tuple[int, str, TaskResult]
 """Which task, the key of its content ("" where it is not to be kept), and the result."""
@@ -59,6 +52,8 @@ def validate_all(
 
     threads = [threading.Thread(target=work, args=(worker,), daemon=True) for worker in crew]
     try:
+        for worker in crew:
+            worker.running()  # before there are threads, so that they can be copies of this process
         for thread in threads:
             thread.start()
         for _ in tasks:
@@ -78,13 +73,13 @@ class _Worker:
         self._codes = codes
         self._cached = cached
         self._seconds = seconds
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Process | None = None
         self._ended = False
         self._lock = threading.Lock()
 
     def ask(self, task: TaskDir) -> tuple[str, TaskResult]:
         """The key of a task's content and its result; what the process died of is a finding."""
-        process = self._running()
+        process = self.running()
         assert process.stdin and process.stdout
         late = threading.Event()
 
@@ -116,22 +111,16 @@ class _Worker:
         if process is not None:
             self._gone(process)
 
-    def _running(self) -> subprocess.Popen[bytes]:
+    def running(self) -> Process:
+        """The process, started if there is none. Raises queue.Empty when it was ended."""
         with self._lock:
             if self._ended:
                 raise queue.Empty
             if self._process is None:
-                self._process = subprocess.Popen(
-                    [*_COMMAND, *self._codes],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.DEVNULL,
-                    cwd=os.sep,
-                    env=_environment(),
-                )
+                self._process = start(self._codes)
             return self._process
 
-    def _gone(self, process: subprocess.Popen[bytes]) -> None:
+    def _gone(self, process: Process) -> None:
         process.kill()
         process.wait()
         with self._lock:
@@ -143,9 +132,3 @@ class _Worker:
                     stream.close()
                 except OSError:
                     pass
-
-
-def _environment() -> dict[str, str]:
-    """This process's own, with the cache's folder as it is seen from here."""
-    chosen = os.environ.get("LMR_AUTHOR_CACHE")
-    return {**os.environ, **({"LMR_AUTHOR_CACHE": str(Path(chosen).absolute())} if chosen else {})}

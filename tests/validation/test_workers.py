@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import os
+import json
 import shutil
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from lmr_author.checks import example_task
 from lmr_author.checks.registry import ALL_CHECKS, by_code
 from lmr_author.taskdir import TaskDir
+from lmr_author.validation.processes import start
 from lmr_author.validation.run import ALONE_BELOW, validate
 from lmr_author.validation.store import Store
 from lmr_author.validation.workers import validate_all
@@ -84,13 +87,62 @@ def test_a_task_that_ends_its_process_is_a_finding(tmp_path: Path) -> None:
 
 def test_no_process_is_left_when_nobody_wants_the_rest(tmp_path: Path) -> None:
     tasks = [example_task.write(tmp_path, number) for number in range(1, 5)]
+    before = _children()
     answers = validate_all(tasks, CODES, 2, cached=False)
     next(answers)
+    assert len(_children()) == len(before) + 2
     answers.close()  # type: ignore[attr-defined]
 
-    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
-    commands = [Path(f"/proc/{child}/cmdline").read_bytes() for child in children]
-    assert not [command for command in commands if b"validation.worker" in command]
+    assert _children() == before
+
+
+def _children() -> list[str]:
+    """Processes that this one started, in whatever thread."""
+    lists = Path("/proc/self/task").glob("*/children")
+    return sorted(child for found in lists for child in found.read_text().split())
+
+
+@pytest.fixture
+def beside_a_thread() -> Iterator[None]:
+    """Something else that runs in this process."""
+    end = threading.Event()
+    thread = threading.Thread(target=end.wait)
+    thread.start()
+    yield
+    end.set()
+    thread.join()
+
+
+@pytest.mark.usefixtures("beside_a_thread")
+def test_beside_a_thread_new_processes_find_the_same(tmp_path: Path, cache: Path) -> None:
+    tasks = _tree(tmp_path)
+
+    assert validate(tasks, store=Store.of_user(CODES), jobs=2) == validate(tasks)
+
+
+@pytest.mark.usefixtures("beside_a_thread")
+def test_a_new_process_that_ends_is_a_finding(tmp_path: Path) -> None:
+    answers = list(validate_all([example_task.write(tmp_path)], ["LMR999"], 1, cached=False))
+
+    assert ["ended the process" in result.findings[0].message for _, _, result in answers] == [True]
+
+
+def test_a_copy_of_this_process_holds_none_of_its_files(tmp_path: Path) -> None:
+    with (tmp_path / "held.txt").open("w") as held:
+        process = start(["LMR201"])
+        task = example_task.write(tmp_path)
+        assert process.stdin and process.stdout
+        process.stdin.write(json.dumps({"root": str(task.root), "cached": False}).encode() + b"\n")
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["result"]["findings"] == []
+        (number,) = set(_children())
+        files = {str(path.readlink()) for path in Path(f"/proc/{number}/fd").iterdir()}
+        assert held.name not in files and Path(f"/proc/{number}/cwd").readlink() == Path("/")
+    process.stdin.close()
+    assert process.stdout.read() == b""  # it ends when nobody can ask any more
+    process.stdout.close()
+    process.wait()
+    assert _children() == []
 
 
 def test_only_chosen_checks_run_in_the_processes(tmp_path: Path) -> None:

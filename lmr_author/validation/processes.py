@@ -1,0 +1,106 @@
+"""A process that validates tasks, made in the quickest way that is safe."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, Protocol
+
+_ROOT = str(Path(__file__).resolve().parent.parent.parent)
+_PROGRAM = f"import sys; sys.path.append({_ROOT!r}); from lmr_author.validation.worker import main; main()"
+# Never with the current folder on the path: a task is untrusted.
+_COMMAND = (sys.executable, "-P", "-c", _PROGRAM)
+_MOST_FILES = 1 << 16
+
+
+class Process(Protocol):
+    """A process that reads requests and writes answers (:mod:`lmr_author.validation.worker`)."""
+
+    @property
+    def stdin(self) -> IO[bytes] | None:
+        """Where requests are written."""
+
+    @property
+    def stdout(self) -> IO[bytes] | None:
+        """Where answers are read."""
+
+    def kill(self) -> None:
+        """End it, should it still run."""
+
+    def wait(self) -> int:
+        """Wait until it has ended."""
+
+
+def start(codes: Sequence[str]) -> Process:
+    """A process for some checks.
+
+    A copy of this one has everything loaded, and is ready at once; but a copy of a process in which something else
+    runs may wait for ever for what that held.
+    """
+    if sys.platform == "linux" and threading.active_count() == 1:
+        return _Copy(codes)
+    return subprocess.Popen(
+        [*_COMMAND, *codes],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=os.sep,
+        env=_environment(),
+    )
+
+
+class _Copy:
+    """A copy of this process that does nothing but answer, and holds none of its files."""
+
+    def __init__(self, codes: Sequence[str]) -> None:
+        from lmr_author.validation import worker
+
+        requests, write_requests = os.pipe()
+        read_answers, answers = os.pipe()
+        self._ended = False
+        self._lock = threading.Lock()
+        self._id = os.fork()
+        if self._id == 0:
+            try:
+                _become(requests, answers)
+                worker.serve(codes)
+            finally:
+                os._exit(0)
+        os.close(requests)
+        os.close(answers)
+        self.stdin: IO[bytes] | None = os.fdopen(write_requests, "wb")
+        self.stdout: IO[bytes] | None = os.fdopen(read_answers, "rb")
+
+    def kill(self) -> None:
+        with self._lock:
+            if not self._ended:
+                os.kill(self._id, signal.SIGKILL)
+
+    def wait(self) -> int:
+        with self._lock:
+            if not self._ended:
+                os.waitpid(self._id, 0)
+                self._ended = True
+        return 0
+
+
+def _become(requests: int, answers: int) -> None:
+    """Take on what a process of its own would have: three open files, its folder, its environment and signals."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    os.environ.update(_environment())
+    os.chdir(os.sep)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for number, file in enumerate((requests, answers, nothing)):
+        os.dup2(file, number)
+    os.closerange(3, _MOST_FILES)
+
+
+def _environment() -> dict[str, str]:
+    """This process's own, with the cache's folder as it is seen from here."""
+    chosen = os.environ.get("LMR_AUTHOR_CACHE")
+    return {**os.environ, **({"LMR_AUTHOR_CACHE": str(Path(chosen).absolute())} if chosen else {})}
