@@ -104,6 +104,12 @@ def read_inside(root: str, path: str | Path, limit: int) -> bytes | None:
 
 def read_regular(path: str, limit: int) -> bytes | None:
     """The content of a regular file that is no link; None for everything else, or more than ``limit`` bytes."""
+    found = read_with_status(path, limit)
+    return None if found is None else found[0]
+
+
+def read_with_status(path: str, limit: int) -> tuple[bytes, os.stat_result] | None:
+    """As :func:`read_regular`, with what the file system said of the file when it was opened."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     except (OSError, ValueError):
@@ -112,7 +118,7 @@ def read_regular(path: str, limit: int) -> bytes | None:
         status = os.fstat(handle)
         if not stat.S_ISREG(status.st_mode) or status.st_size > limit:
             return None
-        return _read(handle, status.st_size, limit)
+        return _read(handle, status.st_size, limit), status
     except OSError:
         return None
     finally:

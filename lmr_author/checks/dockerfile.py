@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from lmr_author.checks.dockerignore import ignored
 from lmr_author.checks.listing import Entry
 from lmr_author.checks.view import TaskView
 
@@ -227,39 +228,6 @@ def shell_text(text: str) -> str:
             words[2] if len(words) > 2 and words[1].endswith("c") and "sh" in words[0] else shlex.join(words)
         )
     return _SHELL.sub(r"\2", text)
-
-
-def ignored(view: TaskView, relative: str) -> bool:
-    """Whether ``.dockerignore`` keeps a path out of the build context."""
-    rules = view.memo("dockerignore", lambda: _ignore_rules(view))
-    return _ignored(rules, relative) if rules else False
-
-
-_Rules = list[tuple[bool, re.Pattern[str]]]
-
-
-def _ignore_rules(view: TaskView) -> _Rules:
-    """(whether it keeps out, which paths) of each line of ``.dockerignore``; the last that fits decides."""
-    rules = []
-    for line in (view.text(view.task.dockerignore) or "").splitlines():
-        pattern = line.strip()
-        if not pattern or pattern.startswith("#"):
-            continue
-        negated = pattern.startswith("!")
-        pattern = pattern.lstrip("!").strip().removeprefix("./").strip("/")
-        options = sorted({pattern, pattern.removeprefix("**/")})
-        rules.append((not negated, re.compile("|".join(map(fnmatch.translate, options)))))
-    return rules
-
-
-def _ignored(rules: _Rules, relative: str) -> bool:
-    """What the rules say of a path, which they name itself or by a folder above it."""
-    parts = relative.split("/")
-    heads = ["/".join(parts[: count + 1]) for count in range(len(parts))]
-    for keeps_out, pattern in reversed(rules):
-        if any(map(pattern.match, heads)):
-            return keeps_out
-    return False
 
 
 def copied(view: TaskView, sources: list[str]) -> list[Entry]:

@@ -18,6 +18,8 @@ class Entry(NamedTuple):
         size: in bytes, 0 for what is no file.
         name: last part of the path.
         folder: the folder it is in; "" for the task folder itself.
+        suffix: file ending with its dot, lower case; "" when there is none.
+        status: what the file system says of it; None for folders.
     """
 
     relative: str
@@ -25,12 +27,8 @@ class Entry(NamedTuple):
     size: int
     name: str
     folder: str
-
-    @property
-    def suffix(self) -> str:
-        """File ending with its dot, lower case; "" when there is none."""
-        stem, dot, suffix = self.name.rpartition(".")
-        return f".{suffix.lower()}" if dot and stem else ""
+    suffix: str = ""
+    status: os.stat_result | None = None
 
 
 def listing(root: str) -> Iterator[Entry]:
@@ -49,18 +47,34 @@ def listing(root: str) -> Iterator[Entry]:
         folders = []
         for item in found:
             name = item.name
-            if item.is_file(follow_symlinks=False):
-                yield Entry(prefix + name, "file", _size(item), name, relative)
-            elif item.is_dir(follow_symlinks=False):
-                yield Entry(prefix + name, "folder", 0, name, relative)
+            if item.is_dir(follow_symlinks=False):
+                yield Entry(prefix + name, "folder", 0, name, relative, _suffix(name))
                 folders.append((prefix + name, name))
+                continue
+            status = _status(item)
+            if item.is_file(follow_symlinks=False):
+                size = status.st_size if status else 0
+                yield Entry(prefix + name, "file", size, name, relative, _suffix(name), status)
             else:
-                yield Entry(prefix + name, "link" if item.is_symlink() else "special", 0, name, relative)
+                kind = "link" if item.is_symlink() else "special"
+                yield Entry(prefix + name, kind, 0, name, relative, _suffix(name), status)
         stack.extend(reversed(folders))
 
 
-def _size(item: os.DirEntry[str]) -> int:
+def _suffix(name: str) -> str:
+    stem, dot, suffix = name.rpartition(".")
+    return f".{suffix.lower()}" if dot and stem else ""
+
+
+def _status(item: os.DirEntry[str]) -> os.stat_result | None:
     try:
-        return item.stat(follow_symlinks=False).st_size
+        return item.stat(follow_symlinks=False)
     except OSError:
-        return 0
+        return None
+
+
+def same_state(one: os.stat_result | None, other: os.stat_result | None) -> bool:
+    """Whether two states of a file are those of the same content."""
+    if one is None or other is None:
+        return one is other
+    return (one.st_ctime_ns, one.st_size, one.st_ino) == (other.st_ctime_ns, other.st_size, other.st_ino)

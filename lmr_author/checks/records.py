@@ -135,6 +135,8 @@ WITH_SCHEMA = (
 
 
 def _schema_name(relative: str) -> str | None:
+    if not relative.startswith("authoring/"):
+        return None
     name = relative.removeprefix("authoring/").removesuffix(".json")
     if name in WITH_SCHEMA and relative == f"authoring/{name}.json":
         return name

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 
 from lmr_author import files
 from lmr_author.checks.lenient import read_json, readable
-from lmr_author.checks.listing import Entry, listing
+from lmr_author.checks.listing import Entry, listing, same_state
 from lmr_author.errors import LmrError, SourceError
 from lmr_author.model import Implementation, TaskInfo
 from lmr_author.source import Module
@@ -51,6 +51,10 @@ class TaskView:
         self._bytes: dict[Path, bytes | None] = {}
         self._held: dict[str, bytes] = {}
         self._room = MAX_HELD
+        self.disturbed = False
+        """Whether a file was read that is no longer the one that was listed."""
+        self.read_unheld = False
+        """Whether a file was read by its path alone, so that a change since it was listed is not known."""
         self._memo: dict[object, object] = {}
         self.left_out = 0
         """Implementations beyond ``MAX_IMPLEMENTATIONS``, known once ``raw`` was read."""
@@ -241,14 +245,20 @@ class TaskView:
         held = self._held.get(self.relative_raw(path)) if self._held else None
         if held is not None:
             return held if len(held) <= limit else None
-        return files.read_inside(self._root, path, limit)
+        data = files.read_inside(self._root, path, limit)
+        self.read_unheld |= data is not None
+        return data
 
     def read_entry(self, entry: Entry, limit: int = MAX_TEXT) -> bytes | None:
         """A file's content, not cached, as for :meth:`read_once`; no folder above an entry is a link."""
         held = self._held.get(entry.relative)
         if held is not None:
             return held if len(held) <= limit else None
-        return files.read_regular(f"{self._root}/{entry.relative}", limit)
+        found = files.read_with_status(f"{self._root}/{entry.relative}", limit)
+        if found is None:
+            return None
+        self.disturbed |= not same_state(entry.status, found[1])
+        return found[0]
 
     def hold(self, entry: Entry) -> bytes | None:
         """A file's content, held for later readers while there is room for it."""

@@ -12,12 +12,13 @@ import hashlib
 import os
 import stat
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from lmr_author import __version__, resources
-from lmr_author.checks.listing import Entry
+from lmr_author.checks.listing import Entry, same_state
 from lmr_author.checks.view import TaskView
 
 MAX_READ = 16 * 1024 * 1024
@@ -29,7 +30,7 @@ class State:
     """What the file system says about a folder.
 
     Attributes:
-        digest: hexadecimal SHA-256; "" when the folder cannot be listed.
+        digest: hexadecimal SHA-256.
         newest: the last change of anything in it, in nanoseconds since 1970.
     """
 
@@ -58,24 +59,43 @@ def state(root: Path, *, sources: bool = False) -> State:
     """
     lines: list[str] = []
     newest = 0
-    stack = [os.fspath(root)]
+    top = os.fspath(root)
+    stack = [""]
     while stack:
         folder = stack.pop()
         try:
-            with os.scandir(folder) as found:
+            with os.scandir(f"{top}/{folder}") as found:
                 for item in found:
-                    one = item.stat(follow_symlinks=False)
+                    path = f"{folder}/{item.name}" if folder else item.name
                     if item.is_dir(follow_symlinks=False):
-                        stack.append(item.path)
-                        lines.append(f"{item.path}/{one.st_mode}")
-                        continue
-                    if sources and not item.name.endswith(".py"):
-                        continue
-                    changed = one.st_ctime_ns
-                    newest = changed if changed > newest else newest
-                    lines.append(f"{item.path}\0{changed} {one.st_size} {one.st_ino} {one.st_mode}")
-        except OSError as error:
-            lines.append(f"{folder}\0{error.errno}")
+                        stack.append(path)
+                        lines.append(f"{path}/")
+                    elif not sources or path.endswith(".py"):
+                        one = item.stat(follow_symlinks=False)
+                        changed = one.st_ctime_ns
+                        newest = changed if changed > newest else newest
+                        lines.append(f"{path}\0{changed} {one.st_size} {one.st_ino} {one.st_mode}")
+        except OSError:
+            lines.append(f"{folder}\0closed")
+    return _state(lines, newest)
+
+
+def state_of(entries: Iterable[Entry]) -> State:
+    """As :func:`state`, of a folder that was listed already."""
+    lines: list[str] = []
+    newest = 0
+    for entry in entries:
+        one = entry.status
+        if one is not None:
+            changed = one.st_ctime_ns
+            newest = changed if changed > newest else newest
+            lines.append(f"{entry.relative}\0{changed} {one.st_size} {one.st_ino} {one.st_mode}")
+        else:
+            lines.append(f"{entry.relative}/" if entry.kind == "folder" else f"{entry.relative}\0closed")
+    return _state(lines, newest)
+
+
+def _state(lines: list[str], newest: int) -> State:
     lines.sort()
     return State(_sha256("\n".join(lines)), newest)
 
@@ -91,14 +111,14 @@ def content(view: TaskView) -> str:
         digest.update(b"\n" + os.fsencode(entry.relative) + b"\0")
         data = view.hold(entry) if entry.kind == "file" and entry.size <= MAX_READ else None
         if data is None:
-            digest.update(_unread(root, entry))
+            digest.update(_unread(view, root, entry))
         else:
             digest.update(b"file %d " % len(data))
             digest.update(data)
     return digest.hexdigest()
 
 
-def _unread(root: Path, entry: Entry) -> bytes:
+def _unread(view: TaskView, root: Path, entry: Entry) -> bytes:
     """What an entry is whose content does not count. Special files are not opened, and links are not followed."""
     if entry.kind in ("folder", "closed"):
         return entry.kind.encode()
@@ -107,9 +127,11 @@ def _unread(root: Path, entry: Entry) -> bytes:
         if entry.kind == "link":
             # Whether it leads anywhere is all that is asked of what lies outside.
             return os.fsencode(f"link {path.readlink()} {root} {path.exists()}")
-        found = os.lstat(path)
+        found = path.lstat()
     except OSError as error:
+        view.disturbed = True
         return f"error {error.errno}".encode()
+    view.disturbed |= not same_state(entry.status, found)
     if entry.kind == "file":
         return f"large or closed {found.st_size} {found.st_ino} {found.st_ctime_ns}".encode()
     return f"kind {stat.S_IFMT(found.st_mode)}".encode()

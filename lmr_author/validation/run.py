@@ -20,7 +20,7 @@ from lmr_author.validation.properties import held
 from lmr_author.validation.report import Report, TaskReport
 from lmr_author.validation.result import Claim, TaskResult
 from lmr_author.validation.store import Store
-from lmr_author.validation.worker import look
+from lmr_author.validation.worker import Answer, look
 from lmr_author.validation.workers import validate_all
 
 __all__ = ["ALONE_BELOW", "INTERNAL", "select_checks", "validate", "validate_task", "validate_view"]
@@ -104,8 +104,9 @@ def _results(
     tasks: Sequence[TaskDir], checks: Sequence[Check], store: Store | None, jobs: int
 ) -> Iterator[tuple[int, TaskResult]]:
     """The number and result of each task, in any order."""
-    states = [store.state_key(task.root) if store else "" for task in tasks]
-    known = store.unchanged(states) if store else {}
+    look_up = store is not None and not store.is_empty()
+    states = [store.state_key(task.root) if store and look_up else "" for task in tasks]
+    known = store.unchanged(states) if store and look_up else {}
     left = []
     for number, state in enumerate(states):
         if state in known:
@@ -113,11 +114,11 @@ def _results(
         else:
             left.append(number)
     try:
-        for number, key, result in _examined(tasks, left, checks, store, jobs):
-            if store and _is_whole(result) and store.state_key(tasks[number].root) == states[number]:
-                store.keep(states[number], key, result)
+        for number, answer in _examined(tasks, left, checks, store, jobs):
+            if store and _is_whole(answer.result):
+                store.keep(answer.state, answer.content, answer.result)
                 store.flush(more_than=_FLUSH)
-            yield number, result
+            yield number, answer.result
     finally:
         if store:
             store.flush()  # also after Ctrl-C: the next run goes on from there
@@ -125,28 +126,28 @@ def _results(
 
 def _examined(
     tasks: Sequence[TaskDir], left: Sequence[int], checks: Sequence[Check], store: Store | None, jobs: int
-) -> Iterator[tuple[int, str, TaskResult]]:
+) -> Iterator[tuple[int, Answer]]:
     """The tasks that are left, in several processes where that is worth it."""
     ours = all(by_code().get(check.code) is check for check in checks)
     if jobs > 1 and len(left) >= ALONE_BELOW and ours:
         codes = [check.code for check in checks]
         chosen = [tasks[number] for number in left]
-        for place, key, result in validate_all(chosen, codes, jobs, cached=store is not None):
-            yield left[place], key, result
+        for place, answer in validate_all(chosen, codes, jobs, cached=store is not None):
+            yield left[place], answer
         return
     for number in left:
-        yield number, *_here(tasks[number], checks, store)
+        yield number, _here(tasks[number], checks, store)
 
 
-def _here(task: TaskDir, checks: Sequence[Check], store: Store | None) -> tuple[str, TaskResult]:
-    """The key and result of a task, looked at in this process, with the limits that others have."""
+def _here(task: TaskDir, checks: Sequence[Check], store: Store | None) -> Answer:
+    """What is found in a task, looked at in this process, with the limits that others have."""
     try:
         with limits.memory(limits.MAX_MEMORY), limits.time(limits.SECONDS):
             return look(task, checks, store)
     except limits.TooLateError:
-        return "", lost(task, f"took more than {limits.SECONDS:.0f} s")
+        return Answer(lost(task, f"took more than {limits.SECONDS:.0f} s"))
     except MemoryError:
-        return "", lost(task, "needed too much memory")
+        return Answer(lost(task, "needed too much memory"))
 
 
 def _is_whole(result: TaskResult) -> bool:

@@ -43,12 +43,24 @@ class Store:
         """The one in the user's cache folder."""
         return cls(Cache.of_user("validation"), codes)
 
+    def is_empty(self) -> bool:
+        """Whether nothing is known, so that there is nothing to look for."""
+        return self.cache.is_empty()
+
     def state_key(self, root: Path) -> str:
         """The key of a task's state; "" when a file changed too recently for its state to be trusted."""
-        place = os.path.realpath(root)
-        state = digests.state(Path(place))
+        return self._state_key(root, digests.state(root.resolve()))
+
+    def seen_key(self, view: TaskView) -> str | None:
+        """The key of the state that a task was in while it was read; None when it was changed meanwhile."""
+        seen = digests.state_of(view.entries)
+        if view.disturbed or (view.read_unheld and digests.state(view.task.root.resolve()) != seen):
+            return None
+        return self._state_key(view.task.root, seen)
+
+    def _state_key(self, root: Path, state: digests.State) -> str:
         settled = state.newest < time.time_ns() - self.settled * 1e9
-        return self._key("state", place, state.digest) if settled else ""
+        return self._key("state", os.path.realpath(root), state.digest) if settled else ""
 
     def content_key(self, view: TaskView) -> str:
         """The key of a task's content."""

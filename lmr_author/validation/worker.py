@@ -3,8 +3,8 @@
     worker.py CODE… <REQUESTS >ANSWERS
 
 A request is a JSON object: ``root``, the task's folder, and ``cached``, whether the cache may be asked. An answer
-is one, too: the ``key`` of the task's content ("" without the cache) and the ``result``. Requests come one at a
-time, so that a process that dies, or takes too long, has done so over a task that is known.
+is an :class:`Answer`. Requests come one at a time, so that a process that dies, or takes too long, has done so over
+a task that is known.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ import resource
 import signal
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from lmr_author.checks.base import Check
 from lmr_author.checks.registry import by_code
@@ -28,12 +30,39 @@ from lmr_author.validation.result import TaskResult
 from lmr_author.validation.store import Store
 
 
-def look(task: TaskDir, checks: Sequence[Check], store: Store | None) -> tuple[str, TaskResult]:
-    """The key of a task's content ("" without a store) and its result, known or new."""
+@dataclass(frozen=True)
+class Answer:
+    """What is found in a task, and where it is to be kept.
+
+    Attributes:
+        result: the findings.
+        content: the key of the task's content; "" when the result is not to be kept.
+        state: the key of its state; "" when that does not stand for a content.
+    """
+
+    result: TaskResult
+    content: str = ""
+    state: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain values."""
+        return {"result": self.result.to_json(), "content": self.content, "state": self.state}
+
+    @classmethod
+    def from_json(cls, data: Any) -> Answer:
+        """What :meth:`to_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
+        return cls(TaskResult.from_json(data["result"]), str(data["content"]), str(data["state"]))
+
+
+def look(task: TaskDir, checks: Sequence[Check], store: Store | None) -> Answer:
+    """The result of a task, known or new; without a store it is not to be kept."""
     view = TaskView(task)
-    key = store.content_key(view) if store else ""
-    known = store.results([key]).get(key) if store else None
-    return key, known or examine(view, checks)
+    if store is None:
+        return Answer(examine(view, checks))
+    content = store.content_key(view)
+    result = store.results([content]).get(content) or examine(view, checks)
+    state = store.seen_key(view)
+    return Answer(result) if state is None else Answer(result, content, state)
 
 
 def main() -> None:
@@ -59,8 +88,8 @@ def serve(codes: Sequence[str]) -> None:
     for line in os.fdopen(0, "rb", closefd=False):
         request = json.loads(line)
         task = TaskDir(Path(request["root"]))
-        key, result = look(task, checks, store if request["cached"] else None)
-        out.write(json.dumps({"key": key, "result": result.to_json()}).encode("ascii") + b"\n")
+        answer = look(task, checks, store if request["cached"] else None)
+        out.write(json.dumps(answer.to_json()).encode("ascii") + b"\n")
         out.flush()
 
 

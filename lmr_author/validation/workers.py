@@ -12,10 +12,7 @@ from lmr_author.taskdir import TaskDir
 from lmr_author.validation import limits
 from lmr_author.validation.examine import lost
 from lmr_author.validation.processes import Process, start
-from lmr_author.validation.result import TaskResult
-
-Answer = tuple[int, str, TaskResult]
-"""Which task, the key of its content ("" where it is not to be kept), and the result."""
+from lmr_author.validation.worker import Answer
 
 
 def validate_all(
@@ -25,8 +22,8 @@ def validate_all(
     *,
     cached: bool,
     seconds: float = limits.SECONDS,
-) -> Iterator[Answer]:
-    """Results of tasks as they are ready, in any order. Ctrl-C ends all processes.
+) -> Iterator[tuple[int, Answer]]:
+    """The number and answer of each task as it is ready, in any order. Ctrl-C ends all processes.
 
     Args:
         codes: of the checks to run.
@@ -36,7 +33,7 @@ def validate_all(
     """
     crew = [_Worker(codes, cached, seconds) for _ in range(min(jobs, len(tasks)))]
     waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
-    answers: queue.SimpleQueue[Answer | BaseException] = queue.SimpleQueue()
+    answers: queue.SimpleQueue[tuple[int, Answer] | BaseException] = queue.SimpleQueue()
     for number in range(len(tasks)):
         waiting.put(number)
 
@@ -44,7 +41,7 @@ def validate_all(
         try:
             while True:
                 number = waiting.get_nowait()
-                answers.put((number, *worker.ask(tasks[number])))
+                answers.put((number, worker.ask(tasks[number])))
         except queue.Empty:
             pass
         except BaseException as error:
@@ -77,8 +74,8 @@ class _Worker:
         self._ended = False
         self._lock = threading.Lock()
 
-    def ask(self, task: TaskDir) -> tuple[str, TaskResult]:
-        """The key of a task's content and its result; what the process died of is a finding."""
+    def ask(self, task: TaskDir) -> Answer:
+        """What the process says of a task; what it died of is a finding."""
         process = self.running()
         assert process.stdin and process.stdout
         late = threading.Event()
@@ -94,12 +91,11 @@ class _Worker:
             request = {"root": os.fspath(task.root.absolute()), "cached": self._cached}
             process.stdin.write(json.dumps(request).encode("ascii") + b"\n")
             process.stdin.flush()
-            answer = json.loads(process.stdout.readline())
-            return str(answer["key"]), TaskResult.from_json(answer["result"])
+            return Answer.from_json(json.loads(process.stdout.readline()))
         except (OSError, ValueError):
             why = f"took more than {self._seconds:.0f} s" if late.is_set() else "ended the process"
             self._gone(process)
-            return "", lost(task, why)
+            return Answer(lost(task, why))
         finally:
             timer.cancel()
 

@@ -167,6 +167,35 @@ def test_what_was_changed_a_moment_ago_is_read_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "change",
+    [
+        lambda root: _append(root / "Dockerfile"),
+        lambda root: _same_size_and_time(root / "info.json"),
+        lambda root: (root / "margin-ranking" / "LICENSE").unlink(),
+    ],
+    ids=["a line more", "the same size and time", "a file less"],
+)
+def test_what_changes_while_it_is_read_is_not_kept(change: Callable[[Path], None], tmp_path: Path) -> None:
+    view = TaskView(example_task.write(tmp_path))
+    assert len(view.entries) > 10
+    change(view.task.root)
+
+    _store(tmp_path).content_key(view)
+
+    assert _store(tmp_path).seen_key(view) is None
+
+
+def test_what_was_listed_has_the_state_of_the_folder(tmp_path: Path) -> None:
+    task = example_task.write(tmp_path)
+    _linked(task.root / "margin-ranking" / "LICENSE")
+    os.mkfifo(task.root / "pipe")
+    (task.root / "empty").mkdir()
+
+    assert digests.state_of(TaskView(task).entries) == digests.state(task.root)
+    assert _store(tmp_path).seen_key(TaskView(task)) == _store(tmp_path).state_key(task.root)
+
+
+@pytest.mark.parametrize(
     "entry", [b"", b"{", b"[1]", b'{"task": 1}', b'{"task": "a", "findings": [{}], "claims": []}', b"\xff"]
 )
 def test_a_damaged_entry_is_no_result(entry: bytes, tmp_path: Path, examined: Counting) -> None:
