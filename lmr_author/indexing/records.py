@@ -1,7 +1,8 @@
 """One Python file to its entries: what a worker process does, and all that it imports.
 
 The result is kept as JSON: ``{"definitions": [row, …], "calls": {name: count}}``, or ``{"reason": …}`` for a
-file that cannot be read. A row is an :class:`~lmr_author.indexing.entry.Entry` without its path.
+file that cannot be read. A row is an :class:`~lmr_author.indexing.entry.Entry` without its path. An *outline*
+is the same without words, comments and calls, which cost as much as all else that is not the parser.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import stat
 import tokenize
 import warnings
 from collections import Counter
+from collections.abc import Sequence
 from itertools import filterfalse
 from typing import Any
 
@@ -30,16 +32,17 @@ MAX_BYTES = 2 * 1024 * 1024
 """Larger Python files are generated tables, not code."""
 
 
+_JSON = json.JSONEncoder(separators=(",", ":"))
 _KINDS = {ast.FunctionDef: "function", ast.AsyncFunctionDef: "async", ast.ClassDef: "class"}
 
 
-def read_file(path: str) -> tuple[str, bytes]:
+def read_file(path: str, words: bool = True) -> tuple[str, bytes]:
     """(digest of its content, its record as JSON) of a file. Never raises for what is in it.
 
     A link, a FIFO, a device or a file that is too large has the digest "": there is nothing to cache.
     """
     data, reason = content(path)
-    return (digest(data), record(data)) if data is not None else ("", unread(reason))
+    return (digest(data), record(data, words)) if data is not None else ("", unread(reason))
 
 
 def content(path: str) -> tuple[bytes | None, str]:
@@ -71,10 +74,10 @@ def unread(reason: str) -> bytes:
     return json.dumps({"reason": reason}).encode()
 
 
-def record(data: bytes) -> bytes:
-    """The record of a file's content as JSON, in ASCII. Never raises."""
+def record(data: bytes, words: bool = True) -> bytes:
+    """The record of a file's content as JSON, in ASCII; without words its outline. Never raises."""
     try:
-        return json.dumps(_record(data), separators=(",", ":")).encode()
+        return _JSON.encode(_record(data, words)).encode()
     except SyntaxError as error:
         place = f"line {error.lineno}: " if error.lineno else ""
         return unread(f"not Python 3: {place}{error.msg}")
@@ -84,27 +87,51 @@ def record(data: bytes) -> bytes:
         return unread(f"not Python 3: {error}")
 
 
-def _record(data: bytes) -> dict[str, Any]:
+def _record(data: bytes, words: bool) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = ast.parse(data)
-    encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-    text = Text(data.decode("utf-8-sig" if encoding == "utf-8" else encoding))
     found = definitions(tree)
+    text = Text(_decoded(data)) if words or b"yield" in data else None
+    rows = _rows(found, text if b"yield" in data else None)
+    if text is None or not words:
+        return {"definitions": [[*row, "", ""] for row in rows], "calls": {}}
     tokens = [_tokens(item, text) for item in found]
     counted = text.counted()
     skipped = no_words(counted)  # asked once for the file: functions have the same ones again and again
+    for row, item, own in zip(rows, found, tokens, strict=True):
+        row.append(" ".join(filterfalse(skipped.__contains__, own)))
+        commented = bool(own) and text.has("#", item.node.lineno, item.node.end_lineno)
+        row.append(comments(own) if commented else "")
+    return {"definitions": rows, "calls": calls(counted, (item.parts[-1] for item in found), skipped)}
+
+
+def _decoded(data: bytes) -> str:
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    return data.decode("utf-8-sig" if encoding == "utf-8" else encoding)
+
+
+def _rows(found: Sequence[Found], yielding: Text | None) -> list[list[Any]]:
+    """What is known of a file's definitions, but for words and comments.
+
+    Args:
+        yielding: the file's text, when the word ``yield`` is in it; None spares looking for generators.
+    """
     totals = Counter([item.qualname for item in found])
     seen: Counter[str] = Counter()
     rows = []
-    for item, own in zip(found, tokens, strict=True):
+    for item in found:
         name = item.qualname
         seen[name] += 1
-        words = " ".join(filterfalse(skipped.__contains__, own))
-        commented = bool(own) and text.has("#", item.node.lineno, item.node.end_lineno)
-        about = comments(own) if commented else ""
-        rows.append([*_row(item, text, seen[name], totals[name]), words, about])
-    return {"definitions": rows, "calls": calls(counted, (item.parts[-1] for item in found), skipped)}
+        generator = yielding is not None and _is_generator(item.node, yielding)
+        rows.append(_row(item, generator, seen[name], totals[name]))
+    return rows
+
+
+def _is_generator(node: Any, text: Text) -> bool:
+    if type(node) is ast.ClassDef or not text.has("yield", node.lineno, node.end_lineno):
+        return False
+    return is_generator(node)
 
 
 def _tokens(item: Found, text: Text) -> dict[str, None]:
@@ -117,7 +144,7 @@ def _tokens(item: Found, text: Text) -> dict[str, None]:
     return found
 
 
-def _row(item: Found, text: Text, nth: int, siblings: int) -> list[Any]:
+def _row(item: Found, generator: bool, nth: int, siblings: int) -> list[Any]:
     """What is known of a definition, but for its words and comments."""
     node = item.node
     kind = type(node)
@@ -136,7 +163,7 @@ def _row(item: Found, text: Text, nth: int, siblings: int) -> list[Any]:
         min([decorator.lineno for decorator in decorators]) if decorators else node.lineno,
         nth,
         siblings,
-        kind is not ast.ClassDef and text.has("yield", node.lineno, node.end_lineno) and is_generator(node),
+        generator,
         [_dotted(decorator) for decorator in decorators] if decorators else [],
         _parameters(node.args) if kind is not ast.ClassDef else [_source(base) for base in node.bases],
         len(shape),

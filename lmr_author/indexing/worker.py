@@ -1,9 +1,10 @@
 """A process that reads files for the index: paths on stdin, a line for each on stdout.
 
-    worker.py <PATHS.json >LINES
+    worker.py <BATCHES >LINES
 
-stdin is a JSON list of paths; each line is ``DIGEST RECORD`` (see ``records.read_file``), in the order of the
-paths, so that a parser that dies can be laid on the file it died on.
+A line of stdin is JSON: whether words are wanted, and a list of paths. For each path, in their order, a line
+``DIGEST RECORD`` is written (see ``records.read_file``), so that a parser that dies can be laid on the file it
+died on.
 """
 
 from __future__ import annotations
@@ -19,10 +20,12 @@ def main() -> None:
     """Read the files. Trees of syntax hold no cycles, so the cyclic collector would look at them in vain."""
     gc.disable()
     out = sys.stdout.buffer
-    for path in json.load(sys.stdin):
-        digest, record = read_file(path)
-        out.write(digest.encode() + b" " + record + b"\n")
-        out.flush()
+    for batch in sys.stdin.buffer:
+        words, paths = json.loads(batch)
+        for path in paths:
+            digest, record = read_file(path, words)
+            out.write(digest.encode() + b" " + record + b"\n")
+            out.flush()
 
 
 if __name__ == "__main__":

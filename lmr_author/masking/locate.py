@@ -64,7 +64,7 @@ def _meant(repository: Path, text: str, here: Path) -> str:
             return f"did you mean {' or '.join(known)}?" if known else f"{name} has no function there"
     if ":" in text or "/" in text:
         return ""
-    found = indexing.build(repository).similar(text.strip().rpartition(".")[2])
+    found = indexing.build(repository, words=False).similar(text.strip().rpartition(".")[2])
     return f"did you mean {' or '.join(item.node_id for item in found)}?" if found else ""
 
 
@@ -123,7 +123,7 @@ def python_files(repository: Path) -> Iterator[Path]:
 
 def _similar(repository: Path, target: Target) -> list[indexing.Entry]:
     """Definitions of the target's last name anywhere in the repository, else of the most similar names."""
-    return indexing.build(repository).similar(target.name)
+    return indexing.build(repository, words=False).similar(target.name)
 
 
 def _similar_files(repository: Path, target: Target) -> str:

@@ -12,6 +12,9 @@ from lmr_author.source.module import Definition, FunctionNode, Module
 from lmr_author.source.regions import region_bytes
 from lmr_author.source.tree import children
 
+_YIELDS = frozenset({ast.Yield, ast.YieldFrom})
+_SCOPES = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda})
+
 
 def find(module: Module, target: Target) -> Definition:
     """The definition that a target names. Raises TargetError: unknown (did you mean) or ambiguous."""
@@ -84,9 +87,10 @@ def is_generator(node: FunctionNode) -> bool:
     stack: list[ast.AST] = list(node.body)
     while stack:
         current = stack.pop()
-        if isinstance(current, ast.Yield | ast.YieldFrom):
+        kind = type(current)
+        if kind in _YIELDS:
             return True
-        if isinstance(current, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+        if kind in _SCOPES:
             # Decorators, defaults and bases are evaluated in the enclosing scope, and a yield there is ours.
             stack.extend(getattr(current, "decorator_list", []))
             arguments = getattr(current, "args", None)

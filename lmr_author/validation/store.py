@@ -16,11 +16,9 @@ from pathlib import Path
 
 from lmr_author.checks.view import TaskView
 from lmr_author.indexing import Cache
+from lmr_author.indexing.states import SETTLED
 from lmr_author.validation import digests
 from lmr_author.validation.result import TaskResult
-
-SETTLED = 2.0
-"""Seconds: a file changed so recently may be changed again within one tick of the file system's clock."""
 
 
 @dataclass

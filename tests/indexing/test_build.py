@@ -99,7 +99,8 @@ def test_a_process_that_dies_of_files_costs_only_those(many: Path, monkeypatch: 
 import os
 from lmr_author.indexing import worker
 real = worker.read_file
-worker.read_file = lambda path: os._exit(9) if path.endswith(("07.py", "08.py", "21.py")) else real(path)
+dying = ("07.py", "08.py", "21.py")
+worker.read_file = lambda path, words: os._exit(9) if path.endswith(dying) else real(path, words)
 worker.main()
 """
     start = workers._PROGRAM.partition("from ")[0]
@@ -109,6 +110,16 @@ worker.main()
     crashed = [path for path, reason in reasons(index).items() if "crashed" in reason]
     assert sorted(crashed) == ["07.py", "08.py", "21.py"]
     assert len(index.functions) == 27
+
+
+def test_an_outline_is_the_index_without_words(many: Path, tmp_path: Path) -> None:
+    write(many, {"words.py": "def loss(x):\n    yield helper(x)  # why\n"})
+    cache = Cache(tmp_path / "index.sqlite3")
+    outline, whole = (build(many, cache=cache, words=words) for words in (False, True))
+    assert outline.entries == tuple(item._replace(words="", comments="") for item in whole.entries)
+    assert (outline.files, outline.unread, outline.calls["words.py"]) == (whole.files, whole.unread, {})
+    assert (whole.reused, whole.named("loss")[0].comments) == (0, "why")
+    assert build(many, cache=cache, words=False).reused == len(whole.files) + len(whole.unread)
 
 
 def test_another_content_under_the_files_own_lines(tmp_path: Path) -> None:

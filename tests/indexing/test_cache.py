@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.indexing import Cache, build, cache
+from lmr_author.indexing import Cache, build, cache, records, states
 
 
 @pytest.fixture
@@ -49,6 +49,41 @@ def test_it_goes_by_content_not_by_path(repository: Path, path: Path) -> None:
     index = build(moved, cache=Cache(path))
     assert index.reused == 6
     assert "again.py" in index.files
+
+
+def test_a_file_whose_state_is_known_is_not_even_opened(
+    repository: Path, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(states, "SETTLED", 0.0)
+    build(repository, cache=Cache(path))
+    opened = []
+    monkeypatch.setattr(records, "content", lambda path: opened.append(path) or (None, "no"))
+    assert build(repository, cache=Cache(path)).reused == 6
+    assert opened == []
+
+
+@pytest.mark.parametrize("settled", [0.0, 3600.0], ids=["by state", "by content"])
+def test_what_changed_is_seen_though_its_size_and_time_did_not(
+    settled: float, repository: Path, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(states, "SETTLED", settled)
+    file = repository / "0.py"
+    build(repository, cache=Cache(path))
+    before = file.stat()
+    file.write_text("def g0(): return 0\n")
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert file.stat().st_size == before.st_size
+    changed = build(repository, cache=Cache(path))
+    assert (changed.named("g0")[0].path, changed.reused) == ("0.py", 5)
+    file.unlink()
+    file.symlink_to("1.py")
+    assert [item.path for item in build(repository, cache=Cache(path)).unread] == ["0.py", "bad.py"]
+
+
+def test_what_changed_just_now_is_read_again(repository: Path, path: Path) -> None:
+    build(repository, cache=Cache(path))
+    known = states.States(Cache(path), str(repository), ["0.py", "no.py"], ())
+    assert (known.digests(), known.sizes["no.py"]) == ({}, 0)
 
 
 def garbage(path: Path) -> None:
