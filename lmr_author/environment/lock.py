@@ -53,6 +53,7 @@ def lock(
     hashes: bool = False,
     offline: bool = False,
     changes: tuple[str, ...] = (),
+    after: Attempt | None = None,
 ) -> Lock:
     """Pin a recipe for a base image; offline, or when no versions fit together, it is not, and says why.
 
@@ -65,9 +66,13 @@ def lock(
         hashes: write the hashes of each version's files.
         offline: answer from uv's cache alone.
         changes: what the caller changed of the repository's own requirements, for the lock's comments.
+        after: where an earlier resolution ended (:attr:`Conflict.reached`), with other requirements: what it had put
+            aside is put aside, and is not found out again.
     """
-    first = replace(_first(recipe, base), hashes=hashes, offline=offline)
-    if not first.declared:
+    first = after or replace(_first(recipe, base), hashes=hashes, offline=offline)
+    if after is not None:
+        made = _resolved(after, recipe, base, seconds, progress, _index(recipe, base, offline))
+    elif not first.declared:
         made = Lock("", True, "the repository needs nothing beside PyTorch", hashes=hashes)
     elif seconds <= 0:
         made = _offline(first)
@@ -95,7 +100,11 @@ def _as_early_as_possible(
     everything = _resolved(attempt, later, base, seconds / 2, progress, index)
     if everything.pinned and (not made.pinned or len(everything.compiled) < len(made.compiled)):
         return replace(everything, changes=(change, *everything.changes))
-    return made if made.pinned or made.conflict else everything
+    if made.pinned or made.conflict:
+        return made
+    # It ended on another day than the recipe's: there is no going on from there.
+    other = everything.conflict
+    return replace(everything, conflict=replace(other, reached=None)) if other else everything
 
 
 def _in_vain(made: Lock, index: Index) -> bool:
@@ -128,6 +137,7 @@ def _resolved(
 ) -> Lock:
     """Call uv until it succeeds, putting aside what stands in the way, or until that would be a decision."""
     deadline = time.monotonic() + seconds
+    told: tuple[str, ...] = ()
     for _ in range(ATTEMPTS):
         left = deadline - time.monotonic()
         done = compile_once(attempt, recipe, base, left) if left > 1 else None
@@ -145,9 +155,9 @@ def _resolved(
         if isinstance(after, Lock):
             return after
         said = (*after.remarks, *after.changes)
-        if progress is not None and said:
-            progress(said[-1])
-        attempt = after
+        if progress is not None and said != told:
+            progress(next((line for line in reversed(said) if line not in told), "asking the index"))
+        told, attempt = said, after
     return unpinned(attempt, f"more than {ATTEMPTS} requirements stand in the way")
 
 

@@ -16,10 +16,15 @@ class Conflict:
     Attributes:
         cause: the resolver's reason, on one line.
         blamed: the requirements that it names, with their origins.
+        certain: those of them that are in the way whatever the others are: a version without a wheel for this Python,
+            or one that the index does not have.
+        reached: the attempt that met it, so that a search can go on there; None when it cannot.
     """
 
     cause: str
     blamed: tuple[Declared, ...]
+    certain: tuple[Declared, ...] = ()
+    reached: Attempt | None = None
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,29 @@ def _in_conflict(attempt: Attempt, stderr: str, text: str, index: Index) -> Atte
         return _leave_out(attempt, guessed.name, "no version of it fits, and nobody declares it", text)
     cause = resolver.cause(stderr)
     made = unpinned(attempt, f"no versions fit together: {cause}")
-    return replace(made, conflict=Conflict(cause, tuple(named)))
+    return replace(made, conflict=Conflict(cause, tuple(named), _certain(named, text), attempt))
+
+
+def _certain(named: list[Declared], text: str) -> tuple[Declared, ...]:
+    """Exact versions that cannot be had for this Python, by uv's message: no other requirement's change helps."""
+    return tuple(
+        item
+        for item in named
+        if is_exact(item)
+        and any(
+            re.search(pattern.format(rf"{re.escape(item.name)}==\S+"), text, re.I)
+            for pattern in _CANNOT_BE_HAD
+        )
+    )
+
+
+_CANNOT_BE_HAD = (
+    r"(?:Because|and) {} has no (?:usable )?wheels",
+    r"(?:Because|and) there is no version of {}",
+    r"does not satisfy Python\S* and {} depends on Python",
+    r"we can conclude that {} cannot be used",
+)
+"""What uv says of a version that is no choice at all."""
 
 
 def _as_on_the_index(attempt: Attempt, item: Declared, text: str) -> Attempt | Lock:
@@ -145,10 +167,28 @@ def _unbuildable(attempt: Attempt, name: str, text: str) -> Attempt | Lock:
     if item is not None and item.mentioned and Requirement(item.text).specifier:
         remark = f"{item} without its version, which cannot be built here and which is only mentioned"
         return _replaced(attempt, item, item.name, remark)
-    if item is None or not is_exact(item):
+    if item is None:
+        return _only_later(attempt, name, text)
+    if not is_exact(item):
         return _leave_out(attempt, name, "it cannot be built to learn what it needs", text)
     remark = f"{item} is installed as it is: it cannot be built here to learn what it needs"
     return _as_is(attempt, canonical, remark)
+
+
+def _only_later(attempt: Attempt, name: str, text: str) -> Attempt | Lock:
+    """What another package needs, and uv went back to a version that cannot be built: only later ones are left."""
+    why = "it cannot be built to learn what it needs"
+    match = re.search(rf"`{re.escape(name)}==([^`\s]+)`", text)
+    above = f"{name}>{match[1]}" if match else ""
+    if not above or above in attempt.above:
+        return _leave_out(attempt, name, why, text)
+    others = tuple(item for item in attempt.above if not item.startswith(f"{name}>"))
+    return replace(
+        attempt,
+        above=(*others, above),
+        built=tuple(other for other in attempt.built if other != name),
+        remarks=(*attempt.remarks, f"{above}: earlier versions of it cannot be built"),
+    )
 
 
 def _as_is(attempt: Attempt, name: str, remark: str) -> Attempt:
@@ -165,7 +205,9 @@ def _leave_out(attempt: Attempt, name: str, why: str, text: str) -> Attempt | Lo
     gone = next((item for item in attempt.declared if item.name == canonical), None)
     if gone is None:
         cause = f"{canonical}, which another package needs, cannot be had: {printable(text, 300)}"
-        return replace(unpinned(attempt, cause), conflict=Conflict(cause, tuple(_named(attempt, text))))
+        named = tuple(_named(attempt, text))
+        certain = named if len(named) == 1 and is_exact(named[0]) else ()
+        return replace(unpinned(attempt, cause), conflict=Conflict(cause, named, certain, attempt))
     remark = f"{gone} is left out: {why}"
     return replace(
         attempt,

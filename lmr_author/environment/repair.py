@@ -11,6 +11,7 @@ from packaging.utils import canonicalize_name
 
 from lmr_author.environment.failures.changes import (
     ArchivedMirrors,
+    BuiltWith,
     Change,
     Drop,
     ManualPages,
@@ -103,11 +104,53 @@ def _changed(change: Change, texts: Texts, index: Index, droppable: Collection[s
         return replace(texts, dockerfile=_inserted(texts.dockerfile, "RUN mkdir -p /usr/share/man/man1"))
     if isinstance(change, OldNames):
         return replace(texts, dockerfile=_inserted(texts.dockerfile, _GIVEN_BACK))
+    if isinstance(change, BuiltWith):
+        return _built_with(change, texts, index)
     if isinstance(change, Requirements):
         return _with_requirements(change.texts, texts, change, index)
     if isinstance(change, Drop | Newer | Older | Wheel):
         return _with_another(change, texts, index, droppable)
     return None
+
+
+_APART = (
+    "{mark}\n"
+    "# {name} is built before the others, with what its source needs and without pip's build isolation.\n"
+    "RUN set -eu; \\\n"
+    "    sed -n '/^{name}==/p' /opt/lmr-author/requirements.lock > /opt/lmr-author/apart.txt; \\\n"
+    "    if [ -s /opt/lmr-author/apart.txt ]; then \\\n"
+    "        python3 -m pip install --target /opt/lmr-author/build {needs}; \\\n"
+    "        PYTHONPATH=/opt/lmr-author/build python3 -m pip install --no-deps --no-build-isolation \\\n"
+    "            -r /opt/lmr-author/apart.txt; \\\n"
+    "        rm -rf /opt/lmr-author/build; \\\n"
+    "    fi\n\n"
+)
+_LOCK_COPIED = re.compile(r"^COPY requirements\.lock /opt/lmr-author/requirements\.lock\n", re.M)
+
+
+def _built_with(change: BuiltWith, texts: Texts, index: Index) -> Texts | None:
+    """A Dockerfile that builds a package after the lock is there and before it is installed.
+
+    None for a lock with hashes, or a Dockerfile that was not made by this program. A module that the lock has (numpy)
+    is taken in the lock's version.
+    """
+    held = {name: _plain(text) for name, text in entries(texts.lock) if name}
+    match = _LOCK_COPIED.search(texts.dockerfile)
+    if change.name not in held or "--hash=" in texts.lock or match is None:
+        return None
+    ours = tuple(held[text] for text in change.needs if text in held)
+    others = tuple(text for text in change.needs if text not in held)
+    lines = [*ours, *(index.resolve(others, change) if others else [])]
+    if others and len(lines) == len(ours):
+        return None
+    needs = " ".join(f"'{line.split(';')[0].strip()}'" for line in sorted(set(lines)))
+    block = _APART.format(mark=MARK, name=change.name, needs=needs)
+    if f"/^{change.name}==/p" in texts.dockerfile:
+        return None
+    # The comments on what follows stay above it.
+    return replace(
+        texts, dockerfile=f"{texts.dockerfile[: match.end()]}\n{block}{texts.dockerfile[match.end() :]}"
+    )
 
 
 def _with_another(

@@ -53,6 +53,7 @@ class Attempt:
         constraints: versions that apply if a package is needed at all.
         as_is: requirements that go into the lock without being looked at.
         built: packages of which there is only the source.
+        above: versions that are looked at of what others need, each as ``name>version``: earlier ones cannot be built.
         later: packages that may be newer than the date, each as ``name=date``.
         wheels_from: day from which there are wheels for the image's Python, where that is after the date; else "".
         why_later: why some packages may be of that day, in words.
@@ -68,6 +69,7 @@ class Attempt:
     constraints: tuple[Declared, ...] = ()
     as_is: tuple[Declared, ...] = ()
     built: tuple[str, ...] = ()
+    above: tuple[str, ...] = ()
     later: tuple[str, ...] = ()
     wheels_from: str = ""
     why_later: str = ""
@@ -93,7 +95,7 @@ def compile_once(attempt: Attempt, recipe: Recipe, base: BaseImage, seconds: flo
         raise LmrError("the program uv is missing", "install lmr-author again") from error
     with files.temporary_folder("lmr-author-lock-") as folder:
         _write(folder / "requirements.in", [item.text for item in attempt.declared])
-        _write(folder / "constraints.txt", [item.text for item in attempt.constraints])
+        _write(folder / "constraints.txt", [*(item.text for item in attempt.constraints), *attempt.above])
         own = [recipe.project] if recipe.project else []
         own += sorted(TORCH_NEEDS - {item.name for item in attempt.declared})
         _write(folder / "excludes.txt", [*sorted(TORCH_FAMILY), *NVIDIA, *own])

@@ -95,6 +95,7 @@ def nearest(
     base: BaseImage,
     *,
     built: tuple[str, ...] | None = None,
+    tried: bool = False,
     offline: bool = False,
 ) -> str:
     """A pin as the first later version that has a wheel for the image's Python, ``numpy==1.17.2`` → ``numpy==1.23.2``.
@@ -104,12 +105,17 @@ def nearest(
     Args:
         built: where it is what the pin needs that has no wheel: the packages of which the source is enough. What
             the first later version needs then has wheels, too.
+        tried: its source could not be built, so that it is no help even where there are wheels for no Python.
     """
     if not is_exact(item):
         return ""
     requirement = Requirement(item.text)
     pinned = next(part.version for part in requirement.specifier).partition("+")[0]
-    if built is None and not is_compiled(f"{requirement.name}=={pinned}", base, offline=offline):
+    if (
+        built is None
+        and not tried
+        and not is_compiled(f"{requirement.name}=={pinned}", base, offline=offline)
+    ):
         return ""
     # What is pinned may be newer than the commit, and so may the first wheel for this Python.
     dates = (recipe.date, None) if recipe.date else (None,)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from lmr_author import environment
 from lmr_author.environment import BaseImage, Lock, Recipe
 from lmr_author.environment.recipe import Declared
+from lmr_author.environment.relax import Relaxing, relaxed
+from lmr_author.environment.resolver import Attempt
 from lmr_author.errors import LmrError
 from lmr_author.workflow import new_task_records as records
 from lmr_author.workflow.env import (
@@ -80,6 +82,7 @@ def _made(
     *,
     changes: tuple[str, ...] = (),
     seconds: float | None = None,
+    after: Attempt | None = None,
 ) -> Lock:
     """A lock with a command's options."""
     return environment.lock(
@@ -90,6 +93,7 @@ def _made(
         hashes=options.hashes,
         offline=options.offline,
         changes=changes,
+        after=after,
     )
 
 
@@ -115,7 +119,6 @@ def _relaxed(
     agree: Agree | None,
 ) -> Lock:
     """A lock with changes that were agreed to. Raises LmrError, which says what would work."""
-    from lmr_author.environment.relax import relaxed
     from lmr_author.environment.wheels import nearest, not_before
 
     later, _ = not_before(recipe, base)
@@ -124,16 +127,19 @@ def _relaxed(
         itself = nearest(item, later, base, offline=options.offline)
         return itself or nearest(item, later, base, built=(), offline=options.offline)
 
-    made = relaxed(
+    found = relaxed(
         recipe,
         failed,
-        lambda changed, words, left: _made(changed, base, options, changes=words, seconds=left),
+        lambda changed, words, left, after: _made(
+            changed, base, options, changes=words, seconds=left, after=after
+        ),
         first_later,
         seconds=options.seconds,
         progress=progress,
     )
+    made = found.lock
     if made is None:
-        raise LmrError(_why(failed, base), _advice(failed))
+        raise LmrError(_why(failed, base), _advice(failed, found))
     changes = "; ".join(made.changes)
     if options.relax or (agree and agree(f"{_why(failed, base)}. It works with {changes}. Do that?")):
         return made
@@ -148,9 +154,9 @@ def _why(failed: Lock, base: BaseImage) -> str:
     return f"no versions fit together for Python {base.python}{named}: {failed.conflict.cause}"
 
 
-def _advice(failed: Lock) -> str:
+def _advice(failed: Lock, found: Relaxing) -> str:
     if failed.conflict is not None:
-        return "no change that was tried helps: another --python or --base-image, or --date"
+        return _tried(found)
     if "does not answer" in failed.note:
         return "check the network; --offline uses what was asked before"
     if "cache" in failed.note:
@@ -160,6 +166,20 @@ def _advice(failed: Lock) -> str:
         if "took longer" in failed.note
         else "see the requirements that it names"
     )
+
+
+def _tried(found: Relaxing) -> str:
+    """How far the search for changes came, and what is left to do."""
+    tries = f"{found.tries} {'try' if found.tries == 1 else 'tries'}"
+    done = (
+        f"{found.stopped} after {tries}; more: --timeout, or"
+        if found.stopped
+        else f"no change that was tried helps ({tries}):"
+    )
+    advice = f"{done} another --python or --base-image, or --date"
+    if found.left is None:
+        return advice
+    return f"{advice}. These changes helped: {'; '.join(found.changes)}. Still in the way: {found.left.cause}"
 
 
 def _write_lock(found: Detected, made: Lock, options: LockOptions) -> Written:

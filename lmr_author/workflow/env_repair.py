@@ -14,7 +14,15 @@ from packaging.utils import canonicalize_name
 from lmr_author import files
 from lmr_author.environment import Recipe, choose_base, detect, lock, stamp
 from lmr_author.environment.failures import Change, Explanation
-from lmr_author.environment.failures.changes import Drop, Newer, Older, Relaxed, Requirements, Wheel
+from lmr_author.environment.failures.changes import (
+    BuiltWith,
+    Drop,
+    Newer,
+    Older,
+    Relaxed,
+    Requirements,
+    Wheel,
+)
 from lmr_author.environment.recipe import Declared, is_exact, parse_requirement
 from lmr_author.environment.repair import Index, Texts, repaired, requirements
 from lmr_author.environment.wheels import nearest, not_before
@@ -88,9 +96,13 @@ class Repairs:
         """A change, and what is tried when it cannot be made or does not help."""
         if isinstance(change, Older):
             return change, replace(change, years=3)
-        if not isinstance(change, Wheel):
+        if not isinstance(change, Wheel | BuiltWith):
             return (change,)
-        return Relaxed(), change, Drop(change.name, "it cannot be installed, and no code imports it at once")
+        drop = Drop(change.name, "it cannot be installed, and no code imports it at once")
+        # What makes the whole lock fit this Python comes before a later version of one package.
+        return (
+            (change, Wheel(change.name), drop) if isinstance(change, BuiltWith) else (Relaxed(), change, drop)
+        )
 
     def _changed(self, change: Change, before: Texts, known: env_facts.Known, minor: str) -> Texts | None:
         if isinstance(change, Relaxed):
@@ -185,7 +197,7 @@ def _next_wheel(pin: str, known: env_facts.Known, python: str) -> str:
     """The first later version of a pin that has a wheel for the image's Python; "" when there is none."""
     item = parse_requirement(pin, "requirements.lock")
     base = choose_base(Recipe(), known.base.reference or None, python)
-    return nearest(item, Recipe(date=known.date), base) if isinstance(item, Declared) else ""
+    return nearest(item, Recipe(date=known.date), base, tried=True) if isinstance(item, Declared) else ""
 
 
 def _difference(before: Texts, after: Texts) -> str:

@@ -12,8 +12,10 @@ import pytest
 
 from lmr_author.environment import Lock, Recipe, choose_base, lock
 from lmr_author.environment.locked import Conflict
+from lmr_author.environment.looser import Looser, continued, loosened
 from lmr_author.environment.recipe import Declared
-from lmr_author.environment.relax import loosened, relaxed
+from lmr_author.environment.relax import MOST_TRIES, Relaxing, relaxed
+from lmr_author.environment.resolver import Attempt
 from lmr_author.environment.wheels import nearest
 from tests.servers import Release, only_index
 
@@ -56,8 +58,8 @@ def recipe(
 def relax(wanted: Recipe) -> Lock | None:
     """The lock that `env lock --relax` makes of what does not fit."""
 
-    def resolve(changed: Recipe, changes: tuple[str, ...], seconds: float) -> Lock:
-        return lock(changed, BASE, seconds=seconds, changes=changes)
+    def resolve(changed: Recipe, changes: tuple[str, ...], seconds: float, after: Attempt | None) -> Lock:
+        return lock(changed, BASE, seconds=seconds, changes=changes, after=after)
 
     failed = lock(wanted, BASE)
     assert not failed.pinned
@@ -68,7 +70,7 @@ def relax(wanted: Recipe) -> Lock | None:
         lambda item: nearest(item, wanted, BASE),
         seconds=60,
         now=datetime(2022, 12, 1, tzinfo=UTC),
-    )
+    ).lock
 
 
 def pins(made: Lock | None) -> list[str]:
@@ -117,17 +119,88 @@ def test_what_no_code_imports_may_go() -> None:
     assert relax(recipe(*wanted)) is None, "it is needed, and nothing helps"
 
 
+def test_what_cannot_be_had_gives_way_before_any_other_day_is_tried() -> None:
+    """Each conflict costs one try, and each goes on where the last one ended."""
+    wanted = recipe("fast==1.0", "slow==1.0", "colour", imported=("fast", "slow", "colour"))
+    told: list[str] = []
+    after: list[bool] = []
+
+    def resolve(changed: Recipe, changes: tuple[str, ...], seconds: float, reached: Attempt | None) -> Lock:
+        after.append(reached is not None)
+        return lock(changed, BASE, seconds=seconds, changes=changes, after=reached)
+
+    failed = lock(wanted, BASE)
+    assert failed.conflict is not None and [str(item) for item in failed.conflict.certain] == [
+        "fast==1.0 (r.txt:1)"
+    ]
+    found = relaxed(
+        wanted, failed, resolve, lambda item: nearest(item, wanted, BASE), seconds=60, progress=told.append
+    )
+    assert pins(found.lock) == ["colour==2.0", "fast==1.1", "slow==1.1"]
+    assert (found.tries, found.stopped, after) == (2, "", [True, True])
+    assert told == [
+        "try 1: fast==1.1 in place of fast==1.0 (r.txt:1)",
+        "try 2: slow==1.1 in place of slow==1.0 (r.txt:2), beside 1 other change",
+    ]
+
+
+def test_one_try_tells_that_no_other_day_helps() -> None:
+    days: list[datetime | None] = []
+
+    def resolve(changed: Recipe, changes: tuple[str, ...], seconds: float, after: Attempt | None) -> Lock:
+        days.append(changed.date)
+        return lock(changed, BASE, seconds=seconds, changes=changes, after=after)
+
+    wanted = recipe("loss==1.0", "maths==2.0")
+    made = relaxed(wanted, lock(wanted, BASE), resolve, lambda item: "", seconds=60)
+    assert pins(made.lock) == ["loss==1.1", "maths==2.0"]
+    assert [day for day in days if day != DATE] == [datetime(2024, 1, 1, tzinfo=UTC)]
+
+
+def endless(seconds: float) -> tuple[Relaxing, list[str]]:
+    """A search in which each change only shows the next thing in the way, and what it said."""
+    wanted = replace(recipe(*(f"p{n}==1.0" for n in range(300)), imported=()), date=None)
+    told: list[str] = []
+
+    def resolve(changed: Recipe, changes: tuple[str, ...], left: float, after: Attempt | None) -> Lock:
+        blamed = next(item for item in wanted.requirements if item in changed.requirements)
+        return Lock("", False, "", conflict=Conflict(f"{blamed.name} is in the way", (blamed,)))
+
+    first = resolve(wanted, (), 1, None)
+    return relaxed(wanted, first, resolve, lambda item: "", seconds=seconds, progress=told.append), told
+
+
+def test_a_search_ends_and_tells_how_far_it_came() -> None:
+    found, told = endless(60)
+    assert found.lock is None and found.stopped == f"there are {MOST_TRIES} tries at most"
+    assert found.tries == len(told) == len(found.changes) == MOST_TRIES
+    assert found.changes[0] == "p0~=1.0 in place of p0==1.0 (r.txt:1)"
+    assert found.left is not None and found.left.cause == f"p{MOST_TRIES} is in the way"
+    found, told = endless(1)
+    assert (found.stopped, told, found.left) == ("the 1 s were over", [], None)
+
+
+def test_an_attempt_goes_on_with_other_requirements() -> None:
+    fast, slow, kept = (Declared(name, f"{name}==1", f"r.txt:{name}") for name in ("fast", "slow", "kept"))
+    attempt = Attempt((replace(fast, text="fast~=1"), kept), as_is=(slow,), built=("Slow", "other"))
+    before = (Looser(fast, "fast~=1"),)
+    on = continued(attempt, before, (Looser(slow, "slow>=1"),))
+    assert [item.text for item in on.declared] == ["fast==1", "kept==1", "slow>=1"], "fast is as it was"
+    assert (on.as_is, on.built) == ((), ("other",)), "slow has wheels now, perhaps"
+    assert continued(attempt, before, (*before, Looser(kept, ""))).declared == attempt.declared[:1]
+
+
 def searched(wanted: Recipe, verdict: Callable[[dict[str, str]], str]) -> tuple[str, ...]:
     """The changes that are found where ``verdict`` says which requirement is in the way, "" for none."""
 
-    def resolve(changed: Recipe, changes: tuple[str, ...], seconds: float) -> Lock:
+    def resolve(changed: Recipe, changes: tuple[str, ...], seconds: float, after: Attempt | None) -> Lock:
         blamed = verdict({item.name: item.text for item in changed.requirements})
         named = tuple(item for item in wanted.requirements if item.name in blamed.split())
         conflict = Conflict("they do not fit", named) if named else None
         return Lock("", conflict is None, "", conflict=conflict, changes=changes)
 
     wanted = replace(wanted, date=None)
-    made = relaxed(wanted, resolve(wanted, (), 1), resolve, lambda item: "", seconds=60)
+    made = relaxed(wanted, resolve(wanted, (), 1, None), resolve, lambda item: "", seconds=60).lock
     return made.changes if made else ()
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from lmr_author.environment.failures.changes import (
     ArchivedMirrors,
+    BuiltWith,
     Change,
     Drop,
     ManualPages,
@@ -43,6 +44,7 @@ DOCKERFILE = (
 LOCK = "# pinned\nanyio==1\nnumpy==2.1.0\nzipp==3\n"
 INDEX = {
     "numpy<2": ["numpy==1.26.4"],
+    "setuptools<58": ["setuptools==57.5"],
     "opencv-python-headless": ["numpy==1.26.4", "opencv-python-headless==4.8"],
 }
 LATER = {"zipp>3": ["more==1", "zipp==4"]}
@@ -90,6 +92,32 @@ def test_a_version_without_a_wheel_gives_way_to_the_next_that_has_one() -> None:
     assert change(Wheel("zipp")) is None, "there is none"
     hashed = LOCK.replace("numpy==2.1.0", "numpy==2.1.0 \\\n    --hash=sha256:0")
     assert change(Wheel("numpy"), Texts(DOCKERFILE, hashed)) is None, "its hash is not known"
+
+
+COPIED = (
+    "FROM a\nCOPY requirements.lock /opt/lmr-author/requirements.lock\n# All of it.\nRUN pip install -r /l\n"
+)
+
+
+def test_a_package_is_built_apart_after_the_lock_is_there_and_before_it_is_installed() -> None:
+    after = change(BuiltWith("zipp", ("setuptools<58", "numpy")), Texts(COPIED, LOCK))
+    assert after is not None and after.lock == LOCK
+    copied, _, block = after.dockerfile.partition(f"\n{MARK}\n")
+    assert copied == "FROM a\nCOPY requirements.lock /opt/lmr-author/requirements.lock\n"
+    assert block.endswith("    fi\n\n# All of it.\nRUN pip install -r /l\n")
+    assert "sed -n '/^zipp==/p' /opt/lmr-author/requirements.lock" in block, "whatever version the lock has"
+    # The index's setuptools, and the lock's numpy.
+    assert "--target /opt/lmr-author/build 'numpy==2.1.0' 'setuptools==57.5';" in block
+    assert "pip install --no-deps --no-build-isolation" in block
+    assert change(BuiltWith("zipp", ("setuptools<65",)), after) is None, "it is built apart already"
+
+
+def test_a_package_is_built_apart_only_where_that_can_work() -> None:
+    wanted = BuiltWith("zipp", ("setuptools<58",))
+    assert change(wanted) is None, "the Dockerfile copies its lock elsewhere"
+    assert change(BuiltWith("absent", ("numpy",)), Texts(COPIED, LOCK)) is None
+    assert change(BuiltWith("zipp", ("unheard-of",)), Texts(COPIED, LOCK)) is None
+    assert change(wanted, Texts(COPIED, LOCK.replace("==3", "==3 \\\n    --hash=sha256:0"))) is None
 
 
 SEVERAL_LINES = "RUN apt-get update && \\\n    apt-get install -y --no-install-recommends \\\n"

@@ -66,6 +66,10 @@ def test_the_nearest_version_with_a_wheel(text: str, found: str) -> None:
     assert nearest(item(text), Recipe(date=DATE), BASE) == found
 
 
+def test_where_a_source_was_no_help_the_next_version_with_a_wheel_is() -> None:
+    assert nearest(item("plain==1.0"), Recipe(date=DATE), BASE, tried=True) == "plain==1.1"
+
+
 def test_only_what_has_no_wheel_is_changed_and_each_change_is_told() -> None:
     recipe = Recipe(requirements=(item("fast==1.0"), item("plain==1.0")), date=DATE)
     changed, said = with_wheels(recipe, BASE, compiling("fast", "plain"))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lmr_author.environment.failures import Explanation
-from lmr_author.environment.failures.changes import Change, Drop, Newer, Older, Relaxed, Wheel
+from lmr_author.environment.failures.changes import BuiltWith, Change, Drop, Newer, Older, Relaxed, Wheel
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow.env import place_of
 from lmr_author.workflow.env_lock import LockOptions, lock
@@ -28,6 +28,8 @@ INDEX = {
         Release("1.0", "2020-01-01", tags=("cp38-cp38",)),
         Release("1.1", "2022-11-01", tags=("cp311-cp311",)),
     ],
+    "source": [Release("1.0", "2020-01-01", wheel=False), Release("1.1", "2023-08-01")],
+    "setuptools": [Release("57.5.0", "2021-07-01"), Release("65.0.0", "2022-08-01")],
     "idle": [Release("0.9", "2019-01-01"), Release("1.0", "2020-01-01")],
 }
 IMPORTS = "import fast\nimport loss\n"
@@ -109,6 +111,21 @@ def test_what_has_to_be_compiled_is_locked_again(task: TaskDir) -> None:
     assert pins(task) == ["fast==1.1", "loss==2.0", "maths==2.0"]
     assert "# CHANGED: fast==1.1 in place of fast==1.0" in task.lock.read_text()
     assert (task.authoring / "removed" / "requirements.lock").read_text() == stale
+
+
+def test_what_cannot_be_built_apart_takes_a_later_version(task: TaskDir) -> None:
+    task.lock.write_text("fast==1.1\nloss==2.0\nmaths==2.0\nsource==1.0\n")
+    task.dockerfile.write_text(
+        f"FROM {BASE}\nCOPY requirements.lock /opt/lmr-author/requirements.lock\nRUN pip\n"
+    )
+    bench, found = repairs(task), because(BuiltWith("source", ("setuptools<58",)), "source needs setuptools")
+    made = bench.repair(found, "3.11")
+    assert made is not None and "setuptools==57.5.0" in task.dockerfile.read_text()
+    assert bench.did_not_help(found) and bench.undo().undone
+    assert "setuptools" not in task.dockerfile.read_text()
+    made = bench.repair(found, "3.11")
+    assert made is not None and made.change == Wheel("source")
+    assert pins(task) == ["fast==1.1", "loss==2.0", "maths==2.0", "source==1.1"]
 
 
 def test_a_later_version_may_be_later_than_the_commit(task: TaskDir) -> None:

@@ -47,6 +47,17 @@ class Wheel:
 
 
 @dataclass(frozen=True)
+class BuiltWith:
+    """Build a package of the lock before the others, with what its source needs and without pip's build isolation."""
+
+    name: str
+    needs: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"build {self.name} with {', '.join(self.needs)} and what the image has (--no-build-isolation)"
+
+
+@dataclass(frozen=True)
 class Relaxed:
     """Lock again with as little to compile as possible: what is pinned and has no wheel, or needs it, gives way."""
 
@@ -119,6 +130,7 @@ Change = (
     | Requirements
     | Drop
     | Wheel
+    | BuiltWith
     | Relaxed
     | Newer
     | Older

@@ -208,6 +208,7 @@ class NoProgram(Explainer):
         r"No such file or directory: '([\w.+/-]+)' *$",
         r"(pg_config) executable not found",
         r"Could not find ([\w+-]+) executable",
+        r"(CMake) must be installed to build",
         r"env: '?([\w.+-]+)'?: No such file or directory",
         r"(git) executable not found|`(git)` executable|Git executable not found",
     )
@@ -244,7 +245,7 @@ class NoProgram(Explainer):
 
     def explain(self, match: re.Match[str], failure: Failure) -> Explanation:
         """A package of Debian, the CUDA compiler, or something of the task's own."""
-        program = next(group for group in match.groups() if group)
+        program = next(group for group in match.groups() if group).replace("CMake", "cmake")
         package = system_packages.program(program)
         compiling = being_built(failure.text)
         cause = (
@@ -266,7 +267,7 @@ class NoProgram(Explainer):
 def being_built(text: str) -> str:
     """The package that pip or uv was compiling, "" when none."""
     match = re.search(
-        r"╰─> ([\w.-]+)\s*$|Failed building wheel for ([\w.-]+)|Failed to build `?([\w.-]+?)(?:==|`|\s*$)",
+        r"╰─> ([\w.-]+)\s*$|Failed building wheel for ([\w.-]+)|Failed to build [`']?([\w.-]+?)(?:==|`|'|\s*$)",
         text,
         re.M,
     )

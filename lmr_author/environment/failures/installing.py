@@ -7,8 +7,9 @@ import re
 from packaging.utils import canonicalize_name
 
 from lmr_author.environment.failures.base import Example, Explainer, Explanation, Failure, compiled
+from lmr_author.environment.failures.building import NeedsModuleToBuild, OldSetuptools, Unbuildable
 from lmr_author.environment.failures.changes import Drop, Relaxed, Requirements, Variable, Wheel
-from lmr_author.environment.failures.compiling import MissingHeader, NeedsTorchToBuild, OldSource
+from lmr_author.environment.failures.compiling import MissingHeader
 from lmr_author.environment.recipe import BUILT_WITH_TORCH
 
 RENAMED = {
@@ -192,12 +193,13 @@ class NoVersion(Explainer):
         )
 
 
-INSTALLING: tuple[type[Explainer], ...] = (
+SURE: tuple[type[Explainer], ...] = (
     ExternallyManaged,
     HashMismatch,
     MissingHeader,
-    NeedsTorchToBuild,
-    Contradiction,
-    NoVersion,
-    OldSource,
+    OldSetuptools,
+    NeedsModuleToBuild,
 )
+"""What says itself why; the rest may be the consequence of a program that is missing."""
+
+INSTALLING: tuple[type[Explainer], ...] = (Contradiction, NoVersion, Unbuildable)

@@ -5,13 +5,10 @@ from __future__ import annotations
 from lmr_author.environment.failures.base import Explainer, Explanation, Failure
 from lmr_author.environment.failures.dockerfiles import DOCKERFILES
 from lmr_author.environment.failures.importing import IMPORTING
-from lmr_author.environment.failures.installing import INSTALLING
+from lmr_author.environment.failures.installing import INSTALLING, SURE
 from lmr_author.environment.failures.machine import MACHINE
 
-_EARLY = INSTALLING[:4]
-_LATE = INSTALLING[4:]
-
-EXPLAINERS: tuple[type[Explainer], ...] = (*MACHINE, *_EARLY, *DOCKERFILES, *_LATE, *IMPORTING)
+EXPLAINERS: tuple[type[Explainer], ...] = (*MACHINE, *SURE, *DOCKERFILES, *INSTALLING, *IMPORTING)
 """The machine's failures come first: their symptoms look like the task's. A missing program comes before "no wheel"."""
 
 
