@@ -43,8 +43,10 @@ def test_what_the_repository_asks_for_is_not_passed_over() -> None:
         ("Because server==0.3.0 has no wheels with a matching Python ABI tag (e.g., `cp311`) and …", True),
         ("Because there is no version of server==0.3.0 and you require server==0.3.0, …", True),
         (
-            "Because the current Python version (3.11.2) does not satisfy Python<3.10 and server==0.3.0 depends on"
-            " Python<3.10, we can conclude that server==0.3.0 cannot be used.",
+            (
+                "Because the current Python version (3.11.2) does not satisfy Python<3.10 and server==0.3.0 depends on"
+                " Python<3.10, we can conclude that server==0.3.0 cannot be used."
+            ),
             True,
         ),
         ("Because server==0.3.0 depends on maths<2 and you require maths==2, …", False),
