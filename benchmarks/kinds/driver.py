@@ -11,7 +11,7 @@ from kinds import attention, augment, data, decoding, frames, jobs, losses, metr
 from torch import nn
 from torch.utils.data import DataLoader
 
-WORDS = ["the", "a", "an", "quick", "brown", "fox", "jumps", "over", "lazy", "dog,", "sat", "on", "mat.", "One", "two", "two", "three"]
+WORDS = "The the a An quick Quick brown fox Fox, jumps over lazy dog dog, sat on mat mat. One one, two Two".split()
 
 
 def sentence(most):
@@ -111,6 +111,7 @@ def run_serve():
     for number in range(len(answers) + 1):
         asyncio.run(serve.gather_votes("hi", answers[:number]))
     asyncio.run(serve.gather_votes("hi", answers[1:4], timeout=0.1))
+    asyncio.run(serve.gather_votes("hi", [serve.Fixed(text) for text in ("d", "b", "e", "a", "c")]))
     for warmup, total in ((3, 10), (0, 0), (1, 2), (2, 30)):
         factor = serve.make_schedule(warmup, total)
         for step in range(14):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import posixpath
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +18,10 @@ from lmr_author.recording.helpers import NO_HELPERS, Helpers, fixture_advice
 from lmr_author.recording.sizes import of_refused
 from lmr_author.sandbox.base import Command, ExecResult, Limits, Mount, Sandbox
 from lmr_author.staging import PROBE_ROOT, probe_mount
+
+_EXCEPTION = re.compile(r"(?:E +)?((?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit)(?::.*)?)$")
+"""A line that names an exception; pytest puts an E before it."""
+_MISSING = re.compile(r"No module named '([\w.]+)'")
 
 JOB = f"{PROBE_ROOT}/job"
 OUT = f"{PROBE_ROOT}/out"
@@ -202,10 +207,7 @@ def _nothing(plan: Drive, recorded: Recorded) -> LmrError:
             or "drive the function directly, with values that can be stored (tensors, arrays, plain objects)",
         )
     if result.exit_code != 0:
-        return LmrError(
-            f"the command failed before it called {name}: {last}",
-            f"correct the driver, or its environment (--python){_tail(result)}",
-        )
+        return LmrError(f"the command failed before it called {name}: {last}", _mend(plan, last, result))
     return LmrError(f"the command never called {name}", _never(plan, summary))
 
 
@@ -236,8 +238,29 @@ def _said(result: ExecResult) -> list[str]:
 
 
 def _last_line(result: ExecResult) -> str:
+    """The last exception that was printed, as tests report it too; else the last line."""
     lines = _said(result)
-    return lines[-1][:300] if lines else f"exit code {result.exit_code}"
+    errors = [match.group(1) for line in lines if (match := _EXCEPTION.match(line))]
+    return (errors or lines or [f"exit code {result.exit_code}"])[-1][:300]
+
+
+def _mend(plan: Drive, last: str, result: ExecResult) -> str:
+    """What to do about a command that failed: where what it imports would come from, else what it said."""
+    missing = _MISSING.search(last)
+    if missing is None:
+        return f"correct the driver, or its environment (--python){_tail(result)}"
+    name = missing[1].partition(".")[0]
+    own = next((path for path in sorted(plan.tree.rglob("*")) if path.name in (name, f"{name}.py")), None)
+    if own is not None:
+        place = own.parent.relative_to(plan.tree).as_posix()
+        where = "the repository's root" if place == "." else f"{place}/ in the repository"
+        return (
+            f"{name} lies in {where}: run the command as the repository does, as in python -m PACKAGE.MODULE"
+        )
+    return (
+        f"{name} is not installed where the command runs: make an environment with `lmr-author env local`, name a "
+        "Python that has it (--python), or run in the task's image (--sandbox docker)"
+    )
 
 
 def _tail(result: ExecResult) -> str:

@@ -225,6 +225,13 @@ def test_a_hand_written_test_that_calls_a_copy(tmp_path: Path) -> None:
         (("python", "-c", "1"), UsageError, "name a script", "into a file"),
         (("python", "nothing.py"), LmrError, "never called pkg/losses.py::hinge", "pkg/__init__.py"),
         (("python", "crash.py"), LmrError, "failed before it called", "ValueError: no data"),
+        (("python", "absent.py"), LmrError, "No module named 'absent_library'", "`lmr-author env local`"),
+        (
+            ("python", "inside.py"),
+            LmrError,
+            "No module named 'helper'",
+            "helper lies in tools/ in the repository",
+        ),
         (("python", "lambda.py"), LmrError, "could be stored", "unit_test/fixtures.py"),
     ],
 )
@@ -235,6 +242,10 @@ def test_what_cannot_be_recorded(
     root = task.root / "small-repo"
     (root / "nothing.py").write_text("import pkg\n")
     (root / "crash.py").write_text("raise ValueError('no data')\n")
+    (root / "absent.py").write_text("import absent_library.part\n")
+    (root / "inside.py").write_text("import helper\n")
+    (root / "tools").mkdir()
+    (root / "tools/helper.py").write_text("")
     (root / "lambda.py").write_text(
         "from pkg.losses import hinge\ntry:\n    hinge(lambda: 1)\nexcept TypeError: pass\n"
     )
