@@ -15,8 +15,9 @@ from packaging.utils import canonicalize_name
 
 from lmr_author import files
 from lmr_author.environment import conda, tables
+from lmr_author.environment.parsing import parse_requirement
 from lmr_author.environment.poetry import as_requirements, as_specifier
-from lmr_author.environment.recipe import Declared, Manifest, Unused, parse_requirement
+from lmr_author.environment.recipe import Declared, Manifest, Unused
 from lmr_author.environment.requirements import normal_path, own_or_unused, read_requirements, read_text
 from lmr_author.errors import LmrError
 from lmr_author.processes import printable

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from lmr_author import files
-from lmr_author.environment.recipe import Declared, Manifest, Unused, parse_requirement
+from lmr_author.environment.parsing import parse_requirement
+from lmr_author.environment.recipe import Declared, Manifest, Unused
 from lmr_author.errors import LmrError
 from lmr_author.processes import printable
 

@@ -21,6 +21,13 @@ SESSION_LABEL = "org.lmr-author.session"
 IMAGE_LABEL = "org.lmr-author"
 TASK_LABEL = "org.lmr-author.task"
 
+GREETING_SECONDS = 30
+"""So long an engine has to answer that it is there."""
+
+ANSWER_SECONDS = 600
+"""So long each call has to answer. The SDK's own 60 s are too short: an engine on a slow or busy disk takes minutes to
+commit a layer, remove a large image or count what all take. (A build and a container's output have no such limit.)"""
+
 _NO_ENGINE_HINT = "install or start Docker (on Debian: scripts/install-engine), or use --sandbox local"
 
 
@@ -37,12 +44,18 @@ def connect() -> DockerClient:
                 attempt.connect(address.removeprefix("unix://"))
         client = _client(address, tls)
         client.ping()
+        client.api.timeout = ANSWER_SECONDS
     except PermissionError as error:
         raise SandboxError(
             "Docker is running, but you may not use it",
             "join the group 'docker' (sudo usermod -aG docker $USER), log in again",
         ) from error
     except (DockerException, RequestException, OSError) as error:
+        if "timed out" in str(error):
+            raise SandboxError(
+                f"the Docker engine does not answer ({GREETING_SECONDS} s)",
+                "it may be starting, or be overloaded: see 'docker info', and run the command again",
+            ) from error
         raise SandboxError("Docker is not installed or not running", _NO_ENGINE_HINT) from error
     return client
 
@@ -51,8 +64,8 @@ def _client(address: str, tls: Any) -> DockerClient:
     import docker
 
     if tls or not os.environ.get("DOCKER_HOST"):
-        return docker.DockerClient(base_url=address, tls=tls or False)
-    return docker.from_env()
+        return docker.DockerClient(base_url=address, tls=tls or False, timeout=GREETING_SECONDS)
+    return docker.from_env(timeout=GREETING_SECONDS)
 
 
 def _address() -> tuple[str, Any]:
@@ -124,4 +137,9 @@ def engine_errors() -> Iterator[None]:
         ) from error
     except (DockerException, RequestException, HTTPError, ConnectionError) as error:
         # A log that is being read breaks off with an error of the library below requests.
+        if "timed out" in str(error):
+            raise SandboxError(
+                f"the Docker engine did not answer for {ANSWER_SECONDS // 60} minutes",
+                "its disk or memory may be overloaded; when 'docker info' answers, run the command again: it goes on",
+            ) from error
         raise SandboxError(f"the Docker engine stopped answering: {error}", _NO_ENGINE_HINT) from error

@@ -23,7 +23,8 @@ from lmr_author.environment.failures.changes import (
     Requirements,
     Wheel,
 )
-from lmr_author.environment.recipe import Declared, is_exact, parse_requirement
+from lmr_author.environment.parsing import parse_requirement
+from lmr_author.environment.recipe import Declared, is_exact
 from lmr_author.environment.repair import Index, Texts, repaired, requirements
 from lmr_author.environment.wheels import nearest, not_before
 from lmr_author.errors import LmrError

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from packaging.requirements import Requirement
 
-from lmr_author.environment.recipe import Unused, parse_requirement
+from lmr_author.environment.parsing import parse_requirement
+from lmr_author.environment.recipe import Unused
 from lmr_author.environment.requirements import read_requirements
 
 
