@@ -44,6 +44,7 @@ class Index:
 MARK = "# Added by lmr-author env build --fix."
 _APT = re.compile(r"apt-get install(?:[ \t]+-\S+|[ \t]*\\\n[ \t]*)*[ \t]*(?=[a-z0-9])")
 _INSTALL = (
+    "# hadolint ignore=DL3008\n"
     "RUN apt-get update && \\\n"
     "    DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends {names} && \\\n"
     "    rm -rf /var/lib/apt/lists/*"

@@ -185,7 +185,8 @@ def _resolved(wanted: tuple[str, ...], known: env_facts.Known, python: str, chan
     declared = tuple(item for item in parsed if isinstance(item, Declared))
     base = choose_base(Recipe(), known.base.reference or None, python)
     recipe = Recipe(requirements=declared, date=known.date)
-    if isinstance(change, Newer):
+    if isinstance(change, Newer | BuiltWith):
+        # What builds has to know the image's Python, too.
         recipe, _ = not_before(recipe, base)
     elif isinstance(change, Older):
         recipe = replace(recipe, date=(known.date or datetime.now(UTC)) - timedelta(days=365 * change.years))

@@ -17,7 +17,17 @@ import pytest
 
 from lmr_author import resources
 from lmr_author.environment import Recipe, choose_base, render, render_dockerignore
+from lmr_author.environment.failures.changes import (
+    ArchivedMirrors,
+    BuiltWith,
+    Change,
+    ManualPages,
+    OldNames,
+    SystemPackages,
+    Variable,
+)
 from lmr_author.environment.recipe import SystemPackage
+from lmr_author.environment.repair import Index, Texts, repaired
 from lmr_author.errors import LmrError
 
 BASE = "lmr-author/base:bookworm"
@@ -77,18 +87,47 @@ def test_only_plain_folder_names_go_in(name: str) -> None:
         render_dockerignore(name)
 
 
-@pytest.mark.parametrize("pinned", [True, False])
-def test_hadolint_finds_nothing(tmp_path: Path, pinned: bool) -> None:
+def linted(dockerfile: str) -> str:
+    """What hadolint finds in it: its binary is among what the tests need."""
     program = shutil.which(
         "hadolint", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     )
     if program is None:
         pytest.skip("hadolint is not installed")
-    make_context(tmp_path, pinned=pinned)
-    done = subprocess.run(
-        [program, "--no-color", str(tmp_path / "Dockerfile")], capture_output=True, text=True
-    )
-    assert (done.returncode, done.stdout) == (0, "")
+    done = subprocess.run([program, "--no-color", "-"], input=dockerfile, capture_output=True, text=True)
+    assert not done.stderr
+    return done.stdout.strip()
+
+
+def test_hadolint_finds_what_hand_made_dockerfiles_have() -> None:
+    assert "DL3013" in linted("FROM a:1\nRUN pip install --no-cache-dir torch>=2\n")
+
+
+SYSTEM = (SystemPackage("git", "a requirement", "requirements.txt:1"),)
+RECIPES = {"bare": Recipe(), "with packages": Recipe(system=SYSTEM, source_folder="src")}
+
+
+@pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
+@pytest.mark.parametrize("pinned", [True, False])
+def test_hadolint_finds_nothing(recipe: Recipe, pinned: bool) -> None:
+    assert linted(render(recipe, choose_base(recipe), "a", pinned=pinned)) == ""
+
+
+@pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
+@pytest.mark.parametrize(
+    "change",
+    [
+        SystemPackages(("libgl1", "wget")), Variable("A", "1"), ArchivedMirrors(), ManualPages(), OldNames(),
+        BuiltWith("old", ("setuptools<58",)),
+    ],
+    ids=lambda change: type(change).__name__,
+)  # fmt: skip
+def test_hadolint_finds_nothing_in_a_repaired_dockerfile(recipe: Recipe, change: Change) -> None:
+    index = Index(lambda wanted, change: ["setuptools==57.5.0"], lambda pin: "", lambda pin, other: True)
+    texts = Texts(render(recipe, choose_base(recipe), "a"), "old==1\n")
+    after = repaired(change, texts, index, ())
+    assert after is not None and after.dockerfile != texts.dockerfile
+    assert linted(after.dockerfile) == ""
 
 
 def test_the_table_of_images_fits_its_schema() -> None:
