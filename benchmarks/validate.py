@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from lmr_author.checks import example_task
+from lmr_author.checks import example_task, example_texts
 from lmr_author.checks.registry import ALL_CHECKS
 from lmr_author.indexing import Cache
 from lmr_author.taskdir import TaskDir
@@ -40,7 +40,7 @@ def tasks_of(source: Path, folder: Path) -> list[TaskDir]:
     chosen = (path for path in sorted(source.rglob("*")) if path.suffix not in LEFT_OUT and path.is_file())
     for number, path in zip(range(room), chosen, strict=False):
         task = tasks[number * TASKS // room]
-        target = task.root / example_task.REPOSITORY / "filler" / path.relative_to(source)
+        target = task.root / example_texts.REPOSITORY / "filler" / path.relative_to(source)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)
     return tasks

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lmr_author.checks.base import Check, Example, TreeCheck
-from lmr_author.checks.example_task import FILES
+from lmr_author.checks.example_texts import FILES
 from lmr_author.checks.registry import ALL_CHECKS, by_code
 from lmr_author.errors import UsageError
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from lmr_author.checks import dockerfile
 from lmr_author.checks.base import Check, Content, Example
 from lmr_author.checks.dockerfile import Dockerfile
-from lmr_author.checks.example_task import DOCKERFILE
+from lmr_author.checks.example_texts import DOCKERFILE
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Severity
 

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from lmr_author.checks.base import Example
 from lmr_author.checks.docker_image import DockerCheck, changed
 from lmr_author.checks.dockerfile import Dockerfile, shell_text
-from lmr_author.checks.example_task import DOCKERFILE, REPOSITORY, UNIT_TEST
+from lmr_author.checks.example_texts import DOCKERFILE, REPOSITORY, UNIT_TEST
 from lmr_author.checks.installs import (
     requirements,
 )
-from lmr_author.checks.lookup import pairs, unit_test_path
+from lmr_author.checks.lookup import unit_test_path
+from lmr_author.checks.pairing import pairs
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Severity
 

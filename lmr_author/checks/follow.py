@@ -9,7 +9,8 @@ from functools import partial
 from pathlib import Path
 
 from lmr_author.checks.listing import Entry
-from lmr_author.checks.lookup import golden_files, is_file, pair, unit_test_path
+from lmr_author.checks.lookup import golden_files, is_file, unit_test_path
+from lmr_author.checks.pairing import pair
 from lmr_author.checks.path_texts import HOME
 from lmr_author.checks.reading import Reading, reading
 from lmr_author.checks.syntax import imported_modules

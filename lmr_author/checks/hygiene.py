@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from lmr_author.checks.base import Check, Example
-from lmr_author.checks.example_task import MASKED, REPOSITORY
+from lmr_author.checks.example_texts import MASKED, REPOSITORY
 from lmr_author.checks.leak_files import compiled
 from lmr_author.checks.listing import Entry
 from lmr_author.checks.scan import is_history

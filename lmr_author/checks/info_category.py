@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from lmr_author.checks.base import Check, Example
-from lmr_author.checks.info_json import raw_implementations
+from lmr_author.checks.info_entries import raw_implementations
 from lmr_author.checks.view import TaskView
 from lmr_author.model import CATEGORIES, Finding, Severity
 

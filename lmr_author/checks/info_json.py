@@ -1,4 +1,4 @@
-"""LMR001–003, 009: ``info.json`` as a document."""
+"""LMR001, LMR002: ``info.json`` as a document."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from lmr_author import resources
-from lmr_author.checks.base import Check, Example, Where
+from lmr_author.checks.base import Check, Example
 from lmr_author.checks.conforms import conforms
-from lmr_author.checks.example_task import INFO, second_files, second_implementation
+from lmr_author.checks.example_texts import INFO
+from lmr_author.checks.info_entries import raw_implementations, short
 from lmr_author.checks.view import TaskView
-from lmr_author.model import Finding, Implementation, Severity
+from lmr_author.model import Finding, Implementation
 
 SAID_ELSEWHERE = frozenset(
     {
@@ -129,7 +130,7 @@ class InfoSchema(Check):
             elif not any(part in SAID_ELSEWHERE for part in place):
                 yield self.finding(
                     view,
-                    f"{_name(place)}: {_short(error.message)}",
+                    f"{_name(place)}: {short(error.message)}",
                     str(error.schema.get("description", "")),
                     path="info.json",
                     pointer=_pointer(place),
@@ -174,154 +175,6 @@ class InfoSchema(Check):
         return key == "implementations" and view.raw is not None and key in view.raw
 
 
-class LegacySpelling(Check):
-    """LMR003."""
-
-    code = "LMR003"
-    title = "the key is spelt retrieval_context"
-    rationale = (
-        "Most published tasks spell it `retrieval_content`, and the published scripts read only that. The"
-        " contract says `retrieval_context`; a task with the other spelling, or without either, works with"
-        " some tools only."
-    )
-    severity = Severity.WARNING
-    fixable = True
-    failing = (
-        Example(
-            "the legacy spelling",
-            implementation={"retrieval_context": None, "retrieval_content": ["ranking/train.py"]},
-        ),
-        Example("neither spelling", implementation={"retrieval_context": None}),
-    )
-    passing = (Example("an empty list", implementation={"retrieval_context": []}),)
-
-    def run(self, view: TaskView) -> Iterator[Finding]:
-        """One finding for each implementation."""
-        for position, implementation, entry in raw_implementations(view):
-            pointer = f"/implementations/{position}"
-            if "retrieval_content" in entry:
-                both = "retrieval_context" in entry
-                message = "retrieval_content is the misspelt form of retrieval_context" + (
-                    ", which is there too" if both else ""
-                )
-                yield self.finding(
-                    view,
-                    message,
-                    "remove the misspelt key" if both else "rename the key",
-                    implementation=implementation,
-                    path="info.json",
-                    pointer=f"{pointer}/retrieval_content",
-                )
-            elif "retrieval_context" not in entry:
-                close = difflib.get_close_matches("retrieval_context", list(entry), 1, 0.75)
-                yield self.finding(
-                    view,
-                    "the key retrieval_context is missing",
-                    (
-                        f"rename the key {close[0]!r}"
-                        if close
-                        else "add it: a list of repository files, possibly empty"
-                    ),
-                    implementation=implementation,
-                    path="info.json",
-                    pointer=pointer,
-                    fixable=bool(close),
-                )
-            elif not isinstance(entry["retrieval_context"], list):
-                yield self.finding(
-                    view,
-                    "retrieval_context is not a list of paths",
-                    'write a list, as in ["src/model.py"]',
-                    implementation=implementation,
-                    path="info.json",
-                    pointer=f"{pointer}/retrieval_context",
-                )
-
-
-class IndexNumbers(Check):
-    """LMR009."""
-
-    code = "LMR009"
-    title = "implementations are numbered 1, 2, 3 …"
-    fixable = True
-    rationale = (
-        "Tests, logs, recordings and results are named after the index; two implementations with one index"
-        " overwrite each other."
-    )
-    failing = (
-        Example(
-            "two implementations have index 1",
-            info={
-                "implementations": second_implementation(
-                    index=1,
-                    goal_function="pairwise_loss",
-                    class_name="",
-                    unit_test_file="unit_test/unit_test_1.py",
-                )
-            },
-            also=("LMR011", "LMR606"),
-        ),
-        Example("the index is missing", implementation={"index": None}),
-        Example("the index is text", implementation={"index": "1"}),
-        Example(
-            "a number is left out",
-            info={"implementations": second_implementation(index=3)},
-            files=second_files(),
-        ),
-    )
-    passing = (Example("one implementation with index 1"),)
-
-    def run(self, view: TaskView) -> Iterator[Finding]:
-        """One finding for each index that is not as it should be."""
-        seen: set[int] = set()
-        for position, implementation, entry in raw_implementations(view):
-            index = entry.get("index")
-            where: Where = {
-                "implementation": implementation,
-                "path": "info.json",
-                "pointer": f"/implementations/{position}/index",
-            }
-            if "index" not in entry:
-                where["pointer"] = f"/implementations/{position}"
-                yield self.finding(view, "the key index is missing", f'add "index": {position + 1}', **where)
-            elif not isinstance(index, int) or isinstance(index, bool):
-                yield self.finding(
-                    view, f"index is {_short(repr(index))}, not a number", f"write {position + 1}", **where
-                )
-            elif index in seen:
-                yield self.finding(view, f"index {index} is used twice", "number them 1, 2, 3 …", **where)
-            elif index < 1:
-                yield self.finding(
-                    view, f"index is {index}, and counting starts at 1", f"write {position + 1}", **where
-                )
-            else:
-                seen.add(index)
-        numbers = [entry.get("index") for _, _, entry in raw_implementations(view)]
-        if len(seen) == len(numbers) and sorted(seen) != list(range(1, len(seen) + 1)):
-            listed = ", ".join(map(str, sorted(seen)))
-            yield self.finding(
-                view,
-                f"implementations are numbered {listed:.60}, not 1 to {len(seen)}",
-                "number them 1, 2, 3 …; name tests and logs alike",
-                path="info.json",
-                pointer="/implementations",
-                severity=Severity.WARNING,
-                fixable=False,
-            )
-
-
-def raw_implementations(view: TaskView) -> Iterator[tuple[int, Implementation, dict[str, Any]]]:
-    """(position in the file, implementation, entry as it stands) of each implementation that is an object."""
-    entries = view.raw.get("implementations") if view.raw else None
-    objects = (
-        [(at, entry) for at, entry in enumerate(entries or []) if isinstance(entry, dict)]
-        if isinstance(entries, list)
-        else []
-    )
-    for (position, entry), implementation in zip(objects, view.implementations, strict=True):
-        yield position, implementation, entry
-
-
 def _doubles(data: bytes) -> list[str]:
     """Keys that an object of a JSON document has twice."""
     found: list[str] = []
@@ -338,10 +191,6 @@ def _kind(value: object) -> str:
     return {"list": "array", "str": "string", "NoneType": "null", "bool": "boolean"}.get(
         type(value).__name__, "number"
     )
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 160 else text[:157] + "…"
 
 
 def _pointer(place: list[Any]) -> str:

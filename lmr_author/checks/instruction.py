@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from lmr_author.checks.base import Example, ImplementationCheck
-from lmr_author.checks.example_task import INSTRUCTION
+from lmr_author.checks.example_texts import INSTRUCTION
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
 

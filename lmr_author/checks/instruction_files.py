@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterator
 
 from lmr_author.checks.base import Example
-from lmr_author.checks.example_task import INSTRUCTION, REPOSITORY
+from lmr_author.checks.example_texts import INSTRUCTION, REPOSITORY
 from lmr_author.checks.instruction import InstructionCheck, told
-from lmr_author.checks.lookup import clean_path, did_you_mean, pair, unit_test_path
+from lmr_author.checks.lookup import clean_path, did_you_mean, unit_test_path
+from lmr_author.checks.pairing import pair
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation
 

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 
 from lmr_author.checks.base import Example
-from lmr_author.checks.example_task import INSTRUCTION
+from lmr_author.checks.example_texts import INSTRUCTION
 from lmr_author.checks.instruction import InstructionCheck, told
-from lmr_author.checks.lookup import did_you_mean, function_names, pair
+from lmr_author.checks.lookup import did_you_mean, function_names
+from lmr_author.checks.pairing import pair
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation
 

@@ -8,17 +8,12 @@ from collections.abc import Iterator
 
 from lmr_author.checks.base import Example
 from lmr_author.checks.bodies import statements
-from lmr_author.checks.example_task import (
-    GOLDEN,
-    INSTRUCTION,
-    MASKED,
-    REPOSITORY,
-    second_files,
-    second_implementation,
-)
+from lmr_author.checks.example_task import second_files, second_implementation
+from lmr_author.checks.example_texts import GOLDEN, INSTRUCTION, MASKED, REPOSITORY
 from lmr_author.checks.instruction import InstructionCheck, told
 from lmr_author.checks.instruction_names import InstructionNames
-from lmr_author.checks.lookup import function_names, pair
+from lmr_author.checks.lookup import function_names
+from lmr_author.checks.pairing import pair
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
 from lmr_author.source import walk

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from lmr_author.checks.base import Check, Example
-from lmr_author.checks.example_task import GOLDEN, REPOSITORY
+from lmr_author.checks.example_texts import GOLDEN, REPOSITORY
 from lmr_author.checks.scan import histories, scan
 from lmr_author.checks.view import TaskView
 from lmr_author.leaks import Leak

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from lmr_author.checks.base import Example
 from lmr_author.checks.docker_image import DockerCheck, changed
 from lmr_author.checks.dockerfile import Dockerfile
-from lmr_author.checks.example_task import REPOSITORY
+from lmr_author.checks.example_texts import REPOSITORY
 from lmr_author.checks.installs import normalised, requirements
 from lmr_author.checks.published import Published, published
 from lmr_author.checks.view import TaskView

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from lmr_author.checks.base import Check, Example, ImplementationCheck
-from lmr_author.checks.example_task import BODY, GOLDEN, HEAD, MASKED, MASKED_BODY, REPOSITORY, TAIL
+from lmr_author.checks.example_texts import BODY, GOAL, GOLDEN, HEAD, MASKED, MASKED_BODY, REPOSITORY, TAIL
 from lmr_author.checks.leak_files import place
-from lmr_author.checks.lookup import pair
+from lmr_author.checks.pairing import pair
 from lmr_author.checks.scan import scan, solutions
 from lmr_author.checks.view import TaskView
 from lmr_author.leaks import Leak, Solution, is_generated
@@ -22,7 +22,6 @@ from lmr_author.source import Module
 WORRYING = 0.85
 """Similarity from which a look-alike is a warning; below it is a note."""
 
-GOAL = f"{REPOSITORY}/ranking/losses.py"
 RENAMED_COPY = "def old_loss(s, y, m=1.0):\n" + (
     BODY.replace("penalties", "values")
     .replace("ordered", "right")

@@ -1,89 +1,22 @@
-"""LMR303, 305–310: what masking left of the target itself."""
+"""LMR303, 307–310: what masking left of the target itself."""
 
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from lmr_author.checks import bodies
 from lmr_author.checks.base import Content, Example, ImplementationCheck
-from lmr_author.checks.example_task import BODY, GOLDEN, HEAD, MASKED, MASKED_BODY, REPOSITORY, TAIL
-from lmr_author.checks.lookup import Pair, TargetPair, pair
+from lmr_author.checks.example_texts import BODY, GOAL, GOLDEN, HEAD, TAIL
+from lmr_author.checks.masked_bodies import all_masked
+from lmr_author.checks.pairing import Pair, pair
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
-from lmr_author.source import FunctionNode, form
-
-GOAL = f"{REPOSITORY}/ranking/losses.py"
-PLAIN_HEAD = HEAD.partition('    """Mean smooth')[0]
 
 
 def with_body(body: str) -> dict[str, Content]:
     """The change that gives the masked function another body."""
     return {GOAL: HEAD + body + TAIL}
-
-
-@dataclass(frozen=True)
-class _Masked:
-    """What is known of one masked function."""
-
-    qualname: str
-    same: bool
-    kept: list[ast.AST]
-    total: int
-    undefined: list[str]
-    silent: bool
-    raises: bool
-
-
-def _masked(one: Pair, golden: FunctionNode, goal: FunctionNode, target: TargetPair) -> _Masked:
-    assert one.goal is not None
-    kept, total = bodies.kept_pieces(golden, goal)
-    scopes = bodies.enclosing_names(one.goal, target.qualname)
-    undefined = bodies.undefined_names(one.goal, goal, golden, scopes)
-    body = bodies.statements(goal)
-    left = {id(node) for node in kept}
-    computing = [
-        node
-        for _, node in bodies.pieces(body)
-        if id(node) not in left
-        and not isinstance(node, ast.Raise)
-        and not bodies.is_trivial(node)
-        and not _returns_nothing_new(node, goal)
-    ]
-    return _Masked(
-        qualname=target.qualname,
-        same=bodies.dump(bodies.statements(golden)) == bodies.dump(body),
-        kept=kept,
-        total=total,
-        undefined=undefined,
-        silent=not computing and not undefined,
-        raises=bodies.always_raises(goal.body),
-    )
-
-
-def _returns_nothing_new(node: ast.AST, goal: FunctionNode) -> bool:
-    """Whether a return gives back a constant, an argument, or names that were set to constants."""
-    if not isinstance(node, ast.Return):
-        return False
-    value = node.value
-    items = value.elts if isinstance(value, ast.Tuple | ast.List) else [] if value is None else [value]
-    return all(
-        bodies.is_constant(item) or isinstance(item, ast.Name) or _is_own_attribute(item) for item in items
-    )
-
-
-def _is_own_attribute(node: ast.expr) -> bool:
-    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
-
-
-def _all_masked(view: TaskView, implementation: Implementation) -> list[tuple[_Masked, ast.AST]]:
-    one = pair(view, implementation)
-    return view.memo(
-        ("masked", id(implementation)),
-        lambda: [(_masked(one, golden, goal, target), goal) for golden, goal, target in one.complete],
-    )
 
 
 def _lines(node: ast.AST) -> str:
@@ -113,7 +46,7 @@ class ReallyMasked(ImplementationCheck):
     def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
         """One finding for each target whose code is the golden's."""
         one = pair(view, implementation)
-        found = _all_masked(view, implementation)
+        found = all_masked(view, implementation)
         for masked, node in found:
             if masked.same:
                 message = f"{masked.qualname} is not masked: its body is the golden's"
@@ -160,88 +93,6 @@ class ReallyMasked(ImplementationCheck):
         return f"mask it: `lmr-author mask {one.implementation.goal_file}::{qualname}`"
 
 
-class DocstringKept(ImplementationCheck):
-    """LMR305."""
-
-    code = "LMR305"
-    title = "the target's docstring is kept"
-    rationale = (
-        "The docstring is the interface that the agent has to meet: shapes, units and order of what is"
-        " returned."
-    )
-    severity = Severity.WARNING
-    failing = (
-        Example("the docstring went with the body", files={GOAL: PLAIN_HEAD + MASKED_BODY + TAIL}),
-        Example(
-            "only its first line was kept",
-            files={GOAL: PLAIN_HEAD + '    """Mean smooth hinge."""\n' + MASKED_BODY + TAIL},
-        ),
-    )
-    passing = (
-        Example(
-            "a longer docstring",
-            files={GOAL: MASKED.replace("Mean smooth hinge", "Implement this. Mean smooth hinge")},
-        ),
-    )
-
-    def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
-        """One finding for each target that had a docstring and has none, or less than half of it."""
-        one = pair(view, implementation)
-        for golden, goal, target in one.complete:
-            words = Counter((ast.get_docstring(golden) or "").split())
-            left = Counter((ast.get_docstring(goal) or "").split())
-            if words and (words & left).total() < words.total() / 2:
-                yield self.finding(
-                    view,
-                    f"{'most of ' if left else ''}the docstring of {target.qualname} was lost",
-                    "put the golden's docstring back below the header",
-                    implementation=implementation,
-                    path=one.goal_path or "",
-                    pointer=f"L{goal.lineno}",
-                )
-
-
-class SignatureKept(ImplementationCheck):
-    """LMR306."""
-
-    code = "LMR306"
-    title = "the target's signature and decorators are kept"
-    rationale = (
-        "The rest of the repository and the unit test call the function as it was; another signature makes a"
-        " right solution fail."
-    )
-    failing = (
-        Example("a parameter was removed", files={GOAL: MASKED.replace("labels, margin=1.0)", "labels)")}),
-        Example("another default", files={GOAL: MASKED.replace("margin=1.0)", "margin=0.5)")}),
-    )
-    passing = (Example("the signature as it was"),)
-
-    def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
-        """One finding for each target whose header differs."""
-        one = pair(view, implementation)
-        for golden, goal, target in one.complete:
-            changes = []
-            if type(golden) is not type(goal):
-                changes.append("async was added or removed")
-            if form(golden.args) != form(goal.args):
-                changes.append(f"({ast.unparse(golden.args)}) became ({ast.unparse(goal.args)})")
-            if _dump(golden.returns) != _dump(goal.returns):
-                changes.append("the return annotation changed")
-            if [_dump(item) for item in golden.decorator_list] != [
-                _dump(item) for item in goal.decorator_list
-            ]:
-                changes.append("the decorators changed")
-            if changes:
-                yield self.finding(
-                    view,
-                    f"the signature of {target.qualname} differs from the golden's: {'; '.join(changes)}",
-                    "restore the golden's header",
-                    implementation=implementation,
-                    path=one.goal_path or "",
-                    pointer=f"L{goal.lineno}",
-                )
-
-
 class NoUndefinedReturn(ImplementationCheck):
     """LMR307."""
 
@@ -268,7 +119,7 @@ class NoUndefinedReturn(ImplementationCheck):
 
     def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
         """One finding for each target."""
-        for masked, node in _all_masked(view, implementation):
+        for masked, node in all_masked(view, implementation):
             if masked.undefined and not masked.same:
                 yield self.finding(
                     view,
@@ -310,7 +161,7 @@ class NoSilentMask(ImplementationCheck):
 
     def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
         """One finding for each target."""
-        for masked, node in _all_masked(view, implementation):
+        for masked, node in all_masked(view, implementation):
             if masked.silent and not masked.same and not masked.raises:
                 yield self.finding(
                     view,
@@ -350,7 +201,7 @@ class NothingKept(ImplementationCheck):
 
     def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
         """One finding for each target."""
-        for masked, node in _all_masked(view, implementation):
+        for masked, node in all_masked(view, implementation):
             if masked.kept and not masked.same:
                 first = ast.unparse(masked.kept[0]).partition("\n")[0]
                 yield self.finding(
@@ -385,7 +236,7 @@ class RaisesNotImplemented(ImplementationCheck):
     def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
         """One finding for each target that no other check of the mask speaks about."""
         one = pair(view, implementation)
-        for masked, node in _all_masked(view, implementation):
+        for masked, node in all_masked(view, implementation):
             if masked.same or masked.undefined or masked.kept or (masked.silent and not masked.raises):
                 continue
             assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
@@ -398,7 +249,3 @@ class RaisesNotImplemented(ImplementationCheck):
                     path=one.goal_path or "",
                     pointer=_lines(node),
                 )
-
-
-def _dump(node: ast.AST | None) -> str:
-    return "" if node is None else form(node)

@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterator
 
 from lmr_author.checks.lookup import is_file, is_folder
+from lmr_author.checks.needs_gpu import cuda_default, cuda_line, demanded, skipped
 from lmr_author.checks.path_texts import HOME
 from lmr_author.checks.reading import Reading
 from lmr_author.checks.syntax import dotted
 from lmr_author.checks.view import TaskView
-from lmr_author.source import FunctionNode, Module, children, nodes, walk
+from lmr_author.source import FunctionNode, Module, nodes, walk
 
 _NETWORK = frozenset(
     [
@@ -61,7 +62,6 @@ _CORPORA = frozenset(
 )
 """What of NLTK reads data that is downloaded apart."""
 
-_CUDA = re.compile(r"^cuda(:\d+)?$")
 _HUB = re.compile(
     r"(?:(?:meta-llama|huggyllama|facebook|google|microsoft|openai|EleutherAI|mistralai|Qwen|bigscience|tiiuae|lmsys"
     r"|sentence-transformers|princeton-nlp|allenai|deepseek-ai|THUDM|stabilityai|HuggingFaceH4|HuggingFaceTB|NousResearch"
@@ -82,14 +82,14 @@ def needs(view: TaskView, test: Reading) -> Iterator[tuple[str, int]]:
     if distributed:
         yield "a GPU", distributed
     elif "is_available" not in source:
-        line = cuda_line(test.module.tree, test.environment) or _cuda_default(test)
+        line = cuda_line(test.module.tree, test.environment) or cuda_default(test)
         if line:
             yield "a GPU", line
     else:
-        line = _demanded(test.module.tree)
+        line = demanded(test.module.tree)
         if line:
             yield "a GPU", line
-        line = _skipped(test.module.tree)
+        line = skipped(test.module.tree)
         if line:
             yield "a GPU: without one it is skipped, and skipped counts as passed", line
     if "mock" in source or "monkeypatch" in source:
@@ -202,42 +202,6 @@ def _is_local(view: TaskView, path: str) -> bool:
         return False
 
 
-def cuda_line(tree: ast.Module | FunctionNode, names: dict[str, ast.expr]) -> int:
-    """The line at which something is moved to a GPU whatever the arguments are; 0 if nothing is.
-
-    Args:
-        names: names with the one value that each of them has.
-    """
-    for node in _unconditional(tree):
-        if not isinstance(node, ast.Call):
-            continue
-        last = dotted(node.func).rpartition(".")[2]
-        if last == "cuda":
-            return node.lineno
-        values = [*node.args, *(item.value for item in node.keywords if item.arg == "device")]
-        moves = last in ("to", "device", "set_device", "set_default_device") or any(
-            item.arg == "device" for item in node.keywords
-        )
-        known = [names.get(value.id, value) if isinstance(value, ast.Name) else value for value in values]
-        texts = [value.value for value in known if isinstance(value, ast.Constant)]
-        if moves and any(isinstance(text, str) and _CUDA.match(text) for text in texts):
-            return node.lineno
-    return 0
-
-
-def _unconditional(tree: ast.AST) -> Iterator[ast.AST]:
-    """What runs whatever the arguments are: nothing below an `if`, but for `__name__ == "__main__"`."""
-    stack = [tree]
-    while stack:
-        node = stack.pop()
-        yield node
-        is_main = isinstance(node, ast.If) and "__name__" in ast.unparse(node.test)
-        if isinstance(node, ast.If | ast.IfExp) and not is_main:
-            stack.append(node.test)
-        else:
-            stack.extend(reversed(list(children(node))))
-
-
 def corpus_call(module: Module, function: FunctionNode) -> str:
     """What of NLTK a function, or one of its module that it calls, uses that needs downloaded data; or ""."""
     imported = {
@@ -266,46 +230,3 @@ def installs_corpora(view: TaskView) -> bool:
     text = view.text(view.task.dockerfile) or ""
     fetched = re.search(r"nltk[^\n]*(?:download|data)|NLTK_DATA|punkt", text)
     return bool(fetched) or any("nltk_data" in entry.relative for entry in view.repository_entries)
-
-
-_NO_GPU = re.compile(r"not [\w.]*cuda\.is_available\(\)$")
-
-
-def _demanded(tree: ast.Module) -> int:
-    """The line at which a test ends where there is no GPU; 0 if it does not."""
-    for node in nodes(tree):
-        if isinstance(node, ast.Assert) and ast.unparse(node.test).endswith("cuda.is_available()"):
-            return node.lineno
-        if not isinstance(node, ast.If) or not _NO_GPU.match(ast.unparse(node.test)):
-            continue
-        if any(isinstance(item, ast.Raise) or "exit(" in ast.unparse(item) for item in node.body):
-            return node.lineno
-    return 0
-
-
-def _skipped(tree: ast.Module) -> int:
-    """The line at which tests are skipped where there is no GPU; 0 if none are."""
-    for node in nodes(tree):
-        asked: list[ast.expr] = []
-        if isinstance(node, ast.Call) and re.search(r"skip", dotted(node.func), re.IGNORECASE):
-            asked = node.args
-        elif isinstance(node, ast.If) and any("skip" in ast.unparse(item).lower() for item in node.body):
-            asked = [node.test]
-        if isinstance(node, ast.expr | ast.stmt) and any("cuda" in ast.unparse(item) for item in asked):
-            return node.lineno
-    return 0
-
-
-def _cuda_default(test: Reading) -> int:
-    """The line of a command-line option whose default is the GPU; 0 if there is none."""
-    for _, node, name in test.calls:
-        if name.rpartition(".")[2] == "add_argument":
-            defaults = [item.value for item in node.keywords if item.arg == "default"]
-            for value in defaults:
-                if (
-                    isinstance(value, ast.Constant)
-                    and isinstance(value.value, str)
-                    and _CUDA.match(value.value)
-                ):
-                    return node.lineno
-    return 0

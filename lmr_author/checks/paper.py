@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from lmr_author.checks.base import Check, Example
-from lmr_author.checks.example_task import FILES, REPOSITORY
+from lmr_author.checks.example_texts import FILES, REPOSITORY
 from lmr_author.checks.listing import Entry
 from lmr_author.checks.lookup import did_you_mean, is_file
 from lmr_author.checks.scan import scan

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lmr_author.checks.installs import GENERIC, normalised
-from lmr_author.checks.lookup import clean_path, is_folder, pairs
+from lmr_author.checks.lookup import clean_path, is_folder
+from lmr_author.checks.pairing import pairs
 from lmr_author.checks.view import TaskView
 from lmr_author.leaks.fragments import parse
 from lmr_author.source import walk

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from lmr_author.checks.base import Check, Example
-from lmr_author.checks.example_task import REPOSITORY
+from lmr_author.checks.example_texts import REPOSITORY
 from lmr_author.checks.lookup import is_file
 from lmr_author.checks.view import TaskView
 from lmr_author.files import sha256_bytes, sha256_file

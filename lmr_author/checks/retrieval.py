@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
-from lmr_author.checks.base import Example, ImplementationCheck
-from lmr_author.checks.lookup import clean_path, did_you_mean, is_file, is_folder
-from lmr_author.checks.target_files import leaves
+from lmr_author.checks.base import Example
+from lmr_author.checks.lookup import clean_path, is_file, is_folder
 from lmr_author.checks.view import TaskView
+from lmr_author.checks.written_paths import PathCheck, leaves, similar_path
 from lmr_author.model import Finding, Implementation
 
 
-class RetrievalPaths(ImplementationCheck):
+class RetrievalPaths(PathCheck):
     """LMR605."""
 
+    key = "retrieval_context"
     code = "LMR605"
     title = "the paths of retrieval_context exist in the repository"
     fixable = True
@@ -31,53 +33,28 @@ class RetrievalPaths(ImplementationCheck):
 
     def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
         """One finding for each path."""
-        position = view.position(implementation)
-        if view.is_empty and implementation.retrieval_context:
-            yield self.finding(
-                view,
-                f"retrieval_context {implementation.retrieval_context[0]!r:.100} does not exist: nothing is in the"
-                " repository",
-                "copy the repository",
-                implementation=implementation,
-                path="info.json",
-                pointer=f"/implementations/{position}/retrieval_context",
-            )
+        where = self.where(view, implementation)
+        entries = implementation.retrieval_context
+        if view.is_empty and entries:
+            message = f"{self.key} {entries[0]!r:.100} does not exist: nothing is in the repository"
+            yield self.finding(view, message, "copy the repository", **where)
         if view.repository is None:
             return
-        names = view.memo(
-            "repository files",
-            lambda: [view.in_repository(item) for item in view.repository_entries if item.kind == "file"],
-        )
-        for number, text in enumerate(implementation.retrieval_context):
-            path = clean_path(text).partition("::")[0]
-            plain = path.removeprefix(f"{view.repository.name}/")
-            if path and leaves(view, view.repository, path):
-                message, hint = (
-                    f"retrieval_context {text!r:.100} does not stay inside the repository",
-                    "write a path relative to the repository",
-                )
-            elif not path:
-                message, hint = (
-                    "retrieval_context has an entry that is no path",
-                    "name a file of the repository",
-                )
-            elif any(
-                is_file(view.repository / item) or is_folder(view.repository / item) for item in (path, plain)
-            ):
-                continue
-            else:
-                same = [name for name in names if name.rpartition("/")[2] == path.rpartition("/")[2]]
-                message = f"retrieval_context {text!r:.100} does not exist"
-                hint = (
-                    f"did you mean {same[0]}?"
-                    if same
-                    else did_you_mean(path, names) or "name a file of the repository"
-                )
-            yield self.finding(
-                view,
-                message,
-                hint,
-                implementation=implementation,
-                path="info.json",
-                pointer=f"/implementations/{position}/retrieval_context/{number}",
-            )
+        for number, text in enumerate(entries):
+            wrong = self._wrong(view, view.repository, text)
+            if wrong is not None:
+                place = self.where(view, implementation, f"{self.key}/{number}")
+                yield self.finding(view, wrong[0], wrong[1], **place)
+
+    def _wrong(self, view: TaskView, repository: Path, text: str) -> tuple[str, str] | None:
+        """(message, hint) of what is wrong with an entry; None when nothing is."""
+        path = clean_path(text).partition("::")[0]
+        if not path:
+            return f"{self.key} has an entry that is no path", "name a file of the repository"
+        if leaves(view, repository, path):
+            message = f"{self.key} {text!r:.100} does not stay inside the repository"
+            return message, "write a path relative to the repository"
+        named = [repository / path, repository / path.removeprefix(f"{repository.name}/")]
+        if any(is_file(item) or is_folder(item) for item in named):
+            return None
+        return f"{self.key} {text!r:.100} does not exist", similar_path(view, path, "")

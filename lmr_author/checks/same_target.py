@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from lmr_author.checks import bodies
 from lmr_author.checks.base import Example, TreeCheck, Where
-from lmr_author.checks.example_task import GOLDEN, INFO
-from lmr_author.checks.lookup import clean_path, pairs
+from lmr_author.checks.example_texts import GOLDEN, INFO
+from lmr_author.checks.lookup import clean_path
+from lmr_author.checks.pairing import pairs
 from lmr_author.checks.scan import solutions
 from lmr_author.checks.view import TaskView
 from lmr_author.files import sha256_bytes

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from lmr_author import leaks
 from lmr_author.checks.listing import Entry
-from lmr_author.checks.lookup import Pair, pairs
+from lmr_author.checks.pairing import Pair, pairs
 from lmr_author.checks.view import MAX_PYTHON, MAX_TEXT, TaskView
 from lmr_author.files import LFS_HEADER
 from lmr_author.leaks import Leak, Solution, archives, compiled

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
-from lmr_author.checks.base import Example, ImplementationCheck, Where
-from lmr_author.checks.example_task import MASKED, REPOSITORY, TAIL
+from lmr_author.checks.base import Example, ImplementationCheck
+from lmr_author.checks.example_texts import MASKED, REPOSITORY, TAIL
 from lmr_author.checks.lookup import (
-    Pair,
     candidates,
     clean_path,
     did_you_mean,
     function_names,
     goal_path,
     golden_files,
-    pair,
 )
+from lmr_author.checks.pairing import Pair, pair
 from lmr_author.checks.view import MAX_PYTHON, TaskView
+from lmr_author.checks.written_paths import PathCheck, leaves, similar_path
 from lmr_author.model import Finding, Implementation, Severity
 from lmr_author.source import Module
 
 
-class GoalHasTarget(ImplementationCheck):
+class GoalHasTarget(PathCheck):
     """LMR301."""
 
+    key = "goal_file"
     code = "LMR301"
     title = "the goal file exists and defines the target"
     fixable = True
@@ -49,71 +49,50 @@ class GoalHasTarget(ImplementationCheck):
 
     def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
         """The file's absence, or the absence of each name in it."""
-        one, named = pair(view, implementation), goal_path(view, implementation)
-        position = view.position(implementation)
-        where: Where = {
-            "implementation": implementation,
-            "path": "info.json",
-            "pointer": f"/implementations/{position}/goal_file",
-        }
+        where = self.where(view, implementation)
         if view.is_empty and implementation.goal_file:
-            message = (
-                f"goal_file {implementation.goal_file!r:.120} does not exist: nothing is in the repository"
-            )
+            message = self.said(implementation, "does not exist: nothing is in the repository")
             yield self.finding(view, message, "copy the repository, and mask the target in it", **where)
         if view.repository is None or leaves(view, view.repository, implementation.goal_file):
             return
+        one, named = pair(view, implementation), goal_path(view, implementation)
         if named is None:
-            message = (
-                f"goal_file {implementation.goal_file!r:.120} does not exist"
-                if implementation.goal_file
-                else "goal_file is missing"
-            )
             meant = view.in_repository_path(one.goal_path)
             hint = f"did you mean {meant}?" if meant else similar_path(view, implementation.goal_file)
-            yield self.finding(view, message, hint, **where)
+            yield self.finding(view, self.said(implementation, "does not exist"), hint, **where)
             return
         if one.goal_path != named or one.goal_path is None:
             return  # the unit test, which LMR510 reports
-        prefix = view.repository.name + "/"
-        slashes = misspelt(implementation.goal_file)
-        if slashes:
-            yield self.finding(view, f"goal_file {slashes}", "write it with /, and nothing else", **where)
-        if clean_path(implementation.goal_file) != view.relative_raw(one.goal_path)[len(prefix) :]:
-            message = (
-                f"goal_file {implementation.goal_file!r:.120} is not relative to the repository"
-                f" {view.repository.name}/"
-            )
-            yield self.finding(
-                view, message, f"write {one.goal_path.relative_to(view.repository).as_posix()!r}", **where
-            )
-        if one.goal is None:
-            return
-        for name in function_names(implementation):
-            if not candidates(one.goal, name, implementation.class_name):
-                yield self._absent(view, one, name)
-                continue
-            original = candidates(one.golden, name, implementation.class_name) if one.golden else []
-            left = {item.qualname for item in one.goal.definitions}
-            if original and all(item.qualname not in left for item in original):
-                yield self._absent(view, one, name)
+        yield from self.misspelt(view, implementation)
+        relative = view.in_repository_path(one.goal_path)
+        if clean_path(implementation.goal_file) != relative:
+            what = f"is not relative to the repository {view.repository.name}/"
+            yield self.finding(view, self.said(implementation, what), f"write {relative!r}", **where)
+        for name in function_names(implementation) if one.goal is not None else ():
+            yield from self._absent(view, one, name)
 
-    def _absent(self, view: TaskView, one: Pair, name: str) -> Finding:
+    def _absent(self, view: TaskView, one: Pair, name: str) -> Iterator[Finding]:
+        """A finding for a name that the goal file does not define, or no longer where the golden does."""
         assert one.goal is not None
-        kept = one.golden is not None and bool(candidates(one.golden, name, one.implementation.class_name))
+        class_name = one.implementation.class_name
+        original = candidates(one.golden, name, class_name) if one.golden else []
         names = [item.qualname for item in one.goal.definitions]
-        hint = "keep its header and docstring; mask only the body" if kept else did_you_mean(name, names)
+        gone = bool(original) and all(item.qualname not in names for item in original)
+        if candidates(one.goal, name, class_name) and not gone:
+            return
+        hint = "keep its header and docstring; mask only the body" if original else did_you_mean(name, names)
         message = (
             f"{name} was removed from the goal file altogether"
-            if kept
+            if original
             else f"the goal file defines no {name}"
         )
-        return self.finding(view, message, hint, implementation=one.implementation, path=one.goal_path or "")
+        yield self.finding(view, message, hint, implementation=one.implementation, path=one.goal_path or "")
 
 
-class GoldenHasTarget(ImplementationCheck):
+class GoldenHasTarget(PathCheck):
     """LMR302."""
 
+    key = "golden_file"
     code = "LMR302"
     title = "the golden file exists and defines the target"
     fixable = True
@@ -134,48 +113,28 @@ class GoldenHasTarget(ImplementationCheck):
 
     def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
         """The file's absence, or the absence of the target in it."""
-        one = pair(view, implementation)
-        if leaves(view, view.task.root, implementation.golden_file):
+        one, given = pair(view, implementation), implementation.golden_file
+        if leaves(view, view.task.root, given):
             return
-        position = view.position(implementation)
-        pointer = f"/implementations/{position}/golden_file"
-        exact = view.inside(view.task.root, clean_path(implementation.golden_file))
-        if one.golden_path is None or exact is None or one.golden_path != exact:
-            given = implementation.golden_file
-            message = f"golden_file {given!r:.120} does not exist" if given else "golden_file is missing"
-            names = [view.relative(path) for path in golden_files(view)]
-            hint = (
-                f"did you mean {view.relative(one.golden_path)}?"
-                if one.golden_path
-                else did_you_mean(given, names)
-            )
-            yield self.finding(
-                view,
-                message,
-                hint or "put the original file there",
-                implementation=implementation,
-                path="info.json",
-                pointer=pointer,
-            )
-        elif slashes := misspelt(implementation.golden_file):
-            yield self.finding(
-                view,
-                f"golden_file {slashes}",
-                "write it with /, and nothing else",
-                implementation=implementation,
-                path="info.json",
-                pointer=pointer,
-            )
+        exact = view.inside(view.task.root, clean_path(given))
+        if one.golden_path is None or one.golden_path != exact:
+            meant = view.relative(one.golden_path) if one.golden_path else ""
+            similar = did_you_mean(given, [view.relative(path) for path in golden_files(view)])
+            hint = f"did you mean {meant}?" if meant else similar or "put the original file there"
+            message = self.said(implementation, "does not exist")
+            yield self.finding(view, message, hint, **self.where(view, implementation))
+        else:
+            yield from self.misspelt(view, implementation)
         if one.golden is None:
             return
         for name in function_names(implementation):
             in_goal = one.goal is not None and candidates(one.goal, name, implementation.class_name)
             if in_goal and not candidates(one.golden, name, implementation.class_name):
+                names = [item.qualname for item in one.golden.definitions]
                 yield self.finding(
                     view,
                     f"the golden defines no {name}",
-                    did_you_mean(name, [item.qualname for item in one.golden.definitions])
-                    or "is it the golden of another file?",
+                    did_you_mean(name, names) or "is it the golden of another file?",
                     implementation=implementation,
                     path=one.golden_path or "",
                 )
@@ -237,34 +196,3 @@ def syntax_error(view: TaskView, path: Path) -> tuple[int, str]:
         cause = error.__cause__ if isinstance(error.__cause__, SyntaxError) else None
         return (cause.lineno or 0, str(cause.msg)) if cause else (0, type(error.__cause__ or error).__name__)
     return 0, "unknown"
-
-
-def misspelt(text: str) -> str:
-    r"""What is wrong with how a path is written that can be understood all the same; "" when nothing is."""
-    if "\\" in text:
-        return f"{text!r:.120} is written with backslashes: only Windows finds it"
-    return f"{text!r:.120} has blanks around it" if text != text.strip() else ""
-
-
-def leaves(view: TaskView, root: Path | None, text: str) -> bool:
-    """Whether a path is absolute, goes upwards, or leads outside through a symbolic link."""
-    if not text.strip():
-        return False
-    pure = PurePosixPath(clean_path(text))
-    if pure.is_absolute() or ".." in pure.parts or re.match(r"^[A-Za-z]:|^~", str(pure)):
-        return True
-    return root is not None and view.inside(root, str(pure)) is None
-
-
-def similar_path(view: TaskView, text: str) -> str:
-    """A hint with the repository files that a wrong path may mean."""
-    names = [
-        view.in_repository(entry)
-        for entry in view.repository_entries
-        if entry.kind == "file" and entry.suffix == ".py"
-    ]
-    name = clean_path(text).rpartition("/")[2]
-    same = [path for path in names if path.rpartition("/")[2] == name and name]
-    if same:
-        return f"did you mean {' or '.join(same[:3])}?"
-    return did_you_mean(clean_path(text), names) or "name a file of the repository, relative to it"

@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lmr_author.checks.base import Example, ImplementationCheck, Where
-from lmr_author.checks.example_task import GOLDEN, REPOSITORY
-from lmr_author.checks.lookup import (
-    candidates,
-    function_names,
-    pair,
-)
-from lmr_author.checks.target_files import (
-    leaves,
-)
+from lmr_author.checks.example_texts import GOLDEN, REPOSITORY
+from lmr_author.checks.lookup import candidates, function_names
+from lmr_author.checks.pairing import pair
 from lmr_author.checks.view import TaskView
+from lmr_author.checks.written_paths import leaves
 from lmr_author.model import Finding, Implementation
 from lmr_author.source import Module
 

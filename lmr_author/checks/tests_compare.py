@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from lmr_author.checks.base import Example, ImplementationCheck
 from lmr_author.checks.comparing import Comparison, comparisons, reads_file
-from lmr_author.checks.example_task import REPOSITORY, UNIT_TEST
-from lmr_author.checks.lookup import function_names, pair, unit_test_path
+from lmr_author.checks.example_texts import REPOSITORY, UNIT_TEST
+from lmr_author.checks.lookup import function_names, unit_test_path
+from lmr_author.checks.pairing import pair
 from lmr_author.checks.reading import reading
 from lmr_author.checks.syntax import dotted
 from lmr_author.checks.tests_outcome import START, TEST

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from lmr_author.checks.base import Example, ImplementationCheck
-from lmr_author.checks.example_task import REPOSITORY, UNIT_TEST
+from lmr_author.checks.example_texts import REPOSITORY, UNIT_TEST
 from lmr_author.checks.file_uses import FileUse
 from lmr_author.checks.json_keys import missing_keys
 from lmr_author.checks.lookup import did_you_mean, is_file, is_folder, unit_test_path

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lmr_author.checks.base import Example, ImplementationCheck
-from lmr_author.checks.example_task import REPOSITORY, UNIT_TEST
+from lmr_author.checks.example_texts import REPOSITORY, UNIT_TEST
 from lmr_author.checks.lookup import clean_path, goal_path, is_file, unit_test_path
 from lmr_author.checks.reading import Reading, reading
-from lmr_author.checks.target_files import leaves, misspelt, syntax_error
+from lmr_author.checks.target_files import syntax_error
 from lmr_author.checks.view import TaskView
+from lmr_author.checks.written_paths import PathCheck, leaves
 from lmr_author.model import Finding, Implementation, Severity
 
 TEST = f"{REPOSITORY}/unit_test/unit_test_1.py"
@@ -23,9 +24,10 @@ _LOGIC = re.compile(
 """Names of what is stored for a test. ``tests/`` of the repository itself is none of it."""
 
 
-class TestExists(ImplementationCheck):
+class TestExists(PathCheck):
     """LMR501."""
 
+    key = "unit_test_file"
     code = "LMR501"
     title = "the unit test exists and can be parsed"
     fixable = True
@@ -57,38 +59,18 @@ class TestExists(ImplementationCheck):
             )
         if view.repository is None or leaves(view, view.repository, implementation.unit_test_file):
             return
-        position = view.position(implementation)
         exact = view.inside(view.repository, clean_path(implementation.unit_test_file))
         found = unit_test_path(view, implementation)
         if exact is None or not is_file(exact):
-            given = implementation.unit_test_file
-            message = (
-                f"unit_test_file {given!r:.120} does not exist in the repository"
-                if given
-                else "unit_test_file is missing"
-            )
-            hint = (
-                f"did you mean {found.relative_to(view.repository).as_posix()}?"
-                if found
-                else "`lmr-author record` makes one"
-            )
-            yield self.finding(
-                view,
-                message,
-                hint,
-                implementation=implementation,
-                path="info.json",
-                pointer=f"/implementations/{position}" + ("/unit_test_file" if given else ""),
-            )
-        elif slashes := misspelt(implementation.unit_test_file):
-            yield self.finding(
-                view,
-                f"unit_test_file {slashes}",
-                "write it with /, and nothing else",
-                implementation=implementation,
-                path="info.json",
-                pointer=f"/implementations/{position}/unit_test_file",
-            )
+            meant = view.in_repository_path(found)
+            hint = f"did you mean {meant}?" if meant else "`lmr-author record` makes one"
+            message = self.said(implementation, "does not exist in the repository")
+            where = self.where(view, implementation)
+            if not implementation.unit_test_file:
+                where["pointer"] = where["pointer"].removesuffix(f"/{self.key}")
+            yield self.finding(view, message, hint, **where)
+        else:
+            yield from self.misspelt(view, implementation)
         if found is not None and found.suffix == ".py" and view.module(found) is None:
             line, cause = syntax_error(view, found)
             yield self.finding(

@@ -1,20 +1,15 @@
-"""LMR507, 514: whether the verdict of a unit test is seen."""
+"""LMR507: whether the verdict of a unit test is seen."""
 
 from __future__ import annotations
 
 import ast
-import posixpath
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from lmr_author.checks.base import Check, Example, ImplementationCheck
-from lmr_author.checks.example_task import (
-    UNIT_TEST,
-    second_files,
-    second_implementation,
-)
-from lmr_author.checks.lookup import pairs, unit_test_path
+from lmr_author.checks.base import Example, ImplementationCheck
+from lmr_author.checks.example_texts import UNIT_TEST
+from lmr_author.checks.lookup import unit_test_path
 from lmr_author.checks.outcome import outcome
 from lmr_author.checks.reading import Reading, reading
 from lmr_author.checks.sites import is_assert_name, is_exit
@@ -93,65 +88,59 @@ class VerdictMarkers(ImplementationCheck):
         test = reading(view, path)
         if test is None or path is None:
             return
-        elsewhere = [log for log in sorted(test.log_files) if log.startswith(("@/", "/")) and "*" not in log]
-        in_place = view.in_repository_path(path).startswith("unit_test/")  # else LMR511 says it
-        if in_place and elsewhere and not any(log.startswith("@/unit_test/logs/") for log in test.log_files):
-            yield self.finding(
-                view,
-                f"logs to {elsewhere[0].removeprefix('@/')}; the verdict is looked for in unit_test/logs/",
-                f"log to unit_test/logs/{path.stem}.log",
-                implementation=implementation,
-                path=path,
-            )
-            return
-        texts = " ".join(test.constants)
-        if "Passed" in texts:
-            line = _unwritten(test)
-            if line:
-                yield self.finding(
-                    view,
-                    'logs "Passed" as information, and only warnings are written',
-                    "pass level=logging.INFO to basicConfig",
-                    implementation=implementation,
-                    path=path,
-                    pointer=f"L{line}",
-                )
-                return
-            node = _unconditional(test)
-            if node is not None:
-                yield self.finding(
-                    view,
-                    'logs "Passed: <result>": the marker is there whatever the result is',
-                    'log "Passed" or "Failed", nothing else',
-                    implementation=implementation,
-                    path=path,
-                    pointer=f"L{node.lineno}",
-                )
-                return
-            where, line = misplaced(test)
-            if where and outcome(view, test).reached:
-                yield self.finding(
-                    view,
-                    f'logs "Passed" {where}: it is there whatever the result is',
-                    'log "Passed" behind the last assertion',
-                    implementation=implementation,
-                    path=path,
-                    pointer=f"L{line}",
-                )
-            return
-        other = re.search(r"\b(passed|PASSED|PASS|pass|success|Success|SUCCESS|succeeded)\b", texts)
-        message = (
-            f'logs {other[0]!r} where "Passed" is looked for'
-            if other
-            else 'logs no verdict ("Passed" or "Failed")'
-        )
-        yield self.finding(
-            view,
-            message,
-            'log "Passed" or "Failed" to a file in unit_test/logs/',
-            implementation=implementation,
-            path=path,
-        )
+        wrong = _misplaced_log(view, test, path)
+        if wrong is None:
+            wrong = _told_wrongly(view, test) if "Passed" in " ".join(test.constants) else _not_told(test)
+        if wrong is not None:
+            message, hint, line = wrong
+            pointer = f"L{line}" if line else ""
+            yield self.finding(view, message, hint, implementation=implementation, path=path, pointer=pointer)
+
+
+_Wrong = tuple[str, str, int]
+"""Message, hint, and line or 0."""
+
+
+def _misplaced_log(view: TaskView, test: Reading, path: Path) -> _Wrong | None:
+    """What to say of a test that logs where nobody looks."""
+    if not view.in_repository_path(path).startswith("unit_test/"):
+        return None  # LMR511 says it
+    elsewhere = [log for log in sorted(test.log_files) if log.startswith(("@/", "/")) and "*" not in log]
+    if not elsewhere or any(log.startswith("@/unit_test/logs/") for log in test.log_files):
+        return None
+    message = f"logs to {elsewhere[0].removeprefix('@/')}; the verdict is looked for in unit_test/logs/"
+    return message, f"log to unit_test/logs/{path.stem}.log", 0
+
+
+def _told_wrongly(view: TaskView, test: Reading) -> _Wrong | None:
+    """What to say of a test whose "Passed" is not written, or written whatever the result is."""
+    line = _unwritten(test)
+    if line:
+        message = 'logs "Passed" as information, and only warnings are written'
+        return message, "pass level=logging.INFO to basicConfig", line
+    node = _unconditional(test)
+    if node is not None:
+        message = 'logs "Passed: <result>": the marker is there whatever the result is'
+        return message, 'log "Passed" or "Failed", nothing else', node.lineno
+    where, line = misplaced(test)
+    if where and outcome(view, test).reached:
+        message = f'logs "Passed" {where}: it is there whatever the result is'
+        return message, 'log "Passed" behind the last assertion', line
+    return None
+
+
+def _not_told(test: Reading) -> _Wrong:
+    """What to say of a test that never logs "Passed"."""
+    other = _OTHER_WORDS.search(" ".join(test.constants))
+    message = (
+        f'logs {other[0]!r} where "Passed" is looked for'
+        if other
+        else 'logs no verdict ("Passed" or "Failed")'
+    )
+    return message, 'log "Passed" or "Failed" to a file in unit_test/logs/', 0
+
+
+_OTHER_WORDS = re.compile(r"\b(passed|PASSED|PASS|pass|success|Success|SUCCESS|succeeded)\b")
 
 
 def _unwritten(test: Reading) -> int:
@@ -242,62 +231,3 @@ def _too_early(body: list[ast.stmt]) -> int:
             return marker if isinstance(node, ast.Assert) or (asserts and isinstance(node, ast.Expr)) else 0
         marker = marker or _marker([node])
     return 0
-
-
-class OwnLogFile(Check):
-    """LMR514."""
-
-    code = "LMR514"
-    title = "each test has a log file of its own"
-    rationale = (
-        'Two tests that write one log overwrite or mix their verdicts: one "Failed" fails both, or the last'
-        ' "Passed" passes both.'
-    )
-    failing = (
-        Example(
-            "the second test was copied from the first",
-            info={"implementations": second_implementation()},
-            files={
-                path: text.replace("unit_test_2.log", "unit_test_1.log")
-                for path, text in second_files().items()
-            },
-        ),
-    )
-    passing = (
-        Example(
-            "another number in the name",
-            info={"implementations": second_implementation()},
-            files=second_files(),
-        ),
-    )
-
-    def run(self, view: TaskView) -> Iterator[Finding]:
-        """One finding for each test that writes a log of another one."""
-        owners: dict[str, dict[Path, Implementation]] = {}
-        for one in pairs(view):
-            path = unit_test_path(view, one.implementation)
-            test = reading(view, path)
-            if test is None or path is None:
-                continue
-            for log in _logs(test):
-                owners.setdefault(log, {}).setdefault(path, one.implementation)
-        for log, tests in sorted(owners.items()):
-            for path, implementation in tests.items() if len(tests) > 1 else ():
-                others = [str(other.index) for other in tests.values() if other is not implementation]
-                yield self.finding(
-                    view,
-                    f"writes {log}, as the test of implementation {', '.join(others)} does",
-                    f"name it unit_test/logs/unit_test_{implementation.index}.log",
-                    implementation=implementation,
-                    path=path,
-                )
-
-
-def _logs(test: Reading) -> set[str]:
-    """The log files that a test writes, as far as they are certain, or that its texts name."""
-    certain = {log.removeprefix("@/") for log in test.log_files if not any(char in log for char in "?*")}
-    named = {posixpath.normpath(text) for text in test.constants if _LOG.fullmatch(text)}
-    return certain | named
-
-
-_LOG = re.compile(r"(?:\./)?unit_test/logs/[\w.-]+")

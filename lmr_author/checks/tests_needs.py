@@ -6,9 +6,11 @@ import ast
 from collections.abc import Iterator
 
 from lmr_author.checks.base import Example, ImplementationCheck
-from lmr_author.checks.example_task import GOLDEN, MASKED, REPOSITORY, UNIT_TEST
-from lmr_author.checks.lookup import pair, unit_test_path
-from lmr_author.checks.needs import corpus_call, cuda_line, installs_corpora, needs
+from lmr_author.checks.example_texts import GOLDEN, MASKED, REPOSITORY, UNIT_TEST
+from lmr_author.checks.lookup import unit_test_path
+from lmr_author.checks.needs import corpus_call, installs_corpora, needs
+from lmr_author.checks.needs_gpu import cuda_line
+from lmr_author.checks.pairing import pair
 from lmr_author.checks.reading import Reading, reading
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from lmr_author.checks import dockerfile
 from lmr_author.checks.base import Example, ImplementationCheck
-from lmr_author.checks.example_task import DOCKERFILE, REPOSITORY, UNIT_TEST
+from lmr_author.checks.example_texts import DOCKERFILE, REPOSITORY, UNIT_TEST
 from lmr_author.checks.lookup import unit_test_path
 from lmr_author.checks.outcome import outcome
 from lmr_author.checks.reading import reading

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lmr_author.checks import lookup
+from lmr_author.checks import lookup, pairing
 from lmr_author.checks.info_category import canonical_category
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Implementation, TaskInfo
@@ -48,7 +48,7 @@ def meant(task: TaskDir) -> tuple[TaskInfo, tuple[Meant, ...]]:
 
 
 def _meant(view: TaskView, mine: Implementation, given: Implementation) -> Meant:
-    pair = lookup.pair(view, mine)
+    pair = pairing.pair(view, mine)
     goal_path, test_path = pair.goal_path, lookup.unit_test_path(view, mine)
     names = tuple(item.qualname for item in pair.targets if item.golden and item.goal)
     if not names and pair.golden is not None:
@@ -67,7 +67,7 @@ def _meant(view: TaskView, mine: Implementation, given: Implementation) -> Meant
 
 
 def _elsewhere(
-    view: TaskView, mine: Implementation, pair: lookup.Pair
+    view: TaskView, mine: Implementation, pair: pairing.Pair
 ) -> tuple[Path | None, tuple[str, ...]]:
     """The goal file by the golden's name, where the one that is named does not define the target."""
     assert pair.golden is not None and pair.golden_path is not None

@@ -13,7 +13,7 @@ from typing import Any
 
 from lmr_author.checks import hygiene
 from lmr_author.checks.info_category import canonical_category
-from lmr_author.checks.info_json import raw_implementations
+from lmr_author.checks.info_entries import raw_implementations
 from lmr_author.checks.lenient import readable
 from lmr_author.checks.lookup import (
     candidates,
@@ -21,9 +21,9 @@ from lmr_author.checks.lookup import (
     function_names,
     goal_path,
     golden_path,
-    pair,
     unit_test_path,
 )
+from lmr_author.checks.pairing import pair
 from lmr_author.checks.scan import histories, scan
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation

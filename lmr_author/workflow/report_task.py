@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from lmr_author import files, recorded
-from lmr_author.checks.lookup import Pair, pair
+from lmr_author.checks.pairing import Pair, pair
 from lmr_author.checks.view import TaskView
 from lmr_author.errors import LmrError
 from lmr_author.evaluation import equivalents

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.checks import dockerfile, example_task
+from lmr_author.checks import dockerfile, example_task, example_texts
 from lmr_author.validation.run import validate
 
 BASE = "FROM pytorch/pytorch:2.0.1-cuda11.7-cudnn8-runtime\n"
@@ -207,7 +207,7 @@ def test_requirements_files_are_read_through_each_other(name: str, tmp_path: Pat
     texts, arguments, expected = REQUIREMENTS[name]
     task = example_task.write(tmp_path)
     for file, text in texts.items():
-        (task.root / example_task.REPOSITORY / file).write_text(text)
+        (task.root / example_texts.REPOSITORY / file).write_text(text)
     task.dockerfile.write_text(f"{BASE}COPY margin-ranking /w\nRUN pip install {arguments}\nUSER 1000\n")
 
     assert [one.code for one in validate([task]).findings] == expected
@@ -218,7 +218,7 @@ def test_conda_environments_are_read(name: str, tmp_path: Path) -> None:
     packages, expected = ENVIRONMENTS[name]
     task = example_task.write(tmp_path)
     text = f"name: x\nchannels:\n  - conda-forge\ndependencies:\n  {packages}"
-    (task.root / example_task.REPOSITORY / "environment.yml").write_text(text)
+    (task.root / example_texts.REPOSITORY / "environment.yml").write_text(text)
     task.dockerfile.write_text(
         f"{BASE}COPY margin-ranking /w\nRUN conda env create -f /w/environment.yml\nUSER 1000\n"
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lmr_author.checks import example_task
-from lmr_author.checks.example_task import BODY, GOLDEN, MASKED, REPOSITORY
+from lmr_author.checks.example_texts import BODY, GOLDEN, MASKED, REPOSITORY
 from lmr_author.taskdir import TaskDir
 from lmr_author.validation.run import validate
 

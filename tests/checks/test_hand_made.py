@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.checks import example_task
+from lmr_author.checks import example_task, example_texts
 from lmr_author.validation.run import validate
 
 FOLDER = Path(__file__).parent / "hand_made"
@@ -27,7 +27,7 @@ def _header(text: str, name: str) -> list[str]:
 def test_exactly_what_is_expected_is_found(case: Path, tmp_path: Path) -> None:
     text = case.read_text("utf-8")
     task = example_task.write(tmp_path)
-    repository = task.root / example_task.REPOSITORY
+    repository = task.root / example_texts.REPOSITORY
     for name in _header(text, "files"):
         (repository / name).parent.mkdir(parents=True, exist_ok=True)
         (repository / name).write_bytes(b"data\n")
@@ -83,7 +83,7 @@ HELPERS = {
 def test_helper_modules_are_followed(name: str, tmp_path: Path) -> None:
     text, expected = HELPERS[name]
     task = example_task.write(tmp_path)
-    folder = task.root / example_task.REPOSITORY / "unit_test"
+    folder = task.root / example_texts.REPOSITORY / "unit_test"
     (folder / "unit_test_1.py").write_text(HELPER_TEST)
     (folder / "helper.py").write_text(text)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.checks import example_task
+from lmr_author.checks import example_task, example_texts
 from lmr_author.taskdir import TaskDir
 from lmr_author.validation.run import validate
 
@@ -70,7 +70,7 @@ def body(text: str) -> str:
 
 def write(folder: Path, goal: str, **implementation: object) -> TaskDir:
     task = example_task.write(folder)
-    repository = task.root / example_task.REPOSITORY
+    repository = task.root / example_texts.REPOSITORY
     (repository / "ranking" / "losses.py").write_bytes(goal.encode())
     (repository / "ranking" / "train.py").write_text("from ranking.losses import ContrastiveLoss\n")
     (repository / "unit_test" / "unit_test_1.py").write_text(TEST)
@@ -251,7 +251,7 @@ def test_two_implementations_of_one_file_are_each_others_target(tmp_path: Path) 
         "        return self.linear(tokens)", "        raise NotImplementedError"
     )
     task = write(tmp_path, goal)
-    repository = task.root / example_task.REPOSITORY
+    repository = task.root / example_texts.REPOSITORY
     info = task.load_raw()
     second = info["implementations"][0] | {
         "index": 2,
@@ -273,7 +273,7 @@ def test_two_implementations_of_one_file_are_each_others_target(tmp_path: Path) 
 
 def test_the_masked_copy_elsewhere_is_named(tmp_path: Path) -> None:
     task = write(tmp_path, GOLDEN)
-    other = task.root / example_task.REPOSITORY / "legacy" / "losses.py"
+    other = task.root / example_texts.REPOSITORY / "legacy" / "losses.py"
     other.parent.mkdir()
     other.write_text(body("raise NotImplementedError"))
 
@@ -290,7 +290,7 @@ def test_names_that_a_star_import_may_bring_are_not_called_undefined(tmp_path: P
 
 def test_a_function_that_shares_a_third_of_the_statements_is_no_copy(tmp_path: Path) -> None:
     task = write(tmp_path, body("raise NotImplementedError"))
-    other = task.root / example_task.REPOSITORY / "ranking" / "other.py"
+    other = task.root / example_texts.REPOSITORY / "ranking" / "other.py"
     other.write_text(
         "import torch\nimport torch.nn.functional as F\nfrom ranking.losses import cosine\n\n\n"
         "def retrieval_accuracy(anchors, positives, temperature):\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.checks import example_task
+from lmr_author.checks import example_task, example_texts
 from lmr_author.checks.registry import by_code
 from lmr_author.model import Severity
 from lmr_author.taskdir import TaskDir
@@ -19,7 +19,7 @@ ERROR, WARNING, NOTHING = Severity.ERROR, Severity.WARNING, None
 def _task(folder: Path, goal: str, build: dict[str, str], requirement: str, url: str) -> TaskDir:
     """The good task with its goal file elsewhere, build files, and one more requirement."""
     task = example_task.write(folder)
-    repository = task.root / example_task.REPOSITORY
+    repository = task.root / example_texts.REPOSITORY
     target = repository / goal
     target.parent.mkdir(parents=True, exist_ok=True)
     (repository / "ranking" / "losses.py").rename(target)

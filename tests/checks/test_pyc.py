@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmr_author.checks import example_task
+from lmr_author.checks import example_task, example_texts
 from lmr_author.leaks import pyc
 from lmr_author.model import Finding
 from lmr_author.taskdir import TaskDir
@@ -165,7 +165,7 @@ def _bytes(version: str, kind: str) -> bytes:
 
 def _task(folder: Path) -> TaskDir:
     task = example_task.write(folder)
-    repository = task.root / example_task.REPOSITORY
+    repository = task.root / example_texts.REPOSITORY
     (repository / "ranking" / "losses.py").write_text(MASKED)
     (task.root / "golden_files" / "losses_golden.py").write_text(GOLDEN)
     info = task.load_raw()
@@ -187,7 +187,7 @@ def _task(folder: Path) -> TaskDir:
 
 def _with_compiled(folder: Path, data: bytes) -> list[Finding]:
     task = _task(folder)
-    place = task.root / example_task.REPOSITORY / "ranking" / "__pycache__" / "losses.cpython.pyc"
+    place = task.root / example_texts.REPOSITORY / "ranking" / "__pycache__" / "losses.cpython.pyc"
     place.parent.mkdir()
     place.write_bytes(data)
     return list(validate([task]).findings)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.checks import example_task
-from lmr_author.checks.example_task import BODY, GOLDEN, MASKED
+from lmr_author.checks import example_task, example_texts
+from lmr_author.checks.example_texts import BODY, GOLDEN, MASKED
 from lmr_author.checks.leak_files import compiled
 from lmr_author.checks.scan import search
 from lmr_author.checks.view import TaskView
@@ -22,7 +22,7 @@ from lmr_author.taskdir import TaskDir
 from lmr_author.validation.run import validate
 from tests.leaks.places import in_tar_gz, in_wheel
 
-REPOSITORY = example_task.REPOSITORY
+REPOSITORY = example_texts.REPOSITORY
 
 
 def _task(folder: Path, files: dict[str, bytes]) -> TaskDir:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lmr_author import source
-from lmr_author.checks import example_task
+from lmr_author.checks import example_task, example_texts
 from lmr_author.cli.app import main
 from lmr_author.masking.instructing import draft_instruction
 from lmr_author.masking.notes import MaskNotes
@@ -108,7 +108,7 @@ def test_the_command_drafts_sets_and_checks(tmp_path: Path, capsys: pytest.Captu
     assert main([*base, "--draft"]) == 0
     draft = capsys.readouterr().out.strip()
     assert draft.startswith("Implement the function `pairwise_loss` in `ranking/losses.py`")
-    assert task.load().implementations[0].instruction == example_task.INSTRUCTION
+    assert task.load().implementations[0].instruction == example_texts.INSTRUCTION
 
     assert main([*base, "--use-draft"]) == 0
     assert task.load().implementations[0].instruction == draft

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lmr_author import files
-from lmr_author.checks import example_task
+from lmr_author.checks import example_task, example_texts
 from lmr_author.cli.app import main
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow.report import report
@@ -62,7 +62,7 @@ def with_paper(root: Path) -> None:
         "3 Pairwise loss\nThe pairwise loss compares the scores of two documents with different labels and "
         "asks for a margin between them.\n"
     )
-    make_paper(root / example_task.REPOSITORY / "paper.pdf", "Learning to Rank with Margins", body=body)
+    make_paper(root / example_texts.REPOSITORY / "paper.pdf", "Learning to Rank with Margins", body=body)
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_a_task_is_shown_with_paper_code_and_instruction(task: TaskDir, tmp_path
 
     assert "Pairwise loss" in page.text
     assert "NotImplementedError" in page.text
-    assert example_task.INSTRUCTION.split(".")[0] in page.text
+    assert example_texts.INSTRUCTION.split(".")[0] in page.text
     assert len([tag for tag, _ in page.tags if tag == "image"]) == 1
     assert len([tag for tag, found in page.tags if tag == "rect"]) >= 1
     assert any("removed" in found.get("class", "") for tag, found in page.tags if tag == "span")
@@ -145,7 +145,7 @@ def test_the_policy_allows_our_script_and_style_by_hash_and_nothing_else(
 def test_every_part_may_be_missing_or_damaged(task: TaskDir, tmp_path: Path) -> None:
     raw = task.load_raw()
     (task.root / raw["implementations"][0]["golden_file"]).unlink()
-    (task.root / example_task.REPOSITORY / "paper.pdf").write_bytes(b"no PDF")
+    (task.root / example_texts.REPOSITORY / "paper.pdf").write_bytes(b"no PDF")
     recording = task.recording(task.load(), 1)
     files.write_text(recording / "recording.json", "{}")
     files.write_text(task.evaluation_path, "not JSON")
@@ -161,7 +161,7 @@ def test_every_part_may_be_missing_or_damaged(task: TaskDir, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("kind", ["encrypted", "cut off"])
 def test_a_paper_that_cannot_be_read(task: TaskDir, tmp_path: Path, kind: str) -> None:
-    pdf = task.root / example_task.REPOSITORY / "paper.pdf"
+    pdf = task.root / example_texts.REPOSITORY / "paper.pdf"
     if kind == "encrypted":
         make_paper(pdf, encryption=4, user_pw="a", owner_pw="b")
     else:
@@ -189,7 +189,7 @@ def test_a_report_changes_nothing_in_the_task(task: TaskDir, tmp_path: Path) -> 
 
 
 def test_the_page_stays_out_of_the_task(task: TaskDir, capsys: pytest.CaptureFixture[str]) -> None:
-    inside = task.root / example_task.REPOSITORY / "report.html"
+    inside = task.root / example_texts.REPOSITORY / "report.html"
     assert main(["report", str(task.root), "--html", str(inside)]) == 2
     assert not inside.exists()
     assert "shows its solution" in capsys.readouterr().err

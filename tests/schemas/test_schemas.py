@@ -10,7 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from lmr_author import resources
-from lmr_author.checks import example_task
+from lmr_author.checks import example_texts
 from lmr_author.checks.records import REVIEW
 from lmr_author.model import CATEGORIES, GateResult, GateStatus, TaskInfo
 
@@ -67,7 +67,7 @@ def test_every_property_has_a_title_and_a_description(name: str) -> None:
 
 
 def test_info_takes_what_the_model_writes_and_refuses_the_rest() -> None:
-    document = TaskInfo.from_json(example_task.INFO).to_json()
+    document = TaskInfo.from_json(example_texts.INFO).to_json()
 
     assert _errors("info", document) == []
     assert (

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 from lmr_author import accepted, resources
 from lmr_author.checks import example_task
-from lmr_author.checks.example_task import GOLDEN, REPOSITORY
+from lmr_author.checks.example_texts import GOLDEN, REPOSITORY
 from lmr_author.cli.app import main
 from lmr_author.cli.render_findings import findings_text
 from lmr_author.errors import LmrError, UsageError

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from lmr_author import accepted
-from lmr_author.checks import example_task
+from lmr_author.checks import example_task, example_texts
 from lmr_author.checks.base import Check, Example
-from lmr_author.checks.example_task import REPOSITORY
+from lmr_author.checks.example_texts import REPOSITORY
 from lmr_author.checks.registry import ALL_CHECKS, by_code
 from lmr_author.checks.view import TaskView
 from lmr_author.cli.app import main
@@ -135,7 +135,7 @@ UNCLEAR = {
     "another number": Example("", info={"instance_id": 7}),
     "free text": Example("", implementation={"category": "loss function"}),
     "a redirection with blanks": Example(
-        "", files={"Dockerfile": example_task.DOCKERFILE + "RUN pip install numpy==1.26.4 torch >= 2.5\n"}
+        "", files={"Dockerfile": example_texts.DOCKERFILE + "RUN pip install numpy==1.26.4 torch >= 2.5\n"}
     ),
 }
 

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from lmr_author.checks import example_task
-from lmr_author.checks.example_task import REPOSITORY
+from lmr_author.checks.example_texts import REPOSITORY
 from lmr_author.taskdir import TaskDir
 from tests.cli.program import lmr, validate_with
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.checks import example_task
+from lmr_author.checks import example_task, example_texts
 from lmr_author.checks.base import Check
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding
@@ -27,7 +27,7 @@ class Tried(Check):
     failing = ()
 
     def run(self, view: TaskView) -> Iterator[Finding]:
-        if view.name == example_task.FOLDER:
+        if view.name == example_texts.FOLDER:
             self.do()
         return iter(())
 

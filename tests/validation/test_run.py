@@ -16,7 +16,7 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
 from lmr_author import resources
-from lmr_author.checks import example_task
+from lmr_author.checks import example_task, example_texts
 from lmr_author.checks.base import Check, Example
 from lmr_author.checks.registry import ALL_CHECKS, by_code
 from lmr_author.checks.view import TaskView
@@ -41,7 +41,7 @@ class Breaks(Check):
 
 
 def _repository(task: TaskDir) -> Path:
-    return task.root / example_task.REPOSITORY
+    return task.root / example_texts.REPOSITORY
 
 
 def test_a_check_that_fails_is_a_finding_and_the_others_go_on(tmp_path: Path) -> None:
@@ -131,8 +131,8 @@ def test_the_report_is_as_its_schema_says(tmp_path: Path) -> None:
 def test_nothing_outside_of_the_task_is_read(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.mkdir()
-    (secret / "info.json").write_text(json.dumps(example_task.INFO | {"paper_name": "SECRET-WORD"}))
-    (secret / "losses.py").write_text(example_task.GOLDEN.replace("sigmoid", "secret_word"))
+    (secret / "info.json").write_text(json.dumps(example_texts.INFO | {"paper_name": "SECRET-WORD"}))
+    (secret / "losses.py").write_text(example_texts.GOLDEN.replace("sigmoid", "secret_word"))
     task = example_task.write(tmp_path)
     repository = _repository(task)
     for path in (repository / "ranking" / "losses.py", task.root / "golden_files" / "losses_golden.py"):
@@ -172,7 +172,7 @@ def test_special_files_are_named_and_never_opened(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("name", ["info.json", "Dockerfile", f"{example_task.REPOSITORY}/ranking/losses.py"])
+@pytest.mark.parametrize("name", ["info.json", "Dockerfile", f"{example_texts.REPOSITORY}/ranking/losses.py"])
 def test_a_pipe_in_place_of_a_file_that_is_read(name: str, tmp_path: Path) -> None:
     task = example_task.write(tmp_path)
     (task.root / name).unlink()
@@ -246,7 +246,7 @@ def test_any_info_json_is_only_a_matter_of_findings(data: st.DataObject, tmp_pat
     info = task.load_raw()
     for key in data.draw(st.lists(st.sampled_from(sorted(info)), max_size=3, unique=True)):
         info[key] = data.draw(VALUES)
-    entry = dict(example_task.INFO["implementations"][0])
+    entry = dict(example_texts.INFO["implementations"][0])
     for key in data.draw(st.lists(st.sampled_from(sorted(entry)), max_size=4, unique=True)):
         entry[key] = data.draw(VALUES)
     if isinstance(info.get("implementations"), list):

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from lmr_author import files, resources
-from lmr_author.checks.example_task import PROVENANCE
+from lmr_author.checks.example_texts import PROVENANCE
 from lmr_author.errors import LmrError, SourceError, TargetError, UnsafePathError, UsageError
 from lmr_author.extracting.extract import As
 from lmr_author.taskdir import TaskDir

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lmr_author.checks.example_task import PROVENANCE
+from lmr_author.checks.example_texts import PROVENANCE
 from lmr_author.taskdir import TaskDir
 
 

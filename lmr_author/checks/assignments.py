@@ -1,0 +1,72 @@
+"""What names stand for: the values that a scope gives them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from lmr_author.checks.syntax import dotted
+from lmr_author.source import children, form
+
+Scope = dict[str, tuple[ast.expr, int] | None]
+
+
+def assigned(node: ast.AST, outer: Scope) -> Scope:
+    """Names with exactly one assignment in a scope (functions inside left out), with those of the outer one."""
+    values: dict[str, list[tuple[ast.expr, int] | None]] = {}
+    own = list(own_nodes(node))
+    simple: set[int] = set()
+    for item in own:
+        if not isinstance(item, ast.Assign) or len(item.targets) != 1:
+            continue
+        target = item.targets[0]
+        parts = list(enumerate(target.elts)) if isinstance(target, ast.Tuple | ast.List) else [(-1, target)]
+        for place, name in parts:
+            if isinstance(name, ast.Name):
+                simple.add(id(name))
+                values.setdefault(name.id, []).append(_part(item.value, place))
+    opened = {
+        id(item.optional_vars): item.context_expr
+        for statement in own
+        if isinstance(statement, ast.With)
+        for item in statement.items
+        if item.optional_vars is not None
+    }
+    paired = {key: value for item in own if isinstance(item, ast.For) for key, value in _zipped(item)}
+    for item in own:
+        if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store) and id(item) not in simple:
+            context = opened.get(id(item), paired.get(id(item)))
+            values.setdefault(item.id, []).append((context, -1) if context is not None else None)
+        elif isinstance(item, ast.arg):
+            values.setdefault(item.arg, []).append(None)
+    return outer | {name: _same(seen) for name, seen in values.items()}
+
+
+def _zipped(loop: ast.For) -> Iterator[tuple[int, ast.expr]]:
+    """For each name of ``for a, b in zip(x, y)`` what stands for its value: ``x[0]``, ``y[0]``."""
+    call, target = loop.iter, loop.target
+    if isinstance(call, ast.Call) and dotted(call.func) == "zip" and isinstance(target, ast.Tuple):
+        for name, values in zip(target.elts, call.args, strict=False):
+            yield id(name), ast.Subscript(values, ast.Constant(0), ast.Load())
+
+
+def _same(seen: list[tuple[ast.expr, int] | None]) -> tuple[ast.expr, int] | None:
+    """The one value that a name is given, however often."""
+    forms = {(form(one[0]), one[1]) if one else None for one in seen}
+    return seen[0] if len(forms) == 1 else None
+
+
+def _part(value: ast.expr, place: int) -> tuple[ast.expr, int]:
+    if place >= 0 and isinstance(value, ast.Tuple | ast.List) and place < len(value.elts):
+        return value.elts[place], -1
+    return value, place
+
+
+def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """Everything of a scope but what is in functions and classes inside of it."""
+    stack = list(children(node))
+    while stack:
+        item = stack.pop()
+        yield item
+        if not isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            stack.extend(children(item))

@@ -1,0 +1,175 @@
+"""What differs outside of the targets: the two files of a task as definitions, without these."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from lmr_author import also_masked
+from lmr_author.checks import bodies
+from lmr_author.checks.lookup import function_names
+from lmr_author.checks.pairing import Pair, pairs
+from lmr_author.checks.view import TaskView
+from lmr_author.model import Implementation
+from lmr_author.source import Definition, Module, form, walk
+
+
+def groups(view: TaskView) -> Iterator[tuple[Pair, list[Definition], list[Definition]]]:
+    """(pair, targets in the golden, targets in the goal) for each pair of files, once.
+
+    All functions that any implementation masks in that goal file count as targets: several
+    implementations share one masked file.
+    """
+    everything = pairs(view)
+    seen: set[tuple[Path, Path]] = set()
+    for one in everything:
+        if one.goal_path is None or one.golden_path is None or (one.goal_path, one.golden_path) in seen:
+            continue
+        if one.goal is None or one.golden is None:
+            continue
+        seen.add((one.goal_path, one.golden_path))
+        names = {
+            target.qualname
+            for other in everything
+            if other.goal_path == one.goal_path
+            for target in other.targets
+        }
+        if not names:
+            continue  # the target is not known (LMR301, LMR302): everything would count as outside
+        along = _masked_along(view, one)
+        yield one, _named(one.golden, names, along), _named(one.goal, names, along)
+
+
+def _named(module: Module, names: set[str], along: set[tuple[str, int]]) -> list[Definition]:
+    return [
+        item
+        for item in module.definitions
+        if item.kind == "function" and (item.qualname in names or (item.qualname, item.nth) in along)
+    ]
+
+
+def _masked_along(view: TaskView, one: Pair) -> set[tuple[str, int]]:
+    """(qualified name, number) of the look-alikes of a goal file that are recorded as masked, and are."""
+    try:
+        data = json.loads(view.text(view.task.also_masked_path) or "null")
+    except (ValueError, RecursionError):
+        return set()
+    recorded = {
+        (item.qualname, item.nth)
+        for item in also_masked.read(data)
+        if view.repository is not None and view.repository / item.path == one.goal_path
+    }
+    assert one.goal is not None
+    return {
+        (item.qualname, item.nth)
+        for item in one.goal.definitions
+        if (item.qualname, item.nth) in recorded
+        and not isinstance(item.node, ast.ClassDef)
+        and bodies.raises_not_implemented(item.node)
+        and len(bodies.statements(item.node)) <= 2  # a raise, and a yield that keeps a generator one
+    }
+
+
+def units_that_differ(
+    view: TaskView, one: Pair, ours: list[Definition], theirs: list[Definition]
+) -> list[tuple[str, int]]:
+    assert one.golden is not None and one.goal is not None
+    golden, goal = one.golden, one.goal
+    key = ("differences", one.goal_path, one.golden_path)
+    return view.memo(key, lambda: differences(golden, goal, ours, theirs))
+
+
+def differences(
+    golden: Module, goal: Module, ours: list[Definition], theirs: list[Definition]
+) -> list[tuple[str, int]]:
+    """(what differs, line in the goal file or 0) by structure, with the targets left out."""
+    before = _units(golden, {id(item.node) for item in ours})
+    after = _units(goal, {id(item.node) for item in theirs})
+    found = []
+    for name in before:
+        if name in after and before[name][0] != after[name][0]:
+            found.append((f"{name} changed", after[name][1]))
+        elif name not in after:
+            found.append((f"{name} was removed", 0))
+    found += [(f"{name} was added", after[name][1]) for name in after if name not in before]
+    return found
+
+
+def _units(module: Module, targets: set[int]) -> dict[str, tuple[str, int]]:
+    """Comparable parts of a module: each function, each class's own head and statements, the top level."""
+    units: dict[str, tuple[str, int]] = {}
+    _collect(module.tree.body, "", targets, units)
+    return units
+
+
+def _collect(body: list[ast.stmt], prefix: str, targets: set[int], units: dict[str, tuple[str, int]]) -> None:
+    loose: dict[str, int] = {}
+    for node in body:
+        if id(node) in targets:
+            continue
+        if isinstance(node, ast.ClassDef):
+            head = [form(item) for item in [*node.bases, *node.keywords, *node.decorator_list]]
+            _add(units, f"the head of class {prefix}{node.name}", ";".join(head), node.lineno)
+            _collect(node.body, f"{prefix}{node.name}.", targets, units)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            _add(units, f"{prefix}{node.name}", _dump_without(node, targets), node.lineno)
+        else:
+            text = _dump_without(node, targets)
+            loose[text] = node.lineno
+            _add(
+                units, f"`{_first_line(node)}`" + (f" in {prefix[:-1]}" if prefix else ""), text, node.lineno
+            )
+
+
+def _add(units: dict[str, tuple[str, int]], name: str, text: str, line: int) -> None:
+    number = 1
+    key = name
+    while key in units:
+        number += 1
+        key = f"{name} #{number}"
+    units[key] = (text, line)
+
+
+def _dump_without(node: ast.stmt, targets: set[int]) -> str:
+    inner = [item for item in walk(node) if id(item) in targets]
+    if not inner:
+        return form(node)
+    saved = [
+        (item, item.body, item.args, item.decorator_list)
+        for item in inner
+        if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    empty = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+    try:
+        for item, *_ in saved:
+            item.body, item.args, item.decorator_list = [], empty, []
+        return form(node)
+    finally:
+        for item, body, args, decorators in saved:
+            item.body, item.args, item.decorator_list = body, args, decorators
+
+
+def _first_line(node: ast.stmt) -> str:
+    if (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    ):
+        return "docstring"
+    text = ast.unparse(node).partition("\n")[0]
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+def owner(view: TaskView, one: Pair) -> Implementation | None:
+    """The implementation that a pair of files belongs to; None when several share it."""
+    sharing = [other for other in pairs(view) if other.goal_path == one.goal_path]
+    return one.implementation if len(sharing) == 1 else None
+
+
+def has_nameless_target(view: TaskView, one: Pair) -> bool:
+    """Whether a target of this file is not named (LMR007): it may be what differs."""
+    return any(
+        not function_names(other.implementation) for other in pairs(view) if other.goal_path == one.goal_path
+    )

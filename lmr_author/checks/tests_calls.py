@@ -1,0 +1,236 @@
+"""LMR506: the test reaches the target and calls it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from lmr_author.checks.base import Example, ImplementationCheck, Where
+from lmr_author.checks.example_texts import UNIT_TEST
+from lmr_author.checks.follow import (
+    Imports,
+    imports,
+)
+from lmr_author.checks.lookup import unit_test_path
+from lmr_author.checks.pairing import pair
+from lmr_author.checks.reading import Reading, reading
+from lmr_author.checks.syntax import dotted
+from lmr_author.checks.tests_imports import IMPORT, TEST
+from lmr_author.checks.view import TaskView
+from lmr_author.model import Finding, Implementation
+from lmr_author.source import nodes, walk
+
+
+class CallsTheTarget(ImplementationCheck):
+    """LMR506."""
+
+    code = "LMR506"
+    title = "the test imports the goal file and calls the target"
+    rationale = "A test that never runs the target says nothing about it, and passes with the masked code."
+    failing = (
+        Example(
+            "it tests another function",
+            files={
+                TEST: (
+                    UNIT_TEST.replace("import pairwise_loss", "import sigmoid").replace(
+                        "pairwise_loss(", "sigmoid("
+                    )
+                )
+            },
+        ),
+        Example(
+            "imported and never called",
+            files={
+                TEST: (
+                    UNIT_TEST.replace(
+                        "pairwise_loss([0.5, 2.0, -1.0], [0, 2, 1], margin=1.0)", "1.0599649, 0.6666667"
+                    ).replace("pairwise_loss([1.0], [3])", "(0.0, 1.0)")
+                )
+            },
+        ),
+        Example(
+            "it has a copy of its own",
+            files={
+                TEST: UNIT_TEST.replace(
+                    IMPORT,
+                    "\n\ndef pairwise_loss(scores, labels, margin=1.0):\n    return 1.0599649, 0.6666667\n\n",
+                )
+            },
+        ),
+        Example(
+            "it tests a mock",
+            files={
+                TEST: UNIT_TEST.replace(
+                    "    def test_no_pairs",
+                    "    @unittest.mock.patch('ranking.losses.pairwise_loss')\n    def test_no_pairs",
+                )
+            },
+        ),
+        Example(
+            "it imports nothing",
+            files={TEST: UNIT_TEST.replace(IMPORT, "from math import exp as pairwise_loss\n")},
+        ),
+    )
+    passing = (
+        Example(
+            "counting the calls",
+            files={
+                TEST: UNIT_TEST.replace(
+                    "    def test_no_pairs",
+                    "    @unittest.mock.patch('ranking.losses.pairwise_loss', wraps=pairwise_loss)\n"
+                    "    def test_no_pairs",
+                )
+            },
+        ),
+        Example(
+            "through another function",
+            files={
+                TEST: (
+                    UNIT_TEST.replace(IMPORT, "from ranking.train import epoch\n").replace(
+                        "pairwise_loss(", "epoch("
+                    )
+                )
+            },
+        ),
+    )
+
+    def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
+        """At most one finding; none when LMR505 has said where the function comes from instead."""
+        path = unit_test_path(view, implementation)
+        test, found = reading(view, path), imports(view, implementation)
+        if (
+            test is None
+            or found is None
+            or path is None
+            or found.golden[0]
+            or found.foreign[0]
+            or path == pair(view, implementation).goal_path
+        ):
+            return
+        where: Where = {"implementation": implementation, "path": path}
+        line = _replaced(test, implementation)
+        if line:
+            message = f"replaces {implementation.qualname} by a stand-in before it is called"
+            where["pointer"] = f"L{line}"
+            yield self.finding(view, message, "call the target itself", **where)
+        elif _defines(test, implementation):
+            message = f"tests a definition of {implementation.qualname} of its own, not the goal file's"
+            yield self.finding(view, message, f"import it from {implementation.goal_file}", **where)
+        elif not found.reaches:
+            if not found.dynamic:
+                yield self.finding(
+                    view,
+                    f"never imports {implementation.goal_file}",
+                    "import the target from the goal file and call it",
+                    **where,
+                )
+        elif (
+            not found.dynamic
+            and pair(view, implementation).targets
+            and not _mentions(view, test, found, implementation)
+        ):
+            yield self.finding(
+                view,
+                f"never calls {implementation.qualname}",
+                "call the target and compare what it returns",
+                **where,
+            )
+
+
+def _defines(test: Reading, implementation: Implementation) -> bool:
+    name = (implementation.class_name or implementation.goal_function).strip().partition(".")[0]
+    defined = any(
+        isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name
+        for node in test.module.tree.body
+    )
+    imported = any(
+        isinstance(node, ast.Import | ast.ImportFrom)
+        and any((alias.asname or alias.name) == name for alias in node.names)
+        for node in nodes(test.module.tree)
+    )
+    return bool(name) and defined and not imported
+
+
+def _replaced(test: Reading, implementation: Implementation) -> int:
+    """The line at which the target is patched or overwritten; 0 if it is not.
+
+    A stand-in that calls the original (``wraps``, or ``side_effect`` with its name) is none.
+    """
+    name = implementation.goal_function.strip().rpartition(".")[2]
+    if not name:
+        return 0
+    for node in nodes(test.module.tree):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call | ast.Lambda):
+            overwritten = any(isinstance(item, ast.Attribute) and item.attr == name for item in node.targets)
+            if overwritten and name not in ast.unparse(node.value):
+                return node.lineno
+            named = any(isinstance(item, ast.Name) and item.id == name for item in node.targets)
+            if named and (isinstance(node.value, ast.Lambda) or "Mock" in dotted(node.value.func)):
+                return node.lineno
+        if not isinstance(node, ast.Call):
+            continue
+        called = dotted(node.func)
+        texts = [item.value for item in node.args if isinstance(item, ast.Constant)]
+        whole = called.rpartition(".")[2] == "patch" and any(str(text).endswith(f".{name}") for text in texts)
+        part = called.endswith(("patch.object", "monkeypatch.setattr")) and name in texts
+        others = [ast.unparse(item) for item in node.args[2:]] + [
+            ast.unparse(item.value) for item in node.keywords
+        ]
+        if (whole or part) and not any(name in text for text in others):
+            return node.lineno
+    return 0
+
+
+def _mentions(view: TaskView, test: Reading, found: Imports, implementation: Implementation) -> bool:
+    """Whether the target may be run, directly or through what the test uses: by names alone, generously."""
+    one = pair(view, implementation)
+    wanted = {target.qualname.rpartition(".")[2] for target in one.targets} | {
+        implementation.goal_function.strip().rpartition(".")[2]
+    }
+    implicit = {name for name in wanted if name.startswith("__") or name in ("forward", "training_step")}
+    owners = {target.qualname.rpartition(".")[0].rpartition(".")[2] for target in one.targets} - {""}
+    if implicit or not wanted - {""}:
+        wanted |= owners
+    used = set().union(*(_used(module.tree) for module in test.modules))
+    aliases = _aliases(test.module.tree)
+    used |= {aliases[name] for name in used if name in aliases}
+    if used & wanted:
+        return True
+    definitions: dict[str, set[str]] = {}
+    for path in [*found.files, *([one.golden_path] if one.golden_path else [])]:
+        module = view.module(path)
+        for item in module.definitions if module else ():
+            definitions.setdefault(item.name, set()).update(_used(item.node))
+    waiting = list(used)
+    while waiting:
+        for name in definitions.get(waiting.pop(), set()) - used:
+            used.add(name)
+            waiting.append(name)
+    return bool(used & wanted)
+
+
+def _used(tree: ast.AST) -> set[str]:
+    """Names and attributes that code reads, and texts that look like names (getattr, registries)."""
+    found = set()
+    for node in walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+        elif isinstance(node, ast.Attribute):
+            found.add(node.attr)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
+            found.add(node.value)
+        elif isinstance(node, ast.keyword) and node.arg:
+            found.add(node.arg)
+        elif isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
+            found.add("*")
+    return found
+
+
+def _aliases(tree: ast.AST) -> dict[str, str]:
+    return {
+        alias.asname: alias.name.rpartition(".")[2]
+        for node in nodes(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+        if alias.asname
+    }
