@@ -159,6 +159,10 @@ class TaskDir:
         """``authoring/logs/``: build and run logs; not part of the task's content."""
         return self.authoring / "logs"
 
+    def run_folder(self, index: int) -> Path:
+        """``authoring/runs/<index>/``: what the recorder has kept so far, while a command runs."""
+        return self.authoring / "runs" / str(index)
+
     def load(self) -> TaskInfo:
         """Read ``info.json``, leniently. Raises LmrError when it is absent or not a JSON object."""
         data = self.load_raw()

@@ -93,6 +93,9 @@ def record(
     ] = 32.0,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Take tolerances that had to be widened.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a recording; the old one is kept.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Take what the same command left when it was cut short.")
+    ] = False,
     task: TaskOption = None,
 ) -> int:
     """Record real calls of the golden into cases and a unit test: record TARGET -- python driver.py …"""
@@ -113,6 +116,7 @@ def record(
         max_mb=max_mb,
         max_total_mb=max_total_mb,
         force=force,
+        resume=resume,
         from_tests=from_tests,
         examples=tuple(from_example or ()),
         arguments=tuple(argument or ()),
@@ -123,13 +127,18 @@ def record(
         project=tuple(project or ()),
     )
     folder = current_task(task)
-    with progress("recording") as say:
+    try:
+        with progress("recording") as say:
 
-        def agree(wide: Sequence[Widened]) -> bool:
-            with say.paused():
-                return render_record.agree_to_tolerances(wide)
+            def agree(wide: Sequence[Widened]) -> bool:
+                with say.paused():
+                    return render_record.agree_to_tolerances(wide)
 
-        result = workflow.record(folder, options, Path.cwd(), say, agree if can_ask(yes) else None)
+            result = workflow.record(folder, options, Path.cwd(), say, agree if can_ask(yes) else None)
+    except KeyboardInterrupt:
+        if any(folder.run_folder(0).parent.glob("*/out/**/meta.json")):
+            render_record.cut_short()
+        raise
     render_record.record_result(result, varied=vary)
     return 0
 

@@ -87,6 +87,13 @@ def agree_to_tolerances(wide: Sequence[Widened]) -> bool:
     return ask.confirm("Are these tolerances right?")
 
 
+def cut_short() -> None:
+    """There are calls that were complete when the command was interrupted."""
+    screen = console()
+    screen.print()
+    _note(screen, "the calls so far are kept: the same command with --resume goes on with them")
+
+
 def _noticed(proof: Proof, screen: Console, varied: bool) -> None:
     """How many wrong versions of the golden the cases notice."""
     noticed = proof.noticed

@@ -43,6 +43,7 @@ class Drive:
         helpers: what the annotator wrote beside the tests.
         gradients: whether gradients with respect to the inputs belong to the outcome.
         project: parts of the outcome of which only a projection is kept.
+        out: a folder for the recorder's output; None for one in ``work``.
     """
 
     tree: Path
@@ -58,6 +59,7 @@ class Drive:
     helpers: Helpers = NO_HELPERS
     gradients: bool = False
     project: tuple[str, ...] = ()
+    out: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -82,9 +84,9 @@ def drive(sandbox: Sandbox, plan: Drive) -> Recorded:
         LmrError: the target was never called (says what was imported), or no call could be stored.
         SandboxError: the sandbox failed.
     """
-    job, out = plan.work / "job", plan.work / "out"
+    job, out = plan.work / "job", plan.out or plan.work / "out"
     job.mkdir()
-    out.mkdir()
+    out.mkdir(exist_ok=True)
     config = {
         "tree": posixpath.relpath(plan.inside, JOB),
         "goal_file": plan.goal_file,
@@ -113,13 +115,13 @@ def drive(sandbox: Sandbox, plan: Drive) -> Recorded:
             limits=Limits(seconds=plan.seconds),
         )
     )
-    recorded = _read(out, result)
+    recorded = read(out, result)
     if not recorded.calls:
         raise _nothing(plan, recorded)
     return recorded
 
 
-def _read(out: Path, result: ExecResult) -> Recorded:
+def read(out: Path, result: ExecResult) -> Recorded:
     """What the command's process left, and those that it started."""
     children = out / "children"
     places = [out, *(sorted(children.iterdir()) if children.is_dir() else ())]

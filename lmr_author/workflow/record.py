@@ -12,7 +12,7 @@ from lmr_author.evaluation.mutants import mutants
 from lmr_author.masking import locate
 from lmr_author.model import Implementation, Target, TaskInfo
 from lmr_author.recorded import SUPPORT, Recording, load
-from lmr_author.recording import checkers, helpers
+from lmr_author.recording import checkers, helpers, resuming
 from lmr_author.recording.choose import unreached
 from lmr_author.recording.drive import Drive, Recorded
 from lmr_author.recording.drivers import Data
@@ -78,11 +78,13 @@ def record(
         command = driver_of(job)
         progress(about or "preparing the environment")
         prepare(sandbox, progress)
-        plan, recorded = driven(sandbox, plan_of(job), command, options, progress)
+        run = task.run_folder(implementation.index)
+        plan, recorded = driven(sandbox, plan_of(job), command, options, run, progress)
         proof = _prove(job, sandbox, plan, recorded, progress)
         _agree(proof, agree)
         kept = _put_aside(task, info, implementation)
         recording = _store(job, plan, recorded, proof)
+        resuming.forget(run)
     return RecordResult(implementation, recording, proof, recorded.result.exit_code, kept)
 
 

@@ -11,7 +11,7 @@ from lmr_author import replaying, source, staging
 from lmr_author.errors import LmrError, TargetError
 from lmr_author.model import Implementation, Target, TaskInfo
 from lmr_author.probe.document import Document
-from lmr_author.recording import varying
+from lmr_author.recording import resuming, varying
 from lmr_author.recording.choose import order_of_choice
 from lmr_author.recording.command import Driver
 from lmr_author.recording.command import driver as read_command
@@ -104,12 +104,20 @@ def plan_of(job: Job) -> Drive:
 
 
 def driven(
-    sandbox: Sandbox, plan: Drive, command: Driver | None, options: RecordOptions, progress: Progress
+    sandbox: Sandbox,
+    plan: Drive,
+    command: Driver | None,
+    options: RecordOptions,
+    run: Path,
+    progress: Progress,
 ) -> tuple[Drive, Recorded]:
-    """Run what drives the target, and then variations of what was recorded.
+    """Run what drives the target, or take up a run that was cut short, and then variations of what was recorded.
+
+    Args:
+        run: where the recorder's output lies while the command runs.
 
     Raises:
-        LmrError: the target was never called, or no call could be stored.
+        LmrError: the target was never called, no call could be stored, or there is nothing to resume.
         SandboxError: the sandbox failed.
     """
     parameters = varying.parameters_of(_function(plan))
@@ -120,9 +128,8 @@ def driven(
         inputs = [*described, *varying.variations(described, parameters)]
         plan = replace(plan, driver=from_inputs(inputs, shown, plan, plan.work, {}))
         return plan, drive(sandbox, plan)
-    progress("running the command")
     plan = replace(plan, driver=command)
-    recorded = drive(sandbox, plan)
+    recorded = _run(sandbox, plan, options.resume, run, progress)
     if not options.vary:
         return plan, recorded
     progress("calling it with variations of the recorded inputs")
@@ -130,6 +137,20 @@ def driven(
     bases = [replaying.load_document(call.folder, "inputs") for call in best]
     made = _vary(sandbox, plan, varying.variations(bases, parameters), recorded)
     return plan, with_made(recorded, made)
+
+
+def _run(sandbox: Sandbox, plan: Drive, resume: bool, folder: Path, progress: Progress) -> Recorded:
+    if resume:
+        progress("taking up the run that was cut short")
+        return resuming.taken_up(folder, plan)
+    earlier = resuming.left(folder, plan)
+    also = f" ({len(earlier.calls)} calls of an earlier run are lost: --resume takes them)" if earlier else ""
+    progress(f"running the command{also}")
+    try:
+        return drive(sandbox, replace(plan, out=resuming.begin(folder, plan)))
+    except LmrError:
+        resuming.forget(folder)
+        raise
 
 
 def _vary(sandbox: Sandbox, plan: Drive, inputs: Sequence[Document], recorded: Recorded) -> Recorded:

@@ -31,6 +31,7 @@ class RecordOptions:
         max_total_mb: limit of all cases of the task together, in MB.
         gradients: compare gradients with respect to the inputs too.
         project: tensors or arrays of the outcome of which only a projection is kept, as in ``value[1]``.
+        resume: take the calls of an earlier run of the same command that was cut short, instead of running it.
         force: replace an existing recording (the old one is kept in ``authoring/removed/``).
     """
 
@@ -46,6 +47,7 @@ class RecordOptions:
     gradients: bool = False
     project: tuple[str, ...] = ()
     force: bool = False
+    resume: bool = False
     from_tests: bool = False
     examples: tuple[str, ...] = ()
     arguments: tuple[str, ...] = ()

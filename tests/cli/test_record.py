@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import signal
 from pathlib import Path
 
 import pytest
 
 from lmr_author.taskdir import TaskDir
 from tests.cli.conftest import HINGE
-from tests.cli.program import lmr, succeed
+from tests.cli.program import TEMPORARY, finish, lmr, start, succeed, wait_for
 from tests.evaluation.foreign import PLAIN_PYTHON
 
 pytestmark = pytest.mark.bwrap
@@ -61,3 +64,29 @@ def test_a_command_that_is_killed_loses_nothing_that_was_complete(masked: TaskDi
     )
     done = succeed("record", "--python", PLAIN_PYTHON, "--", "python", "die.py", cwd=masked.root)
     assert "recorded 3 of 4 calls" in done.err and "exit code -9" in done.err
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=["kill -9", "Ctrl-C"])
+def test_a_recording_that_is_killed_goes_on_with_what_was_complete(masked: TaskDir, number: int) -> None:
+    """lmr-author itself is killed, in the midst of a command that goes on for long."""
+    driver = masked.root / "small-repo/slow.py"
+    driver.write_text(
+        "import time\nfrom pkg.losses import hinge\n"
+        "for x in (0.5, 2.0, -1.0): hinge(x, margin=1.5)\ntime.sleep(300)\n"
+    )
+    command = ("--python", PLAIN_PYTHON, "--", "python", "slow.py")
+    process = start("record", *command, cwd=masked.root)
+    kept = masked.run_folder(1)
+    wait_for(lambda: len(list(kept.glob("out/calls/*/meta.json"))) == 3)
+    os.kill(process.pid, number)
+    ended = finish(process)
+    assert ended.code == (-9 if number == signal.SIGKILL else 130)
+    assert ("--resume" in ended.err) == (number == signal.SIGINT)
+    for path in TEMPORARY.glob("lmr-author-record-*"):
+        shutil.rmtree(path)
+
+    other = lmr("record", "--resume", *command[:-1], "run.py", cwd=masked.root)
+    assert other.code == 3 and "no earlier run of this command" in other.err
+    done = succeed("record", "--resume", *command, cwd=masked.root)
+    assert "recorded 3 of 3 calls" in done.err
+    assert not kept.exists()
