@@ -53,6 +53,7 @@ def env_prune(
 def _show(plan: Plan) -> None:
     from lmr_author.cli.render import console
     from lmr_author.files import size_text
+    from lmr_author.sandbox.docker_prune import ago
 
     screen = console()
     if plan.engine is None:
@@ -62,7 +63,7 @@ def _show(plan: Plan) -> None:
         screen.print(f"  {item.kind:<11} {item.name} ({item.why}{room})", markup=False)
     for each in plan.locals:
         screen.print(
-            f"  environment {each.path.name} (not used for {each.days:.0f} days, {size_text(each.bytes)})",
+            f"  environment {each.path.name} (used {ago(each.days)}, {size_text(each.bytes)})",
             markup=False,
         )
     kept = plan.engine.keep if plan.engine else ()

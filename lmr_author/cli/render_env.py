@@ -66,7 +66,9 @@ def locked(made: Written) -> None:
         return
     for change in lock.changes:
         screen.print(f"[yellow]changed:[/] {_escape(change)}")
-    for each in (*lock.left_out, *lock.yanked):
+    problems = made.detected.recipe.problems
+    more = [f"and {len(problems) - SHOWN} more (lmr-author env detect)"] if len(problems) > SHOWN else []
+    for each in (*problems[:SHOWN], *more, *lock.left_out, *lock.yanked):
         screen.print(f"[yellow]note:[/] {_escape(each)}")
     relaxing = "; --relax takes versions with a wheel, where there are any"
     compiled = [f"compiled when installed: {', '.join(lock.compiled)}{relaxing}"] if lock.compiled else []

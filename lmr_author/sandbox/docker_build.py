@@ -15,7 +15,7 @@ from lmr_author import files
 from lmr_author.errors import SandboxBuildError, SandboxError
 from lmr_author.sandbox.base import OnLine
 from lmr_author.sandbox.build_log import BuildLog, Labelled, labelled, rebased
-from lmr_author.sandbox.docker_engine import IMAGE_LABEL, TASK_LABEL
+from lmr_author.sandbox.docker_engine import GONE_HINT, IMAGE_LABEL, TASK_LABEL
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -67,9 +67,7 @@ def build(
         raise _explained(tag, seen, sent, reason, log) from error
     if not stream.image:
         # Whatever has the tag now is an earlier build's.
-        raise SandboxError(
-            "the Docker engine went away during the build", "start it and run the command again: it goes on"
-        )
+        raise SandboxError("the Docker engine went away during the build", GONE_HINT)
     _remove_superseded(client, partial, tag)
     return stream.image
 

@@ -28,6 +28,7 @@ ANSWER_SECONDS = 600
 """So long each call has to answer. The SDK's own 60 s are too short: an engine on a slow or busy disk takes minutes to
 commit a layer, remove a large image or count what all take. (A build and a container's output have no such limit.)"""
 
+GONE_HINT = "start it (its own log says why it ended), and run the command again: what is built is used"
 _NO_ENGINE_HINT = "install or start Docker (on Debian: scripts/install-engine), or use --sandbox local"
 
 
@@ -142,4 +143,4 @@ def engine_errors() -> Iterator[None]:
                 f"the Docker engine did not answer for {ANSWER_SECONDS // 60} minutes",
                 "its disk or memory may be overloaded; when 'docker info' answers, run the command again: it goes on",
             ) from error
-        raise SandboxError(f"the Docker engine stopped answering: {error}", _NO_ENGINE_HINT) from error
+        raise SandboxError("the Docker engine went away meanwhile", GONE_HINT) from error

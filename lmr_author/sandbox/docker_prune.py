@@ -158,8 +158,8 @@ def _image(
     if unfinished:
         return _because(item, "its build may be going on"), False
     if everything or days >= older_than:
-        return _because(item, f"not used for {days:.0f} days"), True
-    return _because(item, f"used {_ago(days)}"), False
+        return _because(item, f"used {ago(days)}"), True
+    return _because(item, f"used {ago(days)}"), False
 
 
 def _days_unused(api: Any, image: dict[str, Any]) -> float:
@@ -200,5 +200,6 @@ def _because(item: Found, why: str) -> Found:
     return Found(item.kind, item.id, item.name, item.bytes, item.days, why)
 
 
-def _ago(days: float) -> str:
+def ago(days: float) -> str:
+    """When something was used, in words: whole days, or today."""
     return "today" if days < 1 else f"{days:.0f} days ago"

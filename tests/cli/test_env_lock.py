@@ -182,3 +182,14 @@ def test_no_python_files_at_all(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     done = lmr("env", "detect", "--repo", "empty", cwd=tmp_path)
     assert done.code == 0 and "there are no Python files" in done.out
+    done = lmr("env", "lock", "--repo", "empty", "--offline", cwd=tmp_path)
+    assert done.code == 0 and "note: there are no Python files" in done.err
+
+
+def test_what_a_lock_could_not_read_is_told(task: TaskDir, index: dict[str, str]) -> None:
+    repository = task.root / "small-repo"
+    (repository / "pyproject.toml").write_text("[project\n")
+    (repository / "requirements.txt").write_text("loss\n" + "".join(f"-e ./part{n}\n" for n in range(20)))
+    said = lock(task, index).err
+    assert "note: pyproject.toml: cannot be read" in said
+    assert "note: and " in said and "more (lmr-author env detect)" in said, "the rest is counted"

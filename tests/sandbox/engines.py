@@ -65,6 +65,13 @@ class Engine:
                 for pid in (*children, folder.name):
                     os.kill(int(pid), signal.SIGKILL)
 
+    def unmount(self) -> None:
+        """Undo its mounts: an engine, a killed one above all, leaves some."""
+        lines = Path("/proc/self/mounts").read_text().splitlines()
+        mounts = [line.split(" ")[1] for line in lines if f" {self.folder}/" in line]
+        for path in sorted(mounts, reverse=True):
+            subprocess.run(["umount", "--lazy", path], check=False, capture_output=True)
+
     def command(self, *arguments: str) -> list[str]:
         """A docker command for it."""
         return ["docker", "--host", self.host, *arguments]
@@ -91,4 +98,5 @@ def engine(folder: Path) -> Iterator[Engine]:
     finally:
         made.stop()
         made.end_containers()
+        made.unmount()
         shutil.rmtree(folder, ignore_errors=True)
