@@ -69,7 +69,7 @@ class Comparison:
             isinstance(item, ast.Name) and item.id not in own and self.scope.get(item.id, item) is None
             for item in walk(node)
         )
-        return "" if unclear else form(node) + steps
+        return "" if unclear else form(_without_forward(node)) + steps
 
     def _known(self, node: ast.expr) -> ast.expr:
         """What a name stands for, when it is assigned once and not as part of a tuple; else the node itself."""
@@ -102,6 +102,13 @@ def _item(node: ast.expr, key: ast.expr) -> ast.expr | None:
         used = {item.id for item in walk(node.elt) if isinstance(item, ast.Name)}
         return None if used & _bound(node.generators) else node.elt
     return None
+
+
+def _without_forward(node: ast.expr) -> ast.expr:
+    """``model(x)`` for ``model.forward(x)``: a module's call is its ``forward``."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "forward":
+        return ast.Call(node.func.value, node.args, node.keywords)
+    return node
 
 
 def _bound(generators: list[ast.comprehension]) -> set[str]:

@@ -26,6 +26,8 @@ _WITH_VALUE = frozenset(
     ("-i", "--index-url", "--extra-index-url", "-f", "--find-links", "--target", "-t", "--timeout")
 )
 _INSTALLERS = frozenset(("pip", "setuptools", "wheel", "uv"))
+_CHOICES = frozenset(("cpuonly", "nomkl"))
+"""Packages of conda without content: they choose how others were built."""
 
 
 def requirements(view: TaskView, parsed: Dockerfile) -> Iterator[tuple[Instruction, str]]:
@@ -64,7 +66,8 @@ def _conda(words: list[str]) -> Iterator[str]:
             next(rest, None)
         elif not word.startswith("-"):
             plain = word.strip("\"'").rpartition("::")[2]
-            yield re.sub(r"^([\w.-]+)=(?!=)", r"\1==", plain)
+            if plain not in _CHOICES:
+                yield re.sub(r"^([\w.-]+)=(?!=)", r"\1==", plain)
 
 
 def _arguments(words: list[str]) -> Iterator[tuple[str, str]]:
@@ -126,7 +129,7 @@ def _environment(text: str) -> Iterator[str]:
         if section != "dependencies" or item is None or item[1].rstrip().endswith(":"):
             continue
         plain = item[1].strip().rpartition("::")[2]
-        if _name(plain) not in ("python", "pip"):
+        if _name(plain) not in ("python", "pip", *_CHOICES):
             yield re.sub(r"^([\w.-]+)\s*=(?!=)", r"\1==", plain)
 
 

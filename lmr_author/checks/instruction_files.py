@@ -22,6 +22,9 @@ _ABSOLUTE = re.compile(r"(?<![\w.:/])/(?:[\w.-]+/)+([\w-][\w.-]*\.(?:py|ipynb|pd
 
 _FOLDER = re.compile(r"(?<![\w/.@:<-])(\.{0,2}/?(?:[\w.-]+/)+[\w.-]*)(?![\w/])")
 
+_PLACE = r"\b(?:in|inside|into|edit|modify|complete|open|of|finish|fill)\s+(?:the\s+)?(?:file\s+)?[`'\"(]*(?:[\w.-]+/)*"
+"""What stands before the file to be worked in."""
+
 
 class InstructionFiles(InstructionCheck):
     """LMR602."""
@@ -43,6 +46,10 @@ class InstructionFiles(InstructionCheck):
             implementation=told(INSTRUCTION.replace("ranking/losses.py", "older/losses.py")),
             files={f"{REPOSITORY}/older/losses.py": "MARGIN = 1.0\n"},
         ),
+        Example(
+            "another file of the repository",
+            implementation=told(INSTRUCTION.replace("ranking/losses.py", "ranking/train.py")),
+        ),
         Example("a text with a typing error", implementation=told(INSTRUCTION + " See REDME.md.")),
         Example(
             "a wrong folder",
@@ -54,6 +61,10 @@ class InstructionFiles(InstructionCheck):
         ),
     )
     passing = (
+        Example(
+            "another file beside the goal file",
+            implementation=told(INSTRUCTION + " The data are read in ranking/train.py."),
+        ),
         Example("a file to be written", implementation=told(INSTRUCTION + " Results go to scores.json.")),
         Example(
             "only the file's name", implementation=told(INSTRUCTION.replace("ranking/losses.py", "losses.py"))
@@ -97,26 +108,38 @@ class InstructionFiles(InstructionCheck):
                     hint or "name a file of the repository",
                 )
         yield from self._folders(view, implementation, text, named, names)
+        yield from self._elsewhere(view, implementation, text, named, names)
+
+    def _elsewhere(
+        self, view: TaskView, implementation: Implementation, text: str, named: list[str], names: list[str]
+    ) -> Iterator[Finding]:
+        """At most one finding: the agent is sent to another file than the goal file."""
+        assert view.repository is not None
         goal, test = clean_path(implementation.goal_file), clean_path(implementation.unit_test_file)
         real = view.in_repository_path(unit_test_path(view, implementation))
         if real and any(token.endswith(real.rpartition("/")[2]) for token in named):
             test = real  # unit_test_file is wrong, the instruction is not
         name = test.rpartition("/")[2]
-        verb = r"\b(?:in|inside|into|edit|modify|complete|open|of|finish|fill)\s+(?:the\s+)?(?:file\s+)?"
-        place = verb + r"[`'\"(]*(?:[\w.-]+/)*" + re.escape(name)
         meant = view.in_repository_path(pair(view, implementation).goal_path)
+        meant = "" if meant == test else meant
         goal_named = any((meant if goal == test else goal).endswith(token) for token in named)
-        if name and not goal_named and re.search(place, text, re.IGNORECASE):
+        if name and not goal_named and re.search(_PLACE + re.escape(name), text, re.IGNORECASE):
             message = f"the instruction names the unit test {test} and not the goal file"
-            yield self.at(view, implementation, message, f"name {meant or goal}")
-        elif not meant.startswith("unit_test/") and not any(meant.endswith(token) for token in named):
+            hint = (
+                f"name {meant or goal}" if meant or goal != test else "name the file that holds the function"
+            )
+            yield self.at(view, implementation, message, hint)
+        elif meant and not meant.startswith("unit_test/") and not any(meant.endswith(one) for one in named):
             for token in named:
                 plain = token.removeprefix(f"{view.repository.name}/")
-                if plain in names and plain != meant and plain.rpartition("/")[2] == meant.rpartition("/")[2]:
-                    message = (
-                        f"the instruction names {plain}, goal_file is {meant}, another file of that name"
-                    )
+                if plain not in names or plain == meant or not plain.endswith(".py"):
+                    continue
+                same = plain.rpartition("/")[2] == meant.rpartition("/")[2]
+                if same or re.search(_PLACE + re.escape(plain.rpartition("/")[2]), text, re.IGNORECASE):
+                    another = ", another file of that name" if same else ""
+                    message = f"the instruction names {plain}, goal_file is {meant}{another}"
                     yield self.at(view, implementation, message, f"name {meant}")
+                    return
 
     @staticmethod
     def _exists(view: TaskView, token: str, names: list[str]) -> bool:

@@ -100,13 +100,13 @@ def is_site_call(node: ast.Call) -> bool:
 def depends(node: ast.expr) -> bool:
     """Whether a condition can be false for a wrong result.
 
-    Not so: a constant, a tuple with a message, a question about files or hardware, or one that only asks
+    Not so: a constant, a tuple (true, whatever it holds), a question about files or hardware, or one that only asks
     for the type of a result or whether there is one.
     """
     if isinstance(node, ast.Constant | ast.Lambda):
         return False
-    if isinstance(node, ast.Tuple | ast.List) and node.elts:
-        return isinstance(node, ast.List) or all(depends(item) for item in node.elts)
+    if isinstance(node, ast.Tuple) and node.elts:
+        return False
     if isinstance(node, ast.Call):
         name = "." + dotted(node.func)
         return not name.endswith(_ENVIRONMENT)

@@ -70,6 +70,16 @@ class ComparesTwoThings(ImplementationCheck):
             },
         ),
         Example(
+            "a module and its forward",
+            implementation={"goal_function": "forward", "class_name": "PairwiseLoss"},
+            files={
+                TEST: START.replace("import pairwise_loss", "import PairwiseLoss")
+                + "loss = PairwiseLoss()\nexpected = loss([0.5, 2.0], [0, 1]).detach()\n"
+                + "assert loss.forward([0.5, 2.0], [0, 1]) == expected\nlogging.info('Passed')\n"
+            },
+            also=("LMR007",),
+        ),
+        Example(
             "a function of the test that calls the target, twice",
             files={
                 TEST: START
@@ -150,7 +160,8 @@ def _problem(one: Comparison, others: list[Comparison], names: frozenset[str]) -
             "take the actual value from a call of the target",
         )
     # Two calls that agree say only that the target is no dice, unless something else is compared, too.
-    if _runs(one, source, names) and not any(_is_real(other, names) for other in others):
+    ran = _runs(one, source, names) or _runs(one, one.source(one.right), names)
+    if ran and not any(_is_real(other, names) for other in others):
         call = ast.unparse(source).partition("(")[0][:60]
         return f"both sides come from the same call of {call}", "compare it with stored values of the golden"
     return "", ""

@@ -9,13 +9,15 @@ from pathlib import Path
 
 from lmr_author.checks import dockerfile
 from lmr_author.checks.base import Example, ImplementationCheck
-from lmr_author.checks.example_texts import REPOSITORY, UNIT_TEST
+from lmr_author.checks.example_texts import DOCKERFILE, INFO, MASKED, REPOSITORY, UNIT_TEST
 from lmr_author.checks.follow import (
     _suffixes,
     imports,
 )
 from lmr_author.checks.installs import normalised, requirements
+from lmr_author.checks.leak_package import is_own
 from lmr_author.checks.lookup import unit_test_path
+from lmr_author.checks.published import published
 from lmr_author.checks.reading import reading
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
@@ -53,6 +55,17 @@ class ImportsTheGoalFile(ImplementationCheck):
                     IMPORT, IMPORT + "from golden_files.losses_golden import pairwise_loss as expected\n"
                 )
             },
+        ),
+        Example(
+            "it imports the published repository, which the image installs",
+            files={
+                f"{REPOSITORY}/src/ranking/losses.py": MASKED,
+                f"{REPOSITORY}/ranking/losses.py": None,
+                TEST: UNIT_TEST,
+                "Dockerfile": DOCKERFILE + f"RUN pip install git+{INFO['repo_url']}@8d3e7b0\n",
+            },
+            implementation={"goal_file": "src/ranking/losses.py"},
+            also=("LMR406",),
         ),
         Example(
             "it imports an installed package",
@@ -132,18 +145,19 @@ class ImportsTheGoalFile(ImplementationCheck):
 
     @staticmethod
     def _installed(view: TaskView, path: Path) -> tuple[int, str]:
-        """An imported package that the image installs from an index although the repository has it, too."""
+        """An imported package that the image installs, too: from an index, or from the published repository."""
         parsed, test = dockerfile.read(view), reading(view, path)
         if parsed is None or test is None:
             return 0, ""
-        names = {
-            normalised(re.split(r"[\s=<>!~\[;@#]", text, maxsplit=1)[0])
-            for _, text in requirements(view, parsed)
-        }
+        wanted = [text for _, text in requirements(view, parsed)]
+        names = {normalised(re.split(r"[\s=<>!~\[;@#]", text, maxsplit=1)[0]) for text in wanted}
+        own = published(view)
+        upstream = any("://" in text and is_own(own, text) for text in wanted)
         suffixes = view.memo("suffixes", lambda: _suffixes(view))
         for node in nodes(test.module.tree):
             if not isinstance(node, ast.ImportFrom) or node.level or not node.module:
                 continue
-            if normalised(node.module.partition(".")[0]) in names and node.module in suffixes:
+            package = normalised(node.module.partition(".")[0])
+            if (upstream or package in names) and node.module in suffixes:
                 return node.lineno, node.module
         return 0, ""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from lmr_author.checks.base import Example, ImplementationCheck
 from lmr_author.checks.example_texts import GOLDEN, MASKED, REPOSITORY, UNIT_TEST
+from lmr_author.checks.follow import imports
 from lmr_author.checks.lookup import unit_test_path
 from lmr_author.checks.needs import corpus_call, installs_corpora, needs
 from lmr_author.checks.needs_gpu import cuda_line
@@ -14,8 +15,14 @@ from lmr_author.checks.pairing import pair
 from lmr_author.checks.reading import Reading, reading
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
+from lmr_author.source import children
 
 TEST = f"{REPOSITORY}/unit_test/unit_test_1.py"
+
+_LOADING = "from transformers import AutoModel\n\nMODEL = AutoModel.from_pretrained('gpt2')\n"
+_SCRIPT = (
+    "\n\nif __name__ == '__main__':\n    import transformers as t\n    t.AutoModel.from_pretrained('gpt2')\n"
+)
 
 
 class RunsAnywhere(ImplementationCheck):
@@ -53,6 +60,13 @@ class RunsAnywhere(ImplementationCheck):
                 TEST: UNIT_TEST.replace(
                     "LOGS = os", "import ranking\nMODEL = ranking.load('roberta-base')\nLOGS = os"
                 )
+            },
+        ),
+        Example(
+            "a model that the goal file loads when it is imported",
+            files={
+                f"{REPOSITORY}/ranking/losses.py": _LOADING + MASKED,
+                "golden_files/losses_golden.py": _LOADING + GOLDEN,
             },
         ),
         Example(
@@ -102,6 +116,13 @@ class RunsAnywhere(ImplementationCheck):
             },
         ),
         Example(
+            "a model that the goal file loads when it is run as a script",
+            files={
+                f"{REPOSITORY}/ranking/losses.py": MASKED + _SCRIPT,
+                "golden_files/losses_golden.py": GOLDEN + _SCRIPT,
+            },
+        ),
+        Example(
             "a GPU only where there is one",
             files={
                 TEST: UNIT_TEST.replace(
@@ -119,7 +140,11 @@ class RunsAnywhere(ImplementationCheck):
         if test is None or path is None:
             return
         said: set[str] = set()
-        for what, line in [*needs(view, test), *self._of_the_target(view, implementation, test)]:
+        for what, line in [
+            *needs(view, test),
+            *self._of_the_target(view, implementation, test),
+            *self._of_the_import(view, implementation, test),
+        ]:
             kind = what.partition(":")[0]
             if kind not in said:
                 said.add(kind)
@@ -147,3 +172,31 @@ class RunsAnywhere(ImplementationCheck):
             if found and "mock" not in test.module.text and not installs_corpora(view):
                 return [(f"the network or a model: data of NLTK, for {found}", 0)]
         return []
+
+    @staticmethod
+    def _of_the_import(
+        view: TaskView, implementation: Implementation, test: Reading
+    ) -> list[tuple[str, int]]:
+        """What the goal file loads when it is imported, whatever the test does."""
+        found, goal = imports(view, implementation), reading(view, pair(view, implementation).goal_path)
+        if goal is None or found is None or not found.reaches or "mock" in test.module.text:
+            return []
+        lines = {node.lineno for node in _on_import(goal.module.tree) if isinstance(node, ast.expr)}
+        return [
+            (f"{what} (importing {goal.relative} loads it)", 0)
+            for what, line in needs(view, goal)
+            if line in lines and not what.startswith("a GPU")
+        ]
+
+
+def _on_import(tree: ast.Module) -> Iterator[ast.AST]:
+    """What runs when a module is imported: all but functions and what is kept for a script."""
+    stack: list[ast.AST] = [tree]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        if isinstance(node, ast.If) and "__name__" in ast.unparse(node.test):
+            continue
+        yield node
+        stack += children(node)

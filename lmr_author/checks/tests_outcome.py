@@ -49,6 +49,14 @@ class CanFail(ImplementationCheck):
             files={TEST: LOGGING_ONLY.replace("    if abs", "    assert True\n    if abs")},
         ),
         Example(
+            "the assertion is a tuple, and true whatever it holds",
+            files={
+                TEST: LOGGING_ONLY.replace(
+                    "    if abs", "    assert (abs(loss - 1) < 1, f'loss is {loss}')\n    if abs"
+                )
+            },
+        ),
+        Example(
             "unittest's verdict is thrown away",
             files={TEST: UNIT_TEST.replace("    sys.exit(0 if passed else 1)\n", "")},
         ),
