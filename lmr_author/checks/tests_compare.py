@@ -70,16 +70,6 @@ class ComparesTwoThings(ImplementationCheck):
             },
         ),
         Example(
-            "a module and its forward",
-            implementation={"goal_function": "forward", "class_name": "PairwiseLoss"},
-            files={
-                TEST: START.replace("import pairwise_loss", "import PairwiseLoss")
-                + "loss = PairwiseLoss()\nexpected = loss([0.5, 2.0], [0, 1]).detach()\n"
-                + "assert loss.forward([0.5, 2.0], [0, 1]) == expected\nlogging.info('Passed')\n"
-            },
-            also=("LMR007",),
-        ),
-        Example(
             "a function of the test that calls the target, twice",
             files={
                 TEST: START
