@@ -85,6 +85,8 @@ class Implementation:
     golden_file: str
     retrieval_context: tuple[str, ...]
     unit_test_file: str
+    nth: int | None = None
+    """Which definition of that name in the file, from 1; None where the name alone tells it."""
 
     @property
     def qualname(self) -> str:
@@ -94,17 +96,22 @@ class Implementation:
     @property
     def target(self) -> Target:
         """The node id of the masked function."""
-        return Target(self.goal_file, self.qualname)
+        return Target(self.goal_file, self.qualname, self.nth)
 
     def to_json(self) -> dict[str, Any]:
         """The entry as it stands in ``info.json``, keys in the published order."""
-        return {
+        data: dict[str, Any] = {
             "instruction": self.instruction,
             "index": self.index,
             "category": self.category,
             "goal_file": self.goal_file,
             "goal_function": self.goal_function,
             "class_name": self.class_name,
+        }
+        if self.nth is not None:
+            data["goal_nth"] = self.nth
+        return {
+            **data,
             "golden_file": self.golden_file,
             "retrieval_context": list(self.retrieval_context),
             "unit_test_file": self.unit_test_file,
@@ -114,7 +121,7 @@ class Implementation:
     def from_json(cls, data: Mapping[str, Any], position: int = 0) -> Implementation:
         """Read an entry leniently: known aliases are accepted, what is missing becomes empty."""
         context = data.get("retrieval_context", data.get("retrieval_content")) or []
-        index = data.get("index")
+        index, nth = data.get("index"), data.get("goal_nth")
         return cls(
             index=index if isinstance(index, int) else position + 1,
             instruction=_text(data.get("instruction")),
@@ -125,6 +132,7 @@ class Implementation:
             golden_file=_text(data.get("golden_file")),
             retrieval_context=tuple(_text(item) for item in context) if isinstance(context, list) else (),
             unit_test_file=_text(data.get("unit_test_file")),
+            nth=nth if isinstance(nth, int) and nth > 0 else None,
         )
 
 

@@ -96,7 +96,8 @@ def only_masked(
     goal = source.Module.parse(data, implementation.goal_file)
     regions = {}
     for qualname in qualnames or (implementation.qualname,):
-        pair = source.matching(golden, goal, qualname)
+        nth = implementation.nth if qualname == implementation.qualname else None
+        pair = source.matching(golden, goal, qualname, nth)
         if pair is None:
             raise LmrError(
                 f"{implementation.goal_file}::{qualname} is not in both the goal file and its golden",

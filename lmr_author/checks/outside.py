@@ -31,7 +31,7 @@ def groups(view: TaskView) -> Iterator[tuple[Pair, list[Definition], list[Defini
             continue
         seen.add((one.goal_path, one.golden_path))
         names = {
-            target.qualname
+            (target.qualname, other.implementation.nth)
             for other in everything
             if other.goal_path == one.goal_path
             for target in other.targets
@@ -42,11 +42,15 @@ def groups(view: TaskView) -> Iterator[tuple[Pair, list[Definition], list[Defini
         yield one, _named(one.golden, names, along), _named(one.goal, names, along)
 
 
-def _named(module: Module, names: set[str], along: set[tuple[str, int]]) -> list[Definition]:
+def _named(
+    module: Module, names: set[tuple[str, int | None]], along: set[tuple[str, int]]
+) -> list[Definition]:
+    """The functions of some names; a name without a number stands for all definitions of it."""
     return [
         item
         for item in module.definitions
-        if item.kind == "function" and (item.qualname in names or (item.qualname, item.nth) in along)
+        if item.kind == "function"
+        and ((item.qualname, None) in names or (item.qualname, item.nth) in names | along)
     ]
 
 

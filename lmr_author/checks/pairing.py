@@ -77,7 +77,7 @@ def _pair(view: TaskView, implementation: Implementation) -> Pair:
         qualnames = _qualnames(goal, golden, name, implementation.class_name)
         if not qualnames:
             qualnames = _misnamed(view, implementation, goal, golden, name)
-        real = _expand(goal, golden, qualnames, classes)
+        real = _expand(goal, golden, qualnames, classes, implementation.nth)
         if len(qualnames) > 1:
             ambiguous.append(name)
             real = _probable(view, implementation, real)
@@ -155,12 +155,12 @@ def _qualnames(goal: Module | None, golden: Module | None, name: str, class_name
 
 
 def _expand(
-    goal: Module | None, golden: Module | None, names: list[str], classes: list[str]
+    goal: Module | None, golden: Module | None, names: list[str], classes: list[str], nth: int | None
 ) -> list[TargetPair]:
     """Pairs of functions; a class stands for those of its methods that differ, or for all of them."""
     result: list[TargetPair] = []
     for qualname in names:
-        one = _definitions(goal, golden, qualname)
+        one = _definitions(goal, golden, qualname, nth)
         if not any(item is not None and item.kind == "class" for item in (one.golden, one.goal)):
             result.append(one)
             continue
@@ -177,10 +177,14 @@ def _expand(
     return result
 
 
-def _definitions(goal: Module | None, golden: Module | None, qualname: str) -> TargetPair:
+def _definitions(
+    goal: Module | None, golden: Module | None, qualname: str, nth: int | None = None
+) -> TargetPair:
+    """What a name means in both files: of several definitions the ``nth``, else the last that differs."""
     ours = _all(golden, qualname)
     theirs = _all(goal, qualname)
     options = [TargetPair(qualname, one, other) for one, other in zip(ours, theirs, strict=False)]
+    options = [one for one in options if one.golden and one.golden.nth == nth] or options
     differing = [option for option in options if _differs(option)]
     if differing or options:
         return (differing or options)[-1]

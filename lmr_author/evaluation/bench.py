@@ -66,6 +66,7 @@ class Bench:
         self.mutants = mutants
         self.progress = progress
         self.qualnames = qualnames or (implementation.qualname,)
+        self.nth = implementation.nth if self.qualnames == (implementation.qualname,) else None
         self._lock = threading.RLock()
         self._memo: dict[str, object] = {}
         self._ending = ExitStack()
@@ -125,7 +126,8 @@ class Bench:
     @cached_property
     def pairs(self) -> tuple[tuple[source.Definition, source.Definition], ...]:
         """The masked functions, each in the golden and in the masked goal file; those that can be told."""
-        found = (source.matching(self.golden_module, self.masked_module, name) for name in self.qualnames)
+        golden, masked = self.golden_module, self.masked_module
+        found = (source.matching(golden, masked, name, self.nth) for name in self.qualnames)
         return tuple(pair for pair in found if pair is not None)
 
     @property

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from lmr_author import files, indexing, source
 from lmr_author.errors import LmrError, SourceError, TargetError
-from lmr_author.model import Target
+from lmr_author.model import Implementation, Target
 
 MAX_SOURCE = 4 * 1024 * 1024
 """Python files larger than this (bytes) are data, not code to mask: parsing takes 500 times their size."""
@@ -112,6 +112,14 @@ def find(repository: Path, target: Target) -> tuple[source.Module, source.Defini
         if elsewhere and not hint.startswith("did you mean"):
             hint = f"did you mean {' or '.join(elsewhere[:4])}?"
         raise TargetError(error.message, hint) from error
+
+
+def meant(repository: Path, target: Target, found: Sequence[Implementation]) -> list[Implementation]:
+    """Of the masked functions of a target's name those that its number or line means: all when it has none."""
+    nth = target.nth
+    if target.line is not None:
+        nth = source.find(parse(repository, target.path), target).nth
+    return [item for item in found if nth is None or item.nth in (None, nth)]
 
 
 def python_files(repository: Path) -> Iterator[Path]:

@@ -44,7 +44,7 @@ def mask_source(
     Args:
         module: the file, unmasked at these functions.
         definitions: functions (see :func:`source.methods` for a class), none inside another.
-        notes: by qualified name, what docstring and comment say.
+        notes: by :attr:`~lmr_author.source.Definition.label`, what docstring and comment say.
         along: look-alikes that are emptied too, and of which nothing is asked.
 
     Raises:
@@ -62,7 +62,7 @@ def mask_source(
                 f"{definition.qualname} in {module.name} is already masked",
                 "run `lmr-author unmask` first to mask it anew",
             )
-        own = notes.get(definition.qualname, MaskNotes())
+        own = notes.get(definition.label, MaskNotes())
         body = masked_body(definition.name, own, generator=source.is_generator(node))
         bodies[definition] = [*_new_docstring(module, definition, own.docstring), *body]
         remarks += _remarks(module, definition, own)
@@ -169,7 +169,7 @@ def _assert_faithful(
     faithful = len(now) == len(wanted)
     faithful = faithful and source.outside(module, definitions) == source.outside(masked, now)
     for item in now if faithful else ():
-        given = clean_docstring(notes.get(item.qualname, MaskNotes()).docstring)
+        given = clean_docstring(notes.get(item.label, MaskNotes()).docstring)
         faithful = faithful and (not given or inspect.cleandoc(item.docstring or "") == given)
     if not faithful:
         raise SourceError(

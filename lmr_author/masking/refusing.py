@@ -9,8 +9,6 @@ from lmr_author import source
 from lmr_author.errors import TargetError
 from lmr_author.model import Target
 
-_ACCESSORS = ("setter", "deleter", "getter")
-
 
 def empty_body(definition: source.Definition) -> str:
     """What stands in a body that does nothing, as in "`...`"; "" when there is something to mask."""
@@ -26,13 +24,6 @@ def empty_body(definition: source.Definition) -> str:
     return f"`{ast.unparse(body[-1]).partition(chr(10))[0]}`"
 
 
-def is_accessor(definition: source.Definition) -> bool:
-    """Whether it is the setter or deleter of a property, which has the name of its getter."""
-    return any(
-        isinstance(item, ast.Attribute) and item.attr in _ACCESSORS for item in definition.node.decorator_list
-    )
-
-
 def assert_separate(path: str, definitions: Sequence[source.Definition]) -> None:
     """Refuse targets of one file that cannot be masked together: one given twice, one inside another.
 
@@ -42,12 +33,6 @@ def assert_separate(path: str, definitions: Sequence[source.Definition]) -> None
         for other in definitions[position + 1 :]:
             if one == other:
                 raise TargetError(f"{path}::{one.qualname} is given twice", "name each function once")
-            if one.qualname == other.qualname:
-                raise TargetError(
-                    f"{path}::{one.qualname} is given twice, at lines {one.line} and {other.line}: info.json "
-                    "names a function, and cannot tell them apart",
-                    f"mask one of them, as in {path}::{one.qualname}#{other.nth}",
-                )
             outer, inner = sorted((one, other), key=lambda item: (item.line, -item.end_line))
             if outer.line <= inner.line and inner.end_line <= outer.end_line:
                 raise TargetError(

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from lmr_author.source.module import Definition, DefinitionNode, FunctionNode, Module
 from lmr_author.source.regions import Region, outside, region, region_bytes, splice, splice_regions
-from lmr_author.source.targets import find, is_generator, matching, methods, suggestion
+from lmr_author.source.targets import find, is_generator, matching, methods, number, suggestion
 from lmr_author.source.tree import children, form, nodes, walk
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "matching",
     "methods",
     "nodes",
+    "number",
     "outside",
     "region",
     "region_bytes",

@@ -54,6 +54,11 @@ class Definition:
         return self.qualname.rpartition(".")[2]
 
     @property
+    def label(self) -> str:
+        """The qualified name, with ``#2`` for the second definition of it in the file."""
+        return self.qualname + (f"#{self.nth}" if self.nth > 1 else "")
+
+    @property
     def docstring(self) -> str | None:
         """The docstring's value, not cleaned; None when there is none."""
         return ast.get_docstring(self.node, clean=False)

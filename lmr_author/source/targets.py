@@ -45,6 +45,16 @@ def find(module: Module, target: Target) -> Definition:
     return real[0]
 
 
+def number(module: Module, definition: Definition) -> int | None:
+    """Which definition of its name it is; None where the name alone tells it (overloads do not count)."""
+    same = [
+        item
+        for item in module.definitions
+        if item.qualname == definition.qualname and item.kind == definition.kind and not item.is_overload
+    ]
+    return definition.nth if len(same) > 1 else None
+
+
 def suggestion(module: Module, target: Target) -> str:
     """ "did you mean …" for a name that a module does not define."""
     names = list(dict.fromkeys(item.qualname for item in module.definitions))

@@ -223,11 +223,9 @@ def _entry(
 ) -> Implementation:
     """The ``info.json`` entry of a newly masked function."""
     definition = item.definition
-    known = {(one.goal_file, one.qualname): one.index for one in info.implementations}
+    known = {one.target: one.index for one in info.implementations}
     used = {one.index for one in info.implementations}
-    index = known.get((item.path, definition.qualname)) or next(
-        n for n in range(1, len(used) + 2) if n not in used
-    )
+    index = known.get(item.target) or next(n for n in range(1, len(used) + 2) if n not in used)
     return Implementation(
         index=index,
         instruction=said.instruction or drafted(task, info, item.path, definition, said.notes),
@@ -238,4 +236,5 @@ def _entry(
         golden_file=golden,
         retrieval_context=tuple(path for path in dict.fromkeys(retrieval) if path != item.path),
         unit_test_file=unit_test_name(index),
+        nth=item.target.nth,
     )

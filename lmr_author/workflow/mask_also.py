@@ -15,6 +15,7 @@ from lmr_author.leaks.compare import compare
 from lmr_author.leaks.statements import of_function
 from lmr_author.masking import locate
 from lmr_author.masking.mask import is_masked
+from lmr_author.model import Implementation
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow.mask_select import Selection, find_target, functions
 
@@ -166,11 +167,15 @@ def _goldens(task: TaskDir, selection: Selection) -> Iterator[tuple[str, source.
         path = task.golden(one)
         module = source.Module.parse(path.read_bytes(), one.golden_file) if path.is_file() else None
         for definition in module.definitions if module else ():
-            if definition.qualname == one.qualname and not isinstance(definition.node, ast.ClassDef):
+            if _means(one, definition) and not isinstance(definition.node, ast.ClassDef):
                 yield str(one.target), definition.node
     for item in selection.chosen:
         if item.begun and not isinstance(item.definition.node, ast.ClassDef):
             yield str(item.target), item.definition.node  # its original is known; likeness is not asked
+
+
+def _means(one: Implementation, definition: source.Definition) -> bool:
+    return one.qualname == definition.qualname and one.nth in (None, definition.nth)
 
 
 def _most_like(
@@ -206,7 +211,7 @@ def _refuse_overlaps(selection: Selection, found: Sequence[Along]) -> None:
         for item in found
         for definition in item.module.definitions
         for one in selection.info.implementations
-        if (one.goal_file, one.qualname) == (item.path, definition.qualname)
+        if one.goal_file == item.path and _means(one, definition)
     ]
     seen: list[tuple[str, source.Definition]] = []
     for item in found:

@@ -43,7 +43,7 @@ def preview(item: Chosen, notes: MaskNotes) -> str:
 
     Of a docstring that it has already, the first line is shown.
     """
-    data = mask_source(item.module, [item.definition], {item.definition.qualname: notes}).data
+    data = mask_source(item.module, [item.definition], {item.definition.label: notes}).data
     module = source.Module.parse(data, item.path)
     now = next(
         one

@@ -87,7 +87,7 @@ def _plan(
     module = items[0].module if items else along[0].module
     original = mask_also.original_of(task, path) or module.data
     masked_before = [item for item in selection.info.implementations if item.goal_file == path]
-    known: list[tuple[str, int | None]] = [(item.qualname, None) for item in masked_before]
+    known: list[tuple[str, int | None]] = [(item.qualname, item.nth) for item in masked_before]
     named = [item.definition for item in items] + [item.definition for item in along]
     known += [(definition.qualname, definition.nth) for definition in named]
     known += [(item.qualname, item.nth) for item in also_masked.load(task) if item.path == path]
@@ -98,7 +98,7 @@ def _plan(
     others = [item.definition for item in along if not item.begun]
     if not pending and not others:
         return Planned(path, tuple(items), original_name, original, module.data, ())
-    said = {item.definition.qualname: notes[str(item.target)] for item in pending}
+    said = {item.definition.label: notes[str(item.target)] for item in pending}
     masked = mask_source(module, [item.definition for item in pending], said, others)
     return Planned(path, tuple(items), original_name, original, masked.data, masked.remarks)
 

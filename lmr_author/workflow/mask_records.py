@@ -41,7 +41,11 @@ def keep_record(
         hand into something that is no structured comment.
     """
     notes, complete = MaskNotes(), True
-    pair = source.matching(golden, goal, implementation.qualname) if goal is not None else None
+    pair = (
+        source.matching(golden, goal, implementation.qualname, implementation.nth)
+        if goal is not None
+        else None
+    )
     if goal is not None and pair is not None:
         notes, complete = _read(goal, *pair)
     record = {**implementation.to_json(), NOTES: asdict(notes)}

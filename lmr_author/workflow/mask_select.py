@@ -35,7 +35,7 @@ class Chosen:
     @property
     def target(self) -> Target:
         """Its node id, as ``info.json`` names it."""
-        return Target(self.path, self.definition.qualname)
+        return Target(self.path, self.definition.qualname, source.number(self.module, self.definition))
 
 
 @dataclass(frozen=True)
@@ -176,11 +176,6 @@ def functions(
     for item in source.methods(module, definition):
         if item not in begun and (body := refusing.empty_body(item)):
             remarks.append(f"{item.qualname} is left as it is: its body is {body}")
-        elif refusing.is_accessor(item) and any(other.qualname == item.qualname for other in found):
-            remarks.append(
-                f"{item.qualname} at line {item.line} is left as it is: info.json cannot tell it from the "
-                "property's getter"
-            )
         else:
             found.append(item)
     remarks += [
@@ -204,12 +199,12 @@ def _refuse_overlap(info: TaskInfo, item: Chosen) -> None:
             continue
         undo = f"restore it first: lmr-author unmask {shlex.quote(str(known.target))}"
         number = f"as implementation {known.index}"
-        if known.qualname == name and item.begun:
+        if known.target == item.target and item.begun:
             raise TargetError(f"{known.target} is already masked, {number}", undo)
-        if known.qualname == name and _other_is_masked(item):
+        if known.qualname == name and known.nth is None and _other_is_masked(item):
             raise TargetError(
-                f"another {known.target} is masked already, {number}, and info.json cannot tell them apart",
-                undo,
+                f"another {known.target} is masked already, {number}, and info.json does not say which one",
+                f'add "goal_nth" to that entry, or {undo}',
             )
         if known.qualname.startswith(f"{name}."):
             raise TargetError(f"{known.qualname}, inside of {name}, is already masked, {number}", undo)

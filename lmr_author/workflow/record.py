@@ -111,9 +111,17 @@ def _implementation(task: TaskDir, info: TaskInfo, target: str | None, here: Pat
             raise TargetError("several functions are masked", f"name one: {masked}")
         return info.implementations[0]
     wanted = locate.locate(task.repository(info), target, here)
-    for item in info.implementations:
-        if (item.goal_file, item.qualname) == (wanted.path, wanted.qualname):
-            return item
+    named = [
+        item
+        for item in info.implementations
+        if (item.goal_file, item.qualname) == (wanted.path, wanted.qualname)
+    ]
+    found = locate.meant(task.repository(info), wanted, named)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        names = " or ".join(str(item.target) for item in found)
+        raise TargetError(f"{wanted} is masked {len(found)} times in {task.name}", f"name one: {names}")
     raise TargetError(f"{wanted} is not masked in {task.name}", f"masked: {masked}; mask it first")
 
 

@@ -78,7 +78,7 @@ def plan_of(job: Job) -> Drive:
     overlay = staging.original_overlay(task, info)
     golden = source.Module.parse(overlay[implementation.goal_file], implementation.goal_file)
     goal = source.Module.parse(task.goal(info, implementation).read_bytes(), implementation.goal_file)
-    pair = source.matching(golden, goal, implementation.qualname)
+    pair = source.matching(golden, goal, implementation.qualname, implementation.nth)
     if pair is None:
         raise LmrError(
             f"{implementation.target} cannot be told in {implementation.golden_file}",

@@ -217,7 +217,7 @@ def _functions(text: str, golden: bytes, one: Implementation) -> tuple[str, str]
         wanted = find(own, one.target)
     except (Invalid, LmrError):
         return None
-    found = answer.function(name)
+    found = answer.function(name, wanted)
     if found is None:
         return None
     return (

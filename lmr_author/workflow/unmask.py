@@ -83,6 +83,7 @@ def _chosen(task: TaskDir, info: TaskInfo, target: str | None, here: Path) -> li
         if item.goal_file == wanted.path
         and (item.qualname == wanted.qualname or item.qualname.rpartition(".")[0] == wanted.qualname)
     ]
+    chosen = locate.meant(task.repository(info), wanted, chosen)
     if not chosen:
         masked = ", ".join(str(item.target) for item in info.implementations)
         raise TargetError(f"{wanted} is not masked in {task.name}", f"masked: {masked}")
@@ -101,7 +102,7 @@ def _unmask_one(task: TaskDir, info: TaskInfo, implementation: Implementation, f
     try:
         goal = locate.parse(repository, implementation.goal_file)
         original = unmask_also.with_look_alikes(task, golden, goal)
-        restored = unmask_source(golden, goal, implementation.qualname)
+        restored = unmask_source(golden, goal, implementation.qualname, implementation.nth)
         if len(siblings) == 1 and restored != original:
             problem = f"{implementation.goal_file} was edited outside of the mask"
     except LmrError as error:

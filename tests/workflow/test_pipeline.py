@@ -12,6 +12,8 @@ import pytest
 from lmr_author.errors import LmrError, UsageError
 from lmr_author.model import GateStatus
 from lmr_author.taskdir import TaskDir
+from lmr_author.validation.run import select_checks, validate_task
+from lmr_author.workflow.candidates import CandidateOptions, score
 from lmr_author.workflow.evaluate import (
     EvaluateOptions,
     Evaluation,
@@ -21,6 +23,7 @@ from lmr_author.workflow.evaluate import (
 )
 from lmr_author.workflow.mask import MaskOptions, mask
 from lmr_author.workflow.record import RecordOptions, RecordResult, record
+from lmr_author.workflow.unmask import unmask
 from tests.support import make_task
 
 HINGE = "pkg/losses.py::hinge"
@@ -45,6 +48,17 @@ def statuses(result: Evaluation) -> dict[str, GateStatus]:
 
 def run_gates(task: TaskDir, **options: object) -> Evaluation:
     return evaluate(task, EvaluateOptions(**options), quiet, quiet)  # type: ignore[arg-type]
+
+
+def judged(task: TaskDir, code: str) -> list[str]:
+    """What one answer to every implementation comes to, by index."""
+    given = task.root.parent / "answers.jsonl"
+    indices = [item.index for item in task.load().implementations]
+    lines = [json.dumps({"task": f"{task.name}#{index}", "model": "m", "code": code}) for index in indices]
+    given.write_text("\n".join(lines))
+    options = CandidateOptions(out=task.root.parent / f"out-{len(code)}")
+    found = score([task], given, options, lambda _: None, lambda *_: None)
+    return [str(result.score.outcome) for result in found.results]
 
 
 @pytest.fixture
@@ -325,26 +339,37 @@ def test_without_isolation_the_gate_is_unproven(tmp_path: Path, monkeypatch: pyt
     assert not result.passed
 
 
-def test_the_setter_of_a_property(tmp_path: Path) -> None:
-    """Two definitions of one name: mask, recording and shipped test all mean the second."""
+def test_getter_and_setter_of_one_property(tmp_path: Path) -> None:
+    """Each has its own entry, recording and test, and a candidate for one is not put into the other."""
     task = make_task(tmp_path)
-    (task.root / "small-repo/pkg/box.py").write_text(
-        "def first(x):\n    return x\n\n"
-        "class Box:\n    @property\n    def size(self):\n        return self._size\n\n"
+    path = task.root / "small-repo/pkg/box.py"
+    path.write_text(
+        "class Box:\n    @property\n    def size(self):\n        return self._size + 1\n\n"
         "    @size.setter\n    def size(self, value):\n        self._size = value * 2\n"
     )
+    before = path.read_bytes()
     (task.root / "small-repo/box.py").write_text(
-        "from pkg.box import Box, first\nbox = Box()\nfor n in (1, 5):\n"
-        "    box.size = first(n)\n    assert box.size == 2 * n\n"
+        "from pkg.box import Box\nbox = Box()\nfor n in (1, 5):\n"
+        "    box.size = n\n    assert box.size == 2 * n + 1\n"
     )
-    mask(task, MaskOptions(("pkg/box.py::Box.size#2", "pkg/box.py::first")), task.root)
-    recorded(task, "pkg/box.py::Box.size", "python", "box.py")
-    recorded(task, "pkg/box.py::first", "python", "box.py")
+    getter, setter = "pkg/box.py::Box.size#1", "pkg/box.py::Box.size#2"
+    mask(task, MaskOptions(("pkg/box.py::Box",), category="Evaluation Metrics"), task.root)
+    with pytest.raises(LmrError, match="masked 2 times"):
+        recorded(task, "pkg/box.py::Box.size", "python", "box.py")
+    for name in (getter, setter):
+        assert str(recorded(task, name, "python", "box.py").implementation.target) == name
     result = run_gates(task)
     held = {gate.gate: gate.message for gate in result.gates if gate.status is not GateStatus.PASSED}
-    assert set(held) == {"trivial-fails", "mutants-die"}, held
-    assert held["mutants-die"] == "no wrong version of the target can be made"
-    assert "return x" in held["trivial-fails"], "the identity is what `first` computes"
+    assert held == {}
+    assert not validate_task(task, select_checks(["LMR3", "LMR4"])).findings
+    wrong = "    @property\n    def size(self):\n        return self._size\n"
+    right = "    @size.setter\n    def size(self, value):\n        self._size = value + value\n"
+    assert judged(task, f"class Box:\n{wrong}\n{right}") == ["failed", "passed"]
+    assert judged(task, f"class Box:\n{wrong.replace('_size', '_size + 1')}\n{right}") == ["passed", "passed"]
+    unmask(task, setter, task.root)
+    assert b"value * 2" in path.read_bytes() and b"self._size + 1" not in path.read_bytes()
+    unmask(task, None, task.root)
+    assert path.read_bytes() == before
 
 
 def test_nothing_masked_and_no_interpreter(tmp_path: Path) -> None:

@@ -33,8 +33,12 @@ class Parsed:
     module: Module
     statements: tuple[ast.stmt, ...]
 
-    def function(self, qualname: str) -> Definition | None:
-        """The definition that is meant by a target: of its full name, else the only or last of its last name."""
+    def function(self, qualname: str, like: Definition | None = None) -> Definition | None:
+        """The definition that is meant by a target: of its full name, else the only or last of its last name.
+
+        Args:
+            like: of several of its name, one with these decorators is meant: the setter of a property.
+        """
         functions = [
             item for item in self.module.definitions if item.kind == "function" and not item.is_overload
         ]
@@ -42,12 +46,18 @@ class Parsed:
         name = qualname.rpartition(".")[2]
         plain = [item for item in functions if item.qualname == name]
         if exact or plain:
-            return (exact or plain)[-1]
+            named = exact or plain
+            alike = [item for item in named if like is not None and _decorators(item) == _decorators(like)]
+            return (alike or named)[-1]
         anywhere = [item for item in functions if item.name == name and not item.class_name]
         owner = qualname.rpartition(".")[0].rpartition(".")[2]
         methods = [item for item in functions if owner and item.qualname.endswith(f"{owner}.{name}")]
         found = methods or anywhere
         return found[0] if len(found) == 1 else None
+
+
+def _decorators(definition: Definition) -> list[str]:
+    return [ast.dump(item) for item in definition.node.decorator_list]
 
 
 def parsed(text: str, qualnames: tuple[str, ...]) -> Parsed:

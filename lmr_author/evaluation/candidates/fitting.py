@@ -48,19 +48,22 @@ class Place:
         qualnames: the masked functions; several when a class is masked.
         given: the goal file as the model was given it, when other functions of it are masked too.
         others: those functions.
+        nth: which definition of the name the target is, where the goal file has several.
     """
 
     goal: Module
     qualnames: tuple[str, ...]
     given: Module | None = None
     others: tuple[str, ...] = ()
+    nth: int | None = None
 
     def pairs(self, found: Parsed) -> list[tuple[Definition, Definition]]:
         """Each target with what an answer has for it."""
         return [
             (mine, own)
             for name in self.qualnames
-            if (mine := _target(self.goal, name)) is not None and (own := found.function(name)) is not None
+            if (mine := _target(self.goal, name, self.nth)) is not None
+            and (own := found.function(name, mine)) is not None
         ]
 
     def extras(
@@ -116,8 +119,8 @@ def whole_file(answer: str, place: Place) -> Fitted:
     return fit(answer, place)
 
 
-def _target(goal: Module, qualname: str) -> Definition | None:
-    pair = matching(goal, goal, qualname)
+def _target(goal: Module, qualname: str, nth: int | None = None) -> Definition | None:
+    pair = matching(goal, goal, qualname, nth)
     if pair is not None:
         return pair[0]
     try:
@@ -143,7 +146,7 @@ def _fit_body(found: Parsed, place: Place) -> Fitted:
     """An answer without the target's header is its body, when it does something of its own."""
     goal, qualnames = place.goal, place.qualnames
     names = ", ".join(qualnames)
-    target = _target(goal, qualnames[0]) if len(qualnames) == 1 else None
+    target = _target(goal, qualnames[0], place.nth) if len(qualnames) == 1 else None
     does = [item for item in found.statements if not isinstance(item, _DECLARATIONS) and not _is_text(item)]
     if target is None or not does:
         defined = ", ".join(item.qualname for item in found.module.definitions[:5])

@@ -159,7 +159,7 @@ class Station:
     def _place(self) -> Place:
         name = self.bench.implementation.goal_file
         given = source.Module.parse(self._given(name) or b"", name)
-        return Place(self.bench.masked_module, self.bench.qualnames, given, self._others)
+        return Place(self.bench.masked_module, self.bench.qualnames, given, self._others, self.bench.nth)
 
     def _given(self, relative: str) -> bytes | None:
         """A file of the repository as the model was given it."""
