@@ -129,6 +129,7 @@ WITH_SCHEMA = (
     "also-masked",
     "equivalent-mutants",
     "evaluation",
+    "leak-answers",
     "provenance",
     "vetting",
 )

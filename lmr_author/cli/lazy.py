@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from lmr_author.errors import UsageError
@@ -20,8 +20,32 @@ def load(name: str, function: str, **settings: Any) -> Any:
     """The click command ``name`` of the function of that name in the module ``lmr_author.cli.<function>``."""
     module = importlib.import_module(f"lmr_author.cli.{function}")
     single = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-    single.command(name, context_settings={**SETTINGS, **settings})(getattr(module, function))
+    single.command(name, cls=Verb, context_settings={**SETTINGS, **settings})(getattr(module, function))
     return get_command(single)
+
+
+class Verb(TyperCommand):
+    """A command that does not take the next option for the value of one whose value was forgotten."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse ``--draft-notes --docstring TEXT``, which click reads as a file named ``--docstring``."""
+        options: dict[str, Any] = {
+            name: item for item in self.get_params(ctx) for name in item.opts if name.startswith("-")
+        }
+        rest = iter(args)
+        for word in rest:
+            if word == "--":
+                break
+            option = options.get(word)
+            if option is None or option.is_flag:
+                continue
+            value = next(rest, "")
+            if value in options:
+                raise UsageError(
+                    f"{word} needs a value, and the option {value} follows",
+                    f"give the value first, or write {word}={value} if that is the value",
+                )
+        return super().parse_args(ctx, args)
 
 
 def group(name: str, cls: type[LazyGroup], help_: str) -> typer.Typer:

@@ -7,16 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from lmr_author import accepted
 from lmr_author.cli import ask, render, render_mask
 from lmr_author.taskdir import TaskDir
+from lmr_author.workflow import leak_answers
+from lmr_author.workflow.leak_answers import Answer
 from lmr_author.workflow.mask import MaskOptions, mask
 from lmr_author.workflow.mask_leaks import OpenLeak
 
 SHOW, MASK, ACCEPT, LEAVE = "Show what is the same", "Mask it too", "Accept it, with a reason", "Leave it"
 ONE_BY_ONE, LEAVE_ALL = "Go through them", "Leave them all"
 
+Answers = dict[tuple[Any, ...], Answer]
 FEW = 3
 """Up to so many leaks are asked about one by one without asking whether to."""
 
@@ -24,33 +28,74 @@ FEW = 3
 def settle(task: TaskDir, leaks: Sequence[OpenLeak], here: Path) -> None:
     """Ask about each leak, then do what was answered: first mask, then store what is accepted.
 
-    In this order, because an acceptance holds for a file as it is.
+    In this order, because an acceptance holds for a file as it is. Each answer is kept as soon as it is given;
+    what a run that was interrupted had asked is not asked again.
     """
-    if len(leaks) > FEW:
+    answers = leak_answers.load(task)
+    answers = {
+        leak_answers.key(leak.finding): answers[leak_answers.key(leak.finding)]
+        for leak in leaks
+        if leak_answers.key(leak.finding) in answers
+    }
+    if answers:
+        line = f"{len(answers)} of {len(leaks)} leaks were answered before, and are not asked about again"
+        render.console().print(line, markup=False)
+    elif len(leaks) > FEW:
         answer = ask.choice(f"The answer may be read in {len(leaks)} more places.", [ONE_BY_ONE, LEAVE_ALL])
         if answer == LEAVE_ALL:
             return
-    also: dict[str, None] = {}
-    reasons: dict[OpenLeak, str] = {}
+    try:
+        _ask(task, leaks, answers)
+    except KeyboardInterrupt:
+        if answers:
+            line = (
+                f"{len(answers)} of {len(leaks)} answers are kept: lmr-author mask --leaks goes on from there"
+            )
+            render.console().print(line, markup=False)
+        raise
+    _carry_out(task, leaks, answers, here)
+    leak_answers.clear(task)
+
+
+def _ask(task: TaskDir, leaks: Sequence[OpenLeak], answers: Answers) -> None:
+    """Add what is answered, and keep it; what an answer given already empties along is not asked about."""
+    also: set[str] = set()
     for leak in leaks:
-        if set(leak.also) & also.keys():
-            continue
-        answer = _about(leak)
-        if answer == MASK:
-            also.update(dict.fromkeys(leak.also))
-        elif answer == ACCEPT:
-            reasons[leak] = _reason()
+        about = leak_answers.key(leak.finding)
+        if about not in answers:
+            if also.intersection(leak.also):
+                continue
+            answers[about] = _answer(leak)
+            leak_answers.store(task, answers)
+        if answers[about].answer == leak_answers.MASK:
+            also.update(leak.also)
+
+
+def _answer(leak: OpenLeak) -> Answer:
+    said = _about(leak)
+    if said == ACCEPT:
+        return Answer(leak_answers.ACCEPT, _reason())
+    return Answer(leak_answers.MASK if said == MASK else leak_answers.LEAVE)
+
+
+def _carry_out(task: TaskDir, leaks: Sequence[OpenLeak], answers: Answers, here: Path) -> None:
+    given = [
+        (leak, answers.get(leak_answers.key(leak.finding), Answer(leak_answers.LEAVE))) for leak in leaks
+    ]
+    also = dict.fromkeys(
+        name for leak, answer in given if answer.answer == leak_answers.MASK for name in leak.also
+    )
     left = list(leaks)
     if also:
         with render.progress("masking"):
             result = mask(task, MaskOptions(also=tuple(also)), here)
         render.mask_result(result)
         left = list(result.leaks)
-    for leak, reason in reasons.items():
-        for now in left:
+    for leak, answer in given:
+        for now in left if answer.answer == leak_answers.ACCEPT else ():
             if _same_place(leak, now):
-                accepted.add(task, now.finding, reason)
-                line = f"accepted {now.finding.code} in {now.finding.path}: {reason}"
+                accepted.add(task, now.finding, answer.reason)
+                line = f"accepted {now.finding.code} in {now.finding.path}: {answer.reason}"
                 render.console().print(line, markup=False)
 
 

@@ -71,6 +71,10 @@ Also = Annotated[
         help="A look-alike that gives the solution away: emptied along with the target; repeatable.",
     ),
 ]
+Leaks = Annotated[
+    bool,
+    typer.Option("--leaks", help="Look again where the solutions can still be read; mask nothing new."),
+]
 Notes = Annotated[
     Path | None,
     typer.Option("--notes", metavar="FILE", help="YAML: docstring, comment, context of each target."),
@@ -95,6 +99,7 @@ def mask(
     steps: Steps = None,
     style: Styled = Style.structured,
     also: Also = None,
+    leaks: Leaks = False,
     notes: Notes = None,
     draft_notes: DraftNotes = None,
     task: TaskOption = None,
@@ -111,7 +116,11 @@ def mask(
     if notes is not None:
         named, described = _from_file(folder, notes, here)
         targets = targets or list(named)
-    if not targets and not also:
+    if leaks and (targets or also or draft_notes is not None):
+        raise UsageError("--leaks masks nothing new", "leave the targets out, or leave out --leaks")
+    if leaks and not folder.load().implementations:
+        raise UsageError(f"nothing is masked in {folder.name}", "mask a function first")
+    if not targets and not also and not leaks:
         if not asking:
             raise UsageError("no target given", "name one: lmr-author mask trainers.py::preference_loss")
         targets = pick.pick_targets(folder)
@@ -152,6 +161,8 @@ def _run(folder: TaskDir, options: MaskOptions, here: Path, *, asking: bool) -> 
     with render.progress("masking"):
         result = workflow.mask(folder, options, here)
     render.mask_result(result)
+    if not (options.targets or options.also or result.leaks):
+        render.console().print("no solution was found in the repository")
     if asking and result.leaks:
         from lmr_author.cli import leak_dialogue
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,11 +17,11 @@ from lmr_author.cli import leak_dialogue
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow.mask import MaskOptions, mask
 from lmr_author.workflow.mask_leaks import OpenLeak
-from tests.cli.program import refuse, succeed
+from tests.cli.program import refuse, succeed, validate_with
 from tests.support import LOSSES, make_task
 
 ADD = "pkg/losses.py::Meter.add"
-ENTER, DOWN = "\r", "\x1b[B"
+ENTER, DOWN, CTRL_C = "\r", "\x1b[B", "\x03"
 RETURN = b"        return math.fsum"
 
 
@@ -76,6 +78,53 @@ def test_left_as_they_are(task: TaskDir, keys: PipeInput) -> None:
     keys.send_text((DOWN * 3 + ENTER) * 2)
     leak_dialogue.settle(task, leaks, task.root)
     assert (also_masked.load(task), accepted.load(task)) == ((), ())
+
+
+@pytest.mark.parametrize("reason", ["", "a test's own"], ids=["at a question", "in a reason"])
+def test_an_interruption_loses_no_answer(
+    reason: str, task: TaskDir, keys: PipeInput, capsys: pytest.CaptureFixture[str]
+) -> None:
+    leaks = masked(task)
+    keys.send_text(DOWN + ENTER)  # mask the first too,
+    keys.send_text(DOWN * 2 + ENTER + reason + CTRL_C if reason else CTRL_C)  # and that is all
+
+    with pytest.raises(KeyboardInterrupt):
+        leak_dialogue.settle(task, leaks, task.root)
+
+    assert "1 of 2 answers are kept: lmr-author mask --leaks" in capsys.readouterr().err
+    validate_with("leak-answers", json.loads(task.leak_answers_path.read_bytes()))
+    assert (also_masked.load(task), accepted.load(task)) == ((), ())
+
+    keys.send_text(DOWN * 2 + ENTER + "known" + ENTER)
+    leak_dialogue.settle(task, leaks, task.root)
+
+    assert [item.node_id for item in also_masked.load(task)] == ["one.py::OldMeter.add"]
+    assert [item.reason for item in accepted.load(task)] == ["known"]
+    assert not task.leak_answers_path.exists()
+
+
+def test_an_answer_about_what_has_changed_is_asked_for_again(task: TaskDir, keys: PipeInput) -> None:
+    leaks = masked(task)
+    keys.send_text(DOWN * 2 + ENTER + "as it is" + ENTER + CTRL_C)
+    with pytest.raises(KeyboardInterrupt):
+        leak_dialogue.settle(task, leaks, task.root)
+    changed = replace(leaks[0], finding=replace(leaks[0].finding, message="another"))
+    keys.send_text((DOWN * 3 + ENTER) * 2)
+    leak_dialogue.settle(task, (changed, leaks[1]), task.root)
+    assert accepted.load(task) == ()
+
+
+def test_leaks_can_be_looked_for_again(task: TaskDir) -> None:
+    error, _ = refuse(2, "mask", "--leaks", cwd=task.root)
+    assert "nothing is masked" in error
+    masked(task)
+    error, _ = refuse(2, "mask", ADD, "--leaks", cwd=task.root)
+    assert "masks nothing new" in error
+    again = succeed("mask", "--leaks", "--no-input", cwd=task.root)
+    assert "small-repo/one.py" in again.err and "small-repo/two.py" in again.err
+    for name in ("one.py", "two.py"):
+        (task.root / "small-repo" / name).unlink()
+    assert "no solution was found" in succeed("mask", "--leaks", "--no-input", cwd=task.root).err
 
 
 def test_many_are_asked_about_at_once(task: TaskDir, keys: PipeInput) -> None:

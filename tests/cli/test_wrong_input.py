@@ -47,6 +47,8 @@ USAGE, EXPECTED, INTERRUPTED = 2, 3, 130
         ("--loud", "no such option: --loud", "--help"),
         ("evaluate --sandbox podman", "'podman' is not one of 'local', 'docker'", "evaluate --help"),
         ("record --cases 0", "--cases", "record --help"),
+        ("mask a.py::f --draft-notes --docstring x", "--draft-notes needs a value", "value first"),
+        ("env lock --date --help", "--date needs a value, and the option --help follows", "--date=--help"),
         ("explain", "missing argument 'CODE'", "explain --help"),
         ("explain LMR999", "LMR999", "did you mean LMR"),
         ("validate --select LMR999", "LMR999", ""),
