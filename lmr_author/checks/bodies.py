@@ -123,11 +123,11 @@ def kept_pieces(golden: FunctionNode, goal: FunctionNode) -> tuple[list[ast.AST]
     Statements that give nothing away are not counted (returns, raises, constants, logging,
     ``super().__init__()``), unless both begin with the same ones.
     """
-    original = [(text, node) for text, node in pieces(statements(golden)) if _telling(node)]
+    original = [(text, node) for text, node in pieces(statements(golden)) if is_telling(node)]
     available = Counter(text for text, _ in original)
     kept = []
     for text, node in pieces(statements(goal)):
-        if _telling(node) and available[text] > 0:
+        if is_telling(node) and available[text] > 0:
             available[text] -= 1
             kept.append(node)
     return kept or _same_start(golden, goal), len(original)
@@ -141,7 +141,7 @@ def _same_start(golden: FunctionNode, goal: FunctionNode) -> list[ast.AST]:
     return found if len(found) >= 2 else []
 
 
-def _telling(node: ast.AST) -> bool:
+def is_telling(node: ast.AST) -> bool:
     heads = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith)
     if isinstance(node, ast.Return | ast.Raise) or (not isinstance(node, heads) and is_trivial(node)):
         return False

@@ -107,6 +107,13 @@ class SourcesExist(DockerCheck):
             files=changed("-r /tmp/requirements.lock", "-r /tmp/requirements-gpu.txt"),
         ),
         Example("the lock is missing", files={"requirements.lock": None}),
+        Example(
+            "a variable of the shell", files=changed("COPY requirements.lock", "COPY $PWD/requirements.lock")
+        ),
+        Example(
+            "a path of somebody's machine",
+            files=changed("COPY requirements.lock", "COPY /home/ada/task/requirements.lock"),
+        ),
     )
     passing = (
         Example(
@@ -121,6 +128,15 @@ class SourcesExist(DockerCheck):
         missing: set[str] = set()
         for instruction, sources in parsed.copies:
             for source in sources:
+                if _OF_THE_HOST.search(source):
+                    yield self.at(
+                        view,
+                        instruction.line,
+                        f"{instruction.name} source {source!r} means a folder of the machine that builds the image",
+                        "write it relative to the task's folder, which is all that COPY can see",
+                    )
+                    present.add("*")
+                    continue
                 if "$" in source or re.match(r"^(https?|git)[:@]", source):
                     present.add("*")
                     continue
@@ -171,6 +187,11 @@ class SourcesExist(DockerCheck):
                 )
 
 
+_OF_THE_HOST = re.compile(
+    r"^(?:\$\{?(?:PWD|HOME|OLDPWD)\b|\$\(|`|~|[A-Za-z]:[\\/]|/(?:home|Users|root|mnt|media)/)"
+)
+"""Where COPY would have to leave the build context; variables of the shell are unknown to it."""
+
 _FILE_ARGUMENT = re.compile(r"(?<!\S)(?:-r\s*|(?:--requirement|-f|--file)(?:=|\s+))[\"']?([^\s\"']+)")
 
 
@@ -196,7 +217,8 @@ class RepositoryCopied(DockerCheck):
     title = "the Dockerfile copies what it needs from the task"
     rationale = (
         "With COPY missing or commented out the image works only where somebody mounts the right folder at"
-        " the right place."
+        " the right place. LMR-Bench's own scripts do, so a Dockerfile that never meant to copy is a note; a COPY"
+        " that is commented out is a warning."
     )
     severity = Severity.WARNING
     failing = (
@@ -236,7 +258,8 @@ class RepositoryCopied(DockerCheck):
                 message, hint = "the COPY of the repository is commented out", "remove the #"
             else:
                 message, hint = "the repository is not copied into the image", "COPY its folder"
-            yield self.at(view, commented[0] if commented else 0, message, hint)
+            severity = Severity.WARNING if commented else Severity.NOTE
+            yield self.at(view, commented[0] if commented else 0, message, hint, severity)
         elif commented:
             yield self.at(
                 view,
@@ -250,6 +273,7 @@ class RepositoryCopied(DockerCheck):
                 0,
                 "nothing of the task is copied into the image",
                 "COPY the requirements and the repository",
+                Severity.NOTE,
             )
 
 

@@ -58,6 +58,7 @@ class QuotedVersions(DockerCheck):
             files=changed(INSTALL, INSTALL + "\nRUN pip install numpy==1.26.4 torch>=2.5"),
         ),
         Example("an upper bound", files=changed(INSTALL, INSTALL + " && pip install numpy<2")),
+        Example("by poetry", files=changed(INSTALL, INSTALL + "\nRUN poetry add torch>=2.5")),
         Example("by a tab", files=changed(INSTALL, INSTALL + "\nRUN\tpip install torch>=2.5")),
         Example("by a shell", files=changed(INSTALL, INSTALL + '\nRUN bash -c "pip install numpy<2"')),
         Example(
@@ -78,7 +79,9 @@ class QuotedVersions(DockerCheck):
             bare = _without_quotes(shell_text(item.text))
             found = []
             for command in re.split(r"&&|\|\||;|\n", bare):
-                if re.search(r"(?i)\b(pip[\d.]*|conda|mamba|uv)\b.*\b(install|add)\b", command):
+                if re.search(
+                    r"(?i)\b(pip[\d.]*|pipenv|conda|mamba|uv|poetry|pdm|rye)\b.*\b(install|add)\b", command
+                ):
                     found += [word for word in command.split() if _REDIRECT.match(word)]
                     found += [match[0].strip() for match in _SPACED.finditer(command)]
             if found:
@@ -107,10 +110,14 @@ class Pinned(DockerCheck):
     severity = Severity.WARNING
     failing = (
         Example("the repository's own, unpinned requirements", files={"Dockerfile": _UNPINNED}),
+        Example("names given to poetry", files=changed(INSTALL, "RUN poetry add numpy@^1.26 scipy")),
         Example("names on the command line", files=changed(INSTALL, "RUN pip install numpy scipy")),
     )
     passing = (
         Example("a lock"),
+        Example(
+            "pinned for poetry", files=changed(INSTALL, "RUN poetry add -G dev numpy@1.26.4 scipy==1.11.4")
+        ),
         Example("pinned on the command line", files=changed(INSTALL, "RUN pip install numpy==1.26.4")),
     )
 

@@ -13,6 +13,8 @@ from lmr_author.checks.view import TaskView
 
 _PIP = re.compile(r"\b(?:pip3?|uv pip|python3? -m pip)\s+(?:[\w-]+=?\S*\s+)*?install\s+(.*)", re.DOTALL)
 
+_ADDED = re.compile(r"\b(?:(?:poetry|pdm|rye|uv)\s+add|pipenv\s+install)\s+(.*)", re.DOTALL)
+
 _CONDA = re.compile(r"\b(?:conda|mamba|micromamba)\s+install\s+(.*)", re.DOTALL)
 
 _CONDA_FILE = re.compile(
@@ -23,7 +25,9 @@ _REDIRECTION = re.compile(r"(?:\d|&)?>>?&?(?:\d$)?")
 
 _ADDRESS = re.compile(r"[\w.]+\+\w+://")
 _WITH_VALUE = frozenset(
-    ("-i", "--index-url", "--extra-index-url", "-f", "--find-links", "--target", "-t", "--timeout")
+    """
+    -i --index-url --extra-index-url -f --find-links --target -t --timeout -G --group --source -E --extras
+    """.split()  # noqa: SIM905
 )
 _INSTALLERS = frozenset(("pip", "setuptools", "wheel", "uv"))
 _CHOICES = frozenset(("cpuonly", "nomkl"))
@@ -41,13 +45,15 @@ def requirements(view: TaskView, parsed: Dockerfile) -> Iterator[tuple[Instructi
         if described is not None:
             found = _environment(_text(view, parsed, described[1]))
             yield from ((item, requirement) for requirement in found)
-        match = _PIP.search(text)
+        added = _ADDED.search(text)
+        match = added or _PIP.search(text)
         if match is None:
             continue
         try:
             words = shlex.split(match[1], comments=True)
         except ValueError:
             words = match[1].split()
+        words = [_AT_VERSION.sub(_as_pip, word) for word in words] if added else words
         lines: list[str] = []
         constraints: list[str] = []
         for kind, word in _arguments(words):
@@ -56,6 +62,14 @@ def requirements(view: TaskView, parsed: Dockerfile) -> Iterator[tuple[Instructi
             else:
                 (constraints if kind == "constraint" else lines).extend(_lines(view, parsed, word))
         yield from ((item, line) for line in _constrained(lines, constraints))
+
+
+_AT_VERSION = re.compile(r"^([\w.-]+(?:\[[\w,.-]*\])?)@([~^]?)(?=\d)")
+
+
+def _as_pip(match: re.Match[str]) -> str:
+    """``numpy@1.26``, as poetry takes it, the way pip has it: ``numpy==1.26``; ``@^1.26`` is no pin."""
+    return f"{match[1]}{'>=' if match[2] else '=='}"
 
 
 def _conda(words: list[str]) -> Iterator[str]:

@@ -143,8 +143,15 @@ def is_folder(path: Path) -> bool:
 
 def did_you_mean(wanted: str, names: list[str], cutoff: float = 0.6) -> str:
     """A hint with the closest of some names; "" when none is close."""
-    close = difflib.get_close_matches(wanted, names, 2, cutoff)
+    name = wanted.rpartition("/")[2]
+    like = [one for one in names if "/" not in wanted or _alike(name, one.rpartition("/")[2])]
+    close = difflib.get_close_matches(wanted, like, 2, cutoff)
     return f"did you mean {' or '.join(close)}?" if close else ""
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether two names of files may be meant for each other, in whatever folders they are."""
+    return difflib.SequenceMatcher(None, one, other).ratio() >= 0.6
 
 
 def function_names(implementation: Implementation) -> tuple[str, ...]:

@@ -181,7 +181,7 @@ class NothingKept(ImplementationCheck):
     title = "no part of the original body is left"
     rationale = (
         "What is left of the body is part of the solution; how much the agent had to find out differs from"
-        " task to task."
+        " task to task. Where only initial values are left (`losses = []`) that is little, and a note."
     )
     severity = Severity.WARNING
     failing = (
@@ -212,6 +212,7 @@ class NothingKept(ImplementationCheck):
                     implementation=implementation,
                     path=pair(view, implementation).goal_path or "",
                     pointer=_lines(masked.kept[0] if len(masked.kept) == 1 else node),
+                    severity=self.severity if any(map(bodies.is_telling, masked.kept)) else Severity.NOTE,
                 )
 
 

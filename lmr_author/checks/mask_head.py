@@ -21,7 +21,8 @@ class DocstringKept(ImplementationCheck):
     title = "the target's docstring is kept"
     rationale = (
         "The docstring is the interface that the agent has to meet: shapes, units and order of what is"
-        " returned."
+        " returned. Where less than half of it is left that may be on purpose, as some docstrings tell the steps:"
+        " that is a note."
     )
     severity = Severity.WARNING
     failing = (
@@ -52,6 +53,7 @@ class DocstringKept(ImplementationCheck):
                     implementation=implementation,
                     path=one.goal_path or "",
                     pointer=f"L{goal.lineno}",
+                    severity=Severity.NOTE if left else Severity.WARNING,
                 )
 
 

@@ -6,7 +6,7 @@ import ast
 import sys
 
 from lmr_author.checks.syntax import dotted
-from lmr_author.source import nodes
+from lmr_author.source import nodes, walk
 
 EXITS = frozenset({"sys.exit", "exit", "quit", "os._exit", "SystemExit"})
 _ENVIRONMENT = (
@@ -187,3 +187,17 @@ def library_names(tree: ast.Module) -> frozenset[str]:
             if top in _LIBRARIES:
                 found |= {alias.asname or alias.name for alias in node.names}
     return frozenset(found)
+
+
+def quiet_hook(tree: ast.Module) -> int:
+    """The line where ``sys.excepthook`` is set to what ends the process with 0; 0 when it is not."""
+    functions = {item.name: item for item in nodes(tree) if isinstance(item, ast.FunctionDef)}
+    for node in nodes(tree):
+        if isinstance(node, ast.Assign) and any(
+            dotted(target) == "sys.excepthook" for target in node.targets
+        ):
+            hook = functions.get(node.value.id) if isinstance(node.value, ast.Name) else node.value
+            calls = [item for item in walk(hook) if isinstance(item, ast.Call)] if hook is not None else []
+            if any(dotted(call.func) in EXITS and (not call.args or is_zero(call.args[0])) for call in calls):
+                return node.lineno
+    return 0

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from lmr_author.checks.base import Example, ImplementationCheck
 from lmr_author.checks.comparing import Comparison, comparisons, reads_file
+from lmr_author.checks.copies import copied_name
 from lmr_author.checks.example_texts import REPOSITORY, UNIT_TEST
 from lmr_author.checks.lookup import function_names, unit_test_path
 from lmr_author.checks.pairing import pair
@@ -35,6 +36,15 @@ class ComparesTwoThings(ImplementationCheck):
                     "self.assertAlmostEqual(loss, 1.0599649, places=6)",
                     "self.assertAlmostEqual(loss, loss, places=6)",
                 )
+            },
+        ),
+        Example(
+            "a value with a copy of itself",
+            files={
+                TEST: START
+                + "import copy\nresult = pairwise_loss([0.5, 2.0], [0, 1])\n"
+                + "expected = copy.deepcopy(result)\nprint(expected)\n"
+                + "assert result == expected\nlogging.info('Passed')\n"
             },
         ),
         Example(
@@ -92,6 +102,15 @@ class ComparesTwoThings(ImplementationCheck):
             },
         ),
         Example(
+            "what a call leaves as it was",
+            files={
+                TEST: START
+                + "import copy\nscores = [0.5, 2.0]\nbefore = copy.deepcopy(scores)\n"
+                + "assert pairwise_loss(scores, [0, 1]) == (0.0, 1.0)\nassert scores == before\n"
+                + "logging.info('Passed')\n"
+            },
+        ),
+        Example(
             "that it is no dice, and what it is",
             files={
                 TEST: UNIT_TEST.replace(
@@ -122,6 +141,11 @@ class ComparesTwoThings(ImplementationCheck):
         found = comparisons(test.module.tree)
         for one in found:
             message, hint = _problem(one, found, names)
+            if not message and (copied := copied_name(one, test.module.tree)):
+                message, hint = (
+                    f"compares `{copied}` with a copy of itself",
+                    "compare it with the expected value",
+                )
             if message:
                 pointer = f"L{one.node.lineno}"
                 yield self.finding(

@@ -6,11 +6,13 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from lmr_author.checks.base import Example, ImplementationCheck
-from lmr_author.checks.example_texts import UNIT_TEST
+from lmr_author.checks.example_texts import REPOSITORY, UNIT_TEST
 from lmr_author.checks.lookup import unit_test_path
 from lmr_author.checks.outcome import outcome
+from lmr_author.checks.printing import logs_elsewhere, only_printed
 from lmr_author.checks.reading import Reading, reading
 from lmr_author.checks.sites import is_assert_name, is_exit
 from lmr_author.checks.syntax import dotted
@@ -27,7 +29,7 @@ class VerdictMarkers(ImplementationCheck):
     title = "the test logs Passed and Failed"
     rationale = (
         'LMR-Bench\'s scripts decide by the log: a pass is a log with "Passed" and without "Failed". "passed"'
-        ' or "PASSED" is no pass.'
+        ' or "PASSED" is no pass. Where it is only printed, and other tests log it, is a note.'
     )
     severity = Severity.WARNING
     failing = (
@@ -52,6 +54,18 @@ class VerdictMarkers(ImplementationCheck):
             files={TEST: UNIT_TEST.replace("level=logging.INFO", "level=logging.WARNING")},
         ),
         Example("no marker", files={TEST: UNIT_TEST.replace('"Passed" if passed else "Failed"', '"done"')}),
+        Example(
+            "only printed",
+            files={
+                TEST: (
+                    "import os\nimport sys\n\nHERE = os.path.dirname(os.path.abspath(__file__))\n"
+                    "sys.path.insert(0, os.path.dirname(HERE))\nfrom ranking.losses import pairwise_loss\n\n"
+                    "passed = pairwise_loss([0.5, 2.0], [0, 1])[1] == 1.0\n"
+                    "print('Passed' if passed else 'Failed')\nsys.exit(0 if passed else 1)\n"
+                ),
+                f"{REPOSITORY}/unit_test/logs/.gitkeep": "",
+            },
+        ),
         Example(
             "Passed whatever the result",
             files={TEST: UNIT_TEST.replace('"Passed" if passed else "Failed"', 'f"Passed: {passed}"')},
@@ -92,13 +106,24 @@ class VerdictMarkers(ImplementationCheck):
         if wrong is None:
             wrong = _told_wrongly(view, test) if "Passed" in " ".join(test.constants) else _not_told(test)
         if wrong is not None:
-            message, hint, line = wrong
-            pointer = f"L{line}" if line else ""
-            yield self.finding(view, message, hint, implementation=implementation, path=path, pointer=pointer)
+            yield self.finding(
+                view,
+                wrong.message,
+                wrong.hint,
+                implementation=implementation,
+                path=path,
+                pointer=f"L{wrong.line}" if wrong.line else "",
+                severity=wrong.severity,
+            )
 
 
-_Wrong = tuple[str, str, int]
-"""Message, hint, and line or 0."""
+class _Wrong(NamedTuple):
+    """What to say of a test, and at which line (0 for none)."""
+
+    message: str
+    hint: str
+    line: int
+    severity: Severity = Severity.WARNING
 
 
 def _misplaced_log(view: TaskView, test: Reading, path: Path) -> _Wrong | None:
@@ -109,7 +134,7 @@ def _misplaced_log(view: TaskView, test: Reading, path: Path) -> _Wrong | None:
     if not elsewhere or any(log.startswith("@/unit_test/logs/") for log in test.log_files):
         return None
     message = f"logs to {elsewhere[0].removeprefix('@/')}; the verdict is looked for in unit_test/logs/"
-    return message, f"log to unit_test/logs/{path.stem}.log", 0
+    return _Wrong(message, f"log to unit_test/logs/{path.stem}.log", 0)
 
 
 def _told_wrongly(view: TaskView, test: Reading) -> _Wrong | None:
@@ -117,15 +142,19 @@ def _told_wrongly(view: TaskView, test: Reading) -> _Wrong | None:
     line = _unwritten(test)
     if line:
         message = 'logs "Passed" as information, and only warnings are written'
-        return message, "pass level=logging.INFO to basicConfig", line
+        return _Wrong(message, "pass level=logging.INFO to basicConfig", line)
     node = _unconditional(test)
     if node is not None:
         message = 'logs "Passed: <result>": the marker is there whatever the result is'
-        return message, 'log "Passed" or "Failed", nothing else', node.lineno
+        return _Wrong(message, 'log "Passed" or "Failed", nothing else', node.lineno)
     where, line = misplaced(test)
     if where and outcome(view, test).reached:
         message = f'logs "Passed" {where}: it is there whatever the result is'
-        return message, 'log "Passed" behind the last assertion', line
+        return _Wrong(message, 'log "Passed" behind the last assertion', line)
+    line = only_printed(test) if logs_elsewhere(view, test) else 0
+    if line:
+        message = 'only prints "Passed": where other tests log it, no log of this one is found'
+        return _Wrong(message, "log it to a file in unit_test/logs/ as well", line, Severity.NOTE)
     return None
 
 
@@ -137,7 +166,7 @@ def _not_told(test: Reading) -> _Wrong:
         if other
         else 'logs no verdict ("Passed" or "Failed")'
     )
-    return message, 'log "Passed" or "Failed" to a file in unit_test/logs/', 0
+    return _Wrong(message, 'log "Passed" or "Failed" to a file in unit_test/logs/', 0)
 
 
 _OTHER_WORDS = re.compile(r"\b(passed|PASSED|PASS|pass|success|Success|SUCCESS|succeeded)\b")

@@ -10,6 +10,7 @@ from lmr_author.checks.example_texts import DOCKERFILE, REPOSITORY, UNIT_TEST
 from lmr_author.checks.lookup import unit_test_path
 from lmr_author.checks.outcome import outcome
 from lmr_author.checks.reading import reading
+from lmr_author.checks.sites import quiet_hook
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation
 
@@ -159,8 +160,24 @@ class NothingSwallowed(ImplementationCheck):
                 )
             },
         ),
+        Example(
+            "in sys.excepthook",
+            files={
+                TEST: UNIT_TEST.replace(
+                    "LOGS =", "sys.excepthook = lambda kind, error, trace: sys.exit(0)\nLOGS =", 1
+                ).replace("import os\n", "import os\nimport sys\n", 1)
+            },
+        ),
     )
     passing = (
+        Example(
+            "sys.excepthook logs",
+            files={
+                TEST: UNIT_TEST.replace(
+                    "LOGS =", "sys.excepthook = lambda kind, error, trace: logging.error(error)\nLOGS =", 1
+                ).replace("import os\n", "import os\nimport sys\n", 1)
+            },
+        ),
         Example("it raises again", files={TEST: SWALLOWING.replace("error)\n", "error)\n        raise\n")}),
         Example(
             "it exits with a code",
@@ -195,4 +212,14 @@ class NothingSwallowed(ImplementationCheck):
                 implementation=implementation,
                 path=path,
                 pointer=f"L{lines[0]}",
+            )
+        line = quiet_hook(test.module.tree)
+        if line:
+            yield self.finding(
+                view,
+                "sys.excepthook ends the process with 0, whatever went wrong",
+                "leave sys.excepthook alone, or end it with sys.exit(1)",
+                implementation=implementation,
+                path=path,
+                pointer=f"L{line}",
             )

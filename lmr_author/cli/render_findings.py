@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 SHOWN_LINES = 3
 """Of a finding that spans more lines, so many are shown."""
+
+MOST = 10
+"""Of the rules that many tasks break, so many are told with their titles."""
 
 _INDENT = " " * 12
 
@@ -46,7 +50,11 @@ class _Look:
         from lmr_author.validation.places import Places
 
         places = Places(task.directory)
-        yield self._paint("task", one_line(task.task))
+        counted = Counter(finding.severity.value for finding in task.findings)
+        counts = ", ".join(
+            _count(counted[word], word) for word in ("error", "warning", "note") if counted[word]
+        )
+        yield self._paint("task", one_line(task.task)) + (self._paint("dim", f"  {counts}") if counts else "")
         path = None
         for finding in task.findings:
             if finding.path != path:
@@ -64,13 +72,14 @@ class _Look:
 
     def _finding(self, finding: Finding, places: Places) -> Iterator[str]:
         severity = finding.severity.value
-        which = f" [implementation {finding.implementation}]" if finding.implementation else ""
+        several = finding.implementation is not None and places.several
+        which = f" [implementation {finding.implementation}]" if several else ""
         place = places.of(finding)
         where = (
             f"{finding.pointer}: " if finding.pointer and not (place and finding.pointer[0] == "/") else ""
         )
         yield from self._entry(severity, severity, finding.code, f"{where}{finding.message}{which}")
-        if place is not None:
+        if place is not None and place.lines[0].strip() not in ("{", "["):
             yield from self._excerpt(place, severity)
         yield from self._below(finding.hint)
 
@@ -130,15 +139,29 @@ class _Look:
             yield "next: lmr-author evaluate, which runs the tests"
             return
         counts = [
-            f"{summary[key]} {key[:-1] if summary[key] == 1 else key}"
+            _count(summary[key], key.removesuffix("s"))
             for key in ("errors", "warnings", "notes")
             if summary[key]
         ]
         if tasks > 1:
-            codes = ", ".join(f"{code} {count}" for code, count in summary["by_code"].items())
-            yield from self._wrap(f"by code: {codes}", 0)
+            yield from self._by_code(summary["by_code"])
         yield f"{checked}, {clean} clean: {', '.join(counts)}{known}"
         yield from self._wrap(f"next: {_next_step(report)}", 0)
+
+    def _by_code(self, counts: dict[str, int]) -> Iterator[str]:
+        """How often each rule is broken: the most frequent with their titles, the others in a line."""
+        from lmr_author.checks.registry import by_code
+
+        ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        yield "the rules that are broken most often:"
+        for code, count in ordered[:MOST]:
+            title = by_code()[code].title if code in by_code() else "a check failed by itself"
+            first, *more = self._wrap(title, 15)
+            yield f"{count:>6} {code}  {first}"
+            yield from (" " * 15 + line for line in more)
+        if len(ordered) > MOST:
+            rest = ", ".join(f"{code} {count}" for code, count in ordered[MOST:])
+            yield from self._wrap(f"and: {rest}", 0)
 
     def _held(self, report: Report) -> Iterator[str]:
         """How many tasks have each of the four properties."""
@@ -159,16 +182,17 @@ class _Look:
         return paint(kind, text, self._colour)
 
 
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'s' * (number != 1)}"
+
+
 def _next_step(report: Report) -> str:
     """What an annotator does now."""
     if report.clean:
         return "lmr-author evaluate, which runs the tests; notes need no action"
-    worst = next(
-        finding
-        for finding in sorted(report.findings, key=lambda one: one.severity.value)
-        if finding.severity.value != "note"
-    )
-    say = f"`lmr-author explain {worst.code}` says more"
+    worst = min(finding.severity.value for finding in report.findings)  # "error" before "warning"
+    counted = Counter(finding.code for finding in report.findings if finding.severity.value == worst)
+    say = f"`lmr-author explain {counted.most_common(1)[0][0]}` says more"
     fixable = sum(finding.fixable for finding in report.findings)
     if fixable:
         return f"`lmr-author validate --fix` repairs {fixable} of these, `--diff` shows how; {say}"

@@ -42,6 +42,11 @@ class Places:
         self._texts: dict[str, str | None] = {}
         self._json: dict[str, json_places.Places] = {}
 
+    @property
+    def several(self) -> bool:
+        """Whether the task has several implementations, so that it has to be said which one is meant."""
+        return len(self._view.implementations) > 1
+
     def of(self, finding: Finding) -> Place | None:
         """Where a finding is; None when it is about a whole file, or nothing is there to be shown."""
         if not finding.path or not finding.pointer:
