@@ -143,7 +143,7 @@ class _Look:
             for key in ("errors", "warnings", "notes")
             if summary[key]
         ]
-        if tasks > 1:
+        if tasks > 1 and len(summary["by_code"]) > 1:
             yield from self._by_code(summary["by_code"])
         yield f"{checked}, {clean} clean: {', '.join(counts)}{known}"
         yield from self._wrap(f"next: {_next_step(report)}", 0)

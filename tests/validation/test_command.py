@@ -37,7 +37,7 @@ def test_findings_are_grouped_by_task_and_file(tmp_path: Path, capsys: pytest.Ca
     assert main(["validate", str(tmp_path)]) == 1
     out = capsys.readouterr().out
     lines = out.splitlines()
-    assert lines[0] == task.name
+    assert lines[0] == f"{task.name}  1 error, 2 warnings"
     assert [line for line in lines if line.startswith("  ") and not line.startswith("   ")] == [
         "  Dockerfile",
         "  margin-ranking/ranking/losses.py",
@@ -45,7 +45,9 @@ def test_findings_are_grouped_by_task_and_file(tmp_path: Path, capsys: pytest.Ca
     ]
     assert "    error   LMR203  L8: torch>=2.5 is not quoted" in out
     assert '> write "torch>=2.5" in quotes' in out
+    assert "     1 LMR203  version ranges on a command line are quoted" in lines
     assert "2 tasks checked, 1 clean: 1 error, 2 warnings" in lines
+    assert "[implementation" not in out
     assert lines[-1].startswith("next: ") and "explain LMR203" in lines[-1]
 
 
