@@ -36,6 +36,8 @@ NOBODY = 65534
 _WATCHDOG_SECONDS = 5
 _GRACE_SECONDS = 10
 _NOT_FOUND = 127
+OWN_NAME = "sandbox"
+"""What a container without a network calls itself."""
 _PROBE = (
     "import json, platform, shutil; "
     "print(json.dumps([platform.python_version(), bool(shutil.which('timeout'))]))"
@@ -157,6 +159,8 @@ class DockerSandbox(Sandbox):
             environment={**DEFAULT_ENV, **command.env},
             working_dir=command.cwd,
             user="{}:{}".format(*_user()),
+            # Without a network, the engine gives a container a name that has no address.
+            hostname=None if command.network else OWN_NAME,
             labels={OWNER_LABEL: owner.me(), SESSION_LABEL: self._session},
             host_config=self._host_config(client, command),
             use_config_proxy=command.network,
@@ -179,6 +183,7 @@ class DockerSandbox(Sandbox):
         memory, file = limits.memory_mb << 20, limits.file_mb << 20
         config: dict[str, Any] = client.api.create_host_config(
             network_mode="bridge" if command.network else "none",
+            extra_hosts={} if command.network else {OWN_NAME: "127.0.0.1"},
             read_only=True,
             tmpfs={"/tmp": f"rw,exec,nosuid,nodev,size={file},mode=1777"},
             shm_size=file,

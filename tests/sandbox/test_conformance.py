@@ -277,11 +277,12 @@ def test_network_is_unreachable(python: Python) -> None:
 
 
 def test_a_program_reaches_itself_by_name(python: Python) -> None:
-    """As launchers do: torchrun keeps a store on localhost."""
+    """As launchers do: torchrun keeps a store, and asks for the address of the machine's own name until it has one."""
     code = (
         "import socket\n"
         "with socket.create_server(('127.0.0.1', 0)) as server:\n"
-        "    socket.create_connection(('localhost', server.getsockname()[1]), 5).close()\n"
+        "    for name in ('localhost', socket.gethostname()):\n"
+        "        socket.create_connection((name, server.getsockname()[1]), 5).close()\n"
         "print('reached')"
     )
     assert python(code).stdout == b"reached\n"
