@@ -102,6 +102,16 @@ class NeedsModuleToBuild(Explainer):
             "build youtokentome with setuptools, wheel, cython",
         ),
         Example(
+            '        File "/tmp/pip-install-8vqfnxiy/pysqlite-binary_4d1a6e58562c43cfa99602d4eaf16cb5/.eggs/setuptools'
+            '_scm-10.3.4-py3.11.egg/setuptools_scm/__init__.py", line 9, in <module>\n'
+            "          from vcs_versioning import Configuration\n"
+            "      ModuleNotFoundError: No module named 'vcs_versioning'\n      [end of output]\nerror:"
+            " metadata-generation-failed\n\n× Encountered error while generating package metadata.\n"
+            "╰─> See above for output.",
+            "pysqlite-binary needs vcs_versioning",
+            "build pysqlite-binary with setuptools, wheel, setuptools-scm",
+        ),
+        Example(
             "Collecting flash-attn==2.5.6\n  × Getting requirements to build wheel did not run successfully.\n"
             "  ╰─> [17 lines of output]\n      ModuleNotFoundError: No module named 'torch'\n      [end of output]",
             "flash-attn needs torch",
@@ -117,7 +127,10 @@ class NeedsModuleToBuild(Explainer):
         by_hand = f"install {name or 'it'} in a RUN of its own, after the others, with --no-build-isolation"
         if canonicalize_name(name) in BUILT_WITH_TORCH or not name:
             return self.told(cause, f"{by_hand}; for CUDA code on a -devel base image")
-        needed = canonicalize_name(package_names().get(module.partition(".")[0], module.partition(".")[0]))
+        # Of setup_requires, setuptools fetches what is newest today; one of the commit's day does not need that.
+        egg = re.search(r"/\.eggs/([\w.]+)-\d[^/]*\.egg/", failure.text)
+        wanted = egg[1] if egg else package_names().get(module.partition(".")[0], module.partition(".")[0])
+        needed = canonicalize_name(wanted)
         own = needed in TORCH_FAMILY or module.partition(".")[0] in sys.stdlib_module_names
         change = _built_with(name, ("setuptools", "wheel", *(() if own else (needed,))))
         return self.told(cause, f"{change}; or {by_hand}", change)
@@ -242,6 +255,9 @@ def culprit(text: str) -> str:
     name = being_built(text)
     if name and name != "See":
         return name
+    unpacked = re.findall(r"/pip-install-\w+/([\w.-]+?)_[0-9a-f]{32}/", text)
+    if unpacked:
+        return str(unpacked[-1])
     names = re.findall(r"^\s*Collecting ([\w.-]+)", text, re.M)
     return names[-1] if names else ""
 
