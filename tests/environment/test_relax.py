@@ -157,6 +157,24 @@ def test_one_try_tells_that_no_other_day_helps() -> None:
     assert [day for day in days if day != DATE] == [datetime(2024, 1, 1, tzinfo=UTC)]
 
 
+def test_what_is_certain_gives_way_alone_and_nothing_is_tried_twice() -> None:
+    """Of two that are blamed the second cannot be had; what another needs makes both of its looser forms fail."""
+    wanted = replace(recipe("a==1.0", "b==1.0", "c==1.0", imported=("a", "b", "c")), date=None)
+    a, b, c = wanted.requirements
+    tried: list[tuple[str, ...]] = []
+
+    def resolve(changed: Recipe, changes: tuple[str, ...], seconds: float, after: Attempt | None) -> Lock:
+        tried.append(changes)
+        conflict = Conflict("b has no wheel", (a, b), (b,)) if b in changed.requirements else None
+        conflict = conflict or (Conflict("c is stuck", (c,)) if "b~=1.0" in str(changes) else None)
+        return Lock("", False, "", conflict=conflict or Conflict("c needs b", (b, c)), changes=changes)
+
+    found = relaxed(wanted, resolve(wanted, (), 1, None), resolve, lambda item: "", seconds=60)
+    assert found.lock is None and found.stopped == ""
+    assert tried[1] == ("b~=1.0 in place of b==1.0 (r.txt:2)",)
+    assert len({frozenset(changes) for changes in tried}) == len(tried) == found.tries + 1
+
+
 def endless(seconds: float) -> tuple[Relaxing, list[str]]:
     """A search in which each change only shows the next thing in the way, and what it said."""
     wanted = replace(recipe(*(f"p{n}==1.0" for n in range(300)), imported=()), date=None)

@@ -29,7 +29,11 @@ INDEX = {
         Release("1.1", "2022-11-01", tags=("cp311-cp311",)),
     ],
     "source": [Release("1.0", "2020-01-01", wheel=False), Release("1.1", "2023-08-01")],
-    "setuptools": [Release("57.5.0", "2021-07-01"), Release("65.0.0", "2022-08-01")],
+    "setuptools": [
+        Release("57.5.0", "2021-07-01"),
+        Release("57.6.0", "2025-01-01"),
+        Release("65.0.0", "2022-08-01"),
+    ],
     "idle": [Release("0.9", "2019-01-01"), Release("1.0", "2020-01-01")],
 }
 IMPORTS = "import fast\nimport loss\n"
@@ -123,6 +127,9 @@ def test_what_cannot_be_built_apart_takes_a_later_version(task: TaskDir) -> None
     assert made is not None and "setuptools==57.5.0" in task.dockerfile.read_text()
     assert bench.did_not_help(found) and bench.undo().undone
     assert "setuptools" not in task.dockerfile.read_text()
+    assert repairs(task).repair(found, "3.13") is not None
+    assert "setuptools==57.6.0" in task.dockerfile.read_text(), "the newest that may know Python 3.13"
+    task.dockerfile.write_text("FROM a\n")
     made = bench.repair(found, "3.11")
     assert made is not None and made.change == Wheel("source")
     assert pins(task) == ["fast==1.1", "loss==2.0", "maths==2.0", "source==1.1"]
