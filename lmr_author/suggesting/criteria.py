@@ -87,7 +87,9 @@ class Kind(Criterion):
         if name.startswith("__") and name not in ("__call__", "__getitem__", "__iter__"):
             return self.says(0.15, "it is there for the language, not for the method", "a dunder")
         if re.match(
-            r"(add_.*arg|parse_arg|get_arg|get_pars|print|plot|log(_|$)|save|load|download|upgrade_)", name
+            r"_*(add_.*arg|parse_arg|get_arg|get_pars|print|plot|log(_|$)|save|load|download|upgrade_"
+            r"|read(_|$)|write(_|$))",
+            name,
         ):
             return self.says(0.3, "by its name it reads, writes, logs or parses options", "input or output")
         if "." in entry.function_name:

@@ -63,6 +63,9 @@ _STOP = """
     print torch nn np numpy tensor tensors device cuda cpu shape size dtype unsqueeze squeeze view
     append keys values items item data value name string file path config todo optional callable union
     default len zip enumerate super init call main run x y z n k j t s m d
+    compute computes computed computing computation computational indicate indicates indicated indicating
+    indicative denote denotes denoted obtain obtains obtained contain contains containing need needs needed
+    require requires required linguistics association university
 """
 STOP = frozenset(_STOP.split())
 """Words that say nothing about what a function does: English, the furniture of papers, and that of code."""

@@ -18,7 +18,13 @@ FIRST_PAGE_WEIGHT = 1.5
 
 _ACRONYM = re.compile(r"((?:[\w-]+\s+){1,7})\(\s*([A-Za-z][\w-]{1,9})s?\s*\)")
 _NAME = re.compile(r"\b[^\W_]*[a-z](?:[A-Z]|\d+[A-Za-z])[^\W_]*\b")
-_REFERENCES = re.compile(r"^\s*(?:references|bibliography)\s*$", re.I | re.M)
+REFERENCES = re.compile(r"^\s*(?:\d+\.?\s*)?(?:references|bibliography)\s*$", re.I | re.M)
+"""The heading of the list of references."""
+APPENDIX = re.compile(
+    r"^\s*(?:(?i:appendi(?:x|ces)|supplement(?:ary|al))\b.{0,60}|A\.?[ \t]+(?!.*\d{3})[A-Z][a-z][^,.\n]{2,60})$",
+    re.M,
+)
+"""Where a paper goes on behind its references. An author's name there ("A. Smith, B. Jones") has commas or dots."""
 
 
 class PaperText:
@@ -67,10 +73,23 @@ class PaperText:
     @cached_property
     def page_terms(self) -> dict[int, Counter[str]]:
         """Terms of each page with their frequencies; the list of references is left out."""
-        found: dict[int, Counter[str]] = {}
+        return {number: Counter(self.vocabulary.of_text(text)) for number, text in self.own_text.items()}
+
+    @cached_property
+    def own_text(self) -> dict[int, str]:
+        """The pages without the list of references, which may go on over several; an appendix is kept."""
+        found: dict[int, str] = {}
+        listed = False
         for number, text in self.pages.items():
-            cut = _REFERENCES.search(text)
-            found[number] = Counter(self.vocabulary.of_text(text[: cut.start()] if cut else text))
+            kept, rest = "", text
+            while rest:
+                mark = (APPENDIX if listed else REFERENCES).search(rest)
+                if not listed:
+                    kept += rest[: mark.start()] if mark else rest
+                if mark is None:
+                    break
+                listed, rest = not listed, rest[mark.end() :]
+            found[number] = kept
         return found
 
     @cached_property

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lmr_author.suggesting.bm25 import BM25
-from lmr_author.suggesting.paper import PaperText
+from lmr_author.suggesting.paper import APPENDIX, REFERENCES, PaperText
 from lmr_author.suggesting.terms import Vocabulary
 
 LIMIT = 5
@@ -16,9 +15,6 @@ SHARE = 0.45
 """Paragraphs told at most, and the share of the best one's score that each must have."""
 SHORTEST = 6
 """Words below which a paragraph is a heading, a page number or a piece of a formula."""
-
-_REFERENCES = re.compile(r"^\s*(?:\d+\.?\s*)?(?:references|bibliography)\s*$", re.I)
-_APPENDIX = re.compile(r"^\s*(?:appendi(?:x|ces)\b|A\.?\s+[A-Z][a-z]+|supplementary)", re.I)
 
 
 @dataclass(frozen=True)
@@ -86,9 +82,9 @@ def _own(paragraphs: Sequence[str]) -> list[tuple[str, bool]]:
     found, in_references = [], False
     for text in paragraphs:
         first = text.strip().split("\n", 1)[0]
-        if _REFERENCES.match(first):
+        if REFERENCES.match(first):
             in_references = True
-        elif in_references and _APPENDIX.match(first):
+        elif in_references and APPENDIX.match(first):
             in_references = False
         found.append((text, not in_references and len(text.split()) >= SHORTEST))
     return found

@@ -164,3 +164,19 @@ def test_acronyms_and_names_of_the_paper_are_words() -> None:
     assert "lora" in defined.names
     assert defined.vocabulary.of_identifier("dpo_loss")[:1] == ("dpo",)
     assert "lora" in defined.vocabulary.of_identifier("LoRALayer")
+
+
+def test_references_are_no_text_of_the_paper_on_whichever_page_they_end() -> None:
+    paper = PaperText(
+        {
+            1: "We rank.\n7 References\nA. Smith, B. Jones. Penalties of\na linear kind. In ACL, 2019.",
+            2: "C. Doe. Temperature.\nA Proof of Theorem 1\nThe margin holds.\nReferences\nAnother temperature.",
+            3: "Distillation of documents.\nSupplementary Material\nEntropy.",
+        }
+    )
+    assert [" ".join(text.split()) for text in paper.own_text.values()] == [
+        "We rank.",
+        "The margin holds.",
+        "Entropy.",
+    ]
+    assert {"temperatur", "distil"}.isdisjoint(paper.query)
