@@ -45,5 +45,5 @@ def env_build(
     if output is Format.json:
         print_json(render.document(found))
     else:
-        render.result(found)
+        render.result(found, fixing=fix)
     return EXIT_CLEAN if found.passed else EXIT_FINDINGS

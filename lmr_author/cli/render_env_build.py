@@ -75,8 +75,8 @@ def build_screen() -> Iterator[BuildScreen]:
         yield BuildScreen(status)
 
 
-def result(found: BuildResult) -> None:
-    """What came of it, on stdout."""
+def result(found: BuildResult, *, fixing: bool) -> None:
+    """What came of it, on stdout. With ``fixing`` repairs were allowed."""
     screen = console(stderr=False)
     if found.broken is not None:
         _broken(found.broken)
@@ -94,8 +94,10 @@ def result(found: BuildResult) -> None:
             screen.print(f"  {_escape(str(each.change))}")
     explanation = found.explanation
     repairable = explanation is not None and explanation.change is not None
-    if not found.passed and repairable and not found.repairs:
+    if not found.passed and repairable and not fixing:
         screen.print("[cyan]hint:[/] `lmr-author env build --fix` tries this and builds again")
+    elif not found.passed and fixing:
+        screen.print("[cyan]hint:[/] nothing else that --fix may change helps; the rest is for you to decide")
 
 
 def document(found: BuildResult) -> dict[str, Any]:

@@ -124,7 +124,7 @@ class Repairs:
             return None
         options = LockOptions(base_image=self._base_image, python=minor, relax=True, dry_run=True)
         try:
-            made = env_lock.lock(place_of(self._task), options).lock
+            made = env_lock.lock(place_of(self._task), options, self._say).lock
         except LmrError:
             return None
         same = made is None or requirements(made.text) == requirements(before.lock)

@@ -132,6 +132,8 @@ def test_a_fix_that_does_not_help_is_undone(task: TaskDir) -> None:
     assert ended.code == 1
     assert [item["undone"] for item in ended.json()["repairs"]] == [True]
     assert task.dockerfile.read_text() == before
+    said = lmr("env", "build", "--fix", cwd=task.root).out
+    assert "the rest is for you to decide" in said and "`lmr-author env build --fix`" not in said
 
 
 @pytest.mark.docker
@@ -215,7 +217,8 @@ def test_an_engine_that_dies_during_a_build(task: TaskDir, tmp_path: Path) -> No
     DyingEngine(tmp_path / "docker.sock").start()
     ended = build(task, "--no-disk-check", DOCKER_HOST=f"unix://{tmp_path}/docker.sock")
     assert (ended.code, ended.out) == (3, ""), ended.err
-    assert "engine" in ended.err and "hint:" in ended.err
+    assert "error: the Docker engine went away" in ended.err
+    assert "hint: start it" in ended.err and "run the command again" in ended.err
     assert not task.environment_path.exists()
 
 
