@@ -88,14 +88,6 @@ def remove_stale(client: DockerClient) -> None:
             remove(client, container["Id"])
 
 
-def leftovers(client: DockerClient) -> list[str]:
-    """What of ours is left in the engine outside a run: containers, networks, images without a name."""
-    running = [f"container {each['Id'][:12]}" for each in containers(client, OWNER_LABEL)]
-    networks = [f"network {each.name}" for each in client.networks.list(filters={"label": IMAGE_LABEL})]
-    dangling = client.images.list(filters={"dangling": True, "label": IMAGE_LABEL})
-    return [*running, *networks, *(f"image {each.short_id}" for each in dangling)]
-
-
 def containers(client: DockerClient, label: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = client.api.containers(all=True, filters={"label": label})
     return found

@@ -16,7 +16,7 @@ import pytest
 from lmr_author.errors import SandboxBuildError, SandboxError
 from lmr_author.sandbox.base import Command
 from lmr_author.sandbox.docker import DockerSandbox
-from lmr_author.sandbox.docker_engine import OWNER_LABEL, connect, leftovers
+from lmr_author.sandbox.docker_engine import OWNER_LABEL, connect, containers
 
 pytestmark = pytest.mark.docker
 
@@ -40,17 +40,22 @@ def context(tmp_path: Path, base_image: str) -> Path:
 
 
 def write(folder: Path, base_image: str, rest: str) -> None:
-    """Write a Dockerfile."""
-    (folder / "Dockerfile").write_text(f"FROM {base_image}\n{rest}\n")
+    """Write a Dockerfile; the rest begins in its third line."""
+    (folder / "Dockerfile").write_text(f"FROM {base_image}\nLABEL {_label(folder)}\n{rest}\n")
 
 
-def all_ids(*kinds: str) -> set[str]:
-    """Ids of containers and nameless images in the engine."""
+def _label(folder: Path) -> str:
+    return f"org.lmr-author.test={folder}"
+
+
+def made_from(folder: Path, *kinds: str) -> list[str]:
+    """Ids of containers and nameless images that builds of this folder's Dockerfile have left."""
+    mine = ["--filter", f"label={_label(folder)}"]
     commands = {
-        "containers": ["docker", "ps", "-aq"],
-        "dangling": ["docker", "images", "-q", "--filter", "dangling=true"],
+        "containers": ["docker", "ps", "-aq", *mine],
+        "dangling": ["docker", "images", "-q", "--filter", "dangling=true", *mine],
     }
-    return {line for kind in kinds for line in subprocess.check_output(commands[kind], text=True).split()}
+    return [line for kind in kinds for line in subprocess.check_output(commands[kind], text=True).split()]
 
 
 def test_build_streams_its_log_and_tells_facts(
@@ -118,20 +123,19 @@ def test_entrypoint_of_the_image_is_not_run(context: Path, tag: str, base_image:
     ("rest", "message", "line", "said"),
     [
         (
-            "RUN pip install --break-system-packages --no-index no-such-package==1.0", "pip install", 3,
+            "RUN pip install --break-system-packages --no-index no-such-package==1.0", "pip install", 4,
             "ERROR: No matching distribution found for no-such-package==1.0",
         ),
-        ("RUN pip install numpy==1.26.0", "RUN pip install", 3, "error: externally-managed-environment"),
-        ("COPY absent.txt /task/", "COPY absent.txt", 3, "stat absent.txt: file does not exist"),
-        ("# a comment\nRUN true && \\\n\n    false", "RUN true &&", 4, "non-zero code: 1"),
-        ("RNU true", "unknown instruction", 0, "line 3"),
-        ("RUN echo the last words >&2; exit 3", "the last words", 3, "non-zero code: 3"),
+        ("RUN pip install numpy==1.26.0", "RUN pip install", 4, "error: externally-managed-environment"),
+        ("COPY absent.txt /task/", "COPY absent.txt", 4, "stat absent.txt: file does not exist"),
+        ("# a comment\nRUN true && \\\n\n    false", "RUN true &&", 5, "non-zero code: 1"),
+        ("RNU true", "unknown instruction", 0, "line 4"),
+        ("RUN echo the last words >&2; exit 3", "the last words", 4, "non-zero code: 3"),
     ],
 )  # fmt: skip
 def test_failing_build_says_where_and_what(
     context: Path, tag: str, base_image: str, tmp_path: Path, rest: str, message: str, line: int, said: str
 ) -> None:
-    before = all_ids("containers", "dangling")
     write(context, base_image, f"RUN true\n{rest}")
     log = tmp_path / "build.log"
     with DockerSandbox(context, tag=tag, build_args={}, log=log) as sandbox:
@@ -142,7 +146,7 @@ def test_failing_build_says_where_and_what(
         assert any(said in each for each in caught.value.said)
         assert str(log) in caught.value.hint
     assert "\n" not in caught.value.message
-    assert all_ids("containers", "dangling") <= before
+    assert made_from(context, "containers", "dangling") == []
 
 
 def test_missing_base_image_is_named(context: Path, tag: str) -> None:
@@ -174,18 +178,16 @@ def test_every_layer_bears_our_label(context: Path, tag: str, base_image: str) -
 
 
 def test_rebuild_leaves_no_nameless_image(context: Path, tag: str, base_image: str) -> None:
-    before = all_ids("dangling")
     images = set()
     for number in range(3):
         write(context, base_image, f"RUN echo {number} > /number\nRUN exit 0")
         with DockerSandbox(context, tag=tag, build_args={}) as sandbox:
             images.add(sandbox.prepare()["image"])
     assert len(images) == 3
-    assert all_ids("dangling") <= before
+    assert made_from(context, "dangling") == []
 
 
 def test_repaired_build_goes_on_and_drops_the_partial_image(context: Path, tag: str, base_image: str) -> None:
-    before = all_ids("dangling")
     write(context, base_image, "RUN date +%N > /stamp\nRUN exit 1")
     with DockerSandbox(context, tag=tag, build_args={}) as sandbox:
         with pytest.raises(SandboxError):
@@ -199,14 +201,13 @@ def test_repaired_build_goes_on_and_drops_the_partial_image(context: Path, tag: 
         subprocess.run(["docker", "image", "inspect", partial], capture_output=True, check=False).returncode
         != 0
     )
-    assert all_ids("dangling") <= before
+    assert made_from(context, "dangling") == []
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_stopped_build_leaves_nothing(
     context: Path, tag: str, base_image: str, tmp_path: Path, number: signal.Signals
 ) -> None:
-    before = all_ids("containers", "dangling")
     write(context, base_image, "RUN echo sleeping\nRUN echo started && sleep 3600")
     script = (
         "import sys; from pathlib import Path; from lmr_author.sandbox.docker import DockerSandbox\n"
@@ -221,13 +222,14 @@ def test_stopped_build_leaves_nothing(
     ):
         assert process.stdout is not None
         assert any(line.strip() == "started" for line in process.stdout), said.read_text()
+        assert made_from(context, "containers")
         process.send_signal(number)
         assert process.wait(30) != 0
     # After Ctrl-C nothing is left when we end; after a kill, the engine takes a moment to notice.
     deadline = time.monotonic() + (20 if number == signal.SIGKILL else 0)
-    while all_ids("containers") - before and time.monotonic() < deadline:
+    while made_from(context, "containers") and time.monotonic() < deadline:
         time.sleep(0.2)
-    assert all_ids("containers", "dangling") <= before
+    assert made_from(context, "containers", "dangling") == []
 
 
 def test_orphaned_container_ends_by_itself(context: Path, tag: str) -> None:
@@ -270,10 +272,10 @@ def test_output_is_not_stored_by_the_engine(context: Path, tag: str) -> None:
         container = sandbox._create(client, f"lmr-author-test-{uuid.uuid4().hex}", Command(("true",)))
         settings = client.api.inspect_container(container)["HostConfig"]
         assert settings["LogConfig"]["Type"] == "none"
-        assert any(container[:12] in each for each in leftovers(client))
+        assert container in {each["Id"] for each in containers(client, OWNER_LABEL)}
         client.close()
     after = connect()
-    assert not any(container[:12] in each for each in leftovers(after))
+    assert container not in {each["Id"] for each in containers(after, OWNER_LABEL)}
     after.close()
 
 

@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 
 from lmr_author.model import GateResult, GateStatus
-from lmr_author.sandbox.docker_engine import connect, leftovers
+from lmr_author.sandbox.docker_engine import connect
+from lmr_author.sandbox.factory import image_tag
+from lmr_author.taskdir import TaskDir
 from lmr_author.workflow.demo import DemoHooks, demo
 from lmr_author.workflow.evaluate import EvaluateOptions, evaluate
 from lmr_author.workflow.mask import MaskOptions, mask
@@ -62,8 +64,14 @@ def test_an_interrupted_evaluation_leaves_no_container(tmp_path: Path, base: str
         running.kill()
     assert running.returncode == 130, said
     assert b"interrupted" in said and b"Traceback" not in said
-    assert leftovers(client) == []
+    assert left_of(task) == []
     assert not task.evaluation_path.exists()
+
+
+def left_of(task: TaskDir) -> list[Any]:
+    """Containers of a task's image; those of other runs on this machine are none of ours."""
+    found: list[Any] = connect().api.containers(all=True, filters={"ancestor": image_tag(task.name)})
+    return found
 
 
 def _commands(client: Any) -> list[str]:
@@ -76,13 +84,13 @@ def test_the_demo_holds_in_docker_and_a_broken_dockerfile_does_not(tmp_path: Pat
     assert [(gate.gate, gate.message) for gate in gates if gate.status is not GateStatus.PASSED] == []
     assert result.evaluation.sandbox["kind"] == "docker"
     assert result.findings == ()
-    assert leftovers(connect()) == []
-
     task = result.task
+    assert left_of(task) == []
+
     task.dockerfile.write_text(task.dockerfile.read_text() + "\nRUN no-such-program --at all\n")
     broken = evaluate(task, EvaluateOptions("docker", base_image=base), ignore, ignore)
     assert broken.gates[0].gate == "build" and broken.gates[0].status is GateStatus.FAILED
     assert "no-such-program" in broken.gates[0].message
     assert {gate.status for gate in broken.gates[1:]} == {GateStatus.SKIPPED}
     assert not broken.passed
-    assert leftovers(connect()) == []
+    assert left_of(task) == []
