@@ -32,6 +32,7 @@ class Relaxing:
 
     Attributes:
         lock: with its changes; None when none was found.
+        recipe: the one that the lock was made for.
         tries: how many sets of changes were tried.
         stopped: why not everything was tried, in words; "" when it was.
         changes: the changes that helped, but were not enough.
@@ -39,6 +40,7 @@ class Relaxing:
     """
 
     lock: Lock | None
+    recipe: Recipe
     tries: int
     stopped: str = ""
     changes: tuple[str, ...] = ()
@@ -50,6 +52,7 @@ class Search:
 
     Attributes:
         recipe: as the repository has it.
+        fitting: the changed one that the last lock was made for; every search ends with the last lock that it made.
         tries: sets of changes that were tried.
         stopped: why there are no more tries; "" while there are.
         changes: those that helped so far; what they leave is ``left``.
@@ -63,7 +66,7 @@ class Search:
         seconds: float,
         progress: Callable[[str], None] | None,
     ) -> None:
-        self.recipe = recipe
+        self.recipe = self.fitting = recipe
         self.tries = 0
         self.stopped = ""
         self.changes: tuple[Looser, ...] = ()
@@ -105,7 +108,10 @@ class Search:
             return None
         self.tries += 1
         self._progress(f"try {self.tries}: {said}")
-        return self._resolve(recipe, words, self._deadline - time.monotonic(), after)
+        found = self._resolve(recipe, words, self._deadline - time.monotonic(), after)
+        if found.pinned:
+            self.fitting = recipe
+        return found
 
     def _over(self) -> bool:
         if self._deadline - time.monotonic() < 2:
@@ -143,7 +149,8 @@ def relaxed(
         found = _found(search, failed.conflict, now or datetime.now(UTC))
     changes = tuple(map(str, search.changes))
     left = search.left if changes else None
-    return Relaxing(found if found and found.pinned else None, search.tries, search.stopped, changes, left)
+    made = found if found and found.pinned else None
+    return Relaxing(made, search.fitting, search.tries, search.stopped, changes, left)
 
 
 def _found(search: Search, conflict: Conflict, now: datetime) -> Lock | None:

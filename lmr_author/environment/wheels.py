@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import time
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -175,7 +177,13 @@ def _found(
 
 
 def with_wheels(
-    recipe: Recipe, base: BaseImage, made: Lock, *, offline: bool = False
+    recipe: Recipe,
+    base: BaseImage,
+    made: Lock,
+    *,
+    seconds: float = 300.0,
+    offline: bool = False,
+    progress: Callable[[str], None] | None = None,
 ) -> tuple[Recipe, tuple[str, ...]]:
     """A recipe in which versions that lead to compiling are the nearest later ones that do not, and the changes.
 
@@ -183,11 +191,17 @@ def with_wheels(
 
     Args:
         made: a lock for the recipe, with what has no wheel and what needs it.
+        seconds: what is not looked at by then stays as it is.
     """
+    deadline = time.monotonic() + seconds
     changed: dict[Declared, tuple[str, str]] = {}
     own = {item.name: item for item in recipe.requirements if Requirement(item.text).specifier}
     held = versions("\n".join(made.pins))
-    for name in made.compiled:
+    for number, name in enumerate(made.compiled, 1):
+        if time.monotonic() > deadline:
+            break
+        if progress is not None:
+            progress(f"looking for a wheel of {name} ({number} of {len(made.compiled)})")
         pin = f"{name}=={held[name]}" if name in held else name
         direct = name in own
         if not direct and not is_compiled(pin, base, offline=offline):

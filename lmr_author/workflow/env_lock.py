@@ -68,8 +68,8 @@ def lock(
     recipe, base = found.recipe, found.base
     made = _made(recipe, base, options, progress)
     if not made.pinned:
-        made = _relaxed(recipe, base, made, options, progress, agree)
-    elif options.relax and made.compiled:
+        recipe, made = _relaxed(recipe, base, made, options, progress, agree)
+    if options.relax and made.compiled:
         made = _with_wheels(recipe, base, made, options, progress)
     return _write_lock(found, made, options)
 
@@ -103,7 +103,14 @@ def _with_wheels(
     """A lock in which as little as possible has to be compiled; the first one where that does not resolve."""
     from lmr_author.environment.wheels import not_before, with_wheels
 
-    changed, changes = with_wheels(not_before(recipe, base)[0], base, made, offline=options.offline)
+    changed, changes = with_wheels(
+        not_before(recipe, base)[0],
+        base,
+        made,
+        seconds=options.seconds,
+        offline=options.offline,
+        progress=progress,
+    )
     if not changes:
         return made
     again = _made(changed, base, options, progress, changes=(*made.changes, *changes))
@@ -117,8 +124,8 @@ def _relaxed(
     options: LockOptions,
     progress: Progress | None,
     agree: Agree | None,
-) -> Lock:
-    """A lock with changes that were agreed to. Raises LmrError, which says what would work."""
+) -> tuple[Recipe, Lock]:
+    """A recipe with changes that were agreed to, and its lock. Raises LmrError, which says what would work."""
     from lmr_author.environment.wheels import nearest, not_before
 
     later, _ = not_before(recipe, base)
@@ -142,7 +149,7 @@ def _relaxed(
         raise LmrError(_why(failed, base), _advice(failed, found))
     changes = "; ".join(made.changes)
     if options.relax or (agree and agree(f"{_why(failed, base)}. It works with {changes}. Do that?")):
-        return made
+        return found.recipe, made
     raise LmrError(_why(failed, base), f"--relax makes the smallest changes that help: {changes}")
 
 

@@ -97,6 +97,8 @@ class Repairs:
         """A change, and what is tried when it cannot be made or does not help."""
         if isinstance(change, Older):
             return change, replace(change, years=3)
+        if isinstance(change, Newer) and change.newest:
+            return replace(change, newest=False), change
         if not isinstance(change, Wheel | BuiltWith):
             return (change,)
         drop = Drop(change.name, "it cannot be installed, and no code imports it at once")
@@ -188,6 +190,8 @@ def _resolved(wanted: tuple[str, ...], known: env_facts.Known, python: str, chan
     if isinstance(change, Newer | BuiltWith):
         # What builds has to know the image's Python, too.
         recipe, _ = not_before(recipe, base)
+        if isinstance(change, Newer) and change.newest:
+            recipe = replace(recipe, date=None)
     elif isinstance(change, Older):
         recipe = replace(recipe, date=(known.date or datetime.now(UTC)) - timedelta(days=365 * change.years))
     made = lock(recipe, base)

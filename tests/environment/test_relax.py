@@ -138,6 +138,7 @@ def test_what_cannot_be_had_gives_way_before_any_other_day_is_tried() -> None:
     )
     assert pins(found.lock) == ["colour==2.0", "fast==1.1", "slow==1.1"]
     assert (found.tries, found.stopped, after) == (2, "", [True, True])
+    assert [item.text for item in found.recipe.requirements] == ["fast==1.1", "slow==1.1", "colour"]
     assert told == [
         "try 1: fast==1.1 in place of fast==1.0 (r.txt:1)",
         "try 2: slow==1.1 in place of slow==1.0 (r.txt:2), beside 1 other change",

@@ -28,6 +28,7 @@ INDEX = {
         Release("1.0", "2020-01-01", tags=("cp38-cp38",)),
         Release("1.1", "2022-11-01", tags=("cp311-cp311",)),
     ],
+    "deep": [Release("1.0", "2020-01-01"), Release("1.1", "2023-01-01"), Release("2.0", "2026-01-01")],
     "source": [Release("1.0", "2020-01-01", wheel=False), Release("1.1", "2023-08-01")],
     "setuptools": [
         Release("57.5.0", "2021-07-01"),
@@ -140,6 +141,14 @@ def test_a_later_version_may_be_later_than_the_commit(task: TaskDir) -> None:
     assert repairs(task).repair(because(Newer("loss")), "3.11") is not None
     assert pins(task) == ["fast==1.1", "idle==1.0", "loss==3.0", "maths==2.0"]
     assert repairs(task).repair(because(Newer("loss")), "3.11") is None, "there is no later one"
+
+
+def test_for_a_new_pytorch_the_newest_version_comes_after_the_commits(task: TaskDir) -> None:
+    task.lock.write_text("deep==1.0\n")
+    bench, found = repairs(task), because(Newer("deep", newest=True), "there is no log in the torch")
+    assert bench.repair(found, "3.11") is not None and pins(task) == ["deep==1.1"]
+    assert bench.did_not_help(found) and bench.undo().undone
+    assert bench.repair(found, "3.11") is not None and pins(task) == ["deep==2.0"]
 
 
 def test_what_excludes_one_another_is_locked_again(task: TaskDir) -> None:

@@ -67,11 +67,17 @@ class Relaxed:
 
 @dataclass(frozen=True)
 class Newer:
-    """Take a later version of a package: the newest that was out when there were packages for the image's Python."""
+    """Take a later version of a package: the newest that was out when there were packages for the image's Python.
+
+    With ``newest`` the newest of all, where the image's PyTorch is newer than that.
+    """
 
     name: str
+    newest: bool = False
 
     def __str__(self) -> str:
+        if self.newest:
+            return f"take the newest version of {self.name}, as the image's PyTorch is new"
         return f"take a later version of {self.name}, which is made for the image's Python"
 
 

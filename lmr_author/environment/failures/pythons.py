@@ -53,7 +53,7 @@ class OldPython(Explainer):
     def explain(self, match: re.Match[str], failure: Failure) -> Explanation | None:
         """Names can be given back; for the rest a library's later version may do, or an older Python."""
         groups = [group for group in match.groups() if group]
-        newer = _later_version(failure)
+        newer = later_version(failure)
         older = "use a base image with an older Python"
         if "mutable default" in match[0]:
             cause = "since Python 3.11 a dataclass refuses such a default"
@@ -98,7 +98,7 @@ class Python2(Explainer):
 
     def explain(self, match: re.Match[str], failure: Failure) -> Explanation:
         """By the message, and by whose file it is: a library has later versions."""
-        newer = _later_version(failure)
+        newer = later_version(failure)
         if newer is not None:
             return self.told(
                 f"{newer.name} is of a version that the image's Python cannot read: {match[1]}",
@@ -115,8 +115,8 @@ class Python2(Explainer):
         )
 
 
-def _later_version(failure: Failure) -> Newer | None:
-    """A later version of the library whose code failed; None where it is the repository's."""
+def later_version(failure: Failure) -> Newer | None:
+    """A later version of the library whose code failed; None where it is the repository's, or PyTorch."""
     files = re.findall(r'^ *File "([^"]+)", line', failure.text, re.M)
     # Python's own files come last when they were called: by whom is what counts.
     callers = [file for file in files if "-packages/" in file or "/lib/python3" not in file]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import replace
 
 from packaging.utils import canonicalize_name
 
 from lmr_author.environment.failures.base import Example, Explainer, Explanation, Failure, compiled
 from lmr_author.environment.failures.changes import Older, Requirements
+from lmr_author.environment.failures.pythons import later_version
 from lmr_author.environment.imports import package_names
 from lmr_author.environment.recipe import TORCH_FAMILY
 
@@ -186,6 +188,15 @@ class OldLibraryName(Explainer):
             "import",
         ),
         Example(
+            '  File "/workspace/repo/a.py", line 1, in <module>\n    import deepspeed\n'
+            '  File "/usr/local/lib/python3.11/dist-packages/deepspeed/elasticity/elastic_agent.py", line 9\n'
+            "ImportError: cannot import name 'log' from 'torch.distributed.elastic.agent.server.api'"
+            " (/usr/local/lib/python3.11/dist-packages/torch/distributed/elastic/agent/server/api.py)",
+            "no log in the torch that is installed, which deepspeed imports",
+            "take the newest version of deepspeed",
+            "import",
+        ),
+        Example(
             "AttributeError: module 'torch' has no attribute 'frobnicate'",
             "no frobnicate in the torch",
             "base image",
@@ -211,6 +222,14 @@ class OldLibraryName(Explainer):
             return None
         cause = f"there is no {name} in the {top} that is installed"
         if top in TORCH_FAMILY:
+            newer = later_version(failure)
+            if newer is not None:
+                newer = replace(newer, newest=True)
+                return self.told(
+                    f"{cause}, which {newer.name} imports",
+                    f"{newer}; or choose a base image with an older {top} (--base-image)",
+                    newer,
+                )
             return self.told(
                 cause, f"choose a base image with the {top} that the code was written for (--base-image)"
             )
