@@ -85,47 +85,32 @@ def file_uses(calls: Iterable[tuple[ast.Call, str]], path_of: PathOf) -> Iterato
     for node, name in calls:
         last = name.rpartition(".")[2]
         if last in ("basicConfig", "FileHandler", "RotatingFileHandler"):
-            yield from _use(
-                path_of,
-                node,
-                argument(node, 0 if last != "basicConfig" else 99, "filename"),
-                writes=True,
-                log=True,
-            )
+            file = argument(node, 0 if last != "basicConfig" else 99, "filename")
+            yield from _use(path_of, node, file, writes=True, log=True)
         elif last == "open" and name in ("open", "io.open", "codecs.open", "gzip.open"):
             mode = argument(node, 1, "mode")
             text = mode.value if isinstance(mode, ast.Constant) and isinstance(mode.value, str) else "r"
-            yield from _use(
-                path_of, node, argument(node, 0, "file"), writes=any(char in text for char in "wax+")
-            )
+            writes = any(char in text for char in "wax+")
+            yield from _use(path_of, node, argument(node, 0, "file"), writes=writes)
         elif last in READERS and name not in ("json.load", "pickle.load", "yaml.load"):
-            first = argument(node, 0, "path")
-            own = (
-                node.func.value
-                if isinstance(node.func, ast.Attribute) and last in ("read_text", "read_bytes")
-                else first
-            )
+            own = _owner(node, last) or argument(node, 0, "path")
             yield from _use(path_of, node, own, writes=False)
         elif last in WRITERS:
-            place = (
-                1
-                if name
-                in (
-                    "torch.save",
-                    "save_file",
-                    "safetensors.torch.save_file",
-                    "safetensors.numpy.save_file",
-                )
-                else 0
-            )
-            own = (
-                node.func.value
-                if isinstance(node.func, ast.Attribute) and last in ("write_text", "write_bytes")
-                else argument(node, place, "path")
-            )
+            own = _owner(node, last) or argument(node, 1 if name in _FILE_SECOND else 0, "path")
             if last == "save" and len(node.args) > 1 and path_of(own) is None:
                 own = node.args[1]  # torch under another name
             yield from _use(path_of, node, own, writes=True)
+
+
+_FILE_SECOND = frozenset(
+    {"torch.save", "save_file", "safetensors.torch.save_file", "safetensors.numpy.save_file"}
+)
+
+
+def _owner(node: ast.Call, last: str) -> ast.expr | None:
+    """``x`` of ``x.read_text()``; None where the path is an argument."""
+    of_path = last in ("read_text", "read_bytes", "write_text", "write_bytes")
+    return node.func.value if of_path and isinstance(node.func, ast.Attribute) else None
 
 
 def _use(

@@ -88,14 +88,7 @@ class InstructionFiles(InstructionCheck):
             "repository files",
             lambda: [view.in_repository(item) for item in view.repository_entries if item.kind == "file"],
         )
-        named = [clean_path(match) for match in dict.fromkeys(_FILE.findall(text))]
-        named += [name for name in _ABSOLUTE.findall(text) if name not in named]
-        papers = re.findall(r"(?<![\w./])paper\.[a-z]{2,5}\b", text)
-        named += [
-            token
-            for token in papers
-            if token not in named and did_you_mean(token, ["paper.pdf", "paper.json"], 0.8)
-        ]
+        named = _named(text)
         for token in named:
             if self._exists(view, token, names) or token in ("paper.pdf", "paper.json"):  # LMR101
                 continue
@@ -175,6 +168,15 @@ class InstructionFiles(InstructionCheck):
                     f"the instruction names {token}, which does not exist",
                     f"did you mean {close[0]}?",
                 )
+
+
+def _named(text: str) -> list[str]:
+    """The files that an instruction names."""
+    named = [clean_path(match) for match in dict.fromkeys(_FILE.findall(text))]
+    named += [name for name in _ABSOLUTE.findall(text) if name not in named]
+    papers = re.findall(r"(?<![\w./])paper\.[a-z]{2,5}\b", text)
+    known = ["paper.pdf", "paper.json"]
+    return named + [token for token in papers if token not in named and did_you_mean(token, known, 0.8)]
 
 
 def _closest(token: str, names: list[str]) -> str:

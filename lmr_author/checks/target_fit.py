@@ -11,7 +11,7 @@ from lmr_author.checks.pairing import pair
 from lmr_author.checks.view import TaskView
 from lmr_author.checks.written_paths import leaves
 from lmr_author.model import Finding, Implementation
-from lmr_author.source import Module
+from lmr_author.source import Definition, Module
 
 _SECOND_CLASS = '''
 
@@ -116,33 +116,38 @@ class TargetNamed(ImplementationCheck):
                 "name an unambiguous function",
                 False,
             )
-        class_name, _, function = qualnames[0].rpartition(".")
-        if (class_name, function) == (implementation.class_name, implementation.goal_function):
-            return "", "", False
-        joined = ".".join(
-            part for part in (implementation.class_name.strip(), implementation.goal_function.strip()) if part
-        )
-        if joined == qualnames[0] and found[0].class_name != class_name:
-            return "", "", False  # a nested function: outer.inner stays in goal_function
-        wanted = f'write class_name "{found[0].class_name}" and goal_function "{found[0].function_name}"'
-        if function == implementation.goal_function.strip():
-            if not class_name:
-                return (
-                    f"{function} is a plain function, class_name is {implementation.class_name!r}",
-                    wanted,
-                    True,
-                )
-            given = (
-                f"class_name is {implementation.class_name!r}"
-                if implementation.class_name
-                else "class_name is empty"
+        return _written(found[0], implementation)
+
+
+def _written(found: Definition, implementation: Implementation) -> tuple[str, str, bool]:
+    """What is wrong with how the one function that is meant is written, as for ``_problem``."""
+    class_name, _, function = found.qualname.rpartition(".")
+    if (class_name, function) == (implementation.class_name, implementation.goal_function):
+        return "", "", False
+    joined = ".".join(
+        part for part in (implementation.class_name.strip(), implementation.goal_function.strip()) if part
+    )
+    if joined == found.qualname and found.class_name != class_name:
+        return "", "", False  # a nested function: outer.inner stays in goal_function
+    wanted = f'write class_name "{found.class_name}" and goal_function "{found.function_name}"'
+    if function == implementation.goal_function.strip():
+        if not class_name:
+            return (
+                f"{function} is a plain function, class_name is {implementation.class_name!r}",
+                wanted,
+                True,
             )
-            return f"{function} is a method of {class_name}, but {given}", wanted, True
-        return (
-            f"goal_function {implementation.goal_function!r:.80} is not just the function's name",
-            wanted,
-            True,
+        given = (
+            f"class_name is {implementation.class_name!r}"
+            if implementation.class_name
+            else "class_name is empty"
         )
+        return f"{function} is a method of {class_name}, but {given}", wanted, True
+    return (
+        f"goal_function {implementation.goal_function!r:.80} is not just the function's name",
+        wanted,
+        True,
+    )
 
 
 class PathsStayInside(ImplementationCheck):
