@@ -10,6 +10,9 @@ from typing import Any, Dict, FrozenSet, List, NamedTuple, Set
 from .document import Document
 from .storage import dump
 
+_SPREAD = 2654435761
+"""Knuth's multiplier: multiples of it, modulo 2**32, lie anywhere."""
+
 
 class Kept(NamedTuple):
     """A call in the pool. ``likeness``: what it has in common with others like it."""
@@ -21,7 +24,7 @@ class Kept(NamedTuple):
 
 
 class Pool:
-    """Keeps calls that cover much and differ, the small ones first.
+    """Keeps calls that cover much and differ, and no large ones where others do as well.
 
     Args:
         folder: gets a folder ``calls/000012`` for each call.
@@ -65,14 +68,18 @@ class Pool:
 
     @staticmethod
     def _burden(item: Kept, staying: List[Kept]) -> Any:
-        """Dropped first: no coverage of its own, then many like it, then large, then late."""
+        """Dropped first: no coverage of its own, then many like it, then much larger, then by lot.
+
+        The smallest of many calls are the poorest too: an empty text, a single row. So sizes count by powers of
+        two, and among equals the number is as good as drawn, though the same each time.
+        """
         others: Set[int] = set()
         alike = 0
         for other in staying:
             if other is not item:
                 others |= other.hits
                 alike += other.likeness == item.likeness and other.hits == item.hits
-        return item.hits <= others, alike, item.size, item.number
+        return item.hits <= others, alike, item.size.bit_length(), item.number * _SPREAD % 2**32
 
     def _place(self, call: Kept) -> str:
         return os.path.join(self.folder, "%06d" % call.number)

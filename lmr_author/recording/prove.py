@@ -25,7 +25,7 @@ REPEATS = 3
 SPARE = 3
 """How many more calls than wanted are replayed at once, so that rejected ones have a replacement."""
 
-LOOKED_AT = 40
+LOOKED_AT = 100
 """Calls among which those are looked for that notice wrong versions, at most."""
 LOOKED_AT_BYTES = 48 * 2**20
 """Size of these together, at most."""

@@ -19,6 +19,10 @@ MOST = 60
 MOST_CHANGES = 3
 """Arguments that one of them changes at most."""
 _CHANGES = ("fresh", "order", "scale", "ties")
+LARGE = 10.0
+"""How much larger numbers are that show what overflows."""
+LARGE_OF = 3
+"""Recorded calls of which such variations are made."""
 _LARGE = 1 << 22
 """Larger buffers (bytes) are left as they are."""
 
@@ -75,8 +79,8 @@ def variations(bases: Sequence[Document], parameters: Parameters, most: int = MO
     """
     from hypothesis import HealthCheck, Phase, given, settings, strategies
 
-    found: dict[str, Document] = {}
     originals = {item.digest() for item in bases}
+    found = {item.digest(): item for base in bases[:LARGE_OF] for item in _large(base)}
 
     @settings(
         max_examples=2 * most,
@@ -95,6 +99,24 @@ def variations(bases: Sequence[Document], parameters: Parameters, most: int = MO
 
     collect()
     return list(found.values())[:most]
+
+
+def _large(base: Document) -> list[Document]:
+    """For each argument that is a float tensor or array, inputs in which it is much larger.
+
+    Random ones are never large enough for an exponential to overflow where a maximum ought to be subtracted first.
+    """
+    made = []
+    for place, (name, node) in enumerate(base.tree["v"]):
+        buffer = base.buffers.get(node.get("b", "")) if isinstance(node, dict) else None
+        if name.startswith("@") or buffer is None or buffer.dtype not in ("F32", "F64"):
+            continue
+        tree = copy.deepcopy(base.tree)
+        tree["v"] = [pair for pair in tree["v"] if pair[0] != "@random"]
+        larger = renumbered(buffer, "large", place)
+        if larger != buffer:
+            made.append(Document(tree, {**base.buffers, node["b"]: larger}, base.omitted))
+    return made
 
 
 class _Variation:
@@ -237,8 +259,8 @@ def renumbered(buffer: Buffer, how: str, seed: int) -> Buffer:
     """A buffer with other numbers.
 
     Args:
-        how: ``fresh`` numbers, another ``order``, another ``scale`` of floats, many ``ties``, or ``holes`` among
-            floats (NaN).
+        how: ``fresh`` numbers, another ``order``, another ``scale`` of floats, many ``ties``, ``holes`` among
+            floats (NaN), or ``large`` ones.
     """
     import numpy
 
@@ -252,6 +274,8 @@ def renumbered(buffer: Buffer, how: str, seed: int) -> Buffer:
         values = random.permutation(values)
     elif how == "ties":
         values[random.random(len(values)) < 0.5] = values[0]
+    elif how == "large":
+        values = (values * LARGE).astype(text)
     elif how == "holes":
         values[random.integers(len(values))] = numpy.nan
     elif how == "scale":

@@ -73,6 +73,8 @@ def changes(body: str) -> list[str]:
         ("return (x - y) ** 2", "(y - x) ** 2"),
         ("return (x - y).abs()", "(y - x).abs()"),
         ("return torch.rand(3) < x", "<= x"),
+        ("return torch.where(x < 1e-6, y, x)", "<= 1e-6"),
+        ("return torch.where(x < 1e-6, y, x)", "1e-05"),
         ("return torch.eye(y, dtype=torch.float32, device=x.device)", "eye(y, device=x.device)"),
         ("return torch.eye(y, dtype=torch.float32, device=x.device)", "eye(y, dtype=torch.float32)"),
         ("return torch.cat([x, y], dim=0)", "cat([x, y])"),

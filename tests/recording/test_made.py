@@ -6,6 +6,7 @@ import ast
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -93,6 +94,15 @@ def test_a_table_keeps_its_size_and_gets_holes_ties_and_another_order() -> None:
     assert {len(column) for column in columns} == {3, 4}
     assert any(sorted(column) == names and list(column) != names for column in columns)
     assert any(len(column) == 4 and len(set(column)) == 3 for column in columns)
+
+
+def test_first_come_inputs_so_large_that_an_exponential_overflows() -> None:
+    base = {"x": np.array([9.0, 1.0], "f4"), "n": np.array([3, 4]), "beta": 9.0}
+    first, second = values([base])[:2]
+
+    assert first["x"].tolist() == [90.0, 10.0] and first["x"].dtype == "float32"
+    assert (first["n"].tolist(), first["beta"]) == ([3, 4], 9.0)
+    assert second["x"].tolist() != [90.0, 10.0]
 
 
 def test_descriptions() -> None:

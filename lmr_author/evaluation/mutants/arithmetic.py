@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
-from lmr_author.evaluation.mutants.equivalent import adds_epsilon, compares_draw, is_even, is_guard
+from lmr_author.evaluation.mutants.equivalent import adds_epsilon, is_even, is_guard, never_equal
 from lmr_author.evaluation.mutants.operator import Code, Edit, Operator
 
 SYMBOLS: Mapping[type[ast.operator], str] = {
@@ -142,7 +142,7 @@ class Comparison(Operator):
 
     def edits(self, node: ast.AST, code: Code) -> Iterator[Edit]:
         """Exchange the operator; of a chain, the first."""
-        if isinstance(node, ast.Compare) and not compares_draw(node):
+        if isinstance(node, ast.Compare) and not never_equal(node):
             _, new = COMPARISONS[type(node.ops[0])]
             rest = "".join(
                 f" {COMPARISONS[type(op)][0]} {code.inner(side)}"

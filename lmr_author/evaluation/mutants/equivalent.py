@@ -69,10 +69,12 @@ def is_default(call: ast.Call, word: ast.keyword) -> bool:
     return name == "device" or text in DEFAULTS.get(name, ())
 
 
-def compares_draw(node: ast.Compare) -> bool:
-    """Whether a random number is compared, so that `<` is `<=`."""
+def never_equal(node: ast.Compare) -> bool:
+    """Whether what is compared is as good as never equal, a random number or a tiny one, so that `<` is `<=`."""
     ordered = isinstance(node.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE)
-    return ordered and any(called(side) in DRAWS for side in (node.left, *node.comparators))
+    return ordered and any(
+        called(side) in DRAWS or is_epsilon(side) for side in (node.left, *node.comparators)
+    )
 
 
 def is_even(node: ast.BinOp, code: Code) -> bool:
@@ -137,11 +139,13 @@ def adds_epsilon(node: ast.BinOp) -> bool:
 
 
 def _guards_division(node: ast.expr, parent: ast.AST | None) -> bool:
-    """Whether a tiny constant stands where only a guard stands: added, ``eps=``, ``min=``, an argument of clamp."""
+    """Whether a tiny constant stands where only a guard stands: added, compared, ``eps=``, ``min=``, in clamp."""
     if isinstance(parent, ast.BinOp):
         return adds_epsilon(parent) or (isinstance(parent.op, ast.Add) and parent.left is node)
     if isinstance(parent, ast.keyword):
         return parent.arg in ("eps", "epsilon", "min", "a_min")
+    if isinstance(parent, ast.Compare):
+        return True
     return called(parent) in ("clamp", "clip", "clamp_", "clamp_min", "max", "maximum")
 
 
