@@ -1,4 +1,4 @@
-"""LMR202, 204–206: what the Dockerfile takes from the task."""
+"""LMR202, 204, 205: what the Dockerfile takes from the task."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lmr_author.checks.docker_image import DockerCheck, changed
 from lmr_author.checks.dockerfile import Dockerfile, Instruction
 from lmr_author.checks.lookup import did_you_mean
 from lmr_author.checks.view import TaskView
-from lmr_author.model import Finding, Severity
+from lmr_author.model import Finding
 
 IGNORE = ".dockerignore"
 
@@ -208,84 +208,3 @@ def _installs(command: str) -> bool:
     return bool(
         re.search(r"\b(pip3?|uv|conda|mamba|micromamba)\b.*\b(install|sync|create|update)\b", command)
     )
-
-
-class RepositoryCopied(DockerCheck):
-    """LMR206."""
-
-    code = "LMR206"
-    title = "the Dockerfile copies what it needs from the task"
-    rationale = (
-        "With COPY missing or commented out the image works only where somebody mounts the right folder at"
-        " the right place. LMR-Bench's own scripts do, so a Dockerfile that never meant to copy is a note; a COPY"
-        " that is commented out is a warning."
-    )
-    severity = Severity.WARNING
-    failing = (
-        Example(
-            "no COPY at all",
-            files={
-                "Dockerfile": (
-                    "FROM pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime\nRUN pip install numpy==1.26.4\nUSER"
-                    " 1000\n"
-                )
-            },
-        ),
-        Example("commented out", files=changed("COPY --chown", "# COPY --chown")),
-        Example(
-            "only the requirements",
-            files=changed("COPY --chown=agent:agent ${DIR} /workspace/${DIR}\n", ""),
-        ),
-    )
-    passing = (Example("the repository is copied"),)
-
-    def run_file(self, view: TaskView, parsed: Dockerfile) -> Iterator[Finding]:
-        """At most one finding."""
-        commented = [
-            line for line, text in parsed.comments if re.match(r"^#+\s*(COPY|ADD)\s+\S+\s+\S+", text)
-        ]
-        if view.repository is None or any(_brings_code(item) for item in parsed.instructions):
-            return
-        if parsed.copies:
-            sources = [source for _, sources in parsed.copies for source in sources]
-            prefix = f"{view.relative_raw(view.repository)}/"
-            files = [item for item in dockerfile.copied(view, sources) if item.relative.startswith(prefix)]
-            # A source that is not there, and one that nobody can tell, are LMR205's.
-            unknown = any("$" in source or not dockerfile.copied(view, [source]) for source in sources)
-            if unknown or any(not _is_requirements(item.name) for item in files):
-                return
-            if commented:
-                message, hint = "the COPY of the repository is commented out", "remove the #"
-            else:
-                message, hint = "the repository is not copied into the image", "COPY its folder"
-            severity = Severity.WARNING if commented else Severity.NOTE
-            yield self.at(view, commented[0] if commented else 0, message, hint, severity)
-        elif commented:
-            yield self.at(
-                view,
-                commented[0],
-                "COPY is commented out: nothing of the task is in the image",
-                "remove the #",
-            )
-        else:
-            yield self.at(
-                view,
-                0,
-                "nothing of the task is copied into the image",
-                "COPY the requirements and the repository",
-                Severity.NOTE,
-            )
-
-
-def _brings_code(item: Instruction) -> bool:
-    """Whether an instruction may bring the repository otherwise: a clone, a mount, another stage, an archive."""
-    if item.name == "RUN":
-        return bool(
-            re.search(r"\bgit\s+clone\b|--mount=type=bind|\b(?:wget|curl)\b.*\.(?:zip|tar|tgz)", item.text)
-        )
-    return item.name in ("COPY", "ADD") and bool(re.search(r"--from=|<<|\.(?:zip|tgz|tar)\b", item.text))
-
-
-def _is_requirements(name: str) -> bool:
-    """Whether a file only says what is to be installed."""
-    return name.endswith((".txt", ".lock", ".yml", ".yaml", ".toml", ".cfg", ".in")) or name == "setup.py"

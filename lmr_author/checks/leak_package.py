@@ -72,7 +72,7 @@ class OwnPackageInstalled(DockerCheck):
                 None if sure else Severity.WARNING,
             )
         for item in parsed.named("RUN", "ADD"):
-            if names.address and item.line not in installed and _fetches(names.address, item.text):
+            if names.address and item.line not in installed and fetches(names.address, item.text):
                 yield self.at(
                     view,
                     item.line,
@@ -100,7 +100,7 @@ def _names_address(address: str, text: str) -> bool:
     return re.search(rf"(?<![\w-]){re.escape(address)}(?![\w-])", plain) is not None
 
 
-def _fetches(address: str, text: str) -> bool:
+def fetches(address: str, text: str) -> bool:
     """Whether a command clones or downloads from an address."""
     return bool(re.search(r"\bgit\s+clone\b|\bcurl\b|\bwget\b|^https?://", text)) and _names_address(
         address, text.lower()
