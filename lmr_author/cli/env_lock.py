@@ -57,5 +57,5 @@ def env_lock(
             return ask.confirm(question, default=False)
 
         made = workflow.lock(where, options, say, agree if can_ask(no_input) else None)
-    render_env.locked(made)
+    render_env.locked(made, relaxed=relax)
     return 0

@@ -57,7 +57,7 @@ def _row(name: str, lines: Iterable[str], limit: int | None = None) -> None:
         screen.print(f"{'':<{_WIDTH}}and {len(listed) - limit} more (--format json)", markup=False)
 
 
-def locked(made: Written) -> None:
+def locked(made: Written, *, relaxed: bool) -> None:
     """What ``env lock`` did: the file on stdout when none is written, what was changed on stderr."""
     _file(made)
     screen = console()
@@ -70,7 +70,7 @@ def locked(made: Written) -> None:
     more = [f"and {len(problems) - SHOWN} more (lmr-author env detect)"] if len(problems) > SHOWN else []
     for each in (*problems[:SHOWN], *more, *lock.left_out, *lock.yanked):
         screen.print(f"[yellow]note:[/] {_escape(each)}")
-    relaxing = "; --relax takes versions with a wheel, where there are any"
+    relaxing = "" if relaxed else "; --relax takes versions with a wheel, where there are any"
     compiled = [f"compiled when installed: {', '.join(lock.compiled)}{relaxing}"] if lock.compiled else []
     told = (lock.note, *compiled)
     for line in told:
