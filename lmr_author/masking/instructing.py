@@ -49,8 +49,23 @@ def _kind(definition: source.Definition) -> str:
     if definition.kind == "class":
         return f"class `{definition.qualname}`"
     if definition.class_name:
-        return f"method `{definition.function_name}` of the class `{definition.class_name}`"
+        name, owner = definition.function_name, definition.class_name
+        part = _part_of_property(definition)
+        what = f"{part} of the property `{name}`" if part else f"method `{name}`"
+        return f"{what} of the class `{owner}`"
     return f"function `{definition.function_name}`"
+
+
+def _part_of_property(definition: source.Definition) -> str:
+    """Which of several functions of one name it is: its getter, setter or deleter; "" for what is none."""
+    if definition.siblings == 1:
+        return ""
+    for item in definition.node.decorator_list:
+        if isinstance(item, ast.Attribute) and item.attr in ("setter", "deleter", "getter"):
+            return item.attr
+        if ast.unparse(item).rpartition(".")[2] in ("property", "cached_property"):
+            return "getter"
+    return ""
 
 
 def _inputs(definition: source.Definition, own: Documented) -> tuple[str, ...]:
