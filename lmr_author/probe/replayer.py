@@ -253,8 +253,8 @@ def _collect(reader: int, limit: float, cases: int) -> Tuple[bytes, bool]:
         recent = tail + chunk
         if recent.endswith(DONE):  # a process that it left behind may hold the pipe open
             return b"".join(chunks), False
+        starts = recent.count(START) - tail.count(START)  # what is in the tail has been counted
         tail = recent[-max(len(DONE), len(START)) + 1 :]
-        starts = recent.count(START) - tail.count(START)
         if starts and begun < cases:
             begun += starts
             deadline = time.monotonic() + limit

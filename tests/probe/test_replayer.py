@@ -10,11 +10,12 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 import pytest
 
-from lmr_author.probe import frames
+from lmr_author.probe import frames, replayer
 from tests.probe.harness import PROBE, Replayed, Repository
 from tests.probe.test_record_replay import make
 
@@ -219,3 +220,19 @@ def test_many_variants_share_what_the_first_one_had_to_import(tmp_path: Path) ->
     for name in ("second", "third"):
         root = dict(replayed.document("000001", name).tree["v"])
         assert root["value"]["v"] == [True, False]
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("split", [0, 30, 45])
+def test_the_time_of_a_case_begins_with_its_start(monkeypatch: pytest.MonkeyPatch, split: int) -> None:
+    """Not with what it sends next: an endless loop sends nothing more."""
+    monkeypatch.setattr(replayer, "LOAD_SECONDS", 1e6)
+    sent = frames.write_frame({"kind": "loaded"}) + frames.write_frame({"kind": "start", "case": "7"})
+    reader, writer = os.pipe()
+    os.write(writer, sent[:split])
+    rest = threading.Timer(0.2, os.write, (writer, sent[split:]))
+    rest.start()
+    assert replayer._collect(reader, 0.5, 1) == (sent, True)
+    rest.join()
+    os.close(reader)
+    os.close(writer)
