@@ -185,6 +185,18 @@ def test_what_changes_while_it_is_read_is_not_kept(change: Callable[[Path], None
     assert _store(tmp_path).seen_key(view) is None
 
 
+def test_what_is_read_by_its_path_alone_is_asked_for_again(tmp_path: Path) -> None:
+    view = TaskView(example_task.write(tmp_path))
+    _store(tmp_path).content_key(view)
+    late = view.task.root / "late.txt"
+    late.write_text("made after the task was listed\n")
+    assert len(_store(tmp_path).seen_key(view) or "") == 64  # nobody has read it
+
+    assert view.read_bytes(late)
+
+    assert _store(tmp_path).seen_key(view) is None
+
+
 def test_what_was_listed_has_the_state_of_the_folder(tmp_path: Path) -> None:
     task = example_task.write(tmp_path)
     _linked(task.root / "margin-ranking" / "LICENSE")

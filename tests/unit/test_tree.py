@@ -1,0 +1,64 @@
+"""Walking through trees finds what ``ast`` finds, and forms are equal where the code is."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import dataclasses
+import inspect
+import typing
+
+import pytest
+
+from lmr_author.source import children, form, nodes, walk
+
+SNIPPETS = [
+    "match x:\n    case {'a': 1, **rest}: pass\n    case A(b=2, c=[1, *others]) as all: pass\n    case None | _: pass",
+    "import a.b as c\nfrom .d import e as f, g\nglobal h",
+    "try:\n    pass\nexcept* (A, B) as error:\n    raise error from None\nelse:\n    pass\nfinally:\n    del x[0].y",
+    "f'{a!r:>{width}} {b}'",
+    "async def f(a, /, b: int = 1, *c, d=2, **e) -> int:\n    return [j async for j in k if j]",
+    "async def f():\n    async with g() as (h, i): pass\n    await j",
+    "lambda *a, b=1: (yield a)\nx: int = 1\n@d(1)\nclass C(B, metaclass=M): '''Doc.'''",
+]
+
+
+@pytest.mark.parametrize(
+    "source", [*SNIPPETS, *(inspect.getsource(module) for module in (argparse, dataclasses, typing))]
+)
+def test_everything_but_contexts_is_found_in_the_same_order(source: str) -> None:
+    tree = ast.parse(source)
+    expected = [node for node in ast.walk(tree) if not isinstance(node, ast.expr_context)]
+
+    assert walk(tree) == expected == list(nodes(tree))
+    for node in expected:
+        inner = [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr_context)]
+        assert children(node) == inner
+
+
+@pytest.mark.parametrize("source", SNIPPETS)
+def test_the_form_does_not_depend_on_places(source: str) -> None:
+    assert form(ast.parse(source)) == form(ast.parse("\n\n" + source + "  # the same\n"))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("a", "b"),
+        ("f(a)", "f(b=a)"),
+        ("1", "'1'"),
+        ("1", "1.0"),
+        ("1", "True"),
+        ("(a, b)", "[a, b]"),
+        ("a.b", "a['b']"),
+    ],
+)
+def test_other_code_has_another_form(one: str, other: str) -> None:
+    assert form(ast.parse(one)) != form(ast.parse(other))
+
+
+def test_a_name_has_one_form_wherever_it_stands() -> None:
+    (assignment,) = ast.parse("a = a").body
+    assert isinstance(assignment, ast.Assign)
+
+    assert form(assignment.targets[0]) == form(assignment.value)
