@@ -105,6 +105,7 @@ worker.main()
 """
     start = workers._PROGRAM.partition("from ")[0]
     monkeypatch.setattr(workers, "ALONE_BELOW", 0)
+    monkeypatch.setattr(workers, "BATCHES_EACH", 1)  # so that many files come behind one that kills
     monkeypatch.setattr(workers, "_COMMAND", (*workers._COMMAND[:-1], start + dying))
     index = build(many, cache=NONE, jobs=2)
     crashed = [path for path, reason in reasons(index).items() if "crashed" in reason]
