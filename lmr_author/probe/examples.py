@@ -52,7 +52,8 @@ def import_goal(tree: str, goal_file: str) -> Any:
     problem: Any = None
     for way in ways(tree, goal_file):
         before = list(sys.path)
-        sys.path[:0] = [place for place in way.path if place not in sys.path]
+        # In this order: below its own folder, a package of the same name as the file would not be found.
+        sys.path[:] = way.path + [place for place in before if place not in way.path]
         try:
             if way.module:
                 return importlib.import_module(way.module)

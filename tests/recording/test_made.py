@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -160,3 +162,14 @@ def test_two_ways_to_drive_it(tmp_path: Path) -> None:
     mask(task, MaskOptions(("pkg/losses.py::hinge",)), task.root)
     with pytest.raises(UsageError, match="by a command and by --argument"):
         record(task, RecordOptions(None, ("python", "x.py"), arguments=("x=1",)), task.root, lambda _: None)
+
+
+def test_an_example_for_a_file_that_is_named_as_its_package(tmp_path: Path) -> None:
+    (tmp_path / "same").mkdir()
+    (tmp_path / "same/__init__.py").write_text("from same.same import double\n")
+    (tmp_path / "same/same.py").write_text("def double(x):\n    return 2 * x\n")
+    code = "from lmr_author.probe.examples import import_goal as f; print(f(sys.argv[1], 'same/same.py').double(4))"
+    root = str(Path(__file__).parents[2])
+    command = [sys.executable, "-c", f"import sys; sys.path.append(sys.argv[1]); {code}", str(tmp_path)]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("8\n", "")
