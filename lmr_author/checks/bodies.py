@@ -200,13 +200,15 @@ def undefined_names(
         item.func.id for item in walk(goal) if isinstance(item, ast.Call) and isinstance(item.func, ast.Name)
     }
     elsewhere = _read_outside(module, goal) | called | (_names_in(golden) if golden is not None else set())
+    # A variable of the golden that only the script below sets, with what the function returns, is none of the mask's.
+    lost = bound_names(golden) - bound_names(goal) if golden is not None else set()
     known = (
         bound_names(goal)
         | module_names(module)
         | scopes
         | set(dir(builtins))
         | {"__class__", "__file__", "__name__"}
-    )
+    ) - (lost & _variables(module))
     found: dict[str, None] = {}
     for statement in statements(goal):
         for node in walk(statement):
@@ -249,6 +251,13 @@ def module_names(module: Module) -> set[str]:
         else:
             names |= {name for item in walk(node) if isinstance(item, ast.Global) for name in item.names}
     return names
+
+
+def _variables(module: Module) -> set[str]:
+    """Variables of a module's top level."""
+    outside = [item for item in module.tree.body if not isinstance(item, FunctionNode | ast.ClassDef)]
+    names = (node for statement in outside for node in walk(statement) if isinstance(node, ast.Name))
+    return {node.id for node in names if isinstance(node.ctx, ast.Store)}
 
 
 def bound_names(node: FunctionNode) -> set[str]:

@@ -19,6 +19,9 @@ def with_body(body: str) -> dict[str, Content]:
     return {GOAL: HEAD + body + TAIL}
 
 
+_SCRIPT = "\nmean_penalty, share = pairwise_loss([1.0], [1], 0.0)\n"
+
+
 def _lines(node: ast.AST) -> str:
     first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", 0)
     return f"L{first}" if first == last else f"L{first}-L{last}"
@@ -109,6 +112,13 @@ class NoUndefinedReturn(ImplementationCheck):
             files=with_body("    # TODO\n    return mean_penalty, ordered / len(penalties)\n"),
         ),
         Example("a return of one name", files=with_body("    ...\n    return mean_penalty\n")),
+        Example(
+            "a name that only the script below sets, with what is returned",
+            files={
+                GOAL: HEAD + "    # TODO\n    return mean_penalty\n" + TAIL + _SCRIPT,
+                "golden_files/losses_golden.py": GOLDEN + _SCRIPT,
+            },
+        ),
     )
     passing = (
         Example(

@@ -28,6 +28,8 @@ _PATH_FUNCTIONS = frozenset(
     }
 )
 
+_NAMED = {"os.pardir": "..", "os.path.pardir": "..", "os.curdir": ".", "os.path.curdir": ".", "os.sep": "/"}
+
 
 @dataclass(frozen=True)
 class PathTexts:
@@ -74,6 +76,8 @@ class PathTexts:
             return (left or unknown) + right
         if isinstance(node, ast.JoinedStr):
             return self._formatted(node, depth)
+        if isinstance(node, ast.Attribute) and dotted(node) in _NAMED:
+            return _NAMED[dotted(node)]
         if isinstance(node, ast.Attribute) and node.attr in ("parent", "parents"):
             inner = self._path(node.value, depth + 1)
             return posixpath.dirname(inner) if inner else None

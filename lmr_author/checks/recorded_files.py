@@ -65,9 +65,16 @@ class RecordingsUntouched(Check):
         ),
         Example("a file is missing", files={f"{RECORDING}/recording.json": _manifest("0" * 64)}),
         Example("the manifest is no JSON", files={f"{RECORDING}/recording.json": "{"}),
-        Example("the manifest is missing", files={f"{RECORDING}/case_1/inputs.json": "{}\n"}),
+        Example(
+            "the manifest is missing",
+            files={
+                f"{RECORDING}/case_1/inputs.json": "{}\n",
+                f"{REPOSITORY}/unit_test/{SUPPORT}/replay.py": "",
+            },
+        ),
     )
     passing = (
+        Example("somebody's own folder of that name", files={f"{RECORDING}/case_1/inputs.json": "{}\n"}),
         Example(
             "as recorded",
             files={
@@ -83,6 +90,8 @@ class RecordingsUntouched(Check):
             return
         folder = view.repository / "unit_test" / "recordings"
         prefix = view.relative_raw(folder) + "/"
+        support = view.relative_raw(folder.parent / SUPPORT) + "/"
+        ours = any(entry.relative.startswith(support) for entry in view.entries)
         numbers = sorted(
             {
                 entry.relative[len(prefix) :].partition("/")[0]
@@ -95,7 +104,7 @@ class RecordingsUntouched(Check):
             data = view.read_bytes(place)
             inside = any(entry.relative.startswith(f"{prefix}{number}/case_") for entry in view.entries)
             if data is None:
-                if inside:
+                if inside and ours:
                     yield self.finding(
                         view,
                         "recording.json is missing",

@@ -109,7 +109,7 @@ class ImportsTheGoalFile(ImplementationCheck):
             yield self._at(view, implementation, path, line, message, hint, severity)
             return
         line, name = found.foreign
-        if not line and found.only_by_name:
+        if not line and (found.only_by_name or _appends_only(view, path)):
             line, name = self._installed(view, path)
         if line:
             message = f"imports the target from {name}, which is not a file of the repository"
@@ -161,3 +161,10 @@ class ImportsTheGoalFile(ImplementationCheck):
             if (upstream or package in names) and node.module in suffixes:
                 return node.lineno, node.module
         return 0, ""
+
+
+def _appends_only(view: TaskView, path: Path) -> bool:
+    """Whether a test puts folders behind the installed packages, and none before them."""
+    test = reading(view, path)
+    called = {name for _, _, name in test.calls} if test else set()
+    return "sys.path.append" in called and "sys.path.insert" not in called

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lmr_author.leaks import pyc
 from lmr_author.leaks.solution import Solution
@@ -25,12 +25,15 @@ class Features:
     Attributes:
         golden: names and constants of the golden function's code object.
         telling: those that neither the masked function has, nor anything else in the masked file.
+        present: names of other functions of the masked file that have most of these all the same: look-alikes in the
+            source, of which a compiled file tells nothing new.
     """
 
     solution: Solution
     golden: frozenset[str]
     telling: frozenset[str]
     only_golden: frozenset[str]
+    present: frozenset[str] = frozenset()
 
 
 def features(solution: Solution, golden: pyc.Code | None, masked: pyc.Code | None) -> Features | None:
@@ -48,7 +51,9 @@ def features(solution: Solution, golden: pyc.Code | None, masked: pyc.Code | Non
     same = kept is None or kept.features == original.features
     left = frozenset() if same or kept is None else kept.features
     elsewhere = frozenset() if same or masked is None else masked.features
-    return Features(solution, original.features, original.features - left, original.features - elsewhere)
+    found = Features(solution, original.features, original.features - left, original.features - elsewhere)
+    alike = [name for share, name in _renamed(found, masked) if share >= SHARE_OTHER_NAME] if masked else []
+    return replace(found, present=frozenset(alike) if left else frozenset())
 
 
 def code_of(module: Module | None) -> pyc.Code | None:
@@ -106,7 +111,8 @@ def _renamed(one: Features, module: pyc.Code) -> Iterator[tuple[float, str]]:
     while stack:
         code = stack.pop()
         stack.extend(code.inner)
-        yield len(one.telling & code.features) / len(one.telling), code.name
+        if code.name not in one.present:
+            yield len(one.telling & code.features) / len(one.telling), code.name
 
 
 def _in_bytes(data: bytes, wanted: list[Features]) -> Iterator[tuple[Solution, float, str]]:

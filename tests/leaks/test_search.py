@@ -228,3 +228,25 @@ def test_a_diff_does_not_show_that_a_place_stands_further_out(prefix: str, tmp_p
     changed = [line for line in found[name].diff.splitlines()[2:] if line[:1] in ("+", "-")]
     telling = {line.strip() for line in BODY.splitlines()}
     assert found[name].diff and not [line for line in changed if line[1:].strip() in telling]
+
+
+@pytest.mark.parametrize(("there", "leaks"), [(MASKED, False), (GOLDEN, True)])
+def test_a_look_alike_in_the_source_makes_no_leak_of_its_compiled_file(
+    tmp_path: Path, there: str, leaks: bool
+) -> None:
+    alike = GOLDEN[GOLDEN.index("def pairwise_loss") : GOLDEN.index("class ListLoss")]
+    alike = "\n\n" + alike.replace("def pairwise_loss", "def listwise_loss")
+    task = _task(
+        tmp_path,
+        {
+            "ranking/losses.py": (MASKED + alike).encode(),
+            "ranking/__pycache__/losses.cpython-311.pyc": compiled(there + alike)(),
+        },
+    )
+    golden = task.root / "golden_files" / "losses_golden.py"
+    golden.write_text(GOLDEN + alike)
+
+    found = _found(task)
+
+    assert "ranking/losses.py" in found
+    assert ("ranking/__pycache__/losses.cpython-311.pyc" in found) is leaks
