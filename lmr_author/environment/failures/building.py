@@ -203,6 +203,14 @@ class Unbuildable(Explainer):
             "-devel",
         ),
         Example(
+            "Collecting pytrec-eval==0.5\n  Preparing metadata (setup.py): finished with status 'error'\n"
+            "  ╰─> [53 lines of output]\n      socket.gaierror: [Errno -2] Name or service not known\n"
+            "      urllib.error.URLError: <urlopen error [Errno -2] Name or service not known>\n"
+            "      [end of output]\nerror: metadata-generation-failed",
+            "the source of pytrec-eval downloads something while it is built",
+            "where that address can be reached",
+        ),
+        Example(
             "Collecting sat==0.7\n  ╰─> [9 lines of output]\n      LookupError: setuptools-scm was unable to detect"
             " version for /tmp/x.\n      [end of output]\n× Getting requirements to build wheel did not run"
             " successfully.",
@@ -239,6 +247,13 @@ class Unbuildable(Explainer):
                 newer,
             )
         said = _inner(failure.text) or said
+        if re.search(r"URLError|gaierror|HTTPError|ConnectionError", said):
+            wheel = Wheel(canonicalize_name(name)) if name else None
+            return self.told(
+                f"the source of {name or 'a package'} downloads something while it is built, and cannot ({said})",
+                "build where that address can be reached, or use another version of it",
+                wheel,
+            )
         cause = (
             f"there is no wheel of {name or 'a package'} for the image's Python, and its source cannot be"
             f" built ({said})"
