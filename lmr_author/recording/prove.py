@@ -97,10 +97,13 @@ def prove(
                 proven.append(judged)
     if not proven:
         raise _irreproducible(golden.plan.qualname, rejected)
-    proven, large = _fitting(proven, room)
+    alone = [_fitting([item], room) for item in proven]
+    proven = [item for kept, _ in alone for item in kept]
+    large = [item for _, left_out in alone for item in left_out]
     if not proven:
+        smallest = min(large, key=lambda item: item.call.stored)
         raise LmrError(
-            f"no call of {golden.plan.qualname} has room in the task", f"the smallest: {large[0].reason}"
+            f"no call of {golden.plan.qualname} has room in the task", f"the smallest: {smallest.reason}"
         )
     rejected += large
     chosen, noticed = proven[:wanted], Noticed()
