@@ -16,6 +16,7 @@ from lmr_author.environment.failures.versions import (
     OldNumpyNames,
     OldProtobuf,
     StrictOverrides,
+    Unmet,
 )
 from lmr_author.environment.imports import package_names
 from lmr_author.environment.recipe import TORCH_FAMILY
@@ -224,6 +225,7 @@ IMPORTING: tuple[type[Explainer], ...] = (
     OldNumpyNames,
     HubCachedDownload,
     OldProtobuf,
+    Unmet,
     StrictOverrides,
     CudaLibrary,
     TorchMismatch,

@@ -132,6 +132,30 @@ class OldProtobuf(Explainer):
         )
 
 
+class Unmet(Explainer):
+    """A library that looks at the versions of what it needs, as transformers does: lists of pins may contradict it."""
+
+    name = "unmet-requirement"
+    stages = ("import",)
+    pattern = compiled(
+        r"ImportError: ([\w.-]+[<>=!~]\S*) is required for a normal functioning of this module, but found (\S+?)\.?$"
+    )
+    examples = (
+        Example(
+            "ImportError: tokenizers>=0.19,<0.20 is required for a normal functioning of this module, but found"
+            " tokenizers==0.15.2.",
+            "it needs tokenizers>=0.19,<0.20, and tokenizers==0.15.2 is installed",
+            "put tokenizers>=0.19,<0.20 into",
+            "import",
+        ),
+    )
+
+    def explain(self, match: re.Match[str], failure: Failure) -> Explanation:
+        """The library says itself what it needs."""
+        change = Requirements((match[1],))
+        return self.told(f"it needs {match[1]}, and {match[2]} is installed", str(change), change)
+
+
 class StrictOverrides(Explainer):
     """The package ``overrides`` compares signatures since version 4, and reads old bytecode before."""
 
