@@ -57,6 +57,12 @@ def test_a_large_call_says_how_much_to_cut(masked: TaskDir) -> None:
     assert "larger than the limit: x: " in ended.err and "--max-mb" in ended.err
 
 
+def test_a_golden_that_raises_in_every_case_is_told(masked: TaskDir, tmp_path: Path) -> None:
+    (tmp_path / "calls.json").write_text(json.dumps([{"x": "no number"}]))
+    done = succeed("record", "import", "--python", PLAIN_PYTHON, tmp_path / "calls.json", cwd=masked.root)
+    assert "the golden raises in every case" in done.err
+
+
 def test_a_command_that_is_killed_loses_nothing_that_was_complete(masked: TaskDir) -> None:
     (masked.root / "small-repo/die.py").write_text(
         "import os, signal\nfrom pkg.losses import hinge\n"
