@@ -164,6 +164,7 @@ class NeedsNetwork(Explainer):
         r"offline mode",
         r"Resource \S+ not found",
         r"Can't find model '",
+        r"/huggingface/hub/(?:models|datasets)--[\w.-]+",
     )
     examples = (
         Example(
@@ -176,6 +177,13 @@ class NeedsNetwork(Explainer):
         Example(
             "urllib.error.URLError: <urlopen error [Errno -3] Temporary failure in name resolution>",
             "downloads something",
+            "without network",
+            "import",
+        ),
+        Example(
+            "FileNotFoundError: [Errno 2] No such file or directory:"
+            " '/tmp/.cache/huggingface/hub/models--distilbert-base-uncased/refs/main'",
+            "downloads something when it is imported (/huggingface/hub/models--distilbert-base-uncased)",
             "without network",
             "import",
         ),
