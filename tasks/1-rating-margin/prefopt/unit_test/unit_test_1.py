@@ -53,7 +53,20 @@ CHECKERS = {
         'value[1]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
         'value[2]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
     },
-    # case_3: call 32 of the recorded run
+    # case_3: call 1 of the recorded run
+    #   chosen_logps: tensor float32[16]
+    #   rejected_logps: tensor float32[16]
+    #   chosen_lengths: tensor int64[16]
+    #   rejected_lengths: tensor int64[16]
+    #   rating_gap: tensor float32[16]
+    #   reference: None
+    #   length_power: float
+    'case_3': {
+        'value[0]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
+        'value[1]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
+        'value[2]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
+    },
+    # case_4: call 32 of the recorded run
     #   chosen_logps: tensor float32[16]
     #   rejected_logps: tensor float32[16]
     #   chosen_lengths: tensor int64[16]
@@ -63,19 +76,6 @@ CHECKERS = {
     #   margin: float
     #   smoothing: float
     #   anchor: float
-    'case_3': {
-        'value[0]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
-        'value[1]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
-        'value[2]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
-    },
-    # case_4: call 1 of the recorded run
-    #   chosen_logps: tensor float32[16]
-    #   rejected_logps: tensor float32[16]
-    #   chosen_lengths: tensor int64[16]
-    #   rejected_lengths: tensor int64[16]
-    #   rating_gap: tensor float32[16]
-    #   reference: None
-    #   length_power: float
     'case_4': {
         'value[0]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
         'value[1]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},

@@ -49,6 +49,10 @@ class Fixtures:
         found = self._known.get(id(value))
         return None if found is None else found[0]
 
+    def objects(self) -> Dict[str, Any]:
+        """The objects that were found or built so far, by the names of their fixtures."""
+        return dict(reversed(list(self._known.values())))
+
     def build(self, name: str) -> Any:
         """The object of a fixture, one for all places. Raises LookupError, and what the function raises."""
         if name not in self._built:

@@ -3,7 +3,8 @@
 The inputs document is a dictionary of the arguments by parameter name, plus what the call depended on
 beside them, under names that no parameter can have (``@closure x``, ``@mode``, ``@random``, ``@items``).
 The outcome document has ``@outcome`` (``returned``, ``generator`` or ``raised``), ``value`` or
-``@raised``, and the state after the call of each argument that the call changed.
+``@raised``, and the state after the call of each argument that the call changed. That of an object which a
+fixture builds is ``@fixture NAME``.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from . import gradients
 from .codec import DEFAULT_LIMIT, Document, Fixtures, encode
 from .compare import changed
 from .document import combine
+from .states import States, with_states
 
 VALUE = "value"
 OUTCOME = "@outcome"
@@ -26,6 +28,7 @@ MODE = "@mode"
 RANDOM = "@random"
 GRADIENTS = "@gradients"
 PROJECT = "@project"
+STATES = "@states"
 ITEMS = "@items"
 ITEM_LIMIT = 1000
 """So many items of a generator are kept at most."""
@@ -116,7 +119,7 @@ class Inputs:
     """The parts that a call may change, and their document from before it.
 
     With ``gradients``, those of what is returned belong to the outcome; of the parts at the paths in ``project``, only
-    a projection does.
+    a projection does; with ``states``, what the call does to objects of fixtures.
     """
 
     def __init__(
@@ -133,6 +136,7 @@ class Inputs:
         self.fixtures = fixtures or Fixtures()
         self.gradients = False
         self.project: Tuple[str, ...] = ()
+        self.states: Optional[States] = None
 
     def encode(self, value: Any, project: Iterable[str] = ()) -> Document:
         """A part of the outcome. Objects of fixtures are known by their identity."""
@@ -157,13 +161,13 @@ class Inputs:
         if self.gradients:
             root[GRADIENTS] = gradients.of(self.parts, value)
         root.update(self._after(function))
-        return self.encode(root, self.project)
+        return self._whole(self.encode(root, self.project))
 
     def raised(self, function: Any, error: BaseException) -> Document:
         """The outcome of a call that raised: the exception's class. Raises Unstorable, TooLarge."""
         root: Dict[str, Any] = {OUTCOME: "raised", RAISED: type_name(error)}
         root.update(self._after(function))
-        return self.encode(root)
+        return self._whole(self.encode(root))
 
     def generated(self, function: Any, items: List[Document], end: Optional[Document]) -> Document:
         """The outcome of a generator.
@@ -178,7 +182,10 @@ class Inputs:
             parts.append(("@returned", end))
         after = self._after(function)
         parts.extend((name, self.encode({name: value})) for name, value in after.items())
-        return _unnested(combine(parts), set(after))
+        return self._whole(_unnested(combine(parts), set(after)))
+
+    def _whole(self, outcome: Document) -> Document:
+        return outcome if self.states is None else with_states(outcome, self.states.changed())
 
 
 def _unnested(document: Document, names: Iterable[str]) -> Document:

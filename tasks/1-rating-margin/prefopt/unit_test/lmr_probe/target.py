@@ -25,11 +25,13 @@ from .outcome import (
     MODE,
     PROJECT,
     RANDOM,
+    STATES,
     Inputs,
     applied,
     type_name,
     unbind,
 )
+from .states import States
 
 MAX_TRACEBACK = 20_000
 
@@ -158,12 +160,15 @@ class Target:
         """Call the target with recorded inputs. Whatever it does is a result."""
         try:
             fixtures = Fixtures(path=self.fixtures)
+            if fixtures.used:
+                randomness.restore({})  # so that they build the same each time
             values = decode(inputs, fixtures)
             if not isinstance(values, dict):
                 raise BadDocument("the inputs are no dictionary")
             modes, states = values.pop(MODE, None), values.pop(RANDOM, {})
             gradients = values.pop(GRADIENTS, False) is True
             project = tuple(values.pop(PROJECT, ()))
+            objects = States(fixtures) if values.pop(STATES, False) is True else None
             most = values.pop(ITEMS, ITEM_LIMIT)
             free = {name[len(CLOSURE) :]: values[name] for name in values if name.startswith(CLOSURE)}
             arguments = {name: item for name, item in values.items() if not name.startswith("@")}
@@ -175,7 +180,7 @@ class Target:
             {"$": "dict", "v": [pair for pair in inputs.tree["v"] if pair[0] in values]}, inputs.buffers
         )
         taken = Inputs(values, before, limit, fixtures=fixtures)
-        taken.gradients, taken.project = gradients, project
+        taken.gradients, taken.project, taken.states = gradients, project, objects
         randomness.restore(states)
         self.hook.hits.clear()
         start = time.perf_counter()

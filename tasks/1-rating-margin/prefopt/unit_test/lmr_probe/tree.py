@@ -194,3 +194,10 @@ TORCH_SIZES = {
     "complex128": 16, "float8_e4m3fn": 1, "float8_e5m2": 1, "complex32": 4,
 }  # fmt: skip
 """torch's element types → bytes per element."""
+
+
+def kind_of(node: Any) -> str:
+    """What has to be the same before values are compared; both spellings of a float are one."""
+    if isinstance(node, dict):
+        return str(node["$"])
+    return "none" if node is None else type(node).__name__
