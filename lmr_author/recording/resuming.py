@@ -6,6 +6,7 @@ recording is stored, so that what is there afterwards is a run that came to noth
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import shutil
@@ -28,8 +29,11 @@ def begin(folder: Path, plan: Drive) -> Path:
 
 
 def forget(folder: Path) -> None:
-    """Remove what a run left."""
+    """Remove what a run left, and the folders above it that were made for it."""
     shutil.rmtree(folder, ignore_errors=True)
+    with contextlib.suppress(OSError):  # something else lies there
+        folder.parent.rmdir()
+        folder.parent.parent.rmdir()
 
 
 def left(folder: Path, plan: Drive) -> Recorded | None:

@@ -151,6 +151,10 @@ def _run(sandbox: Sandbox, plan: Drive, resume: bool, folder: Path, progress: Pr
     except LmrError:
         resuming.forget(folder)
         raise
+    except KeyboardInterrupt:
+        if resuming.left(folder, plan) is None:
+            resuming.forget(folder)
+        raise
 
 
 def _vary(sandbox: Sandbox, plan: Drive, inputs: Sequence[Document], recorded: Recorded) -> Recorded:
