@@ -29,6 +29,7 @@ Say = Callable[[str], None]
 
 MANIFEST = "lmr-environment.json"
 _SECONDS = 3600.0
+_SECONDS_ASKED = 120.0
 _DIGITS = 16
 PARTIAL = ".partial"
 
@@ -217,19 +218,9 @@ def _uv(arguments: list[str], shown: str, say: Say | None = None) -> str:
     """Run uv, which must succeed; returns what it wrote to stderr. It never fetches a Python."""
     import uv
 
-    env = {
-        key: value
-        for key, value in os.environ.items()
-        if key not in ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME")
-    }
-    env |= {"UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"}
-    # uv does not read pip's settings; where wheels lie on this machine, PyTorch's among them, is told to pip.
-    for ours, pips in (("UV_FIND_LINKS", "PIP_FIND_LINKS"), ("UV_DEFAULT_INDEX", "PIP_INDEX_URL")):
-        if os.environ.get(pips) and "UV_INDEX_URL" not in env:
-            env.setdefault(
-                ours, ",".join(os.environ[pips].split()) if ours == "UV_FIND_LINKS" else os.environ[pips]
-            )
-    done = processes.run([uv.find_uv_bin(), *arguments], cwd=folder(), env=env, seconds=_SECONDS, on_line=say)
+    done = processes.run(
+        [uv.find_uv_bin(), *arguments], cwd=folder(), env=_environment(), seconds=_SECONDS, on_line=say
+    )
     if done.exit_code == 0:
         return done.stderr
     said = [line.strip() for line in done.stderr.splitlines() if line.strip()]
@@ -245,6 +236,23 @@ def _uv(arguments: list[str], shown: str, say: Say | None = None) -> str:
         f"{shown} failed: {found.cause}",
         f"{found.advice}; or another Python with --python, or --sandbox docker",
     )
+
+
+def _environment() -> dict[str, str]:
+    """The environment variables that uv is given."""
+    env = {
+        key: value
+        for key, value in os.environ.items()
+        if key not in ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME")
+    }
+    env |= {"UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"}
+    # uv does not read pip's settings; where wheels lie on this machine, PyTorch's among them, is told to pip.
+    for ours, pips in (("UV_FIND_LINKS", "PIP_FIND_LINKS"), ("UV_DEFAULT_INDEX", "PIP_INDEX_URL")):
+        if os.environ.get(pips) and "UV_INDEX_URL" not in env:
+            env.setdefault(
+                ours, ",".join(os.environ[pips].split()) if ours == "UV_FIND_LINKS" else os.environ[pips]
+            )
+    return env
 
 
 def torch_requirement(extra: Sequence[str], torch: str) -> tuple[str, ...]:
@@ -271,6 +279,24 @@ def torch_requirement(extra: Sequence[str], torch: str) -> tuple[str, ...]:
                     f"pin it, as in --with torch=={torch or '2.6.0'}",
                 )
     return tuple(extra) if named or not torch else (*extra, f"torch=={torch}")
+
+
+def brings_torch(lock: str, python: Interpreter) -> bool:
+    """Whether something that a lock pins needs PyTorch, which locks leave to the base image.
+
+    True as well when it cannot be told, because the pins contradict one another or the index does not answer.
+    """
+    import uv
+
+    pins = repair.requirements(lock)
+    if not pins:
+        return False
+    with files.temporary_folder("lmr-author-local-") as place:
+        (place / "requirements.in").write_text("".join(f"{line}\n" for line in pins), "utf-8")
+        argv = [uv.find_uv_bin(), "pip", "compile", "requirements.in", "--no-header", "--no-annotate"]
+        argv += ["--python", str(python.path), "--only-binary", "torch", "--no-progress", "--color", "never"]
+        done = processes.run(argv, cwd=place, env=_environment(), seconds=_SECONDS_ASKED)
+    return done.exit_code != 0 or re.search(rb"^torch==", done.stdout, re.M) is not None
 
 
 def all_of_them() -> list[Path]:

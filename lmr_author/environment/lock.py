@@ -16,6 +16,7 @@ from lmr_author.environment.base_images import BaseImage, companion
 from lmr_author.environment.locked import Lock, unpinned
 from lmr_author.environment.obstacles import Index, allow_later, following
 from lmr_author.environment.recipe import (
+    BACKPORTS,
     TORCH_FAMILY,
     Declared,
     Recipe,
@@ -33,13 +34,6 @@ __all__ = ["Lock", "Progress", "lock"]
 SECONDS = 180.0
 ATTEMPTS = 40
 """How often what stands in the way of a resolution is put aside before giving up."""
-
-BACKPORTS = frozenset(
-    {"argparse", "asyncio", "backports-lzma", "dataclasses", "enum34", "functools32", "futures", "pathlib", "typing",
-     "unittest2", "uuid"}
-)  # fmt: skip
-"""Packages that brought parts of Python to versions before 3.7."""
-
 
 Progress = Callable[[str], None]
 

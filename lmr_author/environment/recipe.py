@@ -17,6 +17,12 @@ BUILT_WITH_TORCH = frozenset(
 )  # fmt: skip
 """Packages whose source needs PyTorch and a CUDA compiler to be installed."""
 
+BACKPORTS = frozenset(
+    {"argparse", "asyncio", "backports-lzma", "dataclasses", "enum34", "functools32", "futures", "pathlib", "typing",
+     "unittest2", "uuid"}
+)  # fmt: skip
+"""Packages that brought parts of Python to versions before 3.7."""
+
 
 @dataclass(frozen=True)
 class Declared:

@@ -14,7 +14,7 @@ from packaging.version import Version
 from lmr_author import files, processes
 from lmr_author.environment import interpreters
 from lmr_author.environment.base_images import BaseImage
-from lmr_author.environment.recipe import TORCH_FAMILY, Declared, Recipe
+from lmr_author.environment.recipe import BACKPORTS, TORCH_FAMILY, Declared, Recipe
 from lmr_author.errors import LmrError
 from lmr_author.processes import printable
 
@@ -98,6 +98,8 @@ def compile_once(attempt: Attempt, recipe: Recipe, base: BaseImage, seconds: flo
         _write(folder / "constraints.txt", [*(item.text for item in attempt.constraints), *attempt.above])
         own = [recipe.project] if recipe.project else []
         own += sorted(TORCH_NEEDS - {item.name for item in attempt.declared})
+        # A backport may refuse the image's Python by an upper bound, which uv does not look at.
+        own += sorted(BACKPORTS)
         _write(folder / "excludes.txt", [*sorted(TORCH_FAMILY), *NVIDIA, *own])
         env = {key: value for key, value in os.environ.items() if key != "VIRTUAL_ENV"}
         env |= {"UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from lmr_author.environment import interpreters, local
+from lmr_author.environment import detect, interpreters, local
 from lmr_author.errors import LmrError
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow import env_facts
@@ -39,17 +39,18 @@ def make(task: TaskDir, options: LocalOptions, say: Callable[[str], None]) -> Lo
     """Find or make the virtual environment for a task's lock.
 
     PyTorch, which the base image brings in Docker, is added at the base image's version, unless ``extra``
-    names another.
+    names another, or neither the repository nor anything that its lock pins needs it.
 
     Raises LmrError: no lock, no such Python here, something that cannot be installed.
     """
-    task.load()
+    info = task.load()
     if not task.lock.is_file():
         raise LmrError(f"{task.name} has no requirements.lock", "write it: `lmr-author env lock`")
     lock = env_facts.text(task.lock)
     known = env_facts.known(task)
-    extra = local.torch_requirement(options.extra, known.base.torch)
     python, remark = interpreters.choose(known.python, options.python, interpreters.interpreters())
+    needs_torch = bool(detect(task.repository(info)).torch) or local.brings_torch(lock, python)
+    extra = local.torch_requirement(options.extra, known.base.torch if needs_torch else "")
     try:
         made = local.make(
             lock,
@@ -68,7 +69,10 @@ def make(task: TaskDir, options: LocalOptions, say: Callable[[str], None]) -> Lo
                 f"{error.hint}; or give another version, as in --with torch==2.13.0",
             ) from error
         raise
-    return LocalResult(made, tuple(filter(None, (remark,))))
+    without = (
+        "" if needs_torch else "without PyTorch, which nothing here needs; --with torch==VERSION adds it"
+    )
+    return LocalResult(made, tuple(filter(None, (remark, without))))
 
 
 def interpreter_for(task: TaskDir, sandbox: str, python: Path | None) -> tuple[Path | None, str]:

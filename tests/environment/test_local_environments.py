@@ -13,6 +13,7 @@ import pytest
 from lmr_author.environment import local
 from lmr_author.environment.interpreters import Interpreter, choose, interpreters
 from lmr_author.errors import LmrError
+from tests.servers import Release, package_index
 
 OWN = Interpreter(Path(sys.executable), ".".join(map(str, sys.version_info[:3])))
 HERE = [Interpreter(Path(f"/p/{version}"), version) for version in ("3.13.0", "3.11.7", "3.10.13", "3.8.18")]
@@ -93,6 +94,29 @@ def test_torch_is_never_without_a_version() -> None:
     for text in ("torch", "Torch>=2", "torch @ nonsense ="):
         with pytest.raises(LmrError):
             local.torch_requirement((text,), "2.0.1")
+
+
+@pytest.mark.parametrize(
+    ("lock", "needed"),
+    [
+        ("", False),
+        ("plain==1.0\n", False),
+        ("# note\nplain==1.0\nlearner==1.0\n", True),
+        ("plain==1.0\nolder==1.0\n", True),  # no versions fit: it cannot be told
+    ],
+)
+def test_torch_is_wanted_where_a_pin_needs_it(
+    monkeypatch: pytest.MonkeyPatch, lock: str, needed: bool
+) -> None:
+    index = {
+        "plain": [Release("1.0", "2022-01-01")],
+        "learner": [Release("1.0", "2022-01-01", ("torch>=1.8",))],
+        "older": [Release("1.0", "2022-01-01", ("plain<1",))],
+        "torch": [Release("2.0", "2022-01-01")],
+    }
+    with package_index(index) as address:
+        monkeypatch.setenv("UV_DEFAULT_INDEX", address)
+        assert local.brings_torch(lock, OWN) is needed
 
 
 def test_a_lock_is_known_by_what_it_asks_for() -> None:

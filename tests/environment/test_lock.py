@@ -89,6 +89,14 @@ def test_the_own_package_does_not_come_in_by_another(monkeypatch: pytest.MonkeyP
     assert lines(resolve(monkeypatch, "needs-own")) == ["needs-own==1.0", "own==1.0"]
 
 
+def test_a_part_of_python_itself_does_not_come_in_by_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    index = {
+        "old": [Release("1.0", "2022-01-01", ("dataclasses",))],
+        "dataclasses": [Release("0.8", "2020-11-13")],
+    }
+    assert lines(resolve(monkeypatch, "old", index=index)) == ["old==1.0"]
+
+
 def test_contradictions_leave_the_specifiers_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     made = resolve(monkeypatch, "loss==1.0", "maths<1")
     assert (made.pinned, lines(made)) == (False, ["loss==1.0", "maths<1"])
