@@ -91,8 +91,7 @@ def add(task: TaskDir, finding: Finding, reason: str, by: str = "") -> Accepted:
     """
     if not reason.strip():
         raise UsageError("no reason given", "say why the finding is no problem: --reason TEXT")
-    if task.accepted_path.is_file():
-        files.read_json(task.accepted_path)  # an unreadable file is not overwritten
+    files.read_object_to_change(task.accepted_path)  # a damaged file is not overwritten
     new = Accepted(
         finding.code,
         finding.implementation,

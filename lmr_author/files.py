@@ -60,6 +60,29 @@ def read_json(path: Path) -> Any:
         ) from error
 
 
+def read_object_or_empty(path: Path) -> dict[str, Any]:
+    """The JSON object in a file; empty when there is no such file, or it holds anything else, or is damaged.
+
+    For what is only shown or may be asked again. What is read to be written again is read with
+    :func:`read_object_to_change`.
+    """
+    try:
+        return read_object_to_change(path)
+    except LmrError:
+        return {}
+
+
+def read_object_to_change(path: Path) -> dict[str, Any]:
+    """The JSON object in a file that is going to be written again; empty when there is no such file.
+
+    Raises LmrError when it holds anything else, or is damaged: what somebody wrote there would be lost.
+    """
+    data = read_json(path) if path.is_file() else {}
+    if not isinstance(data, dict):
+        raise LmrError(f"{path}: not a JSON object", "correct the file by hand, or move it away")
+    return data
+
+
 def inside(root: Path, relative: str) -> Path:
     """``root / relative``, refused when it leaves ``root`` (absolute, ``..``, or through a symlink).
 

@@ -75,9 +75,9 @@ def vet(
     services = Services(arxiv_api or usual.arxiv, anthology or usual.anthology, github_api or usual.github)
     given = {**(vet_records.read_answers(answers) if answers else {}), **_given(answer or [])}
     options, place = _what(paper, repo, repo_url, task, output_file, offline, services)
+    known, override = vet_records.load(place)
     with render.progress("gathering evidence") as say:
         vetting = workflow.gather(options, say)
-    known, override = vet_records.load(place)
     vetting = workflow.with_answers(vetting, {**known, **given}, override_licence or override)
     if output is Format.text:
         render_vet.sources(vetting)

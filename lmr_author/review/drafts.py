@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from lmr_author import files
-from lmr_author.errors import LmrError
 from lmr_author.review import store
 
 FORMAT = "lmr-review-draft/1"
@@ -30,15 +29,10 @@ def keep(folder: Path, reviewer: str, content_digest: str, answers: Mapping[str,
 
 def kept(folder: Path, reviewer: str, content_digest: str) -> dict[str, dict[str, str]]:
     """The answers that an interrupted review has left; none when the task has changed since."""
-    path = _path(folder, reviewer)
-    try:
-        data = files.read_json(path) if path.is_file() else None
-    except LmrError:
-        return {}
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        return {}
+    data = files.read_object_or_empty(_path(folder, reviewer))
     answers = data.get("answers")
-    if data.get("content_digest") != content_digest or not isinstance(answers, dict):
+    about = (data.get("format"), data.get("content_digest"))
+    if about != (FORMAT, content_digest) or not isinstance(answers, dict):
         return {}
     return {
         str(item): {"answer": str(given.get("answer")), "comment": str(given.get("comment") or "")}

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lmr_author import files
-from lmr_author.errors import LmrError, UsageError
+from lmr_author.errors import UsageError
 from lmr_author.review.store import path_for
 
 FORMAT = "lmr-scores/1"
@@ -46,8 +46,12 @@ class Score:
 
 
 def save(folder: Path, reviewer: str, score: Score) -> Path:
-    """Store a score, in place of an earlier one of the same text. Raises UsageError for a name that is none."""
+    """Store a score, in place of an earlier one of the same text.
+
+    Raises UsageError for a name that is none, and LmrError when the person's file is damaged.
+    """
     path = path_for(folder, reviewer)
+    files.read_object_to_change(path)
     same = (score.sha256, score.implementation)
     kept = [one for one in load(folder).get(reviewer, ()) if (one.sha256, one.implementation) != same]
     document = {"format": FORMAT, "reviewer": reviewer, "scores": [asdict(one) for one in (*kept, score)]}
@@ -59,11 +63,8 @@ def load(folder: Path) -> dict[str, tuple[Score, ...]]:
     """Scores by person; what is not as its schema says is passed over."""
     found: dict[str, tuple[Score, ...]] = {}
     for path in sorted(folder.glob("*.json")) if folder.is_dir() else []:
-        try:
-            data: Any = files.read_json(path)
-        except LmrError:
-            continue
-        if isinstance(data, dict) and data.get("format") == FORMAT and isinstance(data.get("scores"), list):
+        data = files.read_object_or_empty(path)
+        if data.get("format") == FORMAT and isinstance(data.get("scores"), list):
             entries = [one for item in data["scores"] if (one := _read(item)) is not None]
             found[str(data.get("reviewer", path.stem))] = tuple(entries)
     return found

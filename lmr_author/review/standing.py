@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lmr_author import files
-from lmr_author.errors import LmrError, UsageError
+from lmr_author.errors import UsageError
 from lmr_author.review.checklist import Checklist
 from lmr_author.review.store import StoredReview
 
@@ -96,20 +96,23 @@ def load_decisions(path: Path, content_digest: str) -> list[Decision]:
     """The decisions about the task as it is; none from a file that is damaged."""
     return [
         Decision(str(item["item"]), str(item["answer"]), str(item.get("reason", "")), str(item.get("by", "")))
-        for item in _entries(path)
+        for item in _entries(files.read_object_or_empty(path))
         if item.get("content_digest") == content_digest and "item" in item and "answer" in item
     ]
 
 
 def decide(path: Path, decision: Decision, content_digest: str) -> None:
-    """Store a decision, in place of an earlier one about the same item. Raises UsageError without a reason."""
+    """Store a decision, in place of an earlier one about the same item.
+
+    Raises UsageError without a reason, and LmrError when the file of decisions is damaged.
+    """
     if decision.answer not in ("pass", "fail"):
         raise UsageError(f"the decision {decision.answer!r} is none", "decide for pass or fail")
     if not decision.reason.strip():
         raise UsageError(f"the decision about {decision.item!r} needs a reason", "say it with --reason TEXT")
     kept = [
         item
-        for item in _entries(path)
+        for item in _entries(files.read_object_to_change(path))
         if (item.get("item"), item.get("content_digest")) != (decision.item, content_digest)
     ]
     new = {
@@ -123,10 +126,6 @@ def decide(path: Path, decision: Decision, content_digest: str) -> None:
     files.write_json(path, {"format": FORMAT, "decisions": [*kept, new]})
 
 
-def _entries(path: Path) -> list[dict[str, Any]]:
-    try:
-        data = files.read_json(path) if path.is_file() else {}
-    except LmrError:
-        return []
-    entries = data.get("decisions") if isinstance(data, dict) else None
+def _entries(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    entries = document.get("decisions")
     return [item for item in entries if isinstance(item, dict)] if isinstance(entries, list) else []

@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from lmr_author import files
-from lmr_author.errors import LmrError, UsageError
+from lmr_author.errors import UsageError
 from lmr_author.review.checklist import Item, signs_off
 
 FORMAT = "lmr-review/1"
@@ -105,11 +104,8 @@ def _paths(folder: Path, pattern: str) -> list[Path]:
 
 
 def _load(path: Path) -> StoredReview | None:
-    try:
-        data: Any = files.read_json(path)
-    except LmrError:
-        return None
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
+    data = files.read_object_or_empty(path)
+    if data.get("format") != FORMAT:
         return None
     entries = data.get("items")
     human = [

@@ -37,7 +37,7 @@ class Known:
 
 def known(task: TaskDir, base_image: str | None = None) -> Known:
     """Read a task's Dockerfile, lock and provenance."""
-    provenance = _read(task.provenance_path)
+    provenance = files.read_object_or_empty(task.provenance_path)
     environment = _table(provenance, "environment")
     reference = (
         base_image
@@ -73,7 +73,7 @@ def text(path: Any) -> str:
 
 def stored(task: TaskDir) -> dict[str, Any] | None:
     """``authoring/environment.json``; None when there is none."""
-    data = _read(task.environment_path)
+    data = files.read_object_or_empty(task.environment_path)
     return data if data.get("format") == FORMAT else None
 
 
@@ -116,14 +116,6 @@ def _date(value: object) -> datetime | None:
         return datetime.fromisoformat(str(value)) if value else None
     except ValueError:
         return None
-
-
-def _read(path: Any) -> dict[str, Any]:
-    try:
-        data = files.read_json(path) if path.is_file() else None
-    except LmrError:
-        return {}
-    return data if isinstance(data, dict) else {}
 
 
 def _table(data: dict[str, Any], key: str) -> dict[str, Any]:

@@ -169,11 +169,8 @@ def accept_mutant(task: TaskDir, identifier: str, reason: str) -> str:
 
 def load_evaluation(task: TaskDir) -> dict[str, Any] | None:
     """The stored result of the last evaluation; None when there is none that can be read."""
-    try:
-        data = files.read_json(task.evaluation_path) if task.evaluation_path.is_file() else None
-    except LmrError:
-        return None
-    return data if isinstance(data, dict) and data.get("format") == FORMAT else None
+    data = files.read_object_or_empty(task.evaluation_path)
+    return data if data.get("format") == FORMAT else None
 
 
 def _build(sandbox: Sandbox, progress: Progress, about: str) -> tuple[GateResult, dict[str, Any]]:

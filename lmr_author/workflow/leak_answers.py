@@ -25,20 +25,24 @@ class Answer:
 
 
 def load(task: TaskDir) -> dict[tuple[Any, ...], Answer]:
-    """The answers of a run that did not come to its end, by :func:`key`; a file that is none has none."""
-    if not task.leak_answers_path.is_file():
-        return {}
+    """The answers of a run that did not come to its end, by :func:`key`.
+
+    Raises LmrError when the file is damaged: the next answer would be written over all of them.
+    """
+    data = files.read_object_to_change(task.leak_answers_path)
     try:
-        data = files.read_json(task.leak_answers_path)
         return {
             (item["code"], item["implementation"], item["path"], item["message"]): Answer(
                 item["answer"], item["reason"]
             )
-            for item in data["answers"]
+            for item in data.get("answers", ())
             if item["answer"] in (MASK, LEAVE) or (item["answer"] == ACCEPT and item["reason"])
         }
-    except (LmrError, TypeError, KeyError):
-        return {}
+    except (TypeError, KeyError) as error:
+        raise LmrError(
+            f"{task.leak_answers_path}: not as its schema says ({error!r})",
+            "correct the file by hand, or remove it to be asked everything again",
+        ) from error
 
 
 def key(finding: Finding) -> tuple[Any, ...]:

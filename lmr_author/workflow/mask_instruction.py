@@ -31,8 +31,7 @@ def drafted(
 def section_for(task: TaskDir, info: TaskInfo, definition: source.Definition) -> str:
     """The section that describes a function, as in ``section 3 (Method)``; "" when none stands out."""
     try:
-        place = task.paper_json(info)
-        data = files.read_json(place) if place.is_file() else {}
+        data = files.read_object_or_empty(task.paper_json(info))
     except LmrError:
         return ""
     found = best_section(sections(PaperText.from_json(data).pages), words_of(definition))

@@ -149,12 +149,8 @@ def keep(tasks_dir: Path, kept: Kept) -> None:
 
 def kept_in(tasks_dir: Path) -> Kept | None:
     """What an interrupted wizard has left; None when there is nothing that can be read."""
-    path = tasks_dir / PROGRESS
-    try:
-        data = files.read_json(path) if path.is_file() else None
-    except LmrError:
-        return None
-    if not isinstance(data, dict) or not isinstance(data.get("paper"), str) or not data["paper"]:
+    data = files.read_object_or_empty(tasks_dir / PROGRESS)
+    if not isinstance(data.get("paper"), str) or not data["paper"]:
         return None
     repo, answers = data.get("repo"), data.get("answers")
     texts = answers.items() if isinstance(answers, dict) else ()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from lmr_author import files, recorded
@@ -31,7 +30,7 @@ def environment(task: TaskDir, evaluation: Mapping[str, Any]) -> tuple[tuple[str
 
 def vetting(task: TaskDir) -> tuple[tuple[str, str, str], ...]:
     """(question, answer, justification or evidence) of ``authoring/vetting.json``."""
-    questions = _inner(_read(task.vetting_path), "questions")
+    questions = _inner(files.read_object_or_empty(task.vetting_path), "questions")
     found = []
     for entry in questions.values():
         if isinstance(entry, dict):
@@ -52,7 +51,7 @@ def reviews(task: TaskDir) -> dict[str, Any]:
     now = found.standing
     shown = []
     for path in sorted(task.reviews_folder.glob("*.json")) if task.reviews_folder.is_dir() else []:
-        data = _read(path)
+        data = files.read_object_or_empty(path)
         if data.get("format") != store.FORMAT:
             continue
         items = [item for item in data.get("items", []) if isinstance(item, dict)] if now.open else []
@@ -113,13 +112,13 @@ def history(task: TaskDir, info: TaskInfo, evaluation: Mapping[str, Any]) -> tup
         outcome = "every gate held" if evaluation.get("passed") else "not every gate held"
         found.append(Event(str(evaluation["started"]), f"evaluated: {outcome}"))
     for path in sorted(task.reviews_folder.glob("*.json*")) if task.reviews_folder.is_dir() else []:
-        data = _read(path)
+        data = files.read_object_or_empty(path)
         if data.get("format") == store.FORMAT:
             found.append(
                 Event(str(data.get("created", "")), f"reviewed by {data.get('reviewer', path.stem)}")
             )
     for path, what in ((task.accepted_path, "finding"), (task.equivalent_mutants_path, "mutant")):
-        entries = _read(path).get("accepted")
+        entries = files.read_object_or_empty(path).get("accepted")
         for entry in entries if isinstance(entries, list) else []:
             if isinstance(entry, dict):
                 name = entry.get("code") or entry.get("id")
@@ -131,15 +130,7 @@ def history(task: TaskDir, info: TaskInfo, evaluation: Mapping[str, Any]) -> tup
 
 def provenance(task: TaskDir) -> dict[str, Any]:
     """``authoring/provenance.json``; empty when it is absent or damaged."""
-    return _read(task.provenance_path)
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        data = files.read_json(path) if path.is_file() else {}
-    except LmrError:
-        return {}
-    return data if isinstance(data, dict) else {}
+    return files.read_object_or_empty(task.provenance_path)
 
 
 def _inner(data: Any, *names: str) -> dict[str, Any]:

@@ -32,8 +32,11 @@ def read_answers(path: Path) -> dict[str, Answer]:
 
 
 def load(path: Path) -> tuple[dict[str, Answer], str]:
-    """The answers and the override of an earlier vetting; none when there is no such file, or it is damaged."""
-    data = _document(path)
+    """The answers and the override of an earlier vetting; none when there is no such file.
+
+    Raises LmrError when it, or an answer in it, is damaged: it is going to be written again from what is read.
+    """
+    data = files.read_object_to_change(path)
     entries = data.get("questions", {})
     found = {}
     for name in QUESTIONS:
@@ -41,8 +44,8 @@ def load(path: Path) -> tuple[dict[str, Answer], str]:
         try:
             if isinstance(entry, dict) and entry.get("answer"):
                 found[name] = read_answer(name, entry.get("answer"), entry.get("justification", ""))
-        except UsageError:
-            continue
+        except UsageError as error:
+            raise LmrError(f"{path}: {error.message}", "correct the file by hand, or move it away") from error
     override = data.get("licence_override", "")
     return found, override if isinstance(override, str) else ""
 
@@ -54,7 +57,7 @@ def save(path: Path, vetting: Vetting) -> None:
 
 def of_task(task: TaskDir) -> VetOptions:
     """What to vet for a task that exists: its own paper, and its repository's address. Raises LmrError."""
-    info, earlier = task.load(), _document(task.vetting_path)
+    info, earlier = task.load(), files.read_object_or_empty(task.vetting_path)
     stop = earlier.get("licence_stop")
     return VetOptions(
         str(task.paper_pdf(info)),
@@ -64,15 +67,6 @@ def of_task(task: TaskDir) -> VetOptions:
         stop=stop if isinstance(stop, str) else "",
         known=_evidence_in(earlier),
     )
-
-
-def _document(path: Path) -> dict[str, Any]:
-    """What an earlier vetting wrote; empty when there is no such file, or it is damaged."""
-    try:
-        data = files.read_json(path) if path.is_file() else {}
-    except LmrError:
-        return {}
-    return data if isinstance(data, dict) else {}
 
 
 def _evidence_in(document: Mapping[str, Any]) -> evidence.Evidence:

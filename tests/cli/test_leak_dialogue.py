@@ -12,8 +12,9 @@ from prompt_toolkit.application import create_app_session
 from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from lmr_author import accepted, also_masked
+from lmr_author import accepted, also_masked, files
 from lmr_author.cli import leak_dialogue
+from lmr_author.errors import LmrError
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow.mask import MaskOptions, mask
 from lmr_author.workflow.mask_leaks import OpenLeak
@@ -153,3 +154,13 @@ def test_an_unknown_look_alike_is_refused_with_a_suggestion(task: TaskDir) -> No
     error, hint = refuse(3, "mask", ADD, "--also", "one.py::OldMeter.ad", "--no-input", cwd=task.root)
     assert "no function 'OldMeter.ad'" in error
     assert "did you mean one.py::OldMeter.add" in hint
+
+
+@pytest.mark.parametrize("damaged", ["{", "[]", '{"answers": [{"answer": "mask"}]}', '{"answers": 3}'])
+def test_answers_in_a_damaged_file_are_not_written_over(damaged: str, task: TaskDir) -> None:
+    leaks = masked(task)
+    files.write_text(task.leak_answers_path, damaged)
+    with pytest.raises(LmrError, match=r"leak-answers\.json") as caught:
+        leak_dialogue.settle(task, leaks, task.root)
+    assert "by hand" in caught.value.hint
+    assert task.leak_answers_path.read_text() == damaged

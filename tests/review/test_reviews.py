@@ -15,7 +15,7 @@ from lmr_author import files
 from lmr_author.checks import example_task
 from lmr_author.cli import review_dialogue
 from lmr_author.cli.app import main
-from lmr_author.errors import UsageError
+from lmr_author.errors import LmrError, UsageError
 from lmr_author.review.checklist import HUMAN, Checklist
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow import report_records, status
@@ -297,3 +297,14 @@ def test_damaged_decisions_and_reviews_count_for_nothing(task: TaskDir) -> None:
     assert workflow.where(task).state == "disputed"
     files.write_text(task.reviews_folder / "bo.json", "{")
     assert workflow.where(task).state == "waiting"
+
+
+@pytest.mark.parametrize("damaged", ["{", "[]"])
+def test_a_damaged_file_of_decisions_is_not_written_over(task: TaskDir, damaged: str) -> None:
+    for name in ("ada", "bo", "cy"):
+        said(task, name, core="fail" if name == "ada" else "pass")
+    files.write_text(task.adjudication_path, damaged)
+    with pytest.raises(LmrError, match=r"adjudication\.json.*JSON") as caught:
+        workflow.adjudicate(task, "core", "pass", reason="section 3", by="dee")
+    assert caught.value.hint
+    assert task.adjudication_path.read_text() == damaged

@@ -237,3 +237,18 @@ def test_a_method_is_shown_beside_its_golden_without_indentation(tmp_path: Path)
     module = Module.parse(text.encode(), "a.py")
     found = find(module, Target("a.py", "Loss.forward"))
     assert list(score._lines(module, found.line, found.end_line)) == ["def forward(self, x):", "    return x"]
+
+
+@pytest.mark.parametrize("damaged", ["{", "[]"])
+def test_a_damaged_file_of_grades_is_not_written_over(
+    task: TaskDir, tmp_path: Path, damaged: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = tmp_path / "model-a.py"
+    one.write_text("def pairwise_loss(): ...\n")
+    task.scores_folder.mkdir(parents=True)
+    (task.scores_folder / "ada.json").write_text(damaged)
+    assert graded(task, one, "ada", "logically-correct") == 3
+    shown = capsys.readouterr().err
+    assert "ada.json" in shown and "JSON" in shown and "correct the file by hand" in shown
+    assert (task.scores_folder / "ada.json").read_text() == damaged
+    assert graded(task, one, "bo", "logically-correct") == 0

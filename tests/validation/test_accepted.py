@@ -172,12 +172,13 @@ def test_a_damaged_file_accepts_nothing_and_is_reported(data: bytes, task: TaskD
     assert "LMR802" in codes
 
 
-def test_an_unreadable_file_is_not_overwritten(task: TaskDir) -> None:
-    task.accepted_path.write_bytes(b"no json")
+@pytest.mark.parametrize("data", [b"no json", b"[]"])
+def test_an_unreadable_file_is_not_overwritten(data: bytes, task: TaskDir) -> None:
+    task.accepted_path.write_bytes(data)
 
     with pytest.raises(LmrError):
         _accept(task, "LMR403:legacy/old.py")
-    assert task.accepted_path.read_bytes() == b"no json"
+    assert task.accepted_path.read_bytes() == data
 
 
 def test_a_path_that_leads_outside_is_never_read(task: TaskDir, tmp_path: Path) -> None:

@@ -83,6 +83,27 @@ def test_an_answers_file_in_yaml_and_a_second_run_keeps_it(offline: list[str], t
     assert main(offline) == 0
 
 
+@pytest.mark.parametrize(
+    ("damaged", "why"),
+    [
+        ('{"questions": {"venue": {"answer": "yes"', "not valid JSON"),
+        ("[]", "not a JSON object"),
+        (
+            '{"questions": {"venue": {"answer": "Yes", "justification": "a strong workshop"}}}',
+            "'Yes' is none",
+        ),
+    ],
+)
+def test_answers_in_a_damaged_file_are_not_written_over(
+    offline: list[str], tmp_path: Path, damaged: str, why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "vetting.json").write_text(damaged)
+    assert main(offline) == 3
+    shown = capsys.readouterr().err
+    assert "vetting.json" in shown and why in shown and "correct the file by hand" in shown
+    assert (tmp_path / "vetting.json").read_text() == damaged
+
+
 def test_a_forbidding_licence_is_a_stop_that_a_reason_overrides(offline: list[str], tmp_path: Path) -> None:
     (tmp_path / "code" / "LICENSE").unlink()
     make_repository(tmp_path / "bare", {"train.py": "x = 1\n"})
