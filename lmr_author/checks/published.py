@@ -44,6 +44,10 @@ class Published:
 
 def published(view: TaskView) -> Published:
     """The names under which a goal file of the task may be installed."""
+    return view.memo("published", lambda: _published(view))
+
+
+def _published(view: TaskView) -> Published:
     sure: set[str] = set()
     likely: set[str] = set()
     address = re.sub(r"^(?:\w+\+)?(?:\w+://)?(?:www\.|[\w.-]+@)?", "", view.info.repo_url.strip().lower())
