@@ -8,7 +8,7 @@ import itertools
 from collections import Counter
 from collections.abc import Iterator
 
-from lmr_author.source import FunctionNode, Module, children, form, nodes, walk
+from lmr_author.source import FunctionNode, Module, children, form, is_main_guard, nodes, walk
 
 _QUIET_CALLS = frozenset({"print", "list", "dict", "set", "tuple", "object", "float", "int", "str"})
 _FILLED = frozenset(
@@ -229,21 +229,14 @@ def _read_outside(module: Module, goal: FunctionNode) -> set[str]:
     return {item.id for item in nodes(module.tree) if isinstance(item, ast.Name) and id(item) not in inside}
 
 
-def _is_main_guard(node: ast.AST) -> bool:
-    """Whether it is ``if __name__ == "__main__":``, without an ``else``."""
-    if not isinstance(node, ast.If) or node.orelse or not isinstance(node.test, ast.Compare):
-        return False
-    sides = [node.test.left, *node.test.comparators]
-    return {ast.unparse(side) for side in sides} == {"__name__", "'__main__'"}
-
-
 def module_names(module: Module) -> set[str]:
     """Names bound at a module's top level, in whatever block but the one that only a script runs."""
     names: set[str] = set()
     stack: list[ast.AST] = list(module.tree.body)
     while stack:
         node = stack.pop()
-        if _is_main_guard(node):
+        if is_main_guard(node):
+            stack += node.orelse
             continue
         names |= _bound_by(node)
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from lmr_author.checks.reading import Reading
 from lmr_author.checks.syntax import dotted
-from lmr_author.source import FunctionNode, children, nodes
+from lmr_author.source import FunctionNode, children, is_main_guard, nodes
 
 _CUDA = re.compile(r"^cuda(:\d+)?$")
 
@@ -42,8 +42,7 @@ def unconditional(tree: ast.AST) -> Iterator[ast.AST]:
     while stack:
         node = stack.pop()
         yield node
-        is_main = isinstance(node, ast.If) and "__name__" in ast.unparse(node.test)
-        if isinstance(node, ast.If | ast.IfExp) and not is_main:
+        if isinstance(node, ast.If | ast.IfExp) and not is_main_guard(node):
             stack.append(node.test)
         else:
             stack.extend(reversed(list(children(node))))

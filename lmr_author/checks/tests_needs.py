@@ -15,7 +15,7 @@ from lmr_author.checks.pairing import pair
 from lmr_author.checks.reading import Reading, reading
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
-from lmr_author.source import children
+from lmr_author.source import children, is_main_guard
 
 TEST = f"{REPOSITORY}/unit_test/unit_test_1.py"
 
@@ -196,7 +196,8 @@ def _on_import(tree: ast.Module) -> Iterator[ast.AST]:
         node = stack.pop()
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             continue
-        if isinstance(node, ast.If) and "__name__" in ast.unparse(node.test):
+        if is_main_guard(node):
+            stack += node.orelse
             continue
         yield node
         stack += children(node)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from lmr_author.environment.recipe import Download
 from lmr_author.processes import printable
+from lmr_author.source import is_main_guard
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,7 @@ def _calls(tree: ast.Module) -> list[tuple[ast.Call, bool, dict[str, str]]]:
             inner = {**known, **_defaults(node.args)}
             stack.extend((child, False, inner) for child in body)
             continue
-        inside = isinstance(node, ast.If) and "__main__" in ast.unparse(node.test)
+        inside = is_main_guard(node)
         stack.extend((child, at_import and not inside, known) for child in ast.iter_child_nodes(node))
     return sorted(found, key=lambda item: (item[0].lineno, item[0].col_offset))
 

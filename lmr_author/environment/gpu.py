@@ -12,6 +12,7 @@ from lmr_author.environment.recipe import Fact
 from lmr_author.environment.requirements import read_text
 from lmr_author.errors import LmrError
 from lmr_author.processes import printable
+from lmr_author.source import is_main_guard
 
 _GUARD = re.compile(r"cuda|gpu|device", re.I)
 COMPILES = "compiles CUDA code when run (torch.utils.cpp_extension)"
@@ -37,7 +38,7 @@ def uses_in(tree: ast.Module, path: str) -> Iterator[Fact]:
                 seen.add(text)
                 yield Fact(text, f"{path}:{getattr(node, 'lineno', 1)}")
         inside = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-        inside = inside or "__main__" in test
+        inside = inside or is_main_guard(node)
         stack.extend(
             (child, at_import and not inside) for child in reversed(list(ast.iter_child_nodes(node)))
         )

@@ -20,6 +20,7 @@ from packaging.utils import canonicalize_name
 
 from lmr_author.environment.recipe import Declared, Unused
 from lmr_author.processes import printable
+from lmr_author.source import is_main_guard
 
 if TYPE_CHECKING:
     from lmr_author.environment.code import Code, SourceFile
@@ -205,7 +206,7 @@ def imports_in(tree: ast.Module) -> Iterator[Import]:
             below = [*node.orelse, *node.finalbody]
         elif isinstance(node, ast.If) and _never_at_run_time(node.test):
             below = node.orelse
-        elif isinstance(node, ast.If) and _is_main(node.test):
+        elif is_main_guard(node):
             below, at_once = [*node.body, *node.orelse], False
         else:
             below = ast.iter_child_nodes(node)
@@ -220,10 +221,6 @@ def _never_at_run_time(test: ast.expr) -> bool:
         if name == "TYPE_CHECKING" or re.fullmatch(r"_?(is|has|have)_\w+_(available|installed)", name):
             return True
     return False
-
-
-def _is_main(test: ast.expr) -> bool:
-    return "__name__" in ast.dump(test) and "__main__" in ast.dump(test)
 
 
 def _handles_import_error(node: ast.Try) -> bool:

@@ -143,7 +143,8 @@ def import_time_uses(module: source.Module, definition: source.Definition) -> It
     stack: list[ast.AST] = list(reversed(module.tree.body))
     while stack:
         node = stack.pop()
-        if isinstance(node, ast.If) and "__name__" in ast.dump(node.test):
+        if source.is_main_guard(node):
+            stack += reversed(node.orelse)
             continue
         called = [node.func] if isinstance(node, ast.Call) else getattr(node, "decorator_list", [])
         for item in called:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from lmr_author.source.module import Definition, DefinitionNode, FunctionNode, Module
 from lmr_author.source.regions import Region, outside, region, region_bytes, splice, splice_regions
 from lmr_author.source.targets import find, is_generator, matching, methods, number, suggestion
-from lmr_author.source.tree import children, form, nodes, walk
+from lmr_author.source.tree import children, form, is_main_guard, nodes, walk
 
 __all__ = [
     "Definition",
@@ -25,6 +25,7 @@ __all__ = [
     "find",
     "form",
     "is_generator",
+    "is_main_guard",
     "matching",
     "methods",
     "nodes",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeGuard
 
 _PLAIN = frozenset(
     """
@@ -66,6 +66,25 @@ def children(node: ast.AST) -> list[ast.AST]:
 def nodes(tree: ast.AST) -> tuple[ast.AST, ...]:
     """Everything in a tree, as :func:`walk` has it, kept: many checks look at the same few files."""
     return tuple(walk(tree))
+
+
+def is_main_guard(node: ast.AST) -> TypeGuard[ast.If]:
+    """Whether it is ``if __name__ == "__main__":``, also with a further condition, or misspelt as ``"main"``.
+
+    What stands in its body runs in a script only, or never; what stands in its ``else`` runs on import.
+    """
+    if not isinstance(node, ast.If):
+        return False
+    test = node.test
+    every = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+    return any(map(_compares_name, every))
+
+
+def _compares_name(test: ast.expr) -> bool:
+    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.Eq | ast.Is | ast.In):
+        return False
+    sides = [test.left, *test.comparators]
+    return any(isinstance(side, ast.Name) and side.id == "__name__" for side in sides)
 
 
 def form(node: ast.AST) -> str:

@@ -10,7 +10,7 @@ import typing
 
 import pytest
 
-from lmr_author.source import children, form, nodes, walk
+from lmr_author.source import children, form, is_main_guard, nodes, walk
 
 SNIPPETS = [
     "match x:\n    case {'a': 1, **rest}: pass\n    case A(b=2, c=[1, *others]) as all: pass\n    case None | _: pass",
@@ -62,3 +62,31 @@ def test_a_name_has_one_form_wherever_it_stands() -> None:
     assert isinstance(assignment, ast.Assign)
 
     assert form(assignment.targets[0]) == form(assignment.value)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        '__name__ == "__main__"',
+        '"__main__" == __name__',
+        '__name__ == "__main__" and DEBUG',
+        '__name__ in ("__main__", "__mp_main__")',
+        '__name__ == "main"',
+    ],
+)
+def test_what_a_script_alone_runs(condition: str) -> None:
+    assert is_main_guard(ast.parse(f"if {condition}:\n    pass\n").body[0])
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        'if __name__ != "__main__":\n    pass',
+        'if __name__ == "__main__" or DEBUG:\n    pass',
+        'if __name__.startswith("a"):\n    pass',
+        'if name == "__main__":\n    pass',
+        'while __name__ == "__main__":\n    pass',
+    ],
+)
+def test_what_an_import_may_run_too(statement: str) -> None:
+    assert not is_main_guard(ast.parse(statement).body[0])
