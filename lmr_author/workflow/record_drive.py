@@ -148,11 +148,9 @@ def _run(sandbox: Sandbox, plan: Drive, resume: bool, folder: Path, progress: Pr
     progress(f"running the command{also}")
     try:
         return drive(sandbox, replace(plan, out=resuming.begin(folder, plan)))
-    except LmrError:
-        resuming.forget(folder)
-        raise
-    except KeyboardInterrupt:
-        if resuming.left(folder, plan) is None:
+    except (LmrError, KeyboardInterrupt) as error:
+        # Only what was interrupted can be taken up, and only its complete calls.
+        if isinstance(error, LmrError) or resuming.left(folder, plan) is None:
             resuming.forget(folder)
         raise
 

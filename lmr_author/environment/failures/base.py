@@ -88,6 +88,10 @@ class Explainer(ABC):
         """An explanation of this explainer."""
         return Explanation(self.name, cause, advice, change)
 
+    def fixable(self, cause: str, change: Change) -> Explanation:
+        """An explanation of what ``--fix`` puts right: to make the change is the advice."""
+        return self.told(cause, str(change), change)
+
 
 def compiled(*patterns: str) -> re.Pattern[str]:
     """Alternatives, without regard to case, ``^`` and ``$`` at each line."""

@@ -142,5 +142,4 @@ class SharedLibrary(Explainer):
                 cause, "find out which package of Debian has it (packages.debian.org), and install that"
             )
         also = ("libglib2.0-0",) if package == "libgl1" else ()
-        change = SystemPackages((package, *also))
-        return self.told(cause, str(change), change)
+        return self.fixable(cause, SystemPackages((package, *also)))

@@ -68,5 +68,4 @@ class MissingHeader(Explainer):
             return self.told(
                 cause, "find out which package of Debian has it (packages.debian.org), and install that"
             )
-        change = SystemPackages(packages)
-        return self.told(cause, str(change), change)
+        return self.fixable(cause, SystemPackages(packages))

@@ -261,7 +261,7 @@ class NoProgram(Explainer):
         if package == system_packages.COMPILER:
             names = (package, "python3-dev")
         change = SystemPackages(tuple(dict.fromkeys(names)))
-        return self.told(cause, str(change), change)
+        return self.fixable(cause, change)
 
 
 def being_built(text: str) -> str:

@@ -51,14 +51,13 @@ class NoModule(Explainer):
         system = [system_packages.MODULES[name] for name in modules if name in system_packages.MODULES]
         cause = f"{', '.join(modules)} {'is' if len(modules) == 1 else 'are'} not installed"
         if system:
-            change = SystemPackages(tuple(system))
-            return self.told(cause, str(change), change)
+            return self.fixable(cause, SystemPackages(tuple(system)))
         wanted = tuple(
             dict.fromkeys(package for package in known.values() if package and package not in TORCH_FAMILY)
         )
         if wanted:
             add = Requirements(wanted)
-            return self.told(cause, str(add), add)
+            return self.fixable(cause, add)
         first = modules[0]
         if first in TORCH_FAMILY:
             return self.told(
@@ -109,9 +108,9 @@ class NoProgramAtImport(Explainer):
         package = system_packages.program(program)
         if not package:
             return None
-        change = SystemPackages((package,))
-        return self.told(
-            f"it runs {program} when it is imported, which the image does not have", str(change), change
+        return self.fixable(
+            f"it runs {program} when it is imported, which the image does not have",
+            SystemPackages((package,)),
         )
 
 

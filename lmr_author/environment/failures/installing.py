@@ -43,8 +43,9 @@ class ExternallyManaged(Explainer):
 
     def explain(self, match: re.Match[str], failure: Failure) -> Explanation:
         """The image is ours alone, so there is nothing to protect."""
-        change = Variable("PIP_BREAK_SYSTEM_PACKAGES", "1")
-        return self.told("the base image's Python refuses pip (PEP 668)", str(change), change)
+        return self.fixable(
+            "the base image's Python refuses pip (PEP 668)", Variable("PIP_BREAK_SYSTEM_PACKAGES", "1")
+        )
 
 
 class HashMismatch(Explainer):
@@ -176,8 +177,7 @@ class NoVersion(Explainer):
                 drop,
             )
         if name in RENAMED:
-            change = Requirements((RENAMED[name],))
-            return self.told(f"the package index has no {name}", str(change), change)
+            return self.fixable(f"the package index has no {name}", Requirements((RENAMED[name],)))
         if unknown:
             return self.told(
                 f"the package index has no {name} for the image's Python",

@@ -47,9 +47,8 @@ class NumpyTwo(Explainer):
 
     def explain(self, match: re.Match[str], failure: Failure) -> Explanation:
         """One pin puts all of these right."""
-        change = Requirements(("numpy<2",))
-        return self.told(
-            f"it is made for NumPy 1, and NumPy 2 is installed ({match[0]})", str(change), change
+        return self.fixable(
+            f"it is made for NumPy 1, and NumPy 2 is installed ({match[0]})", Requirements(("numpy<2",))
         )
 
 
@@ -75,8 +74,7 @@ class OldNumpyNames(Explainer):
     def explain(self, match: re.Match[str], failure: Failure) -> Explanation:
         """The last version that had them is 1.23."""
         name = next(group for group in match.groups() if group)
-        change = Requirements(("numpy<1.24",))
-        return self.told(f"it uses np.{name}, which NumPy 1.24 removed", str(change), change)
+        return self.fixable(f"it uses np.{name}, which NumPy 1.24 removed", Requirements(("numpy<1.24",)))
 
 
 class HubCachedDownload(Explainer):
@@ -100,9 +98,9 @@ class HubCachedDownload(Explainer):
     def explain(self, match: re.Match[str], failure: Failure) -> Explanation:
         """``HfFolder`` and ``Repository`` went later, in 1.0."""
         below = "0.26" if match[1] in ("cached_download", "url_to_filename") else "1"
-        change = Requirements((f"huggingface_hub<{below}",))
-        return self.told(
-            f"huggingface_hub {below} removed {match[1]}, which is imported", str(change), change
+        return self.fixable(
+            f"huggingface_hub {below} removed {match[1]}, which is imported",
+            Requirements((f"huggingface_hub<{below}",)),
         )
 
 
@@ -126,9 +124,9 @@ class OldProtobuf(Explainer):
 
     def explain(self, match: re.Match[str], failure: Failure) -> Explanation:
         """As protobuf itself advises."""
-        change = Requirements(("protobuf<3.21",))
-        return self.told(
-            "a library was generated for an older protobuf than is installed", str(change), change
+        return self.fixable(
+            "a library was generated for an older protobuf than is installed",
+            Requirements(("protobuf<3.21",)),
         )
 
 
@@ -152,8 +150,7 @@ class Unmet(Explainer):
 
     def explain(self, match: re.Match[str], failure: Failure) -> Explanation:
         """The library says itself what it needs."""
-        change = Requirements((match[1],))
-        return self.told(f"it needs {match[1]}, and {match[2]} is installed", str(change), change)
+        return self.fixable(f"it needs {match[1]}, and {match[2]} is installed", Requirements((match[1],)))
 
 
 class StrictOverrides(Explainer):
@@ -188,8 +185,9 @@ class StrictOverrides(Explainer):
                 f"no version of overrides fits: 4 compares signatures, 3 needs Python 3.10 ({match[1]})",
                 "use a base image with an older Python",
             )
-        change = Requirements(("overrides<4",))
-        return self.told(f"overrides compares signatures since version 4: {match[1]}", str(change), change)
+        return self.fixable(
+            f"overrides compares signatures since version 4: {match[1]}", Requirements(("overrides<4",))
+        )
 
 
 class OldLibraryName(Explainer):
