@@ -76,35 +76,12 @@ def prove(
         LmrError: not one call reproduces, or none has room in the task, with the reasons.
     """
     room = room or Room()
-    waiting = order_of_choice(calls)
-    proven: list[Proven] = []
-    rejected: list[Rejected] = []
-    versions: dict[str, str] = {}
-    while waiting and len(proven) < wanted:
-        batch = _first(waiting, LOOKED_AT if rivals else wanted - len(proven) + SPARE)
-        waiting = waiting[len(batch) :]
-        progress(f"replaying {len(batch)} of {len(calls)} recorded calls on the golden")
-        golden.add(batch)
-        runs = _replays(golden, batch)
-        precise = golden.precise([call.number for call in batch])
-        versions = versions or _versions(runs[0])
-        for call in batch:
-            golden.complete(call, runs[0])
-            judged = _judge(call, runs, precise.get(call.number), checks or {})
-            if isinstance(judged, Rejected):
-                rejected.append(judged)
-            else:
-                proven.append(judged)
+    proven, rejected, versions = _reproducing(
+        golden, calls, wanted, progress, checks or {}, to_choose=rivals is not None
+    )
     if not proven:
         raise _irreproducible(golden.plan.qualname, rejected)
-    alone = [_fitting([item], room) for item in proven]
-    proven = [item for kept, _ in alone for item in kept]
-    large = [item for _, left_out in alone for item in left_out]
-    if not proven:
-        smallest = min(large, key=lambda item: item.call.stored)
-        raise LmrError(
-            f"no call of {golden.plan.qualname} has room in the task", f"the smallest: {smallest.reason}"
-        )
+    proven, large = _with_room(golden.plan.qualname, proven, room)
     rejected += large
     chosen, noticed = proven[:wanted], Noticed()
     if rivals is not None:
@@ -117,6 +94,53 @@ def prove(
     if not confirmed:
         raise _irreproducible(golden.plan.qualname, failed)
     return Proof(tuple(confirmed), (*failed, *rejected), versions, noticed)
+
+
+def _reproducing(
+    golden: Golden,
+    calls: Sequence[Call],
+    wanted: int,
+    progress: Callable[[str], None],
+    checks: Mapping[str, Mapping[str, Any]],
+    *,
+    to_choose: bool,
+) -> tuple[list[Proven], list[Rejected], dict[str, str]]:
+    """Replay calls until enough reproduce: these, the others, and the versions of what ran them.
+
+    Args:
+        to_choose: whether as many as can be are looked at, to choose from.
+    """
+    waiting = order_of_choice(calls)
+    proven: list[Proven] = []
+    rejected: list[Rejected] = []
+    versions: dict[str, str] = {}
+    while waiting and len(proven) < wanted:
+        batch = _first(waiting, LOOKED_AT if to_choose else wanted - len(proven) + SPARE)
+        waiting = waiting[len(batch) :]
+        progress(f"replaying {len(batch)} of {len(calls)} recorded calls on the golden")
+        golden.add(batch)
+        runs = _replays(golden, batch)
+        precise = golden.precise([call.number for call in batch])
+        versions = versions or _versions(runs[0])
+        for call in batch:
+            golden.complete(call, runs[0])
+            judged = _judge(call, runs, precise.get(call.number), checks)
+            if isinstance(judged, Rejected):
+                rejected.append(judged)
+            else:
+                proven.append(judged)
+    return proven, rejected, versions
+
+
+def _with_room(qualname: str, proven: Sequence[Proven], room: Room) -> tuple[list[Proven], list[Rejected]]:
+    """The calls that have room in the task, each by itself, and the others. Raises LmrError when none has."""
+    alone = [_fitting([item], room) for item in proven]
+    kept = [item for found, _ in alone for item in found]
+    large = [item for _, left_out in alone for item in left_out]
+    if not kept:
+        smallest = min(large, key=lambda item: item.call.stored)
+        raise LmrError(f"no call of {qualname} has room in the task", f"the smallest: {smallest.reason}")
+    return kept, large
 
 
 def _irreproducible(qualname: str, rejected: Sequence[Rejected]) -> LmrError:

@@ -56,8 +56,7 @@ class NoModule(Explainer):
             dict.fromkeys(package for package in known.values() if package and package not in TORCH_FAMILY)
         )
         if wanted:
-            add = Requirements(wanted)
-            return self.fixable(cause, add)
+            return self.fixable(cause, Requirements(wanted))
         first = modules[0]
         if first in TORCH_FAMILY:
             return self.told(

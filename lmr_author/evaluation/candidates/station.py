@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from lmr_author import files, recorded, replaying, source
+from lmr_author import recorded, replaying
 from lmr_author.errors import LmrError, SandboxError
 from lmr_author.evaluation import script
 from lmr_author.evaluation.bench import Bench
-from lmr_author.evaluation.candidates import changes
 from lmr_author.evaluation.candidates.answer import Invalid
 from lmr_author.evaluation.candidates.disk_watch import DiskWatch
-from lmr_author.evaluation.candidates.fitting import Fitted, Place, fit, fit_file, whole_file
+from lmr_author.evaluation.candidates.fitting import Fitted
+from lmr_author.evaluation.candidates.overlays import Overlays
 from lmr_author.evaluation.candidates.predictions import Prediction
 from lmr_author.evaluation.candidates.score import CaseScore, Outcome, Score
 from lmr_author.evaluation.candidates.suspicions import suspicions
@@ -69,7 +69,7 @@ class Station:
     def __init__(self, bench: Bench, options: StationOptions, others: tuple[str, ...] = ()) -> None:
         self.bench = bench
         self.options = options
-        self._others = others
+        self._overlays = Overlays(bench, whole=options.whole_file, others=others)
         self._profile: Profile | None = None
         self._script_seconds = options.start_seconds + options.seconds
 
@@ -127,7 +127,7 @@ class Station:
         """
         started = time.monotonic()
         try:
-            fitted, overlay = self._fitted(prediction)
+            fitted, overlay = self._overlays.of(prediction)
         except Invalid as error:
             return Score(
                 Outcome.INVALID,
@@ -154,47 +154,6 @@ class Station:
     def _judge(self) -> RecordingJudge:
         assert self.bench.recording is not None
         return RecordingJudge(self.bench, self.bench.recording)
-
-    @cached_property
-    def _place(self) -> Place:
-        name = self.bench.implementation.goal_file
-        given = source.Module.parse(self._given(name) or b"", name)
-        return Place(self.bench.masked_module, self.bench.qualnames, given, self._others, self.bench.nth)
-
-    def _given(self, relative: str) -> bytes | None:
-        """A file of the repository as the model was given it."""
-        path = files.inside(self.bench.task.repository(self.bench.info), relative)
-        return path.read_bytes() if path.is_file() else None
-
-    def _fitted(self, prediction: Prediction) -> tuple[Fitted, dict[str, bytes]]:
-        """A prediction in its place, and the files to lay over the masked tree. Raises Invalid."""
-        goal_file, whole = self.bench.implementation.goal_file, self.options.whole_file
-        if prediction.code is not None:
-            fitted = whole_file(prediction.code, self._place) if whole else fit(prediction.code, self._place)
-            return fitted, {goal_file: fitted.data}
-        repository = self.bench.task.repository(self.bench.info)
-        if prediction.patch is not None:
-            changed = changes.patched(prediction.patch, repository)
-        else:
-            assert prediction.tree is not None
-            changed = changes.of_tree(prediction.tree, repository, {goal_file})
-        answer = changed.pop(goal_file, None)
-        if answer is None:
-            answer = self._given(goal_file) or b""
-        fitted = fit_file(answer, self._place, whole=whole)
-        goals = {item.goal_file for item in self.bench.info.implementations}
-        elsewhere = {
-            name: data
-            for name, data in changed.items()
-            if name not in goals
-            and not name.startswith("unit_test/")
-            and name != self.bench.implementation.unit_test_file
-        }
-        if not whole:
-            names = tuple(f"changes {name}" for name in sorted(changed) if name not in goals)
-            return replace(fitted, dropped=(*fitted.dropped, *names)), {goal_file: fitted.data}
-        kept = (*fitted.kept, *(f"changes {name}" for name in sorted(elsewhere)))
-        return replace(fitted, kept=kept), {goal_file: fitted.data, **elsewhere}
 
     def _replayed(self, fitted: Fitted, overlay: Mapping[str, bytes], stop: Stop) -> Score:
         bench, judge = self.bench, self._judge
