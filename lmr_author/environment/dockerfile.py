@@ -60,11 +60,10 @@ def _system(recipe: Recipe, base: BaseImage, compiled: Sequence[str]) -> list[Sy
     if compiled:
         reason = f"compiled when they are installed: {', '.join(compiled)}"
         found["build-essential"] = SystemPackage("build-essential", _plain(reason), "requirements.lock")
-        if not base.torch:
-            # PyTorch's images have Python's headers; Debian's Python has them in a package of its own.
-            found["python3-dev"] = SystemPackage(
-                "python3-dev", "headers for what is compiled", "requirements.lock"
-            )
+    if "build-essential" in found and not base.torch:
+        # PyTorch's images have Python's headers; Debian's Python has them in a package of its own.
+        headers = SystemPackage("python3-dev", "headers for what is compiled", "requirements.lock")
+        found["python3-dev"] = headers
     if base.kind == "devel":
         found.pop("build-essential", None)
     return [replace(item, reason=_plain(item.reason)) for _, item in sorted(found.items())]

@@ -243,9 +243,9 @@ def _write(task: TaskDir, info: TaskInfo, stages: Stages, vetted: dict[str, Any]
     task.unit_test_folder(info).mkdir(exist_ok=True)
     task.golden_folder.mkdir()
     folder = info.repo_folder_name
-    files.write_text(
-        task.dockerfile, environment.render(stages.recipe, stages.base, folder, pinned=stages.lock.pinned)
-    )
+    made = stages.lock
+    text = environment.render(stages.recipe, stages.base, folder, pinned=made.pinned, compiled=made.compiled)
+    files.write_text(task.dockerfile, text)
     files.write_text(task.dockerignore, environment.render_dockerignore(folder))
     files.write_text(task.lock, stages.lock.text)
     now = datetime.now(UTC)

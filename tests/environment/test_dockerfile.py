@@ -77,6 +77,8 @@ def test_java_gets_its_folder_and_what_is_compiled_its_headers() -> None:
     assert "python3-dev" not in render(Recipe(), official, "a", compiled=["fast"]), (
         "PyTorch's images have them"
     )
+    compiler = Recipe(system=(SystemPackage("build-essential", "pyfast is compiled", "requirements.txt:1"),))
+    assert "        python3-dev \\\n" in render(compiler, other, "a")
 
 
 @pytest.mark.parametrize("name", ["", "a b", "../a", "a/b", "-a", ".git", "a\nRUN x", "${X}", 'a"'])

@@ -15,9 +15,11 @@ import pytest
 from lmr_author import resources
 from lmr_author.errors import LmrError, UsageError
 from lmr_author.taskdir import TaskDir
+from lmr_author.workflow import env
 from lmr_author.workflow.new_task import NewTaskOptions, NewTaskResult, default_name, new_task
 from tests.gitrepos import add_link, commit, git, make_repository, tree
 from tests.papers import make_paper
+from tests.servers import Release, package_index
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -112,6 +114,23 @@ def test_the_records_are_valid(tmp_path: Path, pdf: Path, source: Path) -> None:
     assert {item["answer"] for item in vetting["questions"].values()} == {None}
     assert vetting["questions"]["license"]["evidence"] == ["MPL-2.0, recognised in LICENSE"]
     assert made.info.license == "MPL-2.0"
+
+
+def test_what_is_compiled_gets_its_compiler(
+    tmp_path: Path, pdf: Path, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = ["certifi", "idna", "six", *(f"part{number}" for number in range(15))]  # as `pip freeze` has it
+    index = {name: [Release("1.0", "2020-01-01")] for name in whole}
+    index["fast"] = [Release("1.0", "2020-01-01", wheel=False)]
+    commit(source, {"requirements.txt": "".join(f"{name}==1.0\n" for name in [*whole, "fast"])})
+    monkeypatch.delenv("UV_OFFLINE")
+    with package_index(index) as address:
+        monkeypatch.setenv("UV_DEFAULT_INDEX", address)
+        made = make(tmp_path, pdf, source, base_image="me/base:1")
+    assert "there is no wheel: fast" in made.task.lock.read_text()
+    written = made.task.dockerfile.read_text()
+    assert written == env.dockerfile(env.place_of(made.task), dry_run=True).text
+    assert "        build-essential \\\n" in written and "        python3-dev \\\n" in written
 
 
 def test_the_schemas_of_the_records_are_schemas() -> None:

@@ -172,6 +172,14 @@ class Unbuildable(Explainer):
             "pin fastbpe at the first later version",
         ),
         Example(
+            "  Building wheel for fastbpe (setup.py): started\n  ╰─> [9 lines of output]\n"
+            "      fastBPE/fastBPE.cpp:216:12: fatal error: oldthing.h: gone\n"
+            "      error: Command '['x86_64-linux-gnu-g++', '-Wall']' returned non-zero exit status 1\n"
+            "      [end of output]\n  ERROR: Failed building wheel for fastbpe",
+            "cannot be built (oldthing.h: gone)",
+            "pin fastbpe at the first later version",
+        ),
+        Example(
             "      SyntaxError: Missing parentheses in call to 'print'. Did you mean print(...)?\n      [end"
             " of output]\nerror: metadata-generation-failed",
             "written for Python 2",
@@ -279,9 +287,13 @@ def culprit(text: str) -> str:
 
 def _inner(text: str) -> str:
     """The last error that the build itself tells, ``IsADirectoryError: …``; "" when there is none."""
-    told = re.findall(r"lines? of output\]\n([\s\S]*?)\[end of output\]", text)
-    errors = re.findall(r"^\s*((?:[\w.]+(?:Error|Exception|Exit)|error): .*?)\s*$", "\n".join(told), re.M)
-    return errors[-1][:200] if errors else ""
+    told = "\n".join(re.findall(r"lines? of output\]\n([\s\S]*?)\[end of output\]", text))
+    compilers = re.findall(r"^\s*\S+:\d+:(?:\d+:)? (?:fatal )?error: (.*?)\s*$", told, re.M)
+    if compilers:
+        return str(compilers[0])[:200]
+    errors = re.findall(r"^\s*((?:[\w.]+(?:Error|Exception|Exit)|error): .*?)\s*$", told, re.M)
+    plain = [line for line in errors if not line.startswith(("error: Command ", "error: command "))]
+    return (plain or errors)[-1][:200] if errors else ""
 
 
 def _built_with(name: str, needs: tuple[str, ...]) -> Change | None:

@@ -102,6 +102,33 @@ class DiskFull(Explainer):
         )
 
 
+class Removed(Explainer):
+    """Somebody else removed the build's container; its exit code looks like too little memory."""
+
+    name = "container-removed"
+    stages = ("build",)
+    pattern = compiled(
+        r"removal of container \w+ is already in progress",
+        r"No such container: \w+",
+        r"container \w+ is marked for removal",
+    )
+    examples = (
+        Example(
+            "Error removing intermediate container a794f4e563c6: removal of container a794f4e563c66a1b is already in"
+            " progress\nThe command '/bin/sh -c pip install' returned a non-zero code: 137",
+            "removed while it was being built",
+            "again",
+        ),
+    )
+
+    def explain(self, match: re.Match[str], failure: Failure) -> Explanation:
+        """A clean-up of the engine (`docker container prune`, `docker rm -f`), or its end."""
+        return self.told(
+            "the container was removed while it was being built, by a clean-up of the engine or its end",
+            "run the command again, it goes on there",
+        )
+
+
 class Killed(Explainer):
     """The kernel killed it, nearly always for memory."""
 
@@ -189,4 +216,4 @@ class NoBaseImage(Explainer):
         return self.told(f"the base image {image} is not available", advice)
 
 
-MACHINE: tuple[type[Explainer], ...] = (NoBaseImage, DiskFull, Certificates, Unreachable, Killed)
+MACHINE: tuple[type[Explainer], ...] = (NoBaseImage, DiskFull, Certificates, Unreachable, Removed, Killed)
