@@ -15,7 +15,8 @@ from lmr_author.leaks.fragments import Fragment, fragments, passages
 from lmr_author.leaks.generated import is_generated
 from lmr_author.leaks.judge import Level, level, level_of_lines
 from lmr_author.leaks.lines import squeezed
-from lmr_author.leaks.solution import Solution
+from lmr_author.leaks.solution import Solution, left
+from lmr_author.leaks.words import searched
 
 
 @dataclass(frozen=True)
@@ -118,14 +119,16 @@ def in_file(
             Leak("compiled", path, found, share, True, True, where=name)
             for found, share, name in compiled.copies(data, list(bytecode))
         ]
-    found = [(one, left) for one in solutions for trace in one.traces if (left := trace.within(data))]
+    found = left(solutions, data)
     if not found:
         return []
     possible = list({id(one): one for one, _ in found}.values())
-    traces = [left for _, left in found]
+    traces = [trace for _, trace in found]
+    words = searched(frozenset(word for trace in traces for word, _ in trace.words))
 
     def worth(part: bytes) -> bool:
-        return any(trace.within(part) for trace in traces)
+        there = words.within(part)
+        return any(trace.within(part, there) is not None for trace in traces)
 
     lines = max(4 * max(one.source.count("\n") for one in possible), 120)
     pieces = [

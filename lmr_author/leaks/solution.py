@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import cache, cached_property
 
 from lmr_author.leaks import lines as text_lines
 from lmr_author.leaks.statements import Statement, of_function, token_weight
+from lmr_author.leaks.words import searched
 from lmr_author.model import Implementation
 from lmr_author.source import FunctionNode, Module, walk
 
@@ -45,14 +46,18 @@ class Trace:
     def of(cls, words: Sequence[bytes], share: float) -> Trace:
         """A trace of which a share may be missing."""
         weighed = [(word, token_weight("." + word.decode())) for word in words]
-        weighed.sort(key=lambda item: -item[1])  # so that the fewest are looked for in most files
+        weighed.sort(key=lambda item: -item[1])  # so that what is missing is soon too much
         return cls(tuple(weighed), share * sum(weight for _, weight in weighed))
 
-    def within(self, data: bytes) -> Trace | None:
-        """What is left to be looked for in the parts of some bytes; None when too much is missing."""
+    def within(self, data: bytes, there: Set[bytes]) -> Trace | None:
+        """What is left to be looked for in the parts of some bytes; None when too much is missing.
+
+        Args:
+            there: those of the words that stand in the bytes, by themselves or in longer words.
+        """
         found, missing = [], self.missing
         for word in self.words:
-            if word[0] in data:
+            if word[0] in there:
                 found.append(word)
                 continue
             missing -= word[1]
@@ -118,13 +123,29 @@ class Solution:
         local = Trace.of(self.local, 0.4)
         return (outer, local) if len(self.local) >= 3 else (outer,)
 
+    @cached_property
+    def words(self) -> frozenset[bytes]:
+        """The words of all traces."""
+        return frozenset(word for trace in self.traces for word, _ in trace.words)
+
     def may_be_in(self, data: bytes) -> bool:
         """A quick look that rules most places out."""
-        return any(trace.within(data) is not None for trace in self.traces)
+        return bool(left([self], data))
 
     def share_of_lines(self, found: set[str]) -> float:
         """Share of the telling lines that a text has."""
         return len(self.lines & found) / len(self.lines) if self.lines else 0.0
+
+
+def left(solutions: Sequence[Solution], data: bytes) -> list[tuple[Solution, Trace]]:
+    """The solutions that may stand in some bytes, each with the traces that are left of it there."""
+    words = [one.words for one in solutions]
+    there = searched(words[0] if len(words) == 1 else frozenset().union(*words)).within(data)
+    found = []
+    for one in solutions:
+        parts = [trace.within(data, there) for trace in one.traces]
+        found += [(one, part) for part in parts if part is not None]
+    return found
 
 
 def solution(
