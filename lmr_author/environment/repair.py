@@ -270,6 +270,12 @@ def requirements(lock: str) -> list[str]:
     return sorted(_plain(text) for name, text in entries(lock) if name)
 
 
+def pins(lock: str) -> list[tuple[str, str]]:
+    """The requirements of a lock that name one version, as (normalised name, ``name==version``)."""
+    plain = ((name, _plain(text).partition(";")[0].strip()) for name, text in entries(lock) if name)
+    return [(name, text) for name, text in plain if "==" in text]
+
+
 def _plain(text: str) -> str:
     return re.split(r"\s+--hash|\s*\\\n|\s+#", text.strip())[0].strip()
 

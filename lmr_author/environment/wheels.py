@@ -140,8 +140,15 @@ def is_compiled(pin: str, base: BaseImage, *, date: datetime | None = None, offl
     If it has none at all it is most likely Python alone, and its source is as good. Of a package without a version,
     only those before ``date`` are looked at.
     """
-    older = (replace(base, python=python) for python in _older(base.python))
-    return any(_found(pin, one, date, offline) for one in older)
+    return bool(newest_python(pin, base, date=date, offline=offline))
+
+
+def newest_python(pin: str, base: BaseImage, *, date: datetime | None = None, offline: bool = False) -> str:
+    """The newest Python before the image's that a package (or one version) has a wheel for; "" when there is none."""
+    older = (
+        python for python in _older(base.python) if _found(pin, replace(base, python=python), date, offline)
+    )
+    return next(older, "")
 
 
 def _older(python: str) -> list[str]:

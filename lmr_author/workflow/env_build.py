@@ -23,7 +23,7 @@ from lmr_author.sandbox.factory import image_tag
 from lmr_author.staging import tree_path
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow import env_facts
-from lmr_author.workflow.env_repair import Repair, Repairs
+from lmr_author.workflow.env_repair import Repair, Repairs, with_its_python
 from lmr_author.workflow.preparing import sandbox_of
 
 Say = Callable[[str], None]
@@ -240,6 +240,8 @@ def _broken(task: TaskDir, options: BuildOptions, error: SandboxBuildError) -> B
             f"the image could not be built: {found.cause}",
             f"{found.advice} (log: {task.logs_folder / 'build.log'})",
         ) from error
+    if found is not None:
+        found = with_its_python(found, task, options.base_image)
     return Broken(error.message, error.step, error.line, error.said, found)
 
 

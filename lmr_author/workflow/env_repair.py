@@ -25,8 +25,8 @@ from lmr_author.environment.failures.changes import (
 )
 from lmr_author.environment.parsing import parse_requirement
 from lmr_author.environment.recipe import Declared, is_exact
-from lmr_author.environment.repair import Index, Texts, repaired, requirements
-from lmr_author.environment.wheels import nearest, not_before
+from lmr_author.environment.repair import Index, Texts, pins, repaired, requirements
+from lmr_author.environment.wheels import nearest, newest_python, not_before
 from lmr_author.errors import LmrError
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow import env_facts, env_lock
@@ -204,6 +204,19 @@ def _next_wheel(pin: str, known: env_facts.Known, python: str) -> str:
     item = parse_requirement(pin, "requirements.lock")
     base = choose_base(Recipe(), known.base.reference or None, python)
     return nearest(item, Recipe(date=known.date), base, tried=True) if isinstance(item, Declared) else ""
+
+
+def with_its_python(found: Explanation, task: TaskDir, base_image: str | None) -> Explanation:
+    """An explanation of a package that cannot be built, with the newest Python that its version has a wheel for."""
+    if not isinstance(found.change, Wheel):
+        return found
+    pin = next((text for name, text in pins(env_facts.text(task.lock)) if name == found.change.name), "")
+    known = env_facts.known(task, base_image)
+    base = choose_base(Recipe(), known.base.reference or None, known.python)
+    python = newest_python(pin, base) if pin else ""
+    if not python:
+        return found
+    return replace(found, advice=f"{found.advice}; {pin} has wheels for Python {python} and older ones only")
 
 
 def _difference(before: Texts, after: Texts) -> str:

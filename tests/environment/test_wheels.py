@@ -10,7 +10,7 @@ import pytest
 
 from lmr_author.environment import Lock, Recipe, choose_base, lock
 from lmr_author.environment.recipe import Declared
-from lmr_author.environment.wheels import nearest, not_before, with_wheels
+from lmr_author.environment.wheels import nearest, newest_python, not_before, with_wheels
 from tests.servers import Release, only_index
 
 OLD, NEW = ("cp37-cp37m", "cp38-cp38"), ("cp310-cp310", "cp311-cp311")
@@ -68,6 +68,13 @@ def test_the_nearest_version_with_a_wheel(text: str, found: str) -> None:
 
 def test_where_a_source_was_no_help_the_next_version_with_a_wheel_is() -> None:
     assert nearest(item("plain==1.0"), Recipe(date=DATE), BASE, tried=True) == "plain==1.1"
+
+
+@pytest.mark.parametrize(
+    ("pin", "python"), [("fast==1.0", "3.8"), ("fast==1.1", "3.10"), ("plain==1.0", ""), ("none==1", "")]
+)
+def test_the_newest_python_that_has_a_wheel(pin: str, python: str) -> None:
+    assert newest_python(pin, BASE) == python
 
 
 def test_only_what_has_no_wheel_is_changed_and_each_change_is_told() -> None:

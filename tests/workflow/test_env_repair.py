@@ -12,7 +12,7 @@ from lmr_author.environment.failures.changes import BuiltWith, Change, Drop, New
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow.env import place_of
 from lmr_author.workflow.env_lock import LockOptions, lock
-from lmr_author.workflow.env_repair import Repairs
+from lmr_author.workflow.env_repair import Repairs, with_its_python
 from tests.servers import Release, only_index
 from tests.support import make_task
 
@@ -160,3 +160,11 @@ def test_what_excludes_one_another_is_locked_again(task: TaskDir) -> None:
     # A lock that somebody edited is left alone.
     task.lock.write_text(task.lock.read_text() + "more==1\n")
     assert repairs(task).repair(because(Relaxed()), "3.11") is None
+
+
+def test_what_cannot_be_built_is_told_with_the_python_that_it_was_made_for(task: TaskDir) -> None:
+    task.lock.write_text("# for Python 3.11\nfast==1.0\nloss==2.0\n")
+    told = with_its_python(because(Wheel("fast")), task, None)
+    assert told.advice == "do it; fast==1.0 has wheels for Python 3.8 and older ones only"
+    for change in (Wheel("source"), Drop("fast", "it fails"), BuiltWith("fast", ("setuptools",))):
+        assert with_its_python(because(change), task, None) == because(change)
