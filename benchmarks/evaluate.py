@@ -80,7 +80,7 @@ def gate(task: TaskDir, runs: int, base_image: str) -> None:
             "-w",
             made.inside,
         ]
-        command += ["-e", f"PYTHONPATH={made.inside}", image_tag(task.name), "python"]
+        command += ["-e", f"PYTHONPATH={made.inside}", image_tag(task.name, task.root), "python"]
         command += [made.implementation.unit_test_file]
         times: dict[str, list[float]] = {"floor": [], "ours": []}
         for _ in range(runs):

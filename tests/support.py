@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 from lmr_author.model import TaskInfo
+from lmr_author.sandbox.factory import image_tag
 from lmr_author.taskdir import TaskDir
 
 LOSSES = b'''\
@@ -52,6 +54,13 @@ meter = Meter(2)
 for x in (1.0, 2.0, 3.0):
     meter.add(x)
 """
+
+
+def remove_image(task: TaskDir) -> None:
+    """Remove what a task's builds have left in the Docker engine."""
+    tag = image_tag(task.name, task.root)
+    for name in (tag, tag.replace(":latest", ":partial")):
+        subprocess.run(["docker", "rmi", "-f", name], capture_output=True, check=False)
 
 
 def make_task(tasks: Path, name: str = "1-Small", repository: str = "small-repo") -> TaskDir:

@@ -15,7 +15,7 @@ from lmr_author import files
 from lmr_author.errors import SandboxBuildError, SandboxError
 from lmr_author.sandbox.base import OnLine
 from lmr_author.sandbox.build_log import BuildLog, Labelled, labelled, rebased
-from lmr_author.sandbox.docker_engine import GONE_HINT, IMAGE_LABEL, TASK_LABEL
+from lmr_author.sandbox.docker_engine import GONE_HINT, IMAGE_LABEL
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -45,9 +45,12 @@ def build(
 
     Raises SandboxBuildError that carries the failing instruction and what it said.
     """
+    from docker.errors import APIError
+
     seen = BuildLog()
     partial = tag.rpartition(":")[0]
     sent = _dockerfile(context, args.get("BASE_IMAGE", ""))
+    before = _image_named(client, tag)
     stream = _Stream(client, context, sent.text, tag, args, no_cache)
     try:
         with ExitStack() as stack:
@@ -68,8 +71,30 @@ def build(
     if not stream.image:
         # Whatever has the tag now is an earlier build's.
         raise SandboxError("the Docker engine went away during the build", GONE_HINT)
-    _remove_superseded(client, partial, tag)
+    with suppress(APIError):
+        client.api.remove_image(f"{partial}:partial")
+    if before:
+        remove_nameless(client, before)
     return stream.image
+
+
+def _image_named(client: DockerClient, tag: str) -> str:
+    """The id of the image that has a name; "" when there is none."""
+    from docker.errors import ImageNotFound
+
+    try:
+        return str(client.images.get(tag).id)
+    except ImageNotFound:
+        return ""
+
+
+def remove_nameless(client: DockerClient, image: str) -> None:
+    """Remove an image that has no name any more; one that a container or another image is made of stays."""
+    from docker.errors import APIError
+
+    with suppress(APIError):
+        if not client.images.get(image).tags:
+            client.api.remove_image(image)
 
 
 def _dockerfile(context: Path, base: str) -> Labelled:
@@ -107,7 +132,6 @@ class _Stream:
             "tag": tag,
             "buildargs": dict(args),
             "nocache": no_cache,
-            "labels": {TASK_LABEL: tag},
             "rm": True,
             "forcerm": True,
             # The build needs the package index, which may be reachable only the way the host reaches it.
@@ -186,15 +210,3 @@ def _explained(tag: str, seen: BuildLog, sent: Labelled, reason: str, log: Path 
         line=line,
         said=(*seen.said, *reason.splitlines()),
     )
-
-
-def _remove_superseded(client: DockerClient, partial: str, tag: str) -> None:
-    """Remove the name of the unfinished image, and the images that this one replaces."""
-    from docker.errors import APIError
-
-    with suppress(APIError):
-        client.api.remove_image(f"{partial}:partial")
-    for image in client.images.list(filters={"dangling": True, "label": f"{TASK_LABEL}={tag}"}):
-        # One that a container of another run still uses stays until the next build.
-        with suppress(APIError):
-            client.api.remove_image(str(image.id))

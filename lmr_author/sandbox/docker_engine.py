@@ -19,7 +19,6 @@ OWNER_LABEL = "org.lmr-author.owner"
 """On each container: who runs it. (A container also inherits its image's labels, so those say nothing.)"""
 SESSION_LABEL = "org.lmr-author.session"
 IMAGE_LABEL = "org.lmr-author"
-TASK_LABEL = "org.lmr-author.task"
 
 GREETING_SECONDS = 30
 """So long an engine has to answer that it is there."""

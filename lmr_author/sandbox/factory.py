@@ -6,6 +6,7 @@ import os
 import re
 from pathlib import Path
 
+from lmr_author import files
 from lmr_author.errors import UsageError
 from lmr_author.sandbox.base import Sandbox
 
@@ -32,7 +33,7 @@ def open_sandbox(
     Args:
         kind: one of :data:`KINDS`.
         context: the folder with the task's Dockerfile (docker).
-        name: the task's name; it becomes the image's tag (docker).
+        name: the task's name, which the image's begins with (docker).
         python: the interpreter (local); None is the one that runs this.
         base_image: replaces the Dockerfile's ``BASE_IMAGE`` (docker).
         repo_folder: the Dockerfile's ``DIR``: the repository's folder (docker).
@@ -54,14 +55,19 @@ def open_sandbox(
 
     build_args = _build_args(base_image, repo_folder)
     return DockerSandbox(
-        context, tag=image_tag(name), build_args=build_args, log=log, no_cache=no_cache, gpus=gpus
+        context, tag=image_tag(name, context), build_args=build_args, log=log, no_cache=no_cache, gpus=gpus
     )
 
 
-def image_tag(name: str) -> str:
-    """The name of a task's image: ``1-DPO`` gives ``lmr-author/1-dpo:latest``."""
+def image_tag(name: str, folder: Path) -> str:
+    """The name of a task's image: ``1-DPO`` gives ``lmr-author/1-dpo-5f0c93ab:latest``.
+
+    What is added stands for the folder: tasks of one name, in several folders of tasks, have an image each. A task
+    that was moved gets a new one, made of the same layers.
+    """
     plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-    return f"lmr-author/{plain[:100].rstrip('-') or 'task'}:latest"
+    place = files.sha256_bytes(os.fsencode(folder.resolve()))[:8]
+    return f"lmr-author/{plain[:100].rstrip('-') or 'task'}-{place}:latest"
 
 
 def _build_args(base_image: str | None, repo_folder: str) -> dict[str, str]:

@@ -193,7 +193,7 @@ def _require_room(task: TaskDir, info: TaskInfo, options: BuildOptions, say: Say
     try:
         with engine_errors():
             base = docker_disk.image_bytes(client, known.base.reference) if known.base.reference else None
-            built = docker_disk.image_bytes(client, image_tag(task.name))
+            built = docker_disk.image_bytes(client, image_tag(task.name, task.root))
             free = docker_disk.free_bytes(client)
     finally:
         client.close()
@@ -255,7 +255,7 @@ def _facts(
         "built": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "seconds": round(seconds, 3),
         "image": held["image"],
-        "tag": image_tag(task.name),
+        "tag": image_tag(task.name, task.root),
         "base_image": env_facts.known(task, options.base_image).base.reference,
         "engine": held["engine"],
         "dockerfile_sha256": files.sha256_file(task.dockerfile),

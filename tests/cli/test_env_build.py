@@ -17,7 +17,7 @@ import pytest
 
 from lmr_author.taskdir import TaskDir
 from tests.cli.program import ENVIRONMENT, PROGRAM, Ended, assert_no_traceback, lmr, validate_with, wait_for
-from tests.support import make_task
+from tests.support import make_task, remove_image
 
 BASE = os.environ.get("LMR_TEST_BASE_IMAGE", "lmr-author/base:bookworm")
 
@@ -28,8 +28,7 @@ def task(tmp_path: Path) -> Iterator[TaskDir]:
     made = make_task(tmp_path, f"1-eb{uuid.uuid4().hex[:8]}")
     write(made)
     yield made
-    for name in ("latest", "partial"):
-        subprocess.run(["docker", "rmi", "-f", f"lmr-author/{made.name}:{name}"], capture_output=True)
+    remove_image(made)
 
 
 def write(task: TaskDir, *more: str, base: str = BASE) -> None:

@@ -21,7 +21,7 @@ from lmr_author.workflow.record import RecordOptions, record
 from tests.cli.program import snapshot
 from tests.evaluation.foreign import PLAIN_PYTHON, foreign_task
 from tests.evaluation.hostile import CORRECT, HOSTILE, returns
-from tests.support import make_task
+from tests.support import make_task, remove_image
 
 BASE_IMAGE = os.environ.get("LMR_TEST_BASE_IMAGE", "lmr-author/base:bookworm")
 HINGE = "pkg/losses.py::hinge"
@@ -93,7 +93,7 @@ def test_hostile_candidates_score_nothing_and_harm_nothing(task: TaskDir, tmp_pa
 
 @pytest.mark.docker
 @pytest.mark.timeout(900)
-def test_hostile_candidates_in_docker(task: TaskDir, tmp_path: Path) -> None:
+def test_hostile_candidates_in_docker(task: TaskDir, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """In an image with everything of the task in it, as hand-made Dockerfiles make it."""
     copied = TaskDir(tmp_path / "1-Copied")
     shutil.copytree(task.root, copied.root)
@@ -104,6 +104,7 @@ def test_hostile_candidates_in_docker(task: TaskDir, tmp_path: Path) -> None:
         golden = f"runpy.run_path('{place}/golden_files/losses_golden.py')['hinge'](x, margin)"
         answers.append((f"runs the golden {number}", returns(golden, "import runpy")))
 
+    request.addfinalizer(lambda: remove_image(copied))
     found = judged(copied, answers, tmp_path / "out", sandbox="docker", python=None)
 
     for number in (0, 1):

@@ -22,15 +22,26 @@ COMPONENT = re.compile(r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*")
 @pytest.mark.parametrize(
     ("name", "tag"), [("1-DPO", "1-dpo"), ("Tree of_Thoughts!", "tree-of-thoughts"), ("漢", "task")]
 )
-def test_tag_of_a_task(name: str, tag: str) -> None:
-    assert image_tag(name) == f"lmr-author/{tag}:latest"
+def test_tag_of_a_task(name: str, tag: str, tmp_path: Path) -> None:
+    assert re.fullmatch(rf"lmr-author/{tag}-[0-9a-f]{{8}}:latest", image_tag(name, tmp_path))
+
+
+def test_tasks_of_one_name_have_a_tag_each_however_their_folder_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = tmp_path / "a" / "1-DPO", tmp_path / "b" / "1-DPO"
+    one.mkdir(parents=True)
+    (tmp_path / "link").symlink_to(one)
+    monkeypatch.chdir(tmp_path)
+    assert image_tag("1-DPO", one) != image_tag("1-DPO", other)
+    assert image_tag("1-DPO", one) == image_tag("1-DPO", Path("a/1-DPO")) == image_tag("1-DPO", Path("link"))
 
 
 @given(st.text())
 def test_every_tag_is_valid(name: str) -> None:
-    repository, _, version = image_tag(name).removeprefix("lmr-author/").partition(":")
+    repository, _, version = image_tag(name, Path("/tasks")).removeprefix("lmr-author/").partition(":")
     assert COMPONENT.fullmatch(repository)
-    assert (len(repository) <= 100, version) == (True, "latest")
+    assert (len(repository) <= 109, version) == (True, "latest")
 
 
 @pytest.mark.parametrize("kind", ["local", "auto", "docker"])

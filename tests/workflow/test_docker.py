@@ -19,7 +19,7 @@ from lmr_author.taskdir import TaskDir
 from lmr_author.workflow.demo import DemoHooks, demo
 from lmr_author.workflow.evaluate import EvaluateOptions, evaluate
 from lmr_author.workflow.mask import MaskOptions, mask
-from tests.support import make_task
+from tests.support import make_task, remove_image
 
 BASE = "lmr-author/base:bookworm"
 pytestmark = pytest.mark.docker
@@ -66,11 +66,14 @@ def test_an_interrupted_evaluation_leaves_no_container(tmp_path: Path, base: str
     assert b"interrupted" in said and b"Traceback" not in said
     assert left_of(task) == []
     assert not task.evaluation_path.exists()
+    remove_image(task)
 
 
 def left_of(task: TaskDir) -> list[Any]:
     """Containers of a task's image; those of other runs on this machine are none of ours."""
-    found: list[Any] = connect().api.containers(all=True, filters={"ancestor": image_tag(task.name)})
+    found: list[Any] = connect().api.containers(
+        all=True, filters={"ancestor": image_tag(task.name, task.root)}
+    )
     return found
 
 
@@ -94,3 +97,4 @@ def test_the_demo_holds_in_docker_and_a_broken_dockerfile_does_not(tmp_path: Pat
     assert {gate.status for gate in broken.gates[1:]} == {GateStatus.SKIPPED}
     assert not broken.passed
     assert left_of(task) == []
+    remove_image(task)
