@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lmr_author.errors import SandboxError
+from lmr_author.interrupts import HeldInterrupts
 from lmr_author.sandbox import owner
 from lmr_author.sandbox.base import Command, ExecResult, Limits, OnLine, Sandbox
 from lmr_author.sandbox.bounded import Bounded
 from lmr_author.sandbox.commands import DEFAULT_ENV, by_depth, check, last_words, lent, signal_code
-from lmr_author.sandbox.docker_build import build
+from lmr_author.sandbox.docker_build import build, remove_nameless
 from lmr_author.sandbox.docker_engine import (
     OWNER_LABEL,
     SESSION_LABEL,
@@ -91,6 +92,7 @@ class DockerSandbox(Sandbox):
                 client, self._context, self._tag, self._build_args, on_line, self._log,
                 no_cache=self._no_cache,
             )  # fmt: skip
+            self._hold(client)
             info = client.info()
         self._cpus = float(info["NCPU"])
         return {
@@ -122,9 +124,11 @@ class DockerSandbox(Sandbox):
         from docker.errors import DockerException
         from requests.exceptions import RequestException
 
-        with suppress(DockerException, RequestException):
+        with HeldInterrupts(), suppress(DockerException, RequestException):
             for container in containers(self._client, f"{SESSION_LABEL}={self._session}"):
                 remove(self._client, container["Id"])
+            if self._image:
+                remove_nameless(self._client, self._image)
         self._client.close()
         self._client = None
 
@@ -132,6 +136,20 @@ class DockerSandbox(Sandbox):
         if self._client is None:
             self._client = connect()
         return self._client
+
+    def _hold(self, client: DockerClient) -> None:
+        """Keep the image while this is open, by a container that is never started.
+
+        Another build of the same task may take the image's name away, and would remove it between two runs.
+        """
+        labels = {OWNER_LABEL: owner.me(), SESSION_LABEL: self._session}
+        client.api.create_container(
+            self._image,
+            name=f"lmr-author-{uuid.uuid4().hex}",
+            command=["true"],
+            labels=labels,
+            network_disabled=True,
+        )
 
     def _probe(self) -> str:
         """Find the image's Python and coreutils' timeout. Returns Python's version."""

@@ -175,10 +175,11 @@ def owner_script(tmp_path: Path, backend: str, docker_context_or_none: Path | No
         f"    box = DockerSandbox(Path(context), tag='{TAG}', build_args={{}})\n"
         "else:\n"
         "    box = LocalSandbox(use_bubblewrap=backend == 'local-bwrap')\n"
-        "box.prepare()\n"
         "mounts = (Mount(Path(shared), '/shared', writable=True),)\n"
         "argv = ('python', '-c', code, '/shared/beat')\n"
-        "box.run(Command(argv, mounts, limits=Limits(seconds=float(seconds))))\n"
+        "with box:\n"
+        "    box.prepare()\n"
+        "    box.run(Command(argv, mounts, limits=Limits(seconds=float(seconds))))\n"
     )
     return [sys.executable, str(script), backend, str(docker_context_or_none)]
 

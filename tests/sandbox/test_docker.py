@@ -187,6 +187,38 @@ def test_rebuild_leaves_no_nameless_image(context: Path, tag: str, base_image: s
     assert made_from(context, "dangling") == []
 
 
+def test_an_image_stays_while_a_sandbox_is_open(context: Path, tag: str, base_image: str) -> None:
+    """Also when the same task is built anew meanwhile, as with another base image; then it goes."""
+    stamp = Command(("cat", "/number"))
+    write(context, base_image, "RUN echo one > /number")
+    with DockerSandbox(context, tag=tag, build_args={}) as first:
+        first.prepare()
+        write(context, base_image, "RUN echo two > /number")
+        with DockerSandbox(context, tag=tag, build_args={}) as second:
+            second.prepare()
+            assert (first.run(stamp).stdout, second.run(stamp).stdout) == (b"one\n", b"two\n")
+        assert first.run(stamp).stdout == b"one\n"
+    assert made_from(context, "containers", "dangling") == []
+    with DockerSandbox(context, tag=tag, build_args={}) as following:
+        assert following.run(stamp).stdout == b"two\n"
+
+
+def test_an_image_to_which_somebody_gave_a_name_stays(context: Path, tag: str, base_image: str) -> None:
+    own = tag.replace("/test-", "/test-own-")
+    write(context, base_image, "RUN echo one > /number")
+    with DockerSandbox(context, tag=tag, build_args={}) as sandbox:
+        image = sandbox.prepare()["image"]
+    try:
+        subprocess.check_call(["docker", "tag", image, own])
+        write(context, base_image, "RUN echo two > /number")
+        with DockerSandbox(context, tag=tag, build_args={}) as sandbox:
+            assert sandbox.prepare()["image"] != image
+        form = ["docker", "image", "inspect", "-f", "{{.Id}}", own]
+        assert subprocess.check_output(form, text=True).strip() == image
+    finally:
+        subprocess.run(["docker", "rmi", "-f", own], capture_output=True, check=False)
+
+
 def test_repaired_build_goes_on_and_drops_the_partial_image(context: Path, tag: str, base_image: str) -> None:
     write(context, base_image, "RUN date +%N > /stamp\nRUN exit 1")
     with DockerSandbox(context, tag=tag, build_args={}) as sandbox:
