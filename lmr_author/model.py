@@ -69,7 +69,8 @@ class Target:
 
     def __str__(self) -> str:
         suffix = f"#{self.nth}" if self.nth else f":{self.line}" if self.line else ""
-        return f"{self.path}::{self.qualname}{suffix}"
+        dash = "./" if self.path.startswith("-") else ""  # on a command line it would be an option
+        return f"{dash}{self.path}::{self.qualname}{suffix}"
 
 
 @dataclass(frozen=True)

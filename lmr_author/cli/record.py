@@ -153,4 +153,7 @@ def _words(target: str | None, rest: list[str]) -> tuple[str | None, tuple[str, 
     if target is not None and "::" not in target:
         # `record -- python driver.py`: the parser cannot know that the first word is the command's.
         return None, (target, *rest), ()
+    if rest[:1] == ["import"]:
+        words = " ".join(["lmr-author record import", str(target), *rest[1:]])
+        raise UsageError("`import` comes before the target and its files", f"as in: {words}")
     return target, tuple(rest), ()

@@ -44,6 +44,11 @@ def locate(repository: Path, text: str, here: Path) -> Target:
             )
         if os.path.lexists(candidate):
             raise TargetError(f"{target.path} is {_kind(candidate)}, not a file", "name a .py file")
+    as_typed = text.strip().partition("::")[0]
+    if "\\" in as_typed and any((folder / as_typed).is_file() for folder in (repository, here)):
+        raise TargetError(
+            f"the name of {as_typed} holds a backslash, which info.json cannot name", "rename the file"
+        )
     raise TargetError(f"no file {target.path!r} in {repository.name}/", _similar_files(repository, target))
 
 

@@ -38,6 +38,7 @@ def test_mistakes_in_what_is_imported(masked: TaskDir, tmp_path: Path) -> None:
     for words, told in [
         (["import"], "record import needs a file"),
         (["import", HINGE], "record import needs a file"),
+        ([HINGE, "import", "a.json"], f"as in: lmr-author record import {HINGE} a.json"),
         (["import", "nothing.npz"], "there is no file nothing.npz"),
         (["import", "a.json", "--map", "x"], "not a mapping"),
     ]:

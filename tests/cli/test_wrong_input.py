@@ -193,6 +193,22 @@ def test_an_ambiguous_target(fresh: TaskDir) -> None:
     assert "x + 1" in path.read_text() and "x + 2" not in path.read_text()
 
 
+def test_a_file_whose_name_begins_with_a_dash(fresh: TaskDir) -> None:
+    (fresh.root / "small-repo" / "-dash.py").write_text("def f(x):\n    y = x\n    return y\n")
+    error, hint = refuse(USAGE, "mask", "-dash.py::f", "--no-input", cwd=fresh.root)
+    assert "no such option" in error and "written ./-dash.py::f" in hint
+    done = succeed("mask", "./-dash.py::f", "--no-input", cwd=fresh.root)
+    assert "masked ./-dash.py::f" in done.err
+    assert "lmr-author record ./-dash.py::f --" in done.err
+    succeed("unmask", "./-dash.py::f", cwd=fresh.root)
+
+
+def test_a_file_whose_name_holds_a_backslash(fresh: TaskDir) -> None:
+    (fresh.root / "small-repo" / "a\\b.py").write_text("def f(x):\n    y = x\n    return y\n")
+    error, hint = mask(fresh, "a\\b.py::f")
+    assert "a\\b.py holds a backslash" in error and "rename" in hint
+
+
 def test_a_target_that_is_masked_already(masked: TaskDir) -> None:
     error, hint = mask(masked, HINGE)
     assert "already masked, as implementation 1" in error
