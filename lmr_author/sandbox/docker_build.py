@@ -50,7 +50,7 @@ def build(
     seen = BuildLog()
     partial = tag.rpartition(":")[0]
     sent = _dockerfile(context, args.get("BASE_IMAGE", ""))
-    before = _image_named(client, tag)
+    before, unfinished = _image_named(client, tag), _image_named(client, f"{partial}:partial")
     stream = _Stream(client, context, sent.text, tag, args, no_cache)
     try:
         with ExitStack() as stack:
@@ -67,14 +67,16 @@ def build(
         if log is not None:
             with log.open("a", encoding="utf-8") as file:
                 print(reason, file=file)
+        if unfinished:
+            remove_nameless(client, unfinished)  # it stays where this build went on there
         raise _explained(tag, seen, sent, reason, log) from error
     if not stream.image:
         # Whatever has the tag now is an earlier build's.
         raise SandboxError("the Docker engine went away during the build", GONE_HINT)
     with suppress(APIError):
         client.api.remove_image(f"{partial}:partial")
-    if before:
-        remove_nameless(client, before)
+    for image in filter(None, (before, unfinished)):
+        remove_nameless(client, image)
     return stream.image
 
 

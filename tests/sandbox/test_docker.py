@@ -187,6 +187,20 @@ def test_rebuild_leaves_no_nameless_image(context: Path, tag: str, base_image: s
     assert made_from(context, "dangling") == []
 
 
+def test_a_failed_build_that_becomes_another_leaves_no_nameless_image(
+    context: Path, tag: str, base_image: str
+) -> None:
+    for number in range(3):
+        write(context, base_image, f"RUN echo {number} > /number\nRUN exit 1")
+        with DockerSandbox(context, tag=tag, build_args={}) as sandbox, pytest.raises(SandboxBuildError):
+            sandbox.prepare()
+        assert made_from(context, "dangling") == []
+    write(context, base_image, "RUN echo done > /number")
+    with DockerSandbox(context, tag=tag, build_args={}) as sandbox:
+        sandbox.prepare()
+    assert made_from(context, "containers", "dangling") == []
+
+
 def test_an_image_stays_while_a_sandbox_is_open(context: Path, tag: str, base_image: str) -> None:
     """Also when the same task is built anew meanwhile, as with another base image; then it goes."""
     stamp = Command(("cat", "/number"))
