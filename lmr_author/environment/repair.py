@@ -217,7 +217,18 @@ def _with_requirements(wanted: tuple[str, ...], texts: Texts, change: Change, in
         fits = name in held and name not in unmet
         if not fits or any(not index.fit(made[one], held[name]) for one in unmet if one in made):
             lock = with_requirement(lock, line)
+    if isinstance(change, Requirements) and change.of in held:
+        for line in _unfit(held[change.of], held, change, index):
+            lock = with_requirement(lock, line)
     return replace(texts, lock=lock)
+
+
+def _unfit(pin: str, held: dict[str, str], change: Requirements, index: Index) -> list[str]:
+    """What a pin needs and a lock has in a version that does not fit it, as lines that do."""
+    lines = index.resolve((pin, *change.texts), change)
+    made = {canonicalize_name(Requirement(line).name): line for line in lines}
+    others = {name: line for name, line in made.items() if name in held and held[name] not in (pin, line)}
+    return [line for name, line in others.items() if not index.fit(pin, held[name])]
 
 
 def _met(lock: str, name: str, wanted: Requirement) -> bool:

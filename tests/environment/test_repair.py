@@ -44,6 +44,8 @@ DOCKERFILE = (
 LOCK = "# pinned\nanyio==1\nnumpy==2.1.0\nzipp==3\n"
 INDEX = {
     "numpy<2": ["numpy==1.26.4"],
+    "tokens>=2": ["tokens==2"],
+    "learner==5": ["anyio==2", "hub==2", "learner==5"],
     "setuptools<58": ["setuptools==57.5"],
     "opencv-python-headless": ["numpy==1.26.4", "opencv-python-headless==4.8"],
 }
@@ -58,8 +60,8 @@ def resolve(wanted: tuple[str, ...], made: Change) -> list[str]:
 
 
 def fit(pin: str, other: str) -> bool:
-    """Whether two pins can be installed together: the earlier zipp needs an earlier anyio."""
-    return (pin, other) != ("zipp==2", "anyio==1")
+    """Whether two pins can be installed together: the earlier zipp needs an earlier anyio, the learner a later hub."""
+    return (pin, other) not in (("zipp==2", "anyio==1"), ("learner==5", "hub==1"))
 
 
 def next_wheel(pin: str) -> str:
@@ -161,6 +163,16 @@ def test_a_requirement_replaces_its_like_and_brings_only_what_is_not_there() -> 
     after = change(Requirements(("opencv-python-headless",)))
     assert after is not None
     assert after.lock == "# pinned\nanyio==1\nnumpy==2.1.0\nopencv-python-headless==4.8\nzipp==3\n"
+
+
+def test_what_else_a_package_misses_is_put_right_with_the_first() -> None:
+    """A list of pins that contradicts itself costs one build, not one for each contradiction."""
+    lock = Texts(DOCKERFILE, "anyio==1\nhub==1\nlearner==5\ntokens==1\n")
+    alone = change(Requirements(("tokens>=2",)), lock)
+    assert alone == Texts(DOCKERFILE, "anyio==1\nhub==1\nlearner==5\ntokens==2\n")
+    after = change(Requirements(("tokens>=2",), of="learner"), lock)
+    assert after == Texts(DOCKERFILE, "anyio==1\nhub==2\nlearner==5\ntokens==2\n")
+    assert change(Requirements(("tokens>=2",), of="another"), lock) == alone
 
 
 def test_nothing_is_changed_without_a_version_for_it() -> None:

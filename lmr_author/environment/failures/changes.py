@@ -17,9 +17,13 @@ class SystemPackages:
 
 @dataclass(frozen=True)
 class Requirements:
-    """Put requirements into the lock, pinned as of the commit's date; in place of what it has of the same name."""
+    """Put requirements into the lock, pinned as of the commit's date; in place of what it has of the same name.
+
+    Where they are only the first that a package of the lock (``of``) misses, so is the rest of what it needs.
+    """
 
     texts: tuple[str, ...]
+    of: str = ""
 
     def __str__(self) -> str:
         return f"put {', '.join(self.texts)} into requirements.lock, as of the commit's date"

@@ -140,6 +140,7 @@ class Unmet(Explainer):
     )
     examples = (
         Example(
+            '  File "/usr/lib/python3/dist-packages/transformers/utils/versions.py", line 44, in _compare_versions\n'
             "ImportError: tokenizers>=0.19,<0.20 is required for a normal functioning of this module, but found"
             " tokenizers==0.15.2.",
             "it needs tokenizers>=0.19,<0.20, and tokenizers==0.15.2 is installed",
@@ -149,8 +150,11 @@ class Unmet(Explainer):
     )
 
     def explain(self, match: re.Match[str], failure: Failure) -> Explanation:
-        """The library says itself what it needs."""
-        return self.fixable(f"it needs {match[1]}, and {match[2]} is installed", Requirements((match[1],)))
+        """The library says itself what it needs, one thing at a time."""
+        folders = re.findall(r"-packages/(\w+)/", failure.text)
+        of = canonicalize_name(package_names().get(folders[-1]) or folders[-1]) if folders else ""
+        change = Requirements((match[1],), of)
+        return self.fixable(f"it needs {match[1]}, and {match[2]} is installed", change)
 
 
 class StrictOverrides(Explainer):
