@@ -12,7 +12,6 @@ from lmr_author.checks.example_texts import DOCKERFILE, REPOSITORY, UNIT_TEST
 from lmr_author.checks.installs import (
     requirements,
 )
-from lmr_author.checks.lookup import unit_test_path
 from lmr_author.checks.pairing import pairs
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Severity
@@ -240,7 +239,7 @@ class LogFolderExists(DockerCheck):
 
     def run_file(self, view: TaskView, parsed: Dockerfile) -> Iterator[Finding]:
         """One finding for each test."""
-        from lmr_author.checks.reading import reading
+        from lmr_author.checks.reading import reading_of
 
         if view.repository is None:
             return
@@ -249,9 +248,8 @@ class LogFolderExists(DockerCheck):
         )
         folders = {entry.relative for entry in view.entries if entry.kind == "folder"}
         for one in pairs(view):
-            path = unit_test_path(view, one.implementation)
-            test = reading(view, path)
-            if test is None or test.makes_folders or path is None:
+            test = reading_of(view, one.implementation)
+            if test is None or test.makes_folders:
                 continue
             for folder in test.log_folders:
                 last = folder.rstrip("/").rpartition("/")[2]
@@ -263,6 +261,6 @@ class LogFolderExists(DockerCheck):
                     f"logs into {folder}, and nothing makes that folder",
                     "call os.makedirs(..., exist_ok=True) in the test, or `RUN mkdir -p` in the Dockerfile",
                     implementation=one.implementation,
-                    path=path,
+                    path=test.path,
                 )
                 break

@@ -9,10 +9,10 @@ from functools import partial
 from pathlib import Path
 
 from lmr_author.checks.listing import Entry
-from lmr_author.checks.lookup import golden_files, is_file, unit_test_path
+from lmr_author.checks.lookup import golden_files, is_file
 from lmr_author.checks.pairing import pair
 from lmr_author.checks.path_texts import HOME
-from lmr_author.checks.reading import Reading, reading
+from lmr_author.checks.reading import Reading, reading_of
 from lmr_author.checks.syntax import imported_modules
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Implementation
@@ -63,13 +63,11 @@ def imports(view: TaskView, implementation: Implementation) -> Imports | None:
 
 
 def _imports(view: TaskView, implementation: Implementation) -> Imports | None:
-    path = unit_test_path(view, implementation)
-    test = reading(view, path)
-    goal = pair(view, implementation).goal_path
-    if test is None or path is None or goal is None or view.repository is None:
+    test, goal = reading_of(view, implementation), pair(view, implementation).goal_path
+    if test is None or goal is None or view.repository is None:
         return None
-    bases = _bases(test, view.repository, path)
-    reached, by_name, files = _follow(view, test, path, goal, bases)
+    bases = _bases(test, view.repository)
+    reached, by_name, files = _follow(view, test, goal, bases)
     dynamic = any(
         name.rpartition(".")[2] in _DYNAMIC or name.startswith("subprocess") for _, _, name in test.calls
     )
@@ -79,13 +77,13 @@ def _imports(view: TaskView, implementation: Implementation) -> Imports | None:
         by_name,
         dynamic,
         files,
-        _foreign(view, test, path, bases, implementation),
+        _foreign(view, test, bases, implementation),
     )
 
 
-def _bases(test: Reading, repository: Path, path: Path) -> list[Path]:
+def _bases(test: Reading, repository: Path) -> list[Path]:
     """Folders that Python searches: the test's own, the repository, and those the test adds."""
-    found = [path.parent, repository]
+    found = [test.path.parent, repository]
     for _, node, name in test.calls:
         if (
             name in ("sys.path.insert", "sys.path.append", "path.insert", "path.append", "site.addsitedir")
@@ -116,18 +114,18 @@ def _locate(view: TaskView, name: str, level: int, place: Path, bases: list[Path
 
 
 def _follow(
-    view: TaskView, test: Reading, path: Path, goal: Path, bases: list[Path]
+    view: TaskView, test: Reading, goal: Path, bases: list[Path]
 ) -> tuple[bool, bool, tuple[Path, ...]]:
     assert view.repository is not None
     suffixes = view.memo("suffixes", lambda: _suffixes(view))
-    seen: dict[Path, None] = {path: None}
-    waiting: list[tuple[Module, Path]] = [(test.module, path)]
+    seen: dict[Path, None] = {test.path: None}
+    waiting: list[tuple[Module, Path]] = [(test.module, test.path)]
     loose = False
     while waiting and len(seen) < MAX_FILES:
         module, place = waiting.pop(0)
         for name, level in imported_modules(module.tree):
             found = _locate(view, name, level, place, bases)
-            if not found and not level and place == path and "." in name:
+            if not found and not level and place == test.path and "." in name:
                 entry = suffixes.get(name)
                 if entry is not None:
                     option = view.path(entry)
@@ -214,7 +212,7 @@ def _golden(view: TaskView, test: Reading) -> tuple[int, str]:
 
 
 def _foreign(
-    view: TaskView, test: Reading, path: Path, bases: list[Path], implementation: Implementation
+    view: TaskView, test: Reading, bases: list[Path], implementation: Implementation
 ) -> tuple[int, str]:
     """A module that is not in the repository and from which the target's own name comes."""
     wanted = {implementation.goal_function.strip(), implementation.class_name.strip().partition(".")[0]} - {
@@ -226,7 +224,7 @@ def _foreign(
             continue
         if not wanted & {alias.name for alias in node.names}:
             continue
-        local = _locate(view, node.module, 0, path, bases) or node.module in suffixes
+        local = _locate(view, node.module, 0, test.path, bases) or node.module in suffixes
         if not local and not _in_repository(view, node.module.partition(".")[0]):
             return node.lineno, node.module
     return 0, ""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from lmr_author.checks.lookup import unit_test_path
-from lmr_author.checks.reading import Reading, reading
+from lmr_author.checks.reading import Reading, reading_of
 from lmr_author.checks.syntax import dotted, texts
 from lmr_author.checks.view import TaskView
 from lmr_author.source import nodes
@@ -14,7 +13,7 @@ from lmr_author.source import nodes
 
 def logs_elsewhere(view: TaskView, test: Reading) -> bool:
     """Whether verdicts are looked for in logs: another test of the task has one, or there is a folder for them."""
-    others = (reading(view, unit_test_path(view, one)) for one in view.implementations)
+    others = (reading_of(view, one) for one in view.implementations)
     return any(one is not None and one is not test and one.log_files for one in others) or any(
         view.in_repository(entry) == "unit_test/logs" for entry in view.repository_entries
     )

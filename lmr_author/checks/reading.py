@@ -8,17 +8,24 @@ from functools import cached_property
 from pathlib import Path
 
 from lmr_author.checks.file_uses import FileUse, file_uses
-from lmr_author.checks.lookup import is_file
+from lmr_author.checks.lookup import is_file, unit_test_path
 from lmr_author.checks.path_texts import HOME, PathTexts
 from lmr_author.checks.syntax import dotted, imported_modules, single_assignments, texts
 from lmr_author.checks.view import TaskView
+from lmr_author.model import Implementation
 from lmr_author.source import Module, nodes
 
 
 class Reading:
-    """A unit test and the modules beside it that it imports."""
+    """A unit test and the modules beside it that it imports.
 
-    def __init__(self, module: Module, relative: str, helpers: tuple[Module, ...]) -> None:
+    Attributes:
+        path: where it is.
+        relative: its path in the repository; its name when it lies outside.
+    """
+
+    def __init__(self, path: Path, module: Module, relative: str, helpers: tuple[Module, ...]) -> None:
+        self.path = path
         self.module = module
         self.relative = relative
         self.helpers = helpers
@@ -89,6 +96,11 @@ class Reading:
         return PathTexts(self.relative, self.environment).of(node)
 
 
+def reading_of(view: TaskView, implementation: Implementation) -> Reading | None:
+    """An implementation's unit test read; None when it is absent or not Python 3."""
+    return reading(view, unit_test_path(view, implementation))
+
+
 def reading(view: TaskView, path: Path | None) -> Reading | None:
     """A unit test read; None when it is absent or not Python 3."""
     if path is None:
@@ -104,7 +116,7 @@ def _read(view: TaskView, path: Path) -> Reading | None:
         relative = path.relative_to(view.repository).as_posix()
     except ValueError:
         relative = path.name
-    return Reading(module, relative, tuple(_helpers(view, path, module)))
+    return Reading(path, module, relative, tuple(_helpers(view, path, module)))
 
 
 def _helpers(view: TaskView, path: Path, module: Module) -> Iterator[Module]:

@@ -11,9 +11,8 @@ from lmr_author.checks.follow import (
     Imports,
     imports,
 )
-from lmr_author.checks.lookup import unit_test_path
 from lmr_author.checks.pairing import pair
-from lmr_author.checks.reading import Reading, reading
+from lmr_author.checks.reading import Reading, reading_of
 from lmr_author.checks.syntax import dotted
 from lmr_author.checks.tests_imports import IMPORT, TEST
 from lmr_author.checks.view import TaskView
@@ -96,18 +95,16 @@ class CallsTheTarget(ImplementationCheck):
 
     def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
         """At most one finding; none when LMR505 has said where the function comes from instead."""
-        path = unit_test_path(view, implementation)
-        test, found = reading(view, path), imports(view, implementation)
+        test, found = reading_of(view, implementation), imports(view, implementation)
         if (
             test is None
             or found is None
-            or path is None
             or found.golden[0]
             or found.foreign[0]
-            or path == pair(view, implementation).goal_path
+            or test.path == pair(view, implementation).goal_path
         ):
             return
-        where: Where = {"implementation": implementation, "path": path}
+        where: Where = {"implementation": implementation, "path": test.path}
         line = _replaced(test, implementation)
         if line:
             message = f"replaces {implementation.qualname} by a stand-in before it is called"

@@ -9,9 +9,9 @@ from lmr_author.checks.base import Example, ImplementationCheck
 from lmr_author.checks.comparing import Comparison, comparisons, reads_file
 from lmr_author.checks.copies import copied_name
 from lmr_author.checks.example_texts import REPOSITORY, UNIT_TEST
-from lmr_author.checks.lookup import function_names, unit_test_path
+from lmr_author.checks.lookup import function_names
 from lmr_author.checks.pairing import pair
-from lmr_author.checks.reading import reading
+from lmr_author.checks.reading import reading_of
 from lmr_author.checks.syntax import dotted
 from lmr_author.checks.tests_outcome import START, TEST
 from lmr_author.checks.view import TaskView
@@ -132,9 +132,8 @@ class ComparesTwoThings(ImplementationCheck):
 
     def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
         """One finding, at the first such comparison."""
-        path = unit_test_path(view, implementation)
-        test = reading(view, path)
-        if test is None or path is None:
+        test = reading_of(view, implementation)
+        if test is None:
             return
         names = _names(view, implementation)
         names |= _callers(test.module.tree, names)
@@ -149,7 +148,7 @@ class ComparesTwoThings(ImplementationCheck):
             if message:
                 pointer = f"L{one.node.lineno}"
                 yield self.finding(
-                    view, message, hint, implementation=implementation, path=path, pointer=pointer
+                    view, message, hint, implementation=implementation, path=test.path, pointer=pointer
                 )
                 return
 

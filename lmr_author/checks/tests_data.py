@@ -10,9 +10,9 @@ from lmr_author.checks.base import Example, ImplementationCheck
 from lmr_author.checks.example_texts import REPOSITORY, UNIT_TEST
 from lmr_author.checks.file_uses import FileUse
 from lmr_author.checks.json_keys import missing_keys
-from lmr_author.checks.lookup import did_you_mean, is_file, is_folder, unit_test_path
+from lmr_author.checks.lookup import did_you_mean, is_file, is_folder
 from lmr_author.checks.path_texts import HOME
-from lmr_author.checks.reading import Reading, reading
+from lmr_author.checks.reading import Reading, reading_of
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation
 
@@ -90,9 +90,8 @@ class FixturesExist(ImplementationCheck):
 
     def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
         """One finding for each missing file."""
-        path = unit_test_path(view, implementation)
-        test = reading(view, path)
-        if test is None or path is None or view.repository is None:
+        test = reading_of(view, implementation)
+        if test is None or view.repository is None:
             return
         written = {use.name for use in test.uses if use.writes}
         known = view.memo("names", lambda: {entry.name for entry in view.repository_entries})
@@ -112,7 +111,7 @@ class FixturesExist(ImplementationCheck):
                 did_you_mean(shown, files, 0.75)
                 or "store it in unit_test/, and name it relative to the test's own folder",
                 implementation=implementation,
-                path=path,
+                path=test.path,
                 pointer=f"L{use.line}",
             )
         for line, folder in self._missing_folders(view, test):
@@ -121,7 +120,7 @@ class FixturesExist(ImplementationCheck):
                 f"lists {folder}, which is not there",
                 "store the cases in a folder of unit_test/",
                 implementation=implementation,
-                path=path,
+                path=test.path,
                 pointer=f"L{line}",
             )
         for line, key, name in missing_keys(view, test):
@@ -130,7 +129,7 @@ class FixturesExist(ImplementationCheck):
                 f"reads {key!r} from {name}, which has no such key",
                 "store the cases under the name that the test reads",
                 implementation=implementation,
-                path=path,
+                path=test.path,
                 pointer=f"L{line}",
             )
 
@@ -240,9 +239,8 @@ class WritesNoExpectations(ImplementationCheck):
 
     def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
         """One finding, at the first such file."""
-        path = unit_test_path(view, implementation)
-        test = reading(view, path)
-        if test is None or path is None:
+        test = reading_of(view, implementation)
+        if test is None:
             return
         read = {use.path for use in test.uses if not use.writes}
         for use in test.uses:
@@ -252,7 +250,7 @@ class WritesNoExpectations(ImplementationCheck):
                     f"writes {use.path.removeprefix(HOME + '/')}, which it reads expected values from",
                     "store the golden's values once; the test only reads them",
                     implementation=implementation,
-                    path=path,
+                    path=test.path,
                     pointer=f"L{use.line}",
                 )
                 return

@@ -16,9 +16,8 @@ from lmr_author.checks.follow import (
 )
 from lmr_author.checks.installs import normalised, requirements
 from lmr_author.checks.leak_package import is_own
-from lmr_author.checks.lookup import unit_test_path
 from lmr_author.checks.published import published
-from lmr_author.checks.reading import reading
+from lmr_author.checks.reading import Reading, reading_of
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
 from lmr_author.source import nodes
@@ -89,9 +88,8 @@ class ImportsTheGoalFile(ImplementationCheck):
 
     def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
         """At most one finding."""
-        path = unit_test_path(view, implementation)
-        found = imports(view, implementation)
-        if found is None or path is None:
+        test, found = reading_of(view, implementation), imports(view, implementation)
+        if test is None or found is None:
             return
         line, name = found.golden
         if line:
@@ -106,17 +104,17 @@ class ImportsTheGoalFile(ImplementationCheck):
                 if found.reaches
                 else f"import from {implementation.goal_file}"
             )
-            yield self._at(view, implementation, path, line, message, hint, severity)
+            yield self._at(view, implementation, test.path, line, message, hint, severity)
             return
         line, name = found.foreign
-        if not line and (found.only_by_name or _appends_only(view, path)):
-            line, name = self._installed(view, path)
+        if not line and (found.only_by_name or _appends_only(test)):
+            line, name = self._installed(view, test)
         if line:
             message = f"imports the target from {name}, which is not a file of the repository"
             yield self._at(
                 view,
                 implementation,
-                path,
+                test.path,
                 line,
                 message,
                 f"import it from {implementation.goal_file}",
@@ -144,10 +142,10 @@ class ImportsTheGoalFile(ImplementationCheck):
         )
 
     @staticmethod
-    def _installed(view: TaskView, path: Path) -> tuple[int, str]:
+    def _installed(view: TaskView, test: Reading) -> tuple[int, str]:
         """An imported package that the image installs, too: from an index, or from the published repository."""
-        parsed, test = dockerfile.read(view), reading(view, path)
-        if parsed is None or test is None:
+        parsed = dockerfile.read(view)
+        if parsed is None:
             return 0, ""
         wanted = [text for _, text in requirements(view, parsed)]
         names = {normalised(re.split(r"[\s=<>!~\[;@#]", text, maxsplit=1)[0]) for text in wanted}
@@ -163,8 +161,7 @@ class ImportsTheGoalFile(ImplementationCheck):
         return 0, ""
 
 
-def _appends_only(view: TaskView, path: Path) -> bool:
+def _appends_only(test: Reading) -> bool:
     """Whether a test puts folders behind the installed packages, and none before them."""
-    test = reading(view, path)
-    called = {name for _, _, name in test.calls} if test else set()
+    called = {name for _, _, name in test.calls}
     return "sys.path.append" in called and "sys.path.insert" not in called

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from lmr_author.checks.base import Check, Example
 from lmr_author.checks.example_task import second_files, second_implementation
-from lmr_author.checks.lookup import unit_test_path
 from lmr_author.checks.pairing import pairs
-from lmr_author.checks.reading import Reading, reading
+from lmr_author.checks.reading import Reading, reading_of
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation
 
@@ -47,12 +46,11 @@ class OwnLogFile(Check):
         """One finding for each test that writes a log of another one."""
         owners: dict[str, dict[Path, Implementation]] = {}
         for one in pairs(view):
-            path = unit_test_path(view, one.implementation)
-            test = reading(view, path)
-            if test is None or path is None:
+            test = reading_of(view, one.implementation)
+            if test is None:
                 continue
             for log in _logs(test):
-                owners.setdefault(log, {}).setdefault(path, one.implementation)
+                owners.setdefault(log, {}).setdefault(test.path, one.implementation)
         for log, tests in sorted(owners.items()):
             for path, implementation in tests.items() if len(tests) > 1 else ():
                 others = [str(other.index) for other in tests.values() if other is not implementation]

@@ -5,15 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 from lmr_author.checks.base import Example, ImplementationCheck
 from lmr_author.checks.example_texts import REPOSITORY, UNIT_TEST
-from lmr_author.checks.lookup import unit_test_path
 from lmr_author.checks.outcome import outcome
 from lmr_author.checks.printing import logs_elsewhere, only_printed
-from lmr_author.checks.reading import Reading, reading
+from lmr_author.checks.reading import Reading, reading_of
 from lmr_author.checks.sites import is_assert_name, is_exit
 from lmr_author.checks.syntax import dotted
 from lmr_author.checks.tests_outcome import TEST
@@ -98,11 +96,10 @@ class VerdictMarkers(ImplementationCheck):
 
     def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
         """At most one finding."""
-        path = unit_test_path(view, implementation)
-        test = reading(view, path)
-        if test is None or path is None:
+        test = reading_of(view, implementation)
+        if test is None:
             return
-        wrong = _misplaced_log(view, test, path)
+        wrong = _misplaced_log(view, test)
         if wrong is None:
             wrong = _told_wrongly(view, test) if "Passed" in " ".join(test.constants) else _not_told(test)
         if wrong is not None:
@@ -111,7 +108,7 @@ class VerdictMarkers(ImplementationCheck):
                 wrong.message,
                 wrong.hint,
                 implementation=implementation,
-                path=path,
+                path=test.path,
                 pointer=f"L{wrong.line}" if wrong.line else "",
                 severity=wrong.severity,
             )
@@ -126,15 +123,15 @@ class _Wrong(NamedTuple):
     severity: Severity = Severity.WARNING
 
 
-def _misplaced_log(view: TaskView, test: Reading, path: Path) -> _Wrong | None:
+def _misplaced_log(view: TaskView, test: Reading) -> _Wrong | None:
     """What to say of a test that logs where nobody looks."""
-    if not view.in_repository_path(path).startswith("unit_test/"):
+    if not view.in_repository_path(test.path).startswith("unit_test/"):
         return None  # LMR511 says it
     elsewhere = [log for log in sorted(test.log_files) if log.startswith(("@/", "/")) and "*" not in log]
     if not elsewhere or any(log.startswith("@/unit_test/logs/") for log in test.log_files):
         return None
     message = f"logs to {elsewhere[0].removeprefix('@/')}; the verdict is looked for in unit_test/logs/"
-    return _Wrong(message, f"log to unit_test/logs/{path.stem}.log", 0)
+    return _Wrong(message, f"log to unit_test/logs/{test.path.stem}.log", 0)
 
 
 def _told_wrongly(view: TaskView, test: Reading) -> _Wrong | None:

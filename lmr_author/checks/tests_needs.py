@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from lmr_author.checks.base import Example, ImplementationCheck
 from lmr_author.checks.example_texts import GOLDEN, MASKED, REPOSITORY, UNIT_TEST
 from lmr_author.checks.follow import imports
-from lmr_author.checks.lookup import unit_test_path
 from lmr_author.checks.needs import corpus_call, installs_corpora, needs
 from lmr_author.checks.needs_gpu import cuda_line
 from lmr_author.checks.pairing import pair
-from lmr_author.checks.reading import Reading, reading
+from lmr_author.checks.reading import Reading, reading, reading_of
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
 from lmr_author.source import children, is_main_guard
@@ -135,9 +134,8 @@ class RunsAnywhere(ImplementationCheck):
 
     def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
         """One finding for each kind of need."""
-        path = unit_test_path(view, implementation)
-        test = reading(view, path)
-        if test is None or path is None:
+        test = reading_of(view, implementation)
+        if test is None:
             return
         said: set[str] = set()
         for what, line in [
@@ -153,7 +151,7 @@ class RunsAnywhere(ImplementationCheck):
                     f"needs {what.replace(':', ',', 1)}",
                     "use small stored inputs and the CPU, or guard it with torch.cuda.is_available()",
                     implementation=implementation,
-                    path=path,
+                    path=test.path,
                     pointer=f"L{line}" if line else "",
                 )
 

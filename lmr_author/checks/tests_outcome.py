@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from lmr_author.checks import dockerfile
 from lmr_author.checks.base import Example, ImplementationCheck
 from lmr_author.checks.example_texts import DOCKERFILE, REPOSITORY, UNIT_TEST
-from lmr_author.checks.lookup import unit_test_path
 from lmr_author.checks.outcome import outcome
-from lmr_author.checks.reading import reading
+from lmr_author.checks.reading import reading_of
 from lmr_author.checks.sites import quiet_hook
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation
@@ -95,9 +94,8 @@ class CanFail(ImplementationCheck):
 
     def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
         """At most one finding."""
-        path = unit_test_path(view, implementation)
-        test = reading(view, path)
-        if test is None or path is None:
+        test = reading_of(view, implementation)
+        if test is None:
             return
         found = outcome(view, test)
         if found.reached:
@@ -106,7 +104,7 @@ class CanFail(ImplementationCheck):
             if _image_runs_pytest(view):
                 return
             message = (
-                f"run as a script, as LMR-Bench does (`python {path.name}`), it only defines its tests: none of"
+                f"run as a script, as LMR-Bench does (`python {test.path.name}`), it only defines its tests: none of"
                 " them runs, and it exits with 0"
             )
             hint = (
@@ -130,7 +128,7 @@ class CanFail(ImplementationCheck):
                 "it cannot fail: no assertion or exit code depends on the result",
                 "assert the comparison instead of logging it",
             )
-        yield self.finding(view, message, hint, implementation=implementation, path=path)
+        yield self.finding(view, message, hint, implementation=implementation, path=test.path)
 
 
 def _image_runs_pytest(view: TaskView) -> bool:
@@ -198,9 +196,8 @@ class NothingSwallowed(ImplementationCheck):
 
     def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
         """One finding, at the first such `try`."""
-        path = unit_test_path(view, implementation)
-        test = reading(view, path)
-        if test is None or path is None:
+        test = reading_of(view, implementation)
+        if test is None:
             return
         lines = outcome(view, test).swallowed
         if lines:
@@ -210,7 +207,7 @@ class NothingSwallowed(ImplementationCheck):
                 f"an `except` swallows failures of the test{more}",
                 "let the exception through, or end the handler with `raise` or sys.exit(1)",
                 implementation=implementation,
-                path=path,
+                path=test.path,
                 pointer=f"L{lines[0]}",
             )
         line = quiet_hook(test.module.tree)
@@ -220,6 +217,6 @@ class NothingSwallowed(ImplementationCheck):
                 "sys.excepthook ends the process with 0, whatever went wrong",
                 "leave sys.excepthook alone, or end it with sys.exit(1)",
                 implementation=implementation,
-                path=path,
+                path=test.path,
                 pointer=f"L{line}",
             )
