@@ -97,13 +97,19 @@ def compile_once(attempt: Attempt, recipe: Recipe, base: BaseImage, seconds: flo
         _write(folder / "requirements.in", [item.text for item in attempt.declared])
         _write(folder / "constraints.txt", [*(item.text for item in attempt.constraints), *attempt.above])
         own = [recipe.project] if recipe.project else []
-        own += sorted(TORCH_NEEDS - {item.name for item in attempt.declared})
+        own += sorted(_torch_needs(base) - {item.name for item in attempt.declared})
         # A backport may refuse the image's Python by an upper bound, which uv does not look at.
         own += sorted(BACKPORTS)
         _write(folder / "excludes.txt", [*sorted(TORCH_FAMILY), *NVIDIA, *own])
         env = {key: value for key, value in os.environ.items() if key != "VIRTUAL_ENV"}
         env |= {"UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"}
         return processes.run(_arguments(program, attempt, recipe, base), cwd=folder, env=env, seconds=seconds)
+
+
+def _torch_needs(base: BaseImage) -> frozenset[str]:
+    """What the image has because its PyTorch needs it: before 2.0 that was nearly nothing."""
+    old = bool(base.torch) and Version(base.torch) < Version("2.0")
+    return frozenset({"typing-extensions"}) if old else TORCH_NEEDS
 
 
 def _write(path: Path, lines: list[str]) -> None:

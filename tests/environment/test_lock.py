@@ -44,10 +44,13 @@ def resolve(
     guessed: tuple[str, ...] = (),
     project: str = "",
     seconds: float = 60,
+    torch: str = "",
 ) -> Lock:
     declared = [Declared(text.partition("=")[0].partition(">")[0], text, "r.txt:1") for text in requirements]
     declared += [Declared(text, text, f"import {text}", guessed=True) for text in guessed]
-    recipe = Recipe(tuple(declared), date=datetime.fromisoformat(date).replace(tzinfo=UTC), project=project)
+    image = (Declared("torch", f"torch=={torch}", "r.txt:1"),) if torch else ()
+    day = datetime.fromisoformat(date).replace(tzinfo=UTC)
+    recipe = Recipe(tuple(declared), torch=image, date=day, project=project)
     with package_index(INDEX if index is None else index) as address:
         monkeypatch.setenv("UV_DEFAULT_INDEX", address)
         return lock(recipe, choose_base(recipe), seconds=seconds)
@@ -95,6 +98,21 @@ def test_a_part_of_python_itself_does_not_come_in_by_another(monkeypatch: pytest
         "dataclasses": [Release("0.8", "2020-11-13")],
     }
     assert lines(resolve(monkeypatch, "old", index=index)) == ["old==1.0"]
+
+
+@pytest.mark.parametrize(
+    ("torch", "pinned"), [("1.12.1", ["filelock==3.0", "user==1.0"]), ("2.0.1", ["user==1.0"])]
+)
+def test_what_pytorch_brings_is_left_to_the_image(
+    monkeypatch: pytest.MonkeyPatch, torch: str, pinned: list[str]
+) -> None:
+    index = {
+        "user": [Release("1.0", "2022-01-01", ("filelock", "typing-extensions"))],
+        "filelock": [Release("3.0", "2022-01-01")],
+        "typing-extensions": [Release("4.0", "2022-01-01")],
+    }
+    made = resolve(monkeypatch, "user", index=index, torch=torch)
+    assert lines(made) == pinned
 
 
 def test_contradictions_leave_the_specifiers_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
