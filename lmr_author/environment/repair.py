@@ -14,6 +14,7 @@ from lmr_author.environment.failures.changes import (
     BuiltWith,
     Change,
     Drop,
+    Instead,
     ManualPages,
     Newer,
     Older,
@@ -109,6 +110,8 @@ def _changed(change: Change, texts: Texts, index: Index, droppable: Collection[s
         return _built_with(change, texts, index)
     if isinstance(change, Requirements):
         return _with_requirements(change.texts, texts, change, index)
+    if isinstance(change, Instead):
+        return _instead(change, texts, index)
     if isinstance(change, Drop | Newer | Older | Wheel):
         return _with_another(change, texts, index, droppable)
     return None
@@ -170,6 +173,13 @@ def _with_another(
     # A line without hashes would make pip refuse the whole file.
     line = index.next_wheel(held) if held and "--hash=" not in texts.lock else ""
     return replace(texts, lock=with_requirement(texts.lock, line)) if line else None
+
+
+def _instead(change: Instead, texts: Texts, index: Index) -> Texts | None:
+    if all(name != change.name for name, _ in entries(texts.lock)):
+        return None
+    without = without_requirement(texts.lock, change.name, f"{change.other} is taken in its place")
+    return _with_requirements((change.other,), replace(texts, lock=without), change, index)
 
 
 def with_packages(dockerfile: str, names: tuple[str, ...]) -> str:

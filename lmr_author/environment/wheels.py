@@ -32,6 +32,17 @@ RELEASED = {
 FOLLOWED = timedelta(days=180)
 """After so long the packages that have to be compiled have wheels for a new Python (sentencepiece took 170 days)."""
 
+WITH_WHEELS = {
+    "cchardet": "faust-cchardet",
+    "fasttext": "fasttext-wheel",
+    "nmslib": "nmslib-metabrainz",
+    "psycopg2": "psycopg2-binary",
+    "pycrypto": "pycryptodome",
+    "pysqlite3": "pysqlite3-binary",
+    "pytrec-eval": "pytrec-eval-terrier",
+}
+"""Packages without wheels (for any Python of today), and those that bring the same module and have them."""
+
 _SECONDS = 30.0
 _SOURCES = 6
 NO_WHEEL = re.compile(r"Wheels are required for `([\w.-]+)`")

@@ -17,6 +17,7 @@ from lmr_author.environment.failures import Change, Explanation
 from lmr_author.environment.failures.changes import (
     BuiltWith,
     Drop,
+    Instead,
     Newer,
     Older,
     Relaxed,
@@ -26,7 +27,7 @@ from lmr_author.environment.failures.changes import (
 from lmr_author.environment.parsing import parse_requirement
 from lmr_author.environment.recipe import Declared, is_exact
 from lmr_author.environment.repair import Index, Texts, pins, repaired, requirements
-from lmr_author.environment.wheels import nearest, newest_python, not_before
+from lmr_author.environment.wheels import WITH_WHEELS, nearest, newest_python, not_before
 from lmr_author.errors import LmrError
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow import env_facts, env_lock
@@ -102,10 +103,11 @@ class Repairs:
         if not isinstance(change, Wheel | BuiltWith):
             return (change,)
         drop = Drop(change.name, "it cannot be installed, and no code imports it at once")
+        if isinstance(change, BuiltWith):
+            return change, Wheel(change.name), drop
+        other = WITH_WHEELS.get(change.name)
         # What makes the whole lock fit this Python comes before a later version of one package.
-        return (
-            (change, Wheel(change.name), drop) if isinstance(change, BuiltWith) else (Relaxed(), change, drop)
-        )
+        return (*((Instead(change.name, other),) if other else ()), Relaxed(), change, drop)
 
     def _changed(self, change: Change, before: Texts, known: env_facts.Known, minor: str) -> Texts | None:
         if isinstance(change, Relaxed):
@@ -192,6 +194,8 @@ def _resolved(wanted: tuple[str, ...], known: env_facts.Known, python: str, chan
         recipe, _ = not_before(recipe, base)
         if isinstance(change, Newer) and change.newest:
             recipe = replace(recipe, date=None)
+    elif isinstance(change, Instead):
+        recipe = replace(recipe, date=None)  # it most often came after the commit
     elif isinstance(change, Older):
         recipe = replace(recipe, date=(known.date or datetime.now(UTC)) - timedelta(days=365 * change.years))
     made = lock(recipe, base)

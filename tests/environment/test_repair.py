@@ -17,6 +17,7 @@ from lmr_author.environment.failures.changes import (
     BuiltWith,
     Change,
     Drop,
+    Instead,
     ManualPages,
     Newer,
     Older,
@@ -46,6 +47,7 @@ INDEX = {
     "numpy<2": ["numpy==1.26.4"],
     "tokens>=2": ["tokens==2"],
     "learner==5": ["anyio==2", "hub==2", "learner==5"],
+    "zipp-wheel": ["zipp-wheel==3"],
     "setuptools<58": ["setuptools==57.5"],
     "opencv-python-headless": ["numpy==1.26.4", "opencv-python-headless==4.8"],
 }
@@ -180,6 +182,15 @@ def test_nothing_is_changed_without_a_version_for_it() -> None:
     assert change(Requirements(("numpy<2",)), Texts(DOCKERFILE, "numpy==1.20.0\n")) is None, "it fits already"
     hashed = "numpy==2.1.0 \\\n    --hash=sha256:ab\n"
     assert change(Requirements(("numpy<2",)), Texts(DOCKERFILE, hashed)) is None
+
+
+def test_a_package_gives_way_to_another_that_brings_its_module() -> None:
+    after = change(Instead("zipp", "zipp-wheel"))
+    assert after is not None
+    told = "# zipp==3 is left out: zipp-wheel is taken in its place"
+    assert after.lock == f"# pinned\nanyio==1\nnumpy==2.1.0\n{told}\nzipp-wheel==3\n"
+    assert change(Instead("absent", "zipp-wheel")) is None
+    assert change(Instead("zipp", "unheard-of")) is None
 
 
 def test_only_what_is_not_needed_is_dropped() -> None:

@@ -8,7 +8,16 @@ from pathlib import Path
 import pytest
 
 from lmr_author.environment.failures import Explanation
-from lmr_author.environment.failures.changes import BuiltWith, Change, Drop, Newer, Older, Relaxed, Wheel
+from lmr_author.environment.failures.changes import (
+    BuiltWith,
+    Change,
+    Drop,
+    Instead,
+    Newer,
+    Older,
+    Relaxed,
+    Wheel,
+)
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow.env import place_of
 from lmr_author.workflow.env_lock import LockOptions, lock
@@ -35,6 +44,7 @@ INDEX = {
         Release("57.6.0", "2025-01-01"),
         Release("65.0.0", "2022-08-01"),
     ],
+    "fasttext-wheel": [Release("0.9.2", "2024-01-01", tags=("cp311-cp311",))],
     "idle": [Release("0.9", "2019-01-01"), Release("1.0", "2020-01-01")],
 }
 IMPORTS = "import fast\nimport loss\n"
@@ -168,3 +178,11 @@ def test_what_cannot_be_built_is_told_with_the_python_that_it_was_made_for(task:
     assert told.advice == "do it; fast==1.0 has wheels for Python 3.8 and older ones only"
     for change in (Wheel("source"), Drop("fast", "it fails"), BuiltWith("fast", ("setuptools",))):
         assert with_its_python(because(change), task, None) == because(change)
+
+
+def test_what_has_no_wheels_gives_way_to_what_has_them_though_it_came_later(task: TaskDir) -> None:
+    task.lock.write_text("# for Python 3.11\nfasttext==0.9.2\nloss==2.0\n")
+    made = repairs(task).repair(because(Wheel("fasttext")), "3.11.2")
+    assert made is not None
+    assert made.change == Instead("fasttext", "fasttext-wheel")
+    assert pins(task) == ["fasttext-wheel==0.9.2", "loss==2.0"]

@@ -51,6 +51,17 @@ class Wheel:
 
 
 @dataclass(frozen=True)
+class Instead:
+    """Take the package that brings the same module and has wheels: a continuation, or a build of the same."""
+
+    name: str
+    other: str
+
+    def __str__(self) -> str:
+        return f"take {self.other} in place of {self.name}: it brings the same module, and has wheels"
+
+
+@dataclass(frozen=True)
 class BuiltWith:
     """Build a package of the lock before the others, with what its source needs and without pip's build isolation."""
 
@@ -140,6 +151,7 @@ Change = (
     | Requirements
     | Drop
     | Wheel
+    | Instead
     | BuiltWith
     | Relaxed
     | Newer
