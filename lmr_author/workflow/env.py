@@ -98,7 +98,8 @@ def detect(place: Place, *, base_image: str | None = None, python: str | None = 
            progress: Progress | None = None) -> Detected:  # fmt: skip
     """What the repository needs. With ``online`` the package index is asked about each requirement.
 
-    The image is the one of the task's Dockerfile, if there is one, and its Python the one that a build found.
+    The image is the one of the task's Dockerfile, if there is one, and its Python the one that a build found, or else
+    the one that the annotator gave before.
     """
     if base_image is not None:
         environment.choose_base(Recipe(), base_image)  # a reference that is none is not passed over
@@ -118,6 +119,8 @@ def _base(place: Place, recipe: Recipe, image: str | None, python: str | None) -
         version = re.match(r"3\.\d+", str(built.get("python", "")))
         if python is None and version and image and built.get("base_image") == image:
             python = version[0]
+        elif python is None and image:
+            python = env_facts.said_python(place.task, image) or None
     own = environment.choose_base(recipe)
     if image is None or image == own.reference:
         return environment.choose_base(recipe, None, python)

@@ -53,6 +53,15 @@ def known(task: TaskDir, base_image: str | None = None) -> Known:
     )
 
 
+def said_python(task: TaskDir, image: str) -> str:
+    """The Python of an image as the annotator gave it (``--python``) or the table is sure of it; "" when neither."""
+    provenance = files.read_object_or_empty(task.provenance_path)
+    base = _table(_table(provenance, "environment"), "base_image")
+    python = str(base.get("python", ""))
+    certain = base.get("reference") == image and base.get("python_certain") is True
+    return python if certain and re.fullmatch(r"3\.\d+", python) else ""
+
+
 def base_of(content: str) -> str:
     """The image after a Dockerfile's last FROM, with the defaults of its ARGs; "" when there is none."""
     parsed = dockerfile.parse(content)

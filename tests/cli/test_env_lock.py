@@ -178,6 +178,19 @@ def test_wrong_values_are_refused(task: TaskDir) -> None:
         assert "not a" in error
 
 
+def test_the_python_that_was_given_once_is_kept_while_the_image_stays(
+    task: TaskDir, index: dict[str, str]
+) -> None:
+    task.provenance_path.write_text(json.dumps({"environment": {}}))
+    task.dockerfile.write_text("FROM me/base:1\n")
+    lock(task, index, "--python", "3.9")
+    lock(task, index)
+    assert "# for Python 3.9;" in task.lock.read_text()
+    task.dockerfile.write_text("FROM me/base:2\n")
+    lock(task, index)
+    assert "# for Python 3.11;" in task.lock.read_text()
+
+
 def test_no_python_files_at_all(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     done = lmr("env", "detect", "--repo", "empty", cwd=tmp_path)
