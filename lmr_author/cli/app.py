@@ -113,20 +113,30 @@ def run(arguments: list[str]) -> int:
         if type(error).__name__ == "NoArgsIsHelpError":
             error.show()
             return int(error.exit_code)
-        raise _usage_error(error, arguments) from error
+        raise _usage_error(error, name, arguments) from error
     if result == EXIT_INTERRUPTED:
         raise KeyboardInterrupt
     return result if isinstance(result, int) else 0
 
 
-def _usage_error(error: Any, arguments: list[str]) -> UsageError:
-    """A mistake that click found on the command line, said as every other error is."""
+def _takes_task(context: Any) -> bool:
+    return context is not None and any("--task" in option.opts for option in context.command.params)
+
+
+def _usage_error(error: Any, name: str, arguments: list[str]) -> UsageError:
+    """A mistake that click found on the command line, said as every other error is.
+
+    Args:
+        name: the command, as it was typed; of a command below another one, click knows the rest.
+    """
     message = error.format_message().replace("Value error, ", "").rstrip(".")
     message = message.split(" (Possible options:")[0].split(" Did you mean")[0]
     close = getattr(error, "possibilities", None)
-    verb = error.ctx.command_path if error.ctx else "lmr-author"
+    verb = error.ctx.command_path if error.ctx else name
     guess = f"did you mean {' or '.join(sorted(close)[:3])}? " if close else ""
     dashed = next((word for word in arguments if word.startswith("-") and "::" in word), "")
     if dashed and type(error).__name__ == "NoSuchOption":
         guess = f"a path that begins with a dash is written ./{dashed}; "
+    if message.lower().startswith("got unexpected extra argument") and _takes_task(error.ctx):
+        guess = "a task that is not the current folder is named by --task; "
     return UsageError(" ".join(f"{message[:1].lower()}{message[1:]}".split()), f"{guess}see {verb} --help")

@@ -74,12 +74,22 @@ def current_task(task: Path | None) -> TaskDir:
     return TaskDir.find(task or Path.cwd())
 
 
+def task_or_repo(task: Path | None) -> TaskDir:
+    """As :func:`current_task`, for commands that work on a repository, too: without a task they say how."""
+    from lmr_author.errors import NotATaskError
+
+    try:
+        return current_task(task)
+    except NotATaskError as error:
+        raise NotATaskError(error.message, f"{error.hint}; or name a repository: --repo FOLDER") from error
+
+
 def place(task: Path | None, repo: Path | None) -> Place:
     """The repository of ``--repo``, else that of the task."""
     from lmr_author.workflow import env as workflow
 
     if repo is None:
-        return workflow.place_of(current_task(task))
+        return workflow.place_of(task_or_repo(task))
     if task is not None:
         raise UsageError("--repo and --task are two places", "give one of them")
     return workflow.place_alone(repo)

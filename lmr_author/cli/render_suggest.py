@@ -15,8 +15,12 @@ if TYPE_CHECKING:
     from lmr_author.workflow.suggest import Suggestions
 
 
-def table(found: Suggestions) -> None:
-    """Two lines a function: its target, whole, to be copied; then size, what speaks against it, and why."""
+def table(found: Suggestions, *, of_task: bool) -> None:
+    """Two lines a function: its target, whole, to be copied; then size, what speaks against it, and why.
+
+    Args:
+        of_task: whether they are of a task, and not of a repository that is none yet.
+    """
     from rich.text import Text
 
     screen = console(stderr=False)
@@ -34,7 +38,8 @@ def table(found: Suggestions) -> None:
     screen.print(Text(_footer(found), "dim"))
     free = next((item for item in found.suggestions if item.masked is None), None)
     if free is not None:
-        screen.print(Text(f"next: lmr-author mask {shlex.quote(free.target)}"), soft_wrap=True)
+        first = "" if of_task else ", in the task that lmr-author new-task makes of it"
+        screen.print(Text(f"next: lmr-author mask {shlex.quote(free.target)}{first}"), soft_wrap=True)
 
 
 def why(item: Suggestion) -> Text:

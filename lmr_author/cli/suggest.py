@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from lmr_author.cli.common import Format, FormatOption, TaskOption, current_task, print_json
+from lmr_author.cli.common import Format, FormatOption, TaskOption, print_json, task_or_repo
 
 
 def suggest(
@@ -41,9 +41,9 @@ def suggest(
         if repo is not None:
             found = workflow.suggest_repository(repo, paper, options)
         else:
-            found = workflow.suggest(current_task(task), options)
+            found = workflow.suggest(task_or_repo(task), options)
     if output is Format.json:
         print_json(found.to_json())
     else:
-        render_suggest.table(found)
+        render_suggest.table(found, of_task=repo is None)
     return 0

@@ -6,7 +6,7 @@ The legacy builder (the only one that the SDK can use) numbers the instructions 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 KEPT_LINES = 200
@@ -72,6 +72,20 @@ def rebased(text: str, base: str) -> str:
         return text
     start, end = found[0].span("image")
     return text[:start] + base + text[end:]
+
+
+def named_base(step: str, text: str, args: Mapping[str, str]) -> str:
+    """A step ``FROM ${BASE_IMAGE}`` with the image that is meant, which the engine's log does not name.
+
+    Args:
+        text: of the Dockerfile.
+        args: build arguments.
+    """
+    default = re.search(r"^[ \t]*ARG[ \t]+BASE_IMAGE=[\"']?([^\s\"']+)", text, re.IGNORECASE | re.MULTILINE)
+    image = args.get("BASE_IMAGE") or (default[1] if default else "")
+    if not image or not step.upper().startswith("FROM "):
+        return step
+    return re.sub(r"\$(?:BASE_IMAGE\b|\{BASE_IMAGE(?::-[^}]*)?\})", lambda _: image, step)
 
 
 _FROM = re.compile(r"^[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(?P<image>[^\s\\]+)", re.IGNORECASE | re.MULTILINE)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from lmr_author import files
 from lmr_author.errors import SandboxBuildError, SandboxError
 from lmr_author.sandbox.base import OnLine
-from lmr_author.sandbox.build_log import BuildLog, Labelled, labelled, rebased
+from lmr_author.sandbox.build_log import BuildLog, Labelled, labelled, named_base, rebased
 from lmr_author.sandbox.docker_engine import GONE_HINT, IMAGE_LABEL
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def build(
                 print(reason, file=file)
         if unfinished:
             remove_nameless(client, unfinished)  # it stays where this build went on there
-        raise _explained(tag, seen, sent, reason, log) from error
+        raise _explained(tag, seen, sent, reason, log, args) from error
     if not stream.image:
         # Whatever has the tag now is an earlier build's.
         raise SandboxError("the Docker engine went away during the build", GONE_HINT)
@@ -196,19 +196,22 @@ def _opened(log: Path) -> TextIO:
     return log.open("w", encoding="utf-8")
 
 
-def _explained(tag: str, seen: BuildLog, sent: Labelled, reason: str, log: Path | None) -> SandboxBuildError:
-    step, line = seen.step, sent.line_of(seen.step)
+def _explained(
+    tag: str, seen: BuildLog, sent: Labelled, reason: str, log: Path | None, args: Mapping[str, str]
+) -> SandboxBuildError:
+    step = named_base(seen.step.text, sent.text, args) if seen.step else ""
+    line = sent.line_of(seen.step)
     lines = [text.strip() for text in seen.said if not _NOISE.search(text)]
     telling = [text for text in lines if _TELLING.search(text)]
     last = (telling or lines or [reason])[-1]
-    where = f"at '{step.text}' (line {line})" if step else "at its Dockerfile"
+    where = f"at '{step}' (line {line})" if step else "at its Dockerfile"
     hint = "`lmr-author env build` says why"
     if log is not None:
         hint += f"; the whole log is {log}"
     return SandboxBuildError(
         f"the image {tag} could not be built, {where}: {last}",
         hint,
-        step=step.text if step else "",
+        step=step,
         line=line,
         said=(*seen.said, *reason.splitlines()),
     )

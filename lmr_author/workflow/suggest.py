@@ -86,7 +86,8 @@ def suggest_repository(repository: Path, paper: Path | None, options: SuggestOpt
         paper: a PDF or a ``paper.json``; without one only the functions themselves are judged.
     """
     if not repository.is_dir():
-        raise UsageError(f"--repo {repository}: no such folder", "name the folder of a repository")
+        what = "not a folder" if repository.exists() else "no such folder"
+        raise UsageError(f"--repo {repository}: {what}", "name the folder of a repository")
     text = PaperText({}) if paper is None else read_paper(paper)
     return _ranked(repository.resolve().name, indexing.build(repository), text, options, {})
 
@@ -102,6 +103,9 @@ def read_paper(path: Path) -> PaperText:
         return text
     from lmr_author.paper import extract
 
+    with path.open("rb") as file:
+        if b"%PDF-" not in file.read(1024):
+            raise UsageError(f"--paper {path} is not a PDF", "name a PDF or a paper.json")
     return PaperText(dict(enumerate(extract(path).pages, 1)))
 
 

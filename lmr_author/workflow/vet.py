@@ -203,7 +203,7 @@ def _paper(
 
 def _clone(options: VetOptions, folder: Path, say: Progress, problems: list[Source]) -> Clone | None:
     if not options.repo:
-        problems.append(Source("repository", "skipped", "none was named", {}))
+        problems.append(Source("repository", "skipped", "no repository was named", {}))
         return None
     address = Address.parse(options.repo)
     if options.offline and not address.local:

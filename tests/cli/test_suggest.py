@@ -45,13 +45,19 @@ def test_a_repository_that_is_no_task(tmp_path: Path) -> None:
     )
     (tmp_path / "paper.json").write_text(json.dumps({"1": "The hinge."}))
     done = succeed("suggest", "--repo", folder, "--paper", tmp_path / "paper.json", cwd=tmp_path)
-    assert "next: lmr-author mask 'a b.py::hinge'" in done.out + done.err
+    assert "next: lmr-author mask 'a b.py::hinge', in the task that lmr-author new-task makes" in (
+        done.out + done.err
+    )
 
 
 def test_what_is_refused(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     assert "no such folder" in refuse(2, "suggest", "--repo", "nowhere", cwd=tmp_path)[0]
-    refuse(3, "suggest", cwd=tmp_path)
+    (tmp_path / "a.py").write_text("x = 1\n")
+    assert "a.py: not a folder" in refuse(2, "suggest", "--repo", "a.py", cwd=tmp_path)[0]
+    paper = ("--repo", "empty", "--paper", "a.py")
+    assert "a.py is not a PDF" in refuse(2, "suggest", *paper, cwd=tmp_path)[0]
+    assert "--repo FOLDER" in refuse(3, "suggest", cwd=tmp_path)[1]
     refuse(3, "suggest", "--repo", "empty", cwd=tmp_path)
     task = make_task(tmp_path)
     assert "no function in a file that matches" in refuse(2, "suggest", "--file", "*.js", cwd=task.root)[0]

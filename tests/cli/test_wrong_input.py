@@ -51,6 +51,13 @@ USAGE, EXPECTED, INTERRUPTED = 2, 3, 130
         ("env lock --date --help", "--date needs a value, and the option --help follows", "--date=--help"),
         ("explain", "missing argument 'CODE'", "explain --help"),
         ("explain LMR999", "LMR999", "did you mean LMR"),
+        (
+            "env lock tasks/1-DPO",
+            "unexpected extra argument",
+            "named by --task; see lmr-author env lock --help",
+        ),
+        ("demo there", "unexpected extra argument", "see lmr-author demo --help"),
+        ("report --html", "'--html' requires an argument", "see lmr-author report --help"),
         ("validate --select LMR999", "LMR999", ""),
         ("new-task --no-input", "no PAPER given", "new-task PAPER --repo URL"),
         ("new-task x.pdf --no-input", "no --repo URL given", "--repo URL"),

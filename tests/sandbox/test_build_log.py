@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmr_author.sandbox.build_log import BuildLog, Step, labelled, rebased
+from lmr_author.sandbox.build_log import BuildLog, Step, labelled, named_base, rebased
 
 TEXT = """\
 # syntax=x
@@ -78,3 +78,23 @@ def test_a_log_is_followed() -> None:
 )
 def test_a_base_image_that_is_named_outright_is_replaced(text: str, expected: str) -> None:
     assert rebased(text, "mine:1") == expected
+
+
+@pytest.mark.parametrize(
+    ("step", "args", "named"),
+    [
+        ("FROM ${BASE_IMAGE}", {"BASE_IMAGE": "mine:1"}, "FROM mine:1"),
+        ("FROM $BASE_IMAGE AS built", {}, "FROM python:3.11 AS built"),
+        ("FROM ${BASE_IMAGE:-debian}", {}, "FROM python:3.11"),
+        ("FROM $BASE_IMAGES", {}, "FROM $BASE_IMAGES"),
+        ("RUN echo $BASE_IMAGE", {}, "RUN echo $BASE_IMAGE"),
+    ],
+)
+def test_the_base_that_is_meant(step: str, args: dict[str, str], named: str) -> None:
+    assert named_base(step, "# a\nARG BASE_IMAGE=python:3.11\nFROM ${BASE_IMAGE}\n", args) == named
+
+
+def test_a_base_that_nothing_names_is_as_written() -> None:
+    assert (
+        named_base("FROM ${BASE_IMAGE}", "ARG BASE_IMAGE\nFROM ${BASE_IMAGE}\n", {}) == "FROM ${BASE_IMAGE}"
+    )
