@@ -84,7 +84,7 @@ def run_process(
         )  # fmt: skip
         reader = _Reader(process, stdout, stderr)
         with reader.opened():
-            ended = reader.until_exit(started + seconds, stop)
+            ended = reader.until_exit(Patience(started + seconds, stop))
             elapsed = time.monotonic() - started
             _kill_group(process)
             sweep()
@@ -101,6 +101,36 @@ def run_process(
     finally:
         if process is None or process.returncode is None:
             _end(process, sweep)
+
+
+class Patience:
+    """How long a program is waited for: until a deadline, and while a question is answered by no.
+
+    Args:
+        deadline: on the monotonic clock.
+        stop: asked twice a second; True ends it. None when there is no question.
+    """
+
+    def __init__(self, deadline: float, stop: Callable[[], bool] | None = None) -> None:
+        self._deadline = deadline
+        self._stop = stop
+        self._asked = time.monotonic()
+
+    def over(self) -> str:
+        """ "late" after the deadline, "stopped" when ``stop`` said so; "" as long as it goes on."""
+        now = time.monotonic()
+        if self._deadline <= now:
+            return "late"
+        if self._stop is not None and now - self._asked >= STOP_SECONDS:
+            if self._stop():
+                return "stopped"
+            self._asked = time.monotonic()
+        return ""
+
+    def seconds(self) -> float:
+        """So long one may wait for something to read before :meth:`over` is asked again."""
+        left = max(0.0, self._deadline - time.monotonic())
+        return left if self._stop is None else min(left, STOP_SECONDS)
 
 
 class _Reader:
@@ -133,18 +163,12 @@ class _Reader:
                 if pipe is not None:
                     pipe.close()
 
-    def until_exit(self, deadline: float, stop: Callable[[], bool] | None) -> str:
-        """Read until the process exits: "exited"; "late" when the deadline came first, "stopped" when ``stop``."""
-        asked = time.monotonic()
+    def until_exit(self, patience: Patience) -> str:
+        """Read until the process exits: "exited"; or what :class:`Patience` says first."""
         while not self._exited:
-            now = time.monotonic()
-            if deadline <= now:
-                return "late"
-            if stop is not None and now - asked >= STOP_SECONDS:
-                if stop():
-                    return "stopped"
-                asked = time.monotonic()
-            self._step(min(deadline - now, STOP_SECONDS) if stop is not None else deadline - now)
+            if over := patience.over():
+                return over
+            self._step(patience.seconds())
         return "exited"
 
     def rest(self) -> None:

@@ -16,7 +16,7 @@ from lmr_author.errors import SandboxError
 from lmr_author.interrupts import HeldInterrupts
 from lmr_author.sandbox import owner
 from lmr_author.sandbox.base import Command, ExecResult, Limits, OnLine, Sandbox
-from lmr_author.sandbox.bounded import Bounded
+from lmr_author.sandbox.bounded import Bounded, Patience
 from lmr_author.sandbox.commands import DEFAULT_ENV, by_depth, check, last_words, lent, signal_code
 from lmr_author.sandbox.docker_build import build, remove_nameless
 from lmr_author.sandbox.docker_engine import (
@@ -247,9 +247,8 @@ def _attend(client: DockerClient, container: str, command: Command) -> ExecResul
         missing = _start(client, container)
         if missing is not None:
             return ExecResult(_NOT_FOUND, b"", missing.encode(), time.monotonic() - started)
-        deadline = started + limits.seconds
         # The container's init keeps the output open to the end, whatever the program does with its own.
-        ended = drain(connection, frames, deadline, command.stop)
+        ended = drain(connection, frames, Patience(started + limits.seconds, command.stop))
         if ended != "closed":
             # First, or an endless output that nobody reads keeps the engine from killing the container.
             disconnect(connection)

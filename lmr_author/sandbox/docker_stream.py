@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import select
-import time
-from collections.abc import Callable
 from typing import Any
 
-from lmr_author.sandbox.base import STOP_SECONDS
-from lmr_author.sandbox.bounded import Bounded
+from lmr_author.sandbox.bounded import Bounded, Patience
 
 _HEADER_BYTES = 8
 _READ_BYTES = 1 << 16
@@ -47,25 +44,11 @@ class Demultiplexer:
             view = view[taken:]
 
 
-def drain(
-    connection: Any, into: Demultiplexer, deadline: float, stop: Callable[[], bool] | None = None
-) -> str:
-    """Read until the container closes its output: "closed".
-
-    "late" when the deadline (monotonic) came first, "stopped" when ``stop``, asked twice a second, said so.
-    """
+def drain(connection: Any, into: Demultiplexer, patience: Patience) -> str:
+    """Read until the container closes its output: "closed"; or what :class:`Patience` says first."""
     raw = getattr(connection, "_sock", connection)
-    asked = time.monotonic()
-    while True:
-        now = time.monotonic()
-        if deadline <= now:
-            return "late"
-        if stop is not None and now - asked >= STOP_SECONDS:
-            if stop():
-                return "stopped"
-            asked = time.monotonic()
-        left = deadline - now
-        if not select.select([raw], [], [], left if stop is None else min(left, STOP_SECONDS))[0]:
+    while not (over := patience.over()):
+        if not select.select([raw], [], [], patience.seconds())[0]:
             continue
         try:
             data = raw.recv(_READ_BYTES)
@@ -74,6 +57,7 @@ def drain(
         if not data:
             return "closed"
         into.feed(data)
+    return over
 
 
 def disconnect(connection: Any) -> None:
