@@ -86,18 +86,25 @@ class Check(ABC):
         *,
         implementation: Implementation | None = None,
         path: Path | str = "",
+        line: int = 0,
         pointer: str = "",
         severity: Severity | None = None,
         fixable: bool | None = None,
     ) -> Finding:
-        """A finding of this check."""
+        """A finding of this check.
+
+        Args:
+            path: where it is: a file of the task, or its path as the task writes it.
+            line: of the file, from 1; 0 when it is about no line.
+            pointer: in place of a line, what else tells the place: a JSON pointer, or ``L3-L5``.
+        """
         return Finding(
             code=self.code,
             severity=severity or self.severity,
             task=view.name,
             implementation=implementation.index if implementation else None,
             path=view.relative(path) if isinstance(path, Path) else readable(path),
-            pointer=pointer,
+            pointer=pointer or (f"L{line}" if line else ""),
             message=message,
             hint=hint,
             fixable=self.fixable if fixable is None else fixable,

@@ -66,9 +66,7 @@ class DockerCheck(Check):
         self, view: TaskView, line: int, message: str, hint: str, severity: Severity | None = None
     ) -> Finding:
         """A finding at a line of the Dockerfile."""
-        return self.finding(
-            view, message, hint, path="Dockerfile", pointer=f"L{line}" if line else "", severity=severity
-        )
+        return self.finding(view, message, hint, path="Dockerfile", line=line, severity=severity)
 
 
 class PyTorchBase(DockerCheck):

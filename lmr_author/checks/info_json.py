@@ -67,9 +67,7 @@ class InfoReadable(Check):
             value = json.loads(data)
         except json.JSONDecodeError as error:
             message = f"not valid JSON: {error.msg} (line {error.lineno}, column {error.colno})"
-            yield self.finding(
-                view, message, "correct the syntax", path="info.json", pointer=f"L{error.lineno}"
-            )
+            yield self.finding(view, message, "correct the syntax", path="info.json", line=error.lineno)
             return
         except (ValueError, RecursionError) as error:
             message = f"cannot be read as JSON: {type(error).__name__}"

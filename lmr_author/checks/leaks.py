@@ -120,7 +120,7 @@ class CopyElsewhere(Check):
             _advice(leak, found),
             implementation=leak.solution.implementation,
             path=place(view, leak),
-            pointer=f"L{leak.line}" if leak.line and not leak.member else "",
+            line=0 if leak.member else leak.line,
             severity=_severity(leak),
         )
 
@@ -206,7 +206,7 @@ class SolutionInComments(ImplementationCheck):
                     "delete them",
                     implementation=implementation,
                     path=one.goal_path,
-                    pointer=f"L{line}" if line else "",
+                    line=line,
                     severity=severity,
                 )
 

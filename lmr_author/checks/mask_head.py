@@ -52,7 +52,7 @@ class DocstringKept(ImplementationCheck):
                     "put the golden's docstring back below the header",
                     implementation=implementation,
                     path=one.goal_path or "",
-                    pointer=f"L{goal.lineno}",
+                    line=goal.lineno,
                     severity=Severity.NOTE if left else Severity.WARNING,
                 )
 
@@ -94,7 +94,7 @@ class SignatureKept(ImplementationCheck):
                     "restore the golden's header",
                     implementation=implementation,
                     path=one.goal_path or "",
-                    pointer=f"L{goal.lineno}",
+                    line=goal.lineno,
                 )
 
 

@@ -72,5 +72,5 @@ class SameOutside(Check):
                     "take these lines from the golden (or correct the golden)",
                     implementation=owner(view, one),
                     path=one.goal_path or "",
-                    pointer=f"L{line}" if line else "",
+                    line=line,
                 )

@@ -180,7 +180,7 @@ class PythonParses(ImplementationCheck):
                 "the mask cannot be checked; is it Python 2?" if old else "correct the syntax",
                 implementation=implementation,
                 path=path,
-                pointer=f"L{line}" if line else "",
+                line=line,
                 severity=Severity.NOTE if old else Severity.ERROR,
             )
 

@@ -108,8 +108,7 @@ class CallsTheTarget(ImplementationCheck):
         line = _replaced(test, implementation)
         if line:
             message = f"replaces {implementation.qualname} by a stand-in before it is called"
-            where["pointer"] = f"L{line}"
-            yield self.finding(view, message, "call the target itself", **where)
+            yield self.finding(view, message, "call the target itself", line=line, **where)
         elif _defines(test, implementation):
             message = f"tests a definition of {implementation.qualname} of its own, not the goal file's"
             yield self.finding(view, message, f"import it from {implementation.goal_file}", **where)

@@ -146,9 +146,9 @@ class ComparesTwoThings(ImplementationCheck):
                     "compare it with the expected value",
                 )
             if message:
-                pointer = f"L{one.node.lineno}"
+                line = one.node.lineno
                 yield self.finding(
-                    view, message, hint, implementation=implementation, path=test.path, pointer=pointer
+                    view, message, hint, implementation=implementation, path=test.path, line=line
                 )
                 return
 

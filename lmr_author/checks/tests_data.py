@@ -112,7 +112,7 @@ class FixturesExist(ImplementationCheck):
                 or "store it in unit_test/, and name it relative to the test's own folder",
                 implementation=implementation,
                 path=test.path,
-                pointer=f"L{use.line}",
+                line=use.line,
             )
         for line, folder in self._missing_folders(view, test):
             yield self.finding(
@@ -121,7 +121,7 @@ class FixturesExist(ImplementationCheck):
                 "store the cases in a folder of unit_test/",
                 implementation=implementation,
                 path=test.path,
-                pointer=f"L{line}",
+                line=line,
             )
         for line, key, name in missing_keys(view, test):
             yield self.finding(
@@ -130,7 +130,7 @@ class FixturesExist(ImplementationCheck):
                 "store the cases under the name that the test reads",
                 implementation=implementation,
                 path=test.path,
-                pointer=f"L{line}",
+                line=line,
             )
 
     @staticmethod
@@ -251,6 +251,6 @@ class WritesNoExpectations(ImplementationCheck):
                     "store the golden's values once; the test only reads them",
                     implementation=implementation,
                     path=test.path,
-                    pointer=f"L{use.line}",
+                    line=use.line,
                 )
                 return

@@ -137,7 +137,7 @@ class ImportsTheGoalFile(ImplementationCheck):
             hint,
             implementation=implementation,
             path=path,
-            pointer=f"L{line}" if line else "",
+            line=line,
             severity=severity,
         )
 

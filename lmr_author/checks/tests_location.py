@@ -79,7 +79,7 @@ class TestExists(PathCheck):
                 "correct the syntax",
                 implementation=implementation,
                 path=found,
-                pointer=f"L{line}" if line else "",
+                line=line,
             )
 
 
@@ -198,7 +198,7 @@ class TestInItsFolder(ImplementationCheck):
                     "move the file to unit_test/",
                     implementation=implementation,
                     path=path,
-                    pointer=f"L{use.line}",
+                    line=use.line,
                     severity=Severity.WARNING,
                 )
 

@@ -109,7 +109,7 @@ class VerdictMarkers(ImplementationCheck):
                 wrong.hint,
                 implementation=implementation,
                 path=test.path,
-                pointer=f"L{wrong.line}" if wrong.line else "",
+                line=wrong.line,
                 severity=wrong.severity,
             )
 

@@ -152,7 +152,7 @@ class RunsAnywhere(ImplementationCheck):
                     "use small stored inputs and the CPU, or guard it with torch.cuda.is_available()",
                     implementation=implementation,
                     path=test.path,
-                    pointer=f"L{line}" if line else "",
+                    line=line,
                 )
 
     @staticmethod

@@ -208,7 +208,7 @@ class NothingSwallowed(ImplementationCheck):
                 "let the exception through, or end the handler with `raise` or sys.exit(1)",
                 implementation=implementation,
                 path=test.path,
-                pointer=f"L{lines[0]}",
+                line=lines[0],
             )
         line = quiet_hook(test.module.tree)
         if line:
@@ -218,5 +218,5 @@ class NothingSwallowed(ImplementationCheck):
                 "leave sys.excepthook alone, or end it with sys.exit(1)",
                 implementation=implementation,
                 path=test.path,
-                pointer=f"L{line}",
+                line=line,
             )
