@@ -67,6 +67,7 @@ class Repairs:
         self._base_image = base_image
         self._say = say
         self._before: Texts | None = None
+        self._relaxed_once = False
         self.made: list[Repair] = []
         self.kept: list[str] = []
 
@@ -124,8 +125,9 @@ class Repairs:
 
     def _relaxed(self, before: Texts, minor: str) -> Texts | None:
         """As `env lock --relax` makes it; None for a lock that somebody edited, or that this does not change."""
-        if not stamp.is_untouched(before.lock) or "--hash=" in before.lock:
+        if self._relaxed_once or not stamp.is_untouched(before.lock) or "--hash=" in before.lock:
             return None
+        self._relaxed_once = True  # it may take minutes, and the repository does not change meanwhile
         options = LockOptions(base_image=self._base_image, python=minor, relax=True, dry_run=True)
         try:
             made = env_lock.lock(place_of(self._task), options, self._say).lock

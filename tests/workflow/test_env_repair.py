@@ -118,6 +118,17 @@ def test_candidates_follow_one_another_until_one_helps(task: TaskDir) -> None:
     assert bench.repair(found, "3.11") is None, "everything was tried"
 
 
+def test_a_repository_is_locked_again_only_once(task: TaskDir) -> None:
+    """It may take minutes, each time with the same outcome."""
+    bench = repairs(task)
+    found = because(Wheel("loss"))
+    assert bench.repair(found, "3.11") is None
+    (task.root / "small-repo/requirements.txt").write_text("fast==1.0\nloss\n")
+    assert bench.repair(found, "3.11") is None
+    made = repairs(task).repair(found, "3.11")
+    assert made is not None and isinstance(made.change, Relaxed), "another command would"
+
+
 def test_what_has_to_be_compiled_is_locked_again(task: TaskDir) -> None:
     (task.root / "small-repo/requirements.txt").write_text("fast==1.0\nloss\n")
     stale = task.lock.read_text()
