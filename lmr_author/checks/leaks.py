@@ -53,6 +53,16 @@ class CopyElsewhere(Check):
             },
         ),
         Example("a backup", files={f"{REPOSITORY}/ranking/losses.py.bak": GOLDEN}, also=("LMR701",)),
+        Example(
+            "of a golden that info.json names otherwise",
+            files={
+                "golden_files/losses_golden.py": None,
+                "golden_files/losses-gold.py": GOLDEN,
+                "golden_files/train_golden.py": "from ranking.losses import pairwise_loss\n",
+                f"{REPOSITORY}/legacy/old_losses.py": GOLDEN,
+            },
+            also=("LMR302",),
+        ),
         Example("the golden beside the goal file", files={f"{REPOSITORY}/ranking/losses_golden.py": GOLDEN}),
         Example(
             "a notebook",

@@ -17,6 +17,9 @@ from lmr_author.source import Definition, Module
 from lmr_author.taskdir import GOLDEN
 
 _SPLIT = re.compile(r"\s*(?:[,;/&+]|\band\b|\s)\s*")
+_GOLDEN_WORD = re.compile(
+    r"(?i)[-_. ]*(?<![a-z])(?:golden|gold|original|orig)$|^(?:golden|gold|original|orig)[-_. ]+"
+)
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 
 
@@ -42,8 +45,8 @@ def meant_goal_path(view: TaskView, implementation: Implementation) -> Path | No
         return named
     golden = golden_path(view, implementation)
     given = clean_path(implementation.goal_file).rpartition("/")[2]
-    stem = golden.stem.removesuffix("_golden").removeprefix("golden_") if golden else ""
-    wanted = {given, f"{stem}.py"} - {"", ".py", test.rpartition("/")[2]}
+    original = original_name(golden.name) if golden else ""
+    wanted = {given, original and f"{original}.py"} - {"", ".py", test.rpartition("/")[2]}
     names = function_names(implementation)
     found = [
         path
@@ -101,7 +104,17 @@ def _golden_path(view: TaskView, implementation: Implementation) -> Path | None:
         same = [path for path in goldens if path.name == name]
         if len(same) == 1:
             return same[0]
+    for name in wanted:
+        same = [path for path in goldens if original_name(path.name) == original_name(name)]
+        if len(same) == 1:
+            return same[0]
     return goldens[0] if len(goldens) == 1 and len(view.implementations) == 1 else None
+
+
+def original_name(name: str) -> str:
+    """The stem of the file that a golden is of: ``losses`` for ``losses-gold.py`` and ``golden_losses.py``."""
+    stem = name.removesuffix(".py")
+    return _GOLDEN_WORD.sub("", stem) or stem
 
 
 def golden_files(view: TaskView) -> list[Path]:
