@@ -14,6 +14,8 @@ SHARE = 0.6
 """Share of what tells the golden from the masked function that makes a code object the golden's."""
 SHARE_OTHER_NAME = 0.9
 """The same for a function of another name."""
+SHARE_WITH_ARGUMENTS = 0.85
+"""What such a function has of all of the golden, its arguments too: a library's plain version lacks the new ones."""
 SHARE_OF_BYTES = 0.8
 """The same for names found in a file that cannot be taken apart."""
 
@@ -111,7 +113,8 @@ def _renamed(one: Features, module: pyc.Code) -> Iterator[tuple[float, str]]:
     while stack:
         code = stack.pop()
         stack.extend(code.inner)
-        if code.name not in one.present:
+        whole = len(one.golden & code.features) / len(one.golden)
+        if code.name not in one.present and whole >= SHARE_WITH_ARGUMENTS:
             yield len(one.telling & code.features) / len(one.telling), code.name
 
 
