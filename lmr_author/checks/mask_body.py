@@ -164,6 +164,10 @@ class NoSilentMask(ImplementationCheck):
             also=("LMR309",),
         ),
         Example("constants are returned", files=with_body("    share = 0.0\n    return 0, share\n")),
+        Example(
+            "a number times an argument is returned",
+            files=with_body("    total = 0.0\n    return total * margin, 1.0\n"),
+        ),
     )
     passing = (
         Example("pass before the raise", files=with_body("    pass\n    raise NotImplementedError\n")),

@@ -9,7 +9,7 @@ from lmr_author.checks import bodies
 from lmr_author.checks.pairing import Pair, TargetPair, pair
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Implementation
-from lmr_author.source import FunctionNode
+from lmr_author.source import FunctionNode, walk
 
 
 @dataclass(frozen=True)
@@ -52,18 +52,51 @@ def _masked(one: Pair, golden: FunctionNode, goal: FunctionNode, target: TargetP
 
 
 def _returns_nothing_new(node: ast.AST, goal: FunctionNode) -> bool:
-    """Whether a return gives back a constant, an argument, or names that were set to constants."""
+    """Whether a return gives back constants, arguments and names set to constants, or a sum or product of these."""
     if not isinstance(node, ast.Return):
         return False
     value = node.value
     items = value.elts if isinstance(value, ast.Tuple | ast.List) else [] if value is None else [value]
     return all(
-        bodies.is_constant(item) or isinstance(item, ast.Name) or _is_own_attribute(item) for item in items
+        _is_given(item) or (_is_arithmetic(item) and _names(item) & _placeholders(goal)) for item in items
     )
 
 
-def _is_own_attribute(node: ast.expr) -> bool:
-    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
+def _is_given(node: ast.expr) -> bool:
+    own = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
+    return own or isinstance(node, ast.Name) or bodies.is_constant(node)
+
+
+def _is_arithmetic(node: ast.expr) -> bool:
+    """Whether an expression only calculates with what is there: ``total * scale``."""
+    if isinstance(node, ast.BinOp):
+        return _is_arithmetic(node.left) and _is_arithmetic(node.right)
+    return _is_arithmetic(node.operand) if isinstance(node, ast.UnaryOp) else _is_given(node)
+
+
+def _names(node: ast.expr) -> set[str]:
+    return {item.id for item in walk(node) if isinstance(item, ast.Name)}
+
+
+def _placeholders(goal: FunctionNode) -> set[str]:
+    """Names that a masked body sets to numbers, and to nothing else: ``total = 0.0``."""
+    numbers: set[str] = set()
+    others: set[str] = set()
+    for _, node in bodies.pieces(bodies.statements(goal)):
+        if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.For):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            is_number = isinstance(node, ast.Assign | ast.AnnAssign) and _is_number(node.value)
+            (numbers if is_number else others).update(*map(_names, targets))
+    return numbers - others
+
+
+def _is_number(node: ast.expr | None) -> bool:
+    """Whether an expression is a number, or an array or tensor of numbers that say nothing."""
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, int | float | complex)
+    if isinstance(node, ast.Tuple):
+        return all(map(_is_number, node.elts))
+    return isinstance(node, ast.UnaryOp | ast.Call) and bodies.is_constant(node)
 
 
 def all_masked(view: TaskView, implementation: Implementation) -> list[tuple[MaskedBody, ast.AST]]:

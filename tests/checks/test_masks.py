@@ -117,6 +117,16 @@ GOALS = {
     ),
     "bare return call": (body("return self.wrap(losses)"), ["LMR307"]),
     "a raise that is never reached": (body("if False:\n    raise NotImplementedError"), ["LMR308"]),
+    "zero times an attribute": (
+        body("loss, size = 0.0, 1\nreturn -loss * self.temperature / size"),
+        ["LMR308"],
+    ),
+    "zero plus what is computed": (body("loss = 0.0\nreturn loss + anchors.mean()"), ["LMR310"]),
+    "an argument times a number": (body("return anchors * 2"), ["LMR310"]),
+    "a number that is counted up": (
+        body("loss = 0.0\nfor one in anchors:\n    loss += 1\nreturn loss / self.temperature"),
+        ["LMR310"],
+    ),
     "warn": (body("import warnings\nwarnings.warn('not implemented')"), ["LMR308"]),
     "super": (body("return super().forward(anchors)"), ["LMR310"]),
     "loop noop": (body("for _ in range(1):\n    pass\nreturn anchors"), ["LMR308"]),
