@@ -192,12 +192,46 @@ class NoCaches(Unwanted):
         ),
         Example("pytest's cache", files={f"{REPOSITORY}/.pytest_cache/README.md": "# cache\n"}),
         Example(
+            "what a build copied",
+            files={f"{REPOSITORY}/build/lib/ranking/losses.py": MASKED},
+        ),
+        Example(
+            "what a build compiled",
+            files={f"{REPOSITORY}/build/temp.linux-x86_64-3.8/ranking/fast.o": "\x7fELF"},
+        ),
+        Example(
             "egg-info", files={f"{REPOSITORY}/margin_ranking.egg-info/PKG-INFO": "Name: margin-ranking\n"}
         ),
     )
     passing = (
         Example("a package called cache", files={f"{REPOSITORY}/ranking/cache.py": '"""A cache."""\n'}),
+        Example("a package called build", files={f"{REPOSITORY}/build/lib/parse.py": '"""Building."""\n'}),
     )
+
+    def unwanted(self, view: TaskView, entry: Entry) -> bool:
+        """By name, and the folders that building the package makes."""
+        return entry.relative in _built(view) or super().unwanted(view, entry)
+
+
+_BUILT = re.compile(
+    r"(?P<folder>(?P<around>.*/)build/(?:(?:lib|temp|bdist)\.[^/]+|lib(?=/(?P<copy>.+\.py)$)))/.+"
+)
+"""Something in a folder that setuptools makes: ``build/lib/``, with copies of modules, ``build/temp.linux-x86_64/``."""
+
+
+def _built(view: TaskView) -> frozenset[str]:
+    return view.memo("built", lambda: frozenset(_find_built(view)))
+
+
+def _find_built(view: TaskView) -> Iterator[str]:
+    """Folders of builds; ``build/lib/`` only when a file in it is also where it was copied from."""
+    files = {entry.relative for entry in view.repository_entries if entry.kind == "file"}
+    for path in files:
+        found = _BUILT.fullmatch(path) if "/build/" in path else None
+        if found:
+            sources = (f"{found['around']}{folder}{found['copy']}" for folder in ("", "src/"))
+            if found["copy"] is None or not files.isdisjoint(sources):
+                yield found["folder"]
 
 
 class NoLogs(Unwanted):
