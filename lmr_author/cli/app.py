@@ -137,6 +137,7 @@ def _usage_error(error: Any, name: str, arguments: list[str]) -> UsageError:
     dashed = next((word for word in arguments if word.startswith("-") and "::" in word), "")
     if dashed and type(error).__name__ == "NoSuchOption":
         guess = f"a path that begins with a dash is written ./{dashed}; "
-    if message.lower().startswith("got unexpected extra argument") and _takes_task(error.ctx):
+    extra = message.lower().startswith("got unexpected extra argument") and "::" not in message
+    if extra and _takes_task(error.ctx):
         guess = "a task that is not the current folder is named by --task; "
     return UsageError(" ".join(f"{message[:1].lower()}{message[1:]}".split()), f"{guess}see {verb} --help")

@@ -47,6 +47,7 @@ def _operating_system_error(error: OSError) -> tuple[str, str] | None:
         errno.ENOTDIR: "check the path",
         errno.EISDIR: "name a file, not a folder",
         errno.ENOENT: "check the path",
+        errno.EEXIST: "move it away, or choose another place",
     }
     hint = hints.get(error.errno or 0)
     return (f"{place}: {error.strerror}", hint) if hint else None

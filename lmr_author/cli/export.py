@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from lmr_author.taskdir import TaskDir
 
 
 class ExportFormat(StrEnum):
@@ -24,14 +27,25 @@ def export(
 ) -> int:
     """Make bundles of finished tasks; goldens and expected outputs never leave the authoring side."""
     from lmr_author.cli import render_runs
-    from lmr_author.errors import LmrError
     from lmr_author.export.agent import agent_bundle
     from lmr_author.taskdir import TaskDir
 
     found = [task for path in tasks for task in TaskDir.find_all(path)]
     for task in found:
-        destination = out / task.name
-        if destination.exists():
-            raise LmrError(f"{destination} exists already", "remove it, or choose another --out")
+        destination = _destination(task, out)
         render_runs.exported(destination, len(agent_bundle(task, task.load(), destination)))
     return 0
+
+
+def _destination(task: TaskDir, out: Path) -> Path:
+    """Where a task's bundle is made. Raises UsageError where it cannot be, LmrError where something is."""
+    from lmr_author.errors import LmrError, UsageError
+
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"--out {out} is not a folder", "name a folder; each task gets one in it")
+    if out.resolve().is_relative_to(task.root.resolve()):
+        raise UsageError(f"--out {out} lies inside the task {task.name}", "choose a folder outside of it")
+    destination = out / task.name
+    if destination.exists():
+        raise LmrError(f"{destination} exists already", "remove it, or choose another --out")
+    return destination

@@ -93,7 +93,8 @@ def choose_base(recipe: Recipe, image: str | None = None, python: str | None = N
     if python is None:
         return chosen
     if not re.fullmatch(r"3\.\d{1,2}", python):
-        raise LmrError(f"not a Python version: {python!r}", "give major and minor, like 3.11")
+        old = "a task's code runs in Python 3; " if re.fullmatch(r"2(\.\d+)*", python) else ""
+        raise LmrError(f"not a Python version: {python!r}", f"{old}give major and minor, like 3.11")
     return BaseImage(**{**chosen.__dict__, "python": python, "python_certain": True})
 
 

@@ -9,7 +9,7 @@ from lmr_author import files, source
 from lmr_author.errors import LmrError, TargetError
 from lmr_author.masking import cleaning, locate
 from lmr_author.masking.mask import unmask_source
-from lmr_author.model import Implementation, TaskInfo
+from lmr_author.model import Implementation, Target, TaskInfo
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow import unmask_also
 from lmr_author.workflow.mask_records import keep_record
@@ -76,6 +76,11 @@ def _chosen(task: TaskDir, info: TaskInfo, target: str | None, here: Path) -> li
         raise TargetError(f"nothing is masked in {task.name}", "mask a function with `lmr-author mask`")
     if target is None:
         return list(info.implementations)
+    masked = ", ".join(str(item.target) for item in info.implementations)
+    try:
+        Target.parse(target)
+    except TargetError as error:
+        raise TargetError(error.message, f"masked: {masked}") from error
     wanted = locate.locate(task.repository(info), target, here)
     chosen = [
         item
@@ -85,7 +90,6 @@ def _chosen(task: TaskDir, info: TaskInfo, target: str | None, here: Path) -> li
     ]
     chosen = locate.meant(task.repository(info), wanted, chosen)
     if not chosen:
-        masked = ", ".join(str(item.target) for item in info.implementations)
         raise TargetError(f"{wanted} is not masked in {task.name}", f"masked: {masked}")
     return chosen
 

@@ -200,6 +200,17 @@ def test_an_ambiguous_target(fresh: TaskDir) -> None:
     assert "x + 1" in path.read_text() and "x + 2" not in path.read_text()
 
 
+def test_what_is_no_target_is_answered_by_what_is_masked(masked: TaskDir) -> None:
+    for text in ("pkg/losses.py", "hinge"):
+        error, hint = refuse(EXPECTED, "unmask", text, cwd=masked.root)
+        assert "not a target" in error and hint == f"masked: {HINGE}"
+
+
+def test_a_target_where_none_is_taken(masked: TaskDir) -> None:
+    error, hint = refuse(USAGE, "instruct", HINGE, cwd=masked.root)
+    assert "unexpected extra argument" in error and "--task" not in hint
+
+
 def test_a_file_whose_name_begins_with_a_dash(fresh: TaskDir) -> None:
     (fresh.root / "small-repo" / "-dash.py").write_text("def f(x):\n    y = x\n    return y\n")
     error, hint = refuse(USAGE, "mask", "-dash.py::f", "--no-input", cwd=fresh.root)
@@ -396,6 +407,13 @@ def test_a_bundle_that_exists(masked: TaskDir, tmp_path: Path) -> None:
     (tmp_path / "out" / masked.name).mkdir(parents=True)
     command = ("export", masked.root, "--to", "agent", "--out", "out")
     assert "exists already" in refuse(EXPECTED, *command, cwd=tmp_path)[0]
+
+
+def test_a_bundle_that_has_no_place(masked: TaskDir) -> None:
+    command = ("export", ".", "--to", "agent", "--out")
+    assert "info.json is not a folder" in refuse(USAGE, *command, "info.json", cwd=masked.root)[0]
+    for inside in (".", "bundles"):
+        assert "lies inside the task" in refuse(USAGE, *command, inside, cwd=masked.root)[0]
 
 
 # the machine
