@@ -49,6 +49,31 @@ class Case:
 
 
 @dataclass(frozen=True)
+class Coverage:
+    """What of the target the cases execute, in lines of the golden.
+
+    Attributes:
+        lines: that are executed.
+        missed: that are not.
+        never_false: of ``if`` without ``else`` whose condition holds in every case.
+    """
+
+    lines: tuple[int, ...]
+    missed: tuple[int, ...]
+    never_false: tuple[int, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """As it is stored."""
+        return {name: list(lines) for name, lines in asdict(self).items()}
+
+    @classmethod
+    def from_json(cls, data: Any) -> Coverage:
+        """Read what :meth:`to_json` wrote; recordings of before have no ``never_false``."""
+        read = (data["lines"], data["missed"], data.get("never_false", ()))
+        return cls(*(tuple(int(line) for line in lines) for lines in read))
+
+
+@dataclass(frozen=True)
 class Recording:
     """All cases of one implementation, and how they came about.
 
@@ -66,8 +91,7 @@ class Recording:
     tool: str
     versions: Mapping[str, str]
     calls: int
-    lines: tuple[int, ...]
-    missed: tuple[int, ...]
+    coverage: Coverage
     cases: tuple[Case, ...]
     support: Mapping[str, str]
     helpers: Mapping[str, str] = field(default_factory=dict)
@@ -84,7 +108,7 @@ class Recording:
             "tool": self.tool,
             "versions": dict(self.versions),
             "calls": self.calls,
-            "coverage": {"lines": list(self.lines), "missed": list(self.missed)},
+            "coverage": self.coverage.to_json(),
             "cases": [
                 {**asdict(case), "omitted": [dict(item) for item in case.omitted]} for case in self.cases
             ],
@@ -96,7 +120,7 @@ class Recording:
     def from_json(cls, data: Any) -> Recording:
         """Read a manifest. Raises LmrError when it is not one."""
         try:
-            target, coverage = data["target"], data["coverage"]
+            target = data["target"]
             return cls(
                 goal_file=str(target["goal_file"]),
                 qualname=str(target["qualname"]),
@@ -108,8 +132,7 @@ class Recording:
                 tool=str(data["tool"]),
                 versions={str(key): str(value) for key, value in data["versions"].items()},
                 calls=int(data["calls"]),
-                lines=tuple(int(item) for item in coverage["lines"]),
-                missed=tuple(int(item) for item in coverage["missed"]),
+                coverage=Coverage.from_json(data["coverage"]),
                 cases=tuple(_case(item) for item in data["cases"]),
                 support={str(key): str(value) for key, value in data["support"].items()},
                 helpers={str(key): str(value) for key, value in data.get("helpers", {}).items()},

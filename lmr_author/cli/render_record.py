@@ -10,7 +10,7 @@ from lmr_author.cli.render import console
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from lmr_author.recorded import Case
+    from lmr_author.recorded import Case, Recording
     from lmr_author.recording.prove import Proof
     from lmr_author.recording.tolerance import Widened
     from lmr_author.workflow.record import RecordResult
@@ -36,12 +36,7 @@ def record_result(result: RecordResult, varied: bool = False) -> None:
         _case(case, screen)
     for rejected in proof.rejected[:MOST]:
         _note(screen, f"call {rejected.call.number} was rejected: {_short(rejected.reason, 200)}")
-    if recording.missed:
-        lines = ", ".join(str(line) for line in recording.missed)
-        _note(
-            screen,
-            f"never executed: line {lines} of {recording.goal_file}; drive it with inputs that reach them",
-        )
+    _uncovered(recording, screen)
     tolerances(item for proven in proof.chosen for item in proven.wide)
     if all(case.outcome == "raised" for case in recording.cases):
         _note(
@@ -55,6 +50,22 @@ def record_result(result: RecordResult, varied: bool = False) -> None:
         screen.print(f"  kept the old {_escape(name)} in authoring/removed/")
     screen.print(f"  test {result.implementation.unit_test_file}", markup=False)
     screen.print("next: lmr-author validate && lmr-author evaluate", markup=False)
+
+
+def _uncovered(recording: Recording, screen: Console) -> None:
+    missed, never = (
+        ", ".join(map(str, lines)) for lines in (recording.coverage.missed, recording.coverage.never_false)
+    )
+    if missed:
+        _note(
+            screen,
+            f"never executed: line {missed} of {recording.goal_file}; drive it with inputs that reach them",
+        )
+    if never:
+        _note(
+            screen,
+            f"never false: the condition on line {never}; drive it with inputs for which it does not hold",
+        )
 
 
 def _case(case: Case, screen: Console) -> None:

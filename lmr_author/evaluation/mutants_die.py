@@ -113,9 +113,11 @@ def _why(bench: Bench, mutant: Mutant, verdict: Verdict, golden: Sequence[Verdic
     given = {name for case in recording.cases for name in case.summary}
     if mutant.parameter and mutant.parameter not in given:
         return f"no case sets `{mutant.parameter}`: {_REMEDY}"
-    if mutant.line in recording.missed:
+    if mutant.line in recording.coverage.missed:
         return f"no case reaches line {mutant.line}: {_REMEDY}"
     same = bool(verdict.identity) and verdict.identity in {item.identity for item in golden}
     if not same and verdict.identity:
         return "the outputs differ, but within the tolerance"
+    if mutant.line in recording.coverage.never_false:
+        return f"the condition on line {mutant.line} holds in every case: {_REMEDY}"
     return "the outputs are the same to the bit: equivalent, or no case tells the difference"

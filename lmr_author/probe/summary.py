@@ -7,7 +7,7 @@ import inspect
 import json
 import os
 import sys
-from typing import TYPE_CHECKING, Any, Dict, List, Optional
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 
 from . import objects
 from .document import Document
@@ -60,17 +60,13 @@ def shapes(arguments: Dict[str, Any]) -> str:
 
 def summarize(recorder: Recorder) -> Dict[str, Any]:
     """The ``summary.json`` of a run."""
-    blocks = _blocks(recorder)
-    covered = recorder.pool.covered
-    lines = {line for block, line in blocks.items() if block in covered}
-    missed = {line for block, line in blocks.items() if block not in covered}
+    blocks, absent = _blocks(recorder)
     reasons = sorted(recorder.reasons.items(), key=lambda item: -item[1])
     return {
         "calls": recorder.calls,
         "stored": sorted(item.number for item in recorder.pool.kept),
         "blocks": {str(block): line for block, line in blocks.items()},
-        "lines": sorted(lines),
-        "missed": sorted(missed - lines),
+        "absent": {str(block): own for block, own in absent.items()},
         "module": _module(recorder),
         "sys_path": _sys_path(recorder.tree),
         "imported": _imported(recorder.tree),
@@ -87,15 +83,17 @@ def _first(recorder: Recorder, kinds: Any) -> str:
     return max(found)[1] if found and not recorder.pool.kept else ""
 
 
-def _blocks(recorder: Recorder) -> Dict[int, int]:
+def _blocks(recorder: Recorder) -> Tuple[Dict[int, int], Dict[int, int]]:
+    """The line of each block of the target, and those that stand for an ``else`` that is not written."""
     hook = recorder.hook
-    if hook.found is not None:
-        return hook.found.lines
-    try:
-        with open(hook.goal_file, "rb") as file:
-            return instrument(file.read(), hook.goal_file, hook.qualname, hook.line).lines
-    except (OSError, TargetNotFound):
-        return {}
+    found = hook.found
+    if found is None:
+        try:
+            with open(hook.goal_file, "rb") as file:
+                found = instrument(file.read(), hook.goal_file, hook.qualname, hook.line)
+        except (OSError, TargetNotFound):
+            return {}, {}
+    return found.lines, found.absent
 
 
 def _module(recorder: Recorder) -> Optional[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lmr_author.recorded import Coverage
 from lmr_author.recording.tolerance import Widened
 
 TEXT_PER_SECOND = 500_000
@@ -125,14 +126,15 @@ def _news(call: Call, chosen: Sequence[Call]) -> int:
     return min(alike, default=0)
 
 
-def unreached(calls: Sequence[Call], every_block: Mapping[int, int]) -> tuple[int, ...]:
-    """Lines of the target that none of some calls executed.
+def coverage(calls: Sequence[Call], blocks: Mapping[int, int], absent: Mapping[int, int]) -> Coverage:
+    """What of the target some calls execute.
 
     Args:
-        every_block: block id → its first line in the golden file.
+        blocks: block id → its first line in the golden file.
+        absent: block that stands for an ``else`` that is not written, on the line of the ``if`` → the ``if``'s block.
     """
-    covered = set().union(*(call.hits for call in calls)) if calls else set()
-    reached_lines = {line for block, line in every_block.items() if block in covered}
-    return tuple(
-        sorted({line for block, line in every_block.items() if block not in covered} - reached_lines)
-    )
+    hit = set().union(*(call.hits for call in calls)) if calls else set()
+    lines = {line for block, line in blocks.items() if block in hit and block not in absent}
+    missed = {line for block, line in blocks.items() if block not in hit and block not in absent}
+    never = {blocks[block] for block, own in absent.items() if own in hit and block not in hit}
+    return Coverage(tuple(sorted(lines)), tuple(sorted(missed - lines)), tuple(sorted(never)))

@@ -73,8 +73,15 @@ class Recorded:
     @property
     def blocks(self) -> dict[int, int]:
         """Block id → first line, for every block and branch of the target."""
-        blocks = self.summary.get("blocks", {})
-        return {int(key): int(value) for key, value in blocks.items()}
+        return self._numbers("blocks")
+
+    @property
+    def absent(self) -> dict[int, int]:
+        """Block id that stands for an ``else`` that is not written → id of the ``if``'s own block."""
+        return self._numbers("absent")
+
+    def _numbers(self, name: str) -> dict[int, int]:
+        return {int(key): int(value) for key, value in self.summary.get(name, {}).items()}
 
 
 def drive(sandbox: Sandbox, plan: Drive) -> Recorded:

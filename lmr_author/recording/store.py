@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from lmr_author import __version__, files, resources
-from lmr_author.recorded import MANIFEST, Case, Recording, load
+from lmr_author.recorded import MANIFEST, Case, Coverage, Recording, load
 from lmr_author.recording.choose import Proven
 from lmr_author.recording.drive import Drive, Recorded
 from lmr_author.recording.prove import Proof
@@ -27,8 +27,7 @@ def store(
     plan: Drive,
     recorded: Recorded,
     proof: Proof,
-    lines: tuple[int, ...],
-    missed: tuple[int, ...],
+    coverage: Coverage,
     support: Mapping[str, str],
     helpers: Mapping[str, str],
 ) -> Recording:
@@ -38,7 +37,7 @@ def store(
         folder: the recording's folder.
         plan, recorded: how it was made.
         proof: the chosen calls, in order, and the versions of what ran them.
-        lines, missed: lines of the target that the cases execute, and that they do not.
+        coverage: what of the target the cases execute.
         support: digests of the support files (see :func:`install_support`).
         helpers: digests of the annotator's own files that the cases need.
     """
@@ -56,8 +55,7 @@ def store(
             tool=__version__,
             versions=proof.versions,
             calls=int(recorded.summary.get("calls", len(recorded.calls))),
-            lines=lines,
-            missed=missed,
+            coverage=coverage,
             cases=cases,
             support=support,
             helpers=helpers,

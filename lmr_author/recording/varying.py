@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from lmr_author.probe.buffers import Buffer
@@ -97,8 +99,22 @@ def variations(bases: Sequence[Document], parameters: Parameters, most: int = MO
         if made.digest() not in originals:
             found.setdefault(made.digest(), made)
 
-    collect()
+    with _nothing_written():
+        collect()
     return list(found.values())[:most]
+
+
+@contextmanager
+def _nothing_written() -> Iterator[None]:
+    """Hypothesis keeps what it reads of loaded modules in the current folder, which may be a task's."""
+    from hypothesis.configuration import set_hypothesis_home_dir
+
+    with TemporaryDirectory() as elsewhere:
+        set_hypothesis_home_dir(elsewhere)
+        try:
+            yield
+        finally:
+            set_hypothesis_home_dir(None)
 
 
 def _large(base: Document) -> list[Document]:

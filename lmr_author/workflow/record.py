@@ -13,7 +13,7 @@ from lmr_author.masking import locate
 from lmr_author.model import Implementation, Target, TaskInfo
 from lmr_author.recorded import SUPPORT, Recording, load
 from lmr_author.recording import checkers, helpers, resuming
-from lmr_author.recording.choose import unreached
+from lmr_author.recording.choose import coverage
 from lmr_author.recording.drive import Drive, Recorded
 from lmr_author.recording.drivers import Data
 from lmr_author.recording.golden import Golden
@@ -189,12 +189,11 @@ def _store(job: Job, plan: Drive, recorded: Recorded, proof: Proof) -> Recording
     task, info, implementation = job.task, job.info, job.implementation
     support = install_support(task.unit_test_folder(info) / SUPPORT)
     calls = [item.call for item in proof.chosen]
-    missed = unreached(calls, recorded.blocks)
-    lines = tuple(sorted(set(recorded.blocks.values()) - set(missed)))
+    covered = coverage(calls, recorded.blocks, recorded.absent)
     inputs = [replaying.load_document(call.folder, "inputs") for call in calls]
     own = helpers.digests(job.helpers, inputs, [item.checkers for item in proof.chosen])
     folder = task.recording(info, implementation.index)
-    recording = store(folder, plan, recorded, proof, lines, missed, support, own)
+    recording = store(folder, plan, recorded, proof, covered, support, own)
     renew_support(folder.parent, support)
     text = generate(implementation, recording, plan.nth)
     files.write_text(task.unit_test(info, implementation), text)

@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lmr_author import replaying, source, staging
+from lmr_author import files, replaying, source, staging
 from lmr_author.errors import LmrError, TargetError
 from lmr_author.model import Implementation, Target, TaskInfo
 from lmr_author.probe.document import Document
+from lmr_author.recorded import FIXTURES
 from lmr_author.recording import resuming, varying
 from lmr_author.recording.choose import order_of_choice
 from lmr_author.recording.command import Driver
@@ -20,7 +21,7 @@ from lmr_author.recording.drivers import from_data, from_examples, from_inputs, 
 from lmr_author.recording.helpers import Helpers
 from lmr_author.recording.specs import documents
 from lmr_author.sandbox.base import Sandbox
-from lmr_author.taskdir import TaskDir
+from lmr_author.taskdir import UNIT_TEST, TaskDir
 from lmr_author.workflow.record_options import RecordOptions
 
 Progress = Callable[[str], None]
@@ -86,6 +87,8 @@ def plan_of(job: Job) -> Drive:
         )
     tree = job.work / "tree"
     staging.copy_tree(task.repository(info), tree, overlay, with_tests=False)
+    if job.helpers.fixtures is not None:  # so that the driver can build the same objects
+        files.write_bytes(tree / UNIT_TEST / FIXTURES, job.helpers.fixtures.read_bytes())
     return Drive(
         tree=tree,
         inside=staging.tree_path(info),

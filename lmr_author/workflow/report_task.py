@@ -191,8 +191,11 @@ def _cases(
     facts = {
         "Command": " ".join(manifest.command),
         "Calls": f"{len(manifest.cases)} kept of {manifest.calls}",
-        "Never executed": ", ".join(f"line {number}" for number in manifest.missed) or "no line",
+        "Never executed": ", ".join(f"line {number}" for number in manifest.coverage.missed) or "no line",
     }
+    if manifest.coverage.never_false:
+        lines = ", ".join(f"line {number}" for number in manifest.coverage.never_false)
+        facts["Conditions that always hold"] = lines
     return tuple(_case(folder, case) for case in manifest.cases), facts, ""
 
 

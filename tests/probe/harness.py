@@ -69,6 +69,11 @@ class Repository:
         data: dict[str, Any] = json.loads((self.out / "calls" / call / "meta.json").read_text())
         return data
 
+    def missed(self) -> set[int]:
+        """The blocks of the target that no kept call executed."""
+        hit = {block for call in self.calls for block in self.meta(call)["hits"]}
+        return {int(block) for block in self.summary["blocks"]} - hit
+
     def load(self, call: str, stem: str) -> Document:
         return storage.load(str(self.out / "calls" / call), stem)
 

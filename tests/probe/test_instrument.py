@@ -217,3 +217,22 @@ def test_only_the_goal_file_is_touched(tmp_path: Path, monkeypatch: pytest.Monke
     import goal_a as again  # type: ignore[import-not-found]
 
     assert HIT not in again.f.__code__.co_names, "not served any more"
+
+
+def test_an_else_that_is_not_written_is_told_with_the_if_that_it_belongs_to() -> None:
+    source = """
+    def f(x, y):
+        if x:
+            x = 1
+        if y:
+            y = 1
+        elif x > 3:
+            y = 2
+        if x > 5:
+            return x
+        else:
+            return y
+    """
+    found = instrument(textwrap.dedent(source).encode(), "goal.py", "f")
+
+    assert [(found.lines[block], found.lines[own]) for block, own in found.absent.items()] == [(3, 4), (7, 8)]

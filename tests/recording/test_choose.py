@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lmr_author.recording.choose import Call, order_of_choice, unreached
+from lmr_author.recorded import Coverage
+from lmr_author.recording.choose import Call, coverage, order_of_choice
 
 
 def call(number: int, hits: set[int], size: int = 10, outcome: str = "returned", **summary: str) -> Call:
@@ -42,8 +43,16 @@ def test_an_error_that_alone_reaches_a_branch_is_chosen() -> None:
     assert set(numbers([call(1, {0, 1}), call(2, {0, 1}), call(3, {0, 2}, outcome="raised")])[:2]) == {1, 3}
 
 
-def test_unreached_lines() -> None:
+def test_lines_that_no_call_executes() -> None:
     blocks = {0: 10, 1: 12, 2: 14, 3: 12}
-    assert unreached([call(1, {0, 1})], blocks) == (14,)
-    assert unreached([call(1, {0, 1, 2, 3})], blocks) == ()
-    assert unreached([], blocks) == (10, 12, 14)
+    assert coverage([call(1, {0, 1})], blocks, {}) == Coverage((10, 12), (14,))
+    assert coverage([call(1, {0, 1, 2, 3})], blocks, {}) == Coverage((10, 12, 14), ())
+    assert coverage([], blocks, {}) == Coverage((), (10, 12, 14))
+
+
+def test_a_condition_is_never_false_when_it_was_asked_and_always_held() -> None:
+    blocks, absent = {0: 10, 1: 12, 2: 11}, {2: 1}
+    assert coverage([call(1, {0, 1})], blocks, absent) == Coverage((10, 12), (), (11,))
+    assert coverage([call(1, {0, 1}), call(2, {0, 2})], blocks, absent) == Coverage((10, 12), ())
+    assert coverage([call(1, {0, 2})], blocks, absent) == Coverage((10,), (12,))
+    assert coverage([call(1, {0})], blocks, absent) == Coverage((10,), (12,)), "the condition was never asked"

@@ -210,6 +210,20 @@ def test_an_object_that_cannot_be_stored_is_built(task: TaskDir, target: str) ->
 
 
 @pytest.mark.bwrap
+def test_the_driver_may_build_the_same_object(task: TaskDir) -> None:
+    (task.root / "small-repo/unit_test/fixtures.py").write_text(FIXTURES)
+    run = RUN.replace(
+        'tokenizer = Tokenizer("the cat sat on a mat".split())', "tokenizer = fixtures.tokenizer()"
+    )
+    (task.root / "small-repo/words_run.py").write_text(f"from unit_test import fixtures\n{run}")
+
+    result = masked_and_recorded(task, "pkg/words.py::first")
+
+    assert result.recording.cases[0].summary["tokenizer"] == "the fixture tokenizer"
+    assert failed_gates(task) == []
+
+
+@pytest.mark.bwrap
 def test_an_example_may_call_a_fixture(task: TaskDir) -> None:
     (task.root / "small-repo/unit_test/fixtures.py").write_text(FIXTURES)
     mask(task, MaskOptions(("pkg/words.py::first",)), task.root)
@@ -220,7 +234,7 @@ def test_an_example_may_call_a_fixture(task: TaskDir) -> None:
         task.root,
         lambda _: None,
     )
-    assert result.recording.missed == ()
+    assert result.recording.coverage.missed == ()
     assert result.recording.cases[0].summary["tokenizer"] == "the fixture tokenizer"
 
 

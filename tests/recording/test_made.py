@@ -56,6 +56,23 @@ def test_options_that_no_call_took_are_taken() -> None:
     assert len({item["x"] for item in made}) > 2
 
 
+def test_nothing_is_written_where_variations_are_made(tmp_path: Path) -> None:
+    code = (
+        "import lmr_author.workflow.record\n"
+        "from lmr_author.probe.codec import encode\n"
+        "from lmr_author.recording.varying import Parameters, variations\n"
+        "print(len(variations([encode({'x': 3, 'words': 'some words'})], Parameters())))"
+    )
+    environment = {"PYTHONPATH": str(Path(__file__).parents[2])}
+
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, check=True
+    )
+
+    assert int(done.stdout) > 1
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_variations_are_new_different_readable_and_the_same_each_time() -> None:
     base = {"x": [1, 2, 3], "names": {"a": "some words here"}, "@mode": None}
     documents = variations([encode(base)], Parameters())
@@ -149,7 +166,7 @@ def test_recorded_without_a_driver_that_reaches_everything(tmp_path: Path, optio
     (task.root / "small-repo/once.py").write_text("from pkg.losses import hinge\nhinge(0.5)\n")
     mask(task, MaskOptions(("pkg/losses.py::hinge",)), task.root)
     result = record(task, options, task.root, lambda _: None)
-    assert result.recording.missed == ()
+    assert result.recording.coverage.missed == ()
     made = [case.made for case in result.recording.cases]
     assert made == sorted(made)
     assert any(made) == options.vary

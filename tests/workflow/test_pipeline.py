@@ -72,7 +72,7 @@ def task(tmp_path: Path) -> TaskDir:
 def test_two_implementations_recorded_and_proven(task: TaskDir) -> None:
     first = recorded(task, HINGE)
     assert [case.outcome for case in first.recording.cases] == ["returned"] * 3
-    assert first.recording.missed == ()
+    assert first.recording.coverage.missed == ()
     assert first.recording.module == "pkg.losses"
     second = recorded(task, ADD)
     assert set(second.recording.cases[0].summary) == {"self", "value"}
