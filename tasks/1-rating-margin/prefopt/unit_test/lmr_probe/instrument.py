@@ -31,6 +31,7 @@ class Instrumented(NamedTuple):
     Attributes:
         code: the module's code object.
         lines: number of a block → line of its first statement; 0 is the body itself.
+        absent: number of a block that stands for an ``else`` that is not written → number of the ``if``'s own block.
         first, last: lines of the target, decorators excluded.
         nested: the target is defined inside another function.
         tree: the instrumented syntax tree.
@@ -39,6 +40,7 @@ class Instrumented(NamedTuple):
 
     code: CodeType
     lines: Dict[int, int]
+    absent: Dict[int, int]
     first: int
     last: int
     nested: bool
@@ -69,7 +71,7 @@ def instrument(source: bytes, filename: str, qualname: str, line: int = 0, nth: 
     target.decorator_list.append(_name(REGISTER, target))
     nested = any(isinstance(item, _FUNCTIONS) for item in path[:-1])
     code: CodeType = compile(tree, filename, "exec", dont_inherit=True)
-    return Instrumented(code, probes.lines, first, last, nested, tree, path)
+    return Instrumented(code, probes.lines, probes.absent, first, last, nested, tree, path)
 
 
 def find(tree: ast.Module, qualname: str, line: int = 0, nth: int = 0) -> Tuple[ast.stmt, ...]:
@@ -138,6 +140,7 @@ class _Probes(ast.NodeTransformer):
 
     def __init__(self) -> None:
         self.lines: Dict[int, int] = {}
+        self.absent: Dict[int, int] = {}
 
     def call(self, place: Any) -> ast.expr:
         number = len(self.lines)
@@ -156,17 +159,21 @@ class _Probes(ast.NodeTransformer):
         first = self.statement(rest[0] if rest else body[0])
         return doc + [first] + [self.visit(item) for item in rest]
 
-    def block(self, body: List[ast.stmt], place: Any = None) -> List[ast.stmt]:
-        first = self.statement(body[0] if body else place)
+    def block(self, body: List[ast.stmt]) -> List[ast.stmt]:
+        first = self.statement(body[0])
         return [first] + [self.visit(item) for item in body]
 
     def visit_If(self, node: ast.If) -> ast.If:
         node.test = self.visit(node.test)
+        own = len(self.lines)
         node.body = self.block(node.body)
         if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
             node.orelse = [self.visit(node.orelse[0])]
+        elif node.orelse:
+            node.orelse = self.block(node.orelse)
         else:
-            node.orelse = self.block(node.orelse, node)
+            self.absent[len(self.lines)] = own
+            node.orelse = [self.statement(node)]
         return node
 
     def _loop(self, node: Any) -> Any:
