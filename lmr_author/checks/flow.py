@@ -24,6 +24,7 @@ from lmr_author.checks.sites import (
     library_names,
     mentions,
     never_main,
+    suppresses,
 )
 from lmr_author.checks.syntax import dotted
 from lmr_author.source import children, nodes, walk
@@ -132,19 +133,16 @@ class Flow:
                 self._expressions(unit, [child], place)
         if isinstance(node, ast.If) and (never_main(node.test) or self._of_runner(node.test)):
             blocks = blocks[1:] if never_main(node.test) else []  # a runner's exits are no sites of their own
+        quiet = suppresses(node)
+        if quiet and self._tests_something(blocks[0]):
+            self.swallowing.append(node.lineno)
         within = replace(
             place,
-            swallowed=place.swallowed or self._suppresses(node),
+            swallowed=place.swallowed or quiet,
             environment=place.environment or (isinstance(node, ast.If) and asks_machine(node.test)),
         )
         for block in [*blocks, *cases]:
             self._fill(unit, [item for item in block if isinstance(item, ast.stmt)], within)
-
-    @staticmethod
-    def _suppresses(node: ast.stmt) -> bool:
-        return isinstance(node, ast.With) and any(
-            "suppress" in ast.unparse(item.context_expr) for item in node.items
-        )
 
     def _of_runner(self, node: ast.AST) -> bool:
         return is_runner(node, self.runner_names)
@@ -156,7 +154,7 @@ class Flow:
             and not (self._expects(node, handler) or _is_wanted(node, handler, following))
             for handler in node.handlers
         ) or any(isinstance(item, ast.Return) for item in node.finalbody)
-        if quiet and self._tests_something(node):
+        if quiet and self._tests_something(node.body):
             self.swallowing.append(node.lineno)
         self._fill(unit, node.body, replace(place, swallowed=place.swallowed or quiet))
         for handler in node.handlers:
@@ -206,9 +204,9 @@ class Flow:
                 return True
         return False
 
-    def _tests_something(self, node: ast.Try) -> bool:
+    def _tests_something(self, tried: list[ast.stmt]) -> bool:
         """Whether what is tried is more than an import, the opening of a file or a call of a library."""
-        for statement in node.body:
+        for statement in tried:
             if isinstance(statement, ast.Import | ast.ImportFrom | ast.Pass):
                 continue
             for item in walk(statement):

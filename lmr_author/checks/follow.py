@@ -95,7 +95,7 @@ def _bases(test: Reading, repository: Path) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
-def _locate(view: TaskView, name: str, level: int, place: Path, bases: list[Path]) -> list[Path]:
+def locate(view: TaskView, name: str, level: int, place: Path, bases: list[Path]) -> list[Path]:
     """The files that an import loads: packages on the way, then the module."""
     parts = [part for part in name.split(".") if part]
     above = [place.parents[level - 1]] if 0 < level <= len(place.parents) else []
@@ -117,16 +117,15 @@ def _follow(
     view: TaskView, test: Reading, goal: Path, bases: list[Path]
 ) -> tuple[bool, bool, tuple[Path, ...]]:
     assert view.repository is not None
-    suffixes = view.memo("suffixes", lambda: _suffixes(view))
     seen: dict[Path, None] = {test.path: None}
     waiting: list[tuple[Module, Path]] = [(test.module, test.path)]
     loose = False
     while waiting and len(seen) < MAX_FILES:
         module, place = waiting.pop(0)
         for name, level in imported_modules(module.tree):
-            found = _locate(view, name, level, place, bases)
+            found = locate(view, name, level, place, bases)
             if not found and not level and place == test.path and "." in name:
-                entry = suffixes.get(name)
+                entry = suffixes(view).get(name)
                 if entry is not None:
                     option = view.path(entry)
                     found, loose = [option], loose or option == goal
@@ -150,8 +149,12 @@ def _follow(
     return False, loose, tuple(seen)
 
 
-def _suffixes(view: TaskView) -> dict[str, Entry]:
+def suffixes(view: TaskView) -> dict[str, Entry]:
     """Dotted module names, with all their endings, of the repository's files."""
+    return view.memo("suffixes", lambda: _suffixes(view))
+
+
+def _suffixes(view: TaskView) -> dict[str, Entry]:
     found: dict[str, Entry] = {}
     for entry in view.repository_entries:
         if entry.kind == "file" and entry.suffix == ".py":
@@ -218,13 +221,12 @@ def _foreign(
     wanted = {implementation.goal_function.strip(), implementation.class_name.strip().partition(".")[0]} - {
         ""
     }
-    suffixes = view.memo("suffixes", lambda: _suffixes(view))
     for node in nodes(test.module.tree):
         if not isinstance(node, ast.ImportFrom) or node.level or not node.module:
             continue
         if not wanted & {alias.name for alias in node.names}:
             continue
-        local = _locate(view, node.module, 0, test.path, bases) or node.module in suffixes
+        local = locate(view, node.module, 0, test.path, bases) or node.module in suffixes(view)
         if not local and not _in_repository(view, node.module.partition(".")[0]):
             return node.lineno, node.module
     return 0, ""

@@ -64,6 +64,25 @@ def requirements(view: TaskView, parsed: Dockerfile) -> Iterator[tuple[Instructi
         yield from ((item, line) for line in _constrained(lines, constraints))
 
 
+def copies_a_folder(parsed: Dockerfile) -> bool:
+    """Whether pip installs a folder of the image as a copy (without ``-e``): the repository, as a rule."""
+    for _, command in parsed.commands:
+        match = _PIP.search(parsed.expand(command))
+        words = match[1].split() if match else []
+        before = ["", *words]
+        if any(
+            _FOLDER.fullmatch(word.strip("'\"")) and last not in _TAKES_A_PATH
+            for last, word in zip(before, words, strict=False)
+        ):
+            return True
+    return False
+
+
+_FOLDER = re.compile(r"\.|\.?/(?!.*\.(?:whl|txt|gz|zip|ya?ml|in)$)[^\s;&|>]*")
+_TAKES_A_PATH = frozenset(
+    {"-e", "--editable", "-r", "--requirement", "-c", "--constraint", ">", ">>", *_WITH_VALUE}
+)
+
 _AT_VERSION = re.compile(r"^([\w.-]+(?:\[[\w,.-]*\])?)@([~^]?)(?=\d)")
 
 

@@ -29,6 +29,9 @@ _PASS = re.compile(
     rf"|\b{_TESTS}\s+(?:will |must |should |can |to |all |then |be )*(?:pass|passes|passed|succeeds?|green)\b"
     rf"|\b{_TESTS}\s+(?:will |must |should |has to |have to )+(?:run|complete|finish|execute)s?\s+"
     rf"(?:without|with no|successfully)\b"
+    rf"|\b(?:when|once|if|until|so that)\s+{_WHICH}(?:python3?\s+)?{_WHICH}{_TESTS}[`'\"]*\s+"
+    rf"(?:runs?|ends?|exits?|completes?|finish(?:es)?)\s+"
+    rf"(?:without|with no|successfully|cleanly|with (?:code |status )?(?:0|zero))"
     rf"|\b(?:none of|no)\s+{_WHICH}{_TESTS}\s+(?:may |must |should |will )*fails?\b"
     rf"|\buntil\s+(?:it|they|everything|{_WHICH}{_TESTS})\s+"
     rf"(?:(?:prints?|outputs?|says?)\s+[`'\"]*passed|pass|passes|succeeds?)\b"
@@ -109,6 +112,12 @@ class ImplementThePaper(InstructionCheck):
         Example(
             "the test prints Passed",
             implementation=told(INSTRUCTION + " Make sure that unit_test/unit_test_1.py prints Passed."),
+        ),
+        Example(
+            "the test ends without an error",
+            implementation=told(
+                INSTRUCTION + " It is right when `python unit_test/unit_test_1.py` ends without an error."
+            ),
         ),
         Example(
             "make them pass", implementation=told(INSTRUCTION + " Your code has to make the unit tests pass.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterator
 
@@ -33,6 +34,9 @@ _NAMING = tuple(
     )
 )
 """How an instruction names what is to be implemented, as a verb's object or beside the word function."""
+
+_QUOTED = re.compile(rf"`{_NAME}(?:\(\))?`")
+"""Names beside the target may be of the paper; they are wrong when they are almost names of the goal file."""
 
 _CALLED = re.compile(r"(?<![\w.])([A-Za-z_]\w*_\w+)\(\)")
 
@@ -82,6 +86,10 @@ class InstructionNames(InstructionCheck):
             implementation=told(INSTRUCTION.replace("pairwise_loss", "pairwise_los")),
         ),
         Example(
+            "a helper that is almost the one there is",
+            implementation=told(INSTRUCTION + " The scores go through `sigmoids` first."),
+        ),
+        Example(
             "a class that nobody defines",
             implementation=told(INSTRUCTION + " It belongs to the objective of the class PairwiseTrainer."),
         ),
@@ -93,6 +101,10 @@ class InstructionNames(InstructionCheck):
         ),
     )
     passing = (
+        Example(
+            "a name of its own in quotes",
+            implementation=told(INSTRUCTION + " The `pairwise_margin` is a hyperparameter of the paper."),
+        ),
         Example(
             "a class's name with it",
             implementation=told(INSTRUCTION + " The class `ListLoss` stays as it is."),
@@ -109,6 +121,8 @@ class InstructionNames(InstructionCheck):
             *(name for pattern in _NAMING for name in pattern.findall(text)),
             *_CALLED.findall(text),
         ]
+        defined = [item.name for item in (one.goal.definitions if one.goal else ())]
+        found += [name for name in _QUOTED.findall(text) if _is_almost(name, defined)]
         names = {name.rpartition(".")[2]: name for name in found}
         targets = list(function_names(implementation))
         for name, full in names.items():
@@ -126,6 +140,11 @@ class InstructionNames(InstructionCheck):
                 f"the instruction names {name}, which the repository does not have",
                 hint or f"name {targets[0] if targets else 'the target'}",
             )
+
+
+def _is_almost(name: str, defined: list[str]) -> bool:
+    """Whether a name is a misspelt form of one that is defined."""
+    return name not in defined and bool(difflib.get_close_matches(name, defined, 1, 0.9))
 
 
 def _known(view: TaskView, name: str) -> bool:

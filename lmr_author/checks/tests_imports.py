@@ -10,11 +10,8 @@ from pathlib import Path
 from lmr_author.checks import dockerfile
 from lmr_author.checks.base import Example, ImplementationCheck
 from lmr_author.checks.example_texts import DOCKERFILE, INFO, MASKED, REPOSITORY, UNIT_TEST
-from lmr_author.checks.follow import (
-    _suffixes,
-    imports,
-)
-from lmr_author.checks.installs import normalised, requirements
+from lmr_author.checks.follow import imports, locate, suffixes
+from lmr_author.checks.installs import copies_a_folder, normalised, requirements
 from lmr_author.checks.leak_package import is_own
 from lmr_author.checks.published import published
 from lmr_author.checks.reading import Reading, reading_of
@@ -67,11 +64,35 @@ class ImportsTheGoalFile(ImplementationCheck):
             also=("LMR406",),
         ),
         Example(
+            "it imports what pip copied from the repository",
+            files={
+                f"{REPOSITORY}/src/ranking/losses.py": MASKED,
+                f"{REPOSITORY}/src/ranking/__init__.py": "",
+                f"{REPOSITORY}/ranking/losses.py": None,
+                TEST: UNIT_TEST.replace("sys.path.insert(0, os.path.dirname(HERE))\n", "").replace(
+                    IMPORT, "from ranking import losses\npairwise_loss = losses.pairwise_loss\n"
+                ),
+                "Dockerfile": DOCKERFILE + "RUN pip install --no-deps ./ranking\n",
+            },
+            implementation={"goal_file": "src/ranking/losses.py"},
+        ),
+        Example(
             "it imports an installed package",
             files={TEST: UNIT_TEST.replace(IMPORT, "from learning_to_rank.losses import pairwise_loss\n")},
         ),
     )
     passing = (
+        Example(
+            "the repository is installed as it lies there",
+            files={
+                f"{REPOSITORY}/src/ranking/losses.py": MASKED,
+                f"{REPOSITORY}/src/ranking/__init__.py": "",
+                f"{REPOSITORY}/ranking/losses.py": None,
+                TEST: UNIT_TEST.replace("sys.path.insert(0, os.path.dirname(HERE))\n", ""),
+                "Dockerfile": DOCKERFILE + "RUN pip install --no-deps -e ./ranking\n",
+            },
+            implementation={"goal_file": "src/ranking/losses.py"},
+        ),
         Example(
             "through the package",
             files={
@@ -109,6 +130,19 @@ class ImportsTheGoalFile(ImplementationCheck):
         line, name = found.foreign
         if not line and (found.only_by_name or _appends_only(test)):
             line, name = self._installed(view, test)
+        if not line and (found.only_by_name or not _finds_folders(test)):
+            copied = self._copied(view, test)
+            if copied:
+                yield self._at(
+                    view,
+                    implementation,
+                    test.path,
+                    copied,
+                    "imports the copy of the repository that the image installs, not the agent's file",
+                    "install it with `pip install -e`, or put the repository first in sys.path",
+                    Severity.ERROR,
+                )
+                return
         if line:
             message = f"imports the target from {name}, which is not a file of the repository"
             yield self._at(
@@ -151,14 +185,37 @@ class ImportsTheGoalFile(ImplementationCheck):
         names = {normalised(re.split(r"[\s=<>!~\[;@#]", text, maxsplit=1)[0]) for text in wanted}
         own = published(view)
         upstream = any("://" in text and is_own(own, text) for text in wanted)
-        suffixes = view.memo("suffixes", lambda: _suffixes(view))
         for node in nodes(test.module.tree):
             if not isinstance(node, ast.ImportFrom) or node.level or not node.module:
                 continue
             package = normalised(node.module.partition(".")[0])
-            if (upstream or package in names) and node.module in suffixes:
+            if (upstream or package in names) and node.module in suffixes(view):
                 return node.lineno, node.module
         return 0, ""
+
+    @staticmethod
+    def _copied(view: TaskView, test: Reading) -> int:
+        """The line of an import that takes what pip copied from the repository; 0 when there is none."""
+        parsed = dockerfile.read(view)
+        if parsed is None or "PYTHONPATH" in parsed.arguments or not copies_a_folder(parsed):
+            return 0
+        if any(view.in_repository(entry) == "conftest.py" for entry in view.repository_entries):
+            return 0  # pytest puts its folder first
+        for node in nodes(test.module.tree):
+            if not isinstance(node, ast.ImportFrom) or node.level or not node.module:
+                continue
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+            if not suffixes(view).keys().isdisjoint(names):
+                beside = any(locate(view, name, 0, test.path, [test.path.parent]) for name in names)
+                return 0 if beside else node.lineno
+        return 0
+
+
+def _finds_folders(test: Reading) -> bool:
+    """Whether a test says where modules are looked for, or where it is run."""
+    return any(
+        "path" in name.split(".") or name in ("os.chdir", "site.addsitedir") for _, _, name in test.calls
+    )
 
 
 def _appends_only(test: Reading) -> bool:

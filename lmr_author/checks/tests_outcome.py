@@ -159,6 +159,14 @@ class NothingSwallowed(ImplementationCheck):
             },
         ),
         Example(
+            "a suppress around all of it",
+            files={
+                TEST: START
+                + "import contextlib\nwith contextlib.suppress(Exception):\n"
+                + "    assert pairwise_loss([0.5, 2.0], [0, 1])[1] == 1.0\nlogging.info('Passed')\n"
+            },
+        ),
+        Example(
             "in sys.excepthook",
             files={
                 TEST: UNIT_TEST.replace(
@@ -168,6 +176,16 @@ class NothingSwallowed(ImplementationCheck):
         ),
     )
     passing = (
+        Example(
+            "a file that need not be there",
+            files={
+                TEST: UNIT_TEST.replace("import logging\n", "import contextlib\nimport logging\n", 1).replace(
+                    "LOGS =",
+                    "with contextlib.suppress(FileNotFoundError):\n    os.remove('old.txt')\nLOGS =",
+                    1,
+                )
+            },
+        ),
         Example(
             "sys.excepthook logs",
             files={
@@ -204,7 +222,7 @@ class NothingSwallowed(ImplementationCheck):
             more = f" (and at {len(lines) - 1} more places)" if len(lines) > 1 else ""
             yield self.finding(
                 view,
-                f"an `except` swallows failures of the test{more}",
+                f"an `except` or `suppress` swallows failures of the test{more}",
                 "let the exception through, or end the handler with `raise` or sys.exit(1)",
                 implementation=implementation,
                 path=test.path,
