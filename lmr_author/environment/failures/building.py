@@ -26,7 +26,7 @@ _STEP = (
 _OLD_SETUPTOOLS = (
     (r"use_2to3 is invalid", 58),
     (r"cannot import name 'Feature' from 'setuptools'", 46),
-    (r"No module named 'distutils\.msvccompiler'", 65),
+    (r"No module named 'distutils\.msvccompiler'|cannot import name 'msvccompiler' from 'distutils'", 65),
     (r"module 'setuptools\.dep_util'|No module named 'setuptools\.dep_util'", 69),
     (r"No module named 'setuptools\.command\.test'", 72),
     (r"Invalid dash-separated key", 78),
@@ -56,6 +56,13 @@ class OldSetuptools(Explainer):
             "      [end of output]",
             "numpy needs a setuptools before 65",
             "build numpy with setuptools<65",
+        ),
+        Example(
+            "Collecting preshed==2.0.1\n  × Getting requirements to build wheel did not run successfully.\n"
+            "  ╰─> [9 lines of output]\n      ImportError: cannot import name 'msvccompiler' from 'distutils'"
+            " (/x/setuptools/_distutils/__init__.py)\n      [end of output]",
+            "preshed needs a setuptools before 65",
+            "build preshed with setuptools<65",
         ),
         Example(
             "ModuleNotFoundError: No module named 'pkg_resources'\n  [end of output]\nERROR: Failed to build 'old' when"
