@@ -99,9 +99,8 @@ class VerdictMarkers(ImplementationCheck):
         test = reading_of(view, implementation)
         if test is None:
             return
-        wrong = _misplaced_log(view, test)
-        if wrong is None:
-            wrong = _told_wrongly(view, test) if "Passed" in " ".join(test.constants) else _not_told(test)
+        wrong = _told_wrongly(view, test) if "Passed" in " ".join(test.constants) else _not_told(test)
+        wrong = wrong or _misplaced_log(view, test)
         if wrong is not None:
             yield self.finding(
                 view,
@@ -124,14 +123,14 @@ class _Wrong(NamedTuple):
 
 
 def _misplaced_log(view: TaskView, test: Reading) -> _Wrong | None:
-    """What to say of a test that logs where nobody looks."""
+    """What to say of a test that logs to another folder than LMR-Bench's: a script can be told where to look."""
     if not view.in_repository_path(test.path).startswith("unit_test/"):
         return None  # LMR511 says it
     elsewhere = [log for log in sorted(test.log_files) if log.startswith(("@/", "/")) and "*" not in log]
     if not elsewhere or any(log.startswith("@/unit_test/logs/") for log in test.log_files):
         return None
     message = f"logs to {elsewhere[0].removeprefix('@/')}; the verdict is looked for in unit_test/logs/"
-    return _Wrong(message, f"log to unit_test/logs/{test.path.stem}.log", 0)
+    return _Wrong(message, f"log to unit_test/logs/{test.path.stem}.log", 0, Severity.NOTE)
 
 
 def _told_wrongly(view: TaskView, test: Reading) -> _Wrong | None:
