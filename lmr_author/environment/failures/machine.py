@@ -52,6 +52,31 @@ class Unreachable(Explainer):
         )
 
 
+class NoCrates(Explainer):
+    """A package of Rust that is compiled, where cargo cannot fetch what it needs."""
+
+    name = "crates"
+    stages = ("build", "install")
+    pattern = compiled(r"failed to get `[\w-]+` as a dependency of package `([\w-]+)")
+    examples = (
+        Example(
+            "Updating crates index\nwarning: spurious network error (1 try remaining): [6] Could not resolve hostname\n"
+            "error: failed to get `tempfile` as a dependency of package `tokenizers-python v0.11.0 (/build/src)`\n"
+            "Caused by:\n  download of config.json failed",
+            "tokenizers has no wheel for this Python and is compiled with Rust, whose packages",
+            "env lock --python",
+        ),
+    )
+
+    def explain(self, match: re.Match[str], failure: Failure) -> Explanation:
+        """Another Python, for which there is a wheel, needs no Rust."""
+        package = match[1].removesuffix("-python")
+        return self.told(
+            f"{package} has no wheel for this Python and is compiled with Rust, whose packages could not be fetched",
+            "choose an older Python that it has a wheel for (`env lock --python X.Y`); or check the connection and the proxy",
+        )
+
+
 class Certificates(Explainer):
     """A proxy or index whose certificate the image does not know."""
 
@@ -216,4 +241,12 @@ class NoBaseImage(Explainer):
         return self.told(f"the base image {image} is not available", advice)
 
 
-MACHINE: tuple[type[Explainer], ...] = (NoBaseImage, DiskFull, Certificates, Unreachable, Removed, Killed)
+MACHINE: tuple[type[Explainer], ...] = (
+    NoBaseImage,
+    DiskFull,
+    Certificates,
+    NoCrates,
+    Unreachable,
+    Removed,
+    Killed,
+)
