@@ -73,7 +73,7 @@ class NoCrates(Explainer):
         package = match[1].removesuffix("-python")
         return self.told(
             f"{package} has no wheel for this Python and is compiled with Rust, whose packages could not be fetched",
-            "choose an older Python that it has a wheel for (`env lock --python X.Y`); or check the connection and the proxy",
+            "choose an older Python that it has a wheel for (`env lock --python X.Y`); or check the connection",
         )
 
 
