@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from lmr_author.leaks import tokens
 from lmr_author.leaks.compare import Match
 from lmr_author.leaks.fragments import Fragment
 from lmr_author.leaks.solution import Solution
@@ -20,6 +21,12 @@ RENAMED = 0.94
 LINES = 0.6
 """Share of the telling lines that makes a text a copy."""
 LINES_SURE = 0.75
+TOKENS = 0.9
+"""Likeness of tokens that makes rewritten code a look-alike. Below, siblings (two optimizers) are as like as copies."""
+TOKENS_IN_COMMENTS = 0.7
+"""The same in comments: there code stands because it is an old version of something."""
+TOKENS_LEAST = 12.0
+"""Solutions whose tokens tell less than this are not known by them."""
 
 
 class Level(IntEnum):
@@ -58,6 +65,13 @@ def level_of_lines(solution: Solution, share: float) -> Level:
     if share < LINES or (len(solution.lines) < 3 and share < 1.0) or solution.weight < LITTLE / 2:
         return Level.NO
     return Level.SURE if share >= LINES_SURE and solution.weight >= LITTLE else Level.ALIKE
+
+
+def level_of_tokens(solution: Solution, fragment: Fragment, likeness: float) -> Level:
+    """What a likeness of tokens means: a look-alike at most, as order and variables are not compared."""
+    least = TOKENS_IN_COMMENTS if fragment.kind == "comments" else TOKENS
+    telling = tokens.weight(solution.tokens) >= TOKENS_LEAST
+    return Level.ALIKE if telling and likeness >= least else Level.NO
 
 
 def _little(solution: Solution, match: Match, named: bool) -> Level:

@@ -6,14 +6,14 @@ import difflib
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from lmr_author.leaks import archives, compiled
+from lmr_author.leaks import archives, compiled, tokens
 from lmr_author.leaks.compare import Match, compare
 from lmr_author.leaks.fragments import Fragment, fragments, passages
 from lmr_author.leaks.generated import is_generated
-from lmr_author.leaks.judge import Level, level, level_of_lines
+from lmr_author.leaks.judge import Level, level, level_of_lines, level_of_tokens
 from lmr_author.leaks.lines import squeezed
 from lmr_author.leaks.solution import Solution, left
 from lmr_author.leaks.words import searched
@@ -143,8 +143,6 @@ def in_file(
 def _in_archive(
     path: str, data: bytes, solutions: Sequence[Solution], bytecode: Sequence[compiled.Features]
 ) -> list[Leak]:
-    from dataclasses import replace
-
     best: dict[Solution, Leak] = {}
     for inner, content in archives.members(path, data):
         for leak in in_file(inner, content, solutions, bytecode=bytecode):
@@ -197,6 +195,11 @@ def _judged(path: str, solution: Solution, piece: Fragment) -> Leak | None:
         other = level_of_lines(solution, lines)
         if other > verdict:
             verdict, share, by_lines = other, lines, True
+    if verdict is Level.NO:
+        share = tokens.likeness(solution.tokens, tokens.profile(piece.statements))
+        verdict = level_of_tokens(solution, piece, share)
+        first = piece.line or 1
+        match = replace(match, first=first, last=first + piece.text.count("\n"))  # all of the piece
     if verdict is Level.NO:
         return None
     line, text = _excerpt(solution, piece, match, by_lines)

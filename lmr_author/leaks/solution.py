@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 
 from lmr_author.leaks import lines as text_lines
+from lmr_author.leaks import tokens
 from lmr_author.leaks.statements import Statement, of_function, token_weight
 from lmr_author.leaks.words import searched
 from lmr_author.model import Implementation
@@ -127,6 +128,11 @@ class Solution:
     def words(self) -> frozenset[bytes]:
         """The words of all traces."""
         return frozenset(word for trace in self.traces for word, _ in trace.words)
+
+    @cached_property
+    def tokens(self) -> Counter[str]:
+        """What its statements use, in whatever order."""
+        return tokens.profile(self.statements)
 
     def may_be_in(self, data: bytes) -> bool:
         """A quick look that rules most places out."""
