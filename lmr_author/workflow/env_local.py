@@ -49,8 +49,9 @@ def make(task: TaskDir, options: LocalOptions, say: Callable[[str], None]) -> Lo
     lock = env_facts.text(task.lock)
     known = env_facts.known(task)
     python, remark = interpreters.choose(known.python, options.python, interpreters.interpreters())
+    torch = known.base.torch or _built_torch(task)
     needs_torch = bool(detect(task.repository(info)).torch) or local.brings_torch(lock, python)
-    extra = local.torch_requirement(options.extra, known.base.torch if needs_torch else "")
+    extra = local.torch_requirement(options.extra, torch if needs_torch else "")
     try:
         made = local.make(
             lock,
@@ -61,18 +62,27 @@ def make(task: TaskDir, options: LocalOptions, say: Callable[[str], None]) -> Lo
             say=say,
         )
     except LmrError as error:
-        ours = f"torch=={known.base.torch}"
+        ours = f"torch=={torch}"
         if ours in extra and ours not in options.extra and "torch" in error.message:
             # It is our choice, so say what else there is.
             raise LmrError(
-                f"{error.message} (PyTorch {known.base.torch} is what the base image has)",
+                f"{error.message} (PyTorch {torch} is what the base image has)",
                 f"{error.hint}; or give another version, as in --with torch==2.13.0",
             ) from error
         raise
-    without = (
-        "" if needs_torch else "without PyTorch, which nothing here needs; --with torch==VERSION adds it"
-    )
+    without = "" if any(text.startswith("torch==") for text in extra) else _without_torch(needs_torch)
     return LocalResult(made, tuple(filter(None, (remark, without))))
+
+
+def _built_torch(task: TaskDir) -> str:
+    """The PyTorch that a build found in the image, without its build (``+cpu``); "" when there was none."""
+    return str((env_facts.stored(task) or {}).get("torch", "")).partition("+")[0]
+
+
+def _without_torch(needed: bool) -> str:
+    if needed:
+        return "without PyTorch, as the base image's version is not known; --with torch==VERSION adds it"
+    return "without PyTorch, which nothing here needs; --with torch==VERSION adds it"
 
 
 def interpreter_for(task: TaskDir, sandbox: str, python: Path | None) -> tuple[Path | None, str]:

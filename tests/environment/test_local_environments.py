@@ -14,6 +14,7 @@ from lmr_author.environment import local
 from lmr_author.environment.interpreters import Interpreter, choose, interpreters
 from lmr_author.errors import LmrError
 from tests.servers import Release, package_index
+from tests.wheels import wheel
 
 OWN = Interpreter(Path(sys.executable), ".".join(map(str, sys.version_info[:3])))
 HERE = [Interpreter(Path(f"/p/{version}"), version) for version in ("3.13.0", "3.11.7", "3.10.13", "3.8.18")]
@@ -28,20 +29,6 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def silent(_: str) -> None:
     """Nothing is shown."""
-
-
-def wheel(folder: Path, name: str = "tiny_lmr", version: str = "1.0", code: str = "VALUE = 1\n") -> None:
-    """Write a wheel with one module."""
-    import zipfile
-
-    folder.mkdir(exist_ok=True)
-    info = f"{name}-{version}.dist-info"
-    with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as archive:
-        archive.writestr(f"{name}.py", code)
-        archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
-        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-        archive.writestr(f"{info}/entry_points.txt", f"[console_scripts]\ntiny = {name}:main\n")
-        archive.writestr(f"{info}/RECORD", "")
 
 
 @pytest.fixture

@@ -1,0 +1,73 @@
+"""Which PyTorch a local environment gets; the wheels are a test's own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lmr_author.taskdir import TaskDir
+from lmr_author.workflow.env_local import LocalOptions, LocalResult, make
+from tests.support import make_task
+from tests.wheels import wheel
+
+OFFICIAL = "pytorch/pytorch:2.0.1-cuda11.7-cudnn8-runtime"
+
+
+@pytest.fixture(autouse=True)
+def wheels(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A cache of the test's own, and a folder of wheels in place of an index."""
+    monkeypatch.setenv("LMR_AUTHOR_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("UV_FIND_LINKS", str(tmp_path / "wheels"))
+    monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "uv-cache"))
+    monkeypatch.setenv("UV_OFFLINE", "1")
+    for version in ("2.0.1", "2.2.0"):
+        wheel(tmp_path / "wheels", "torch", version)
+    wheel(tmp_path / "wheels", "plain", "1.0")
+
+
+def task(tmp_path: Path, image: str, code: str, *, built: str = "") -> TaskDir:
+    """A task with one pin."""
+    made = make_task(tmp_path)
+    (made.root / "small-repo/pkg/losses.py").write_text(code)
+    made.dockerfile.write_text(f"FROM {image}\n")
+    made.lock.write_text("plain==1.0\n")
+    if built:
+        made.environment_path.parent.mkdir(exist_ok=True)
+        made.environment_path.write_text(json.dumps({"format": "lmr-environment/1", "torch": built}))
+    return made
+
+
+def local(made: TaskDir, *extra: str) -> LocalResult:
+    """The environment of a task."""
+    return make(made, LocalOptions(extra=extra), lambda _: None)
+
+
+def without(result: LocalResult) -> list[str]:
+    """What is said of a PyTorch that is not there."""
+    return [remark for remark in result.remarks if "without PyTorch" in remark]
+
+
+@pytest.mark.parametrize(
+    ("image", "built", "extra"),
+    [(OFFICIAL, "", "torch==2.0.1"), ("me/base:1", "2.2.0+cpu", "torch==2.2.0")],
+)
+def test_pytorch_is_the_images(tmp_path: Path, image: str, built: str, extra: str) -> None:
+    result = local(task(tmp_path, image, "import torch\n", built=built))
+    assert (result.local.extra, without(result)) == ((extra,), [])
+
+
+def test_pytorch_is_left_out_where_nothing_needs_it(tmp_path: Path) -> None:
+    made = task(tmp_path, OFFICIAL, "import plain\n")
+    result = local(made)
+    assert result.local.extra == ()
+    assert ["nothing here needs" in text for text in without(result)] == [True]
+    result = local(made, "torch==2.2.0")
+    assert (result.local.extra, without(result)) == (("torch==2.2.0",), [])
+
+
+def test_an_image_whose_pytorch_nobody_knows_is_told(tmp_path: Path) -> None:
+    result = local(task(tmp_path, "me/base:1", "import torch\n"))
+    assert result.local.extra == ()
+    assert ["not known" in text for text in without(result)] == [True]
