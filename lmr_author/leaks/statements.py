@@ -85,8 +85,19 @@ def of_all(tree: ast.Module) -> list[Statement]:
     return list(_statements(tree.body))
 
 
+def _apart(node: ast.stmt) -> list[ast.stmt]:
+    """``a, b = f(x), g(y)`` as two assignments; every other statement as it is."""
+    match node:
+        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+            starred = any(isinstance(item, ast.Starred) for item in (*targets, *values))
+            if len(targets) == len(values) and not starred:
+                pairs = zip(targets, values, strict=True)
+                return [ast.copy_location(ast.Assign([one], other), node) for one, other in pairs]
+    return [node]
+
+
 def _statements(nodes: Iterable[ast.stmt], *, definitions: bool = True) -> Iterator[Statement]:
-    for node in nodes:
+    for node in (part for one in nodes for part in _apart(one)):
         if not definitions and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             continue
         row = _Row()
