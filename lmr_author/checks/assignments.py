@@ -32,7 +32,7 @@ def assigned(node: ast.AST, outer: Scope) -> Scope:
         for item in statement.items
         if item.optional_vars is not None
     }
-    paired = {key: value for item in own if isinstance(item, ast.For) for key, value in _zipped(item)}
+    paired = {key: value for item in own if isinstance(item, ast.For) for key, value in _looped(item)}
     for item in own:
         if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store) and id(item) not in simple:
             context = opened.get(id(item), paired.get(id(item)))
@@ -42,9 +42,14 @@ def assigned(node: ast.AST, outer: Scope) -> Scope:
     return outer | {name: _same(seen) for name, seen in values.items()}
 
 
-def _zipped(loop: ast.For) -> Iterator[tuple[int, ast.expr]]:
-    """For each name of ``for a, b in zip(x, y)`` what stands for its value: ``x[0]``, ``y[0]``."""
+def _looped(loop: ast.For) -> Iterator[tuple[int, ast.expr]]:
+    """For each name of ``for a, b in zip(x, y)`` what stands for its value: ``x[0]``, ``y[0]``.
+
+    For the name of ``for a in x`` it is ``x`` at this line: another loop over ``x`` may be at another of its values.
+    """
     call, target = loop.iter, loop.target
+    if isinstance(target, ast.Name):
+        yield id(target), ast.Subscript(call, ast.Constant(f"line {loop.lineno}"), ast.Load())
     if isinstance(call, ast.Call) and dotted(call.func) == "zip" and isinstance(target, ast.Tuple):
         for name, values in zip(target.elts, call.args, strict=False):
             yield id(name), ast.Subscript(values, ast.Constant(0), ast.Load())

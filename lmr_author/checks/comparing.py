@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import copy
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import cast
 
 from lmr_author.checks.assignments import Scope, assigned, own_nodes
 from lmr_author.checks.syntax import dotted
@@ -39,6 +41,7 @@ class Comparison:
         scope: names that the surrounding function, or else the module, assigns exactly once → (value, place
             in a tuple or -1); ``None`` for names that it assigns more often.
         wanted: equality is wanted: it does not stand in a ``not`` or ``assertFalse``.
+        helpers: functions of the module that only return an expression, by name.
     """
 
     node: ast.expr
@@ -46,12 +49,13 @@ class Comparison:
     right: ast.expr
     scope: Scope
     wanted: bool
+    helpers: Mapping[str, ast.FunctionDef] = field(default_factory=dict)
 
     def origin(self, side: ast.expr) -> str:
         """Where a side's value comes from, in a form that compares equal; "" when that cannot be told."""
         node, steps = side, ""
         for _ in range(12):
-            node = core(node)
+            node = core(_inlined(core(node), self.helpers))
             if isinstance(node, ast.Subscript):
                 item = _item(self._known(node.value), node.slice)
                 steps = steps if item is not None else form(node.slice) + steps
@@ -69,7 +73,7 @@ class Comparison:
             isinstance(item, ast.Name) and item.id not in own and self.scope.get(item.id, item) is None
             for item in walk(node)
         )
-        return "" if unclear else form(_without_forward(node)) + steps
+        return "" if unclear else form(_without_forward(_plain(node))) + steps
 
     def _known(self, node: ast.expr) -> ast.expr:
         """What a name stands for, when it is assigned once and not as part of a tuple; else the node itself."""
@@ -104,6 +108,52 @@ def _item(node: ast.expr, key: ast.expr) -> ast.expr | None:
     return None
 
 
+def _helpers(tree: ast.Module) -> dict[str, ast.FunctionDef]:
+    """Functions that return an expression of their arguments, which are all given by place, and do nothing else."""
+    found = {}
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and not node.decorator_list:
+            arguments = node.args
+            special = (arguments.vararg, arguments.kwarg, *arguments.kwonlyargs, *arguments.defaults)
+            body = node.body[-1]
+            if len(node.body) == 1 and isinstance(body, ast.Return) and body.value and not any(special):
+                found[node.name] = node
+    return found
+
+
+def _inlined(node: ast.expr, helpers: Mapping[str, ast.FunctionDef]) -> ast.expr:
+    """What a call of such a function returns; every other expression as it is."""
+    function = (
+        helpers.get(node.func.id) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else None
+    )
+    if function is None or not isinstance(node, ast.Call) or node.keywords:
+        return node
+    names = [item.arg for item in (*function.args.posonlyargs, *function.args.args)]
+    returned = function.body[-1]
+    if len(names) != len(node.args) or not isinstance(returned, ast.Return) or returned.value is None:
+        return node
+    return cast(
+        ast.expr, _Given(dict(zip(names, node.args, strict=True))).visit(copy.deepcopy(returned.value))
+    )
+
+
+class _Given(ast.NodeTransformer):
+    """Puts expressions in the place of names."""
+
+    def __init__(self, values: Mapping[str, ast.expr]) -> None:
+        self._values = values
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self._values.get(node.id, node)
+
+
+def _plain(node: ast.expr) -> ast.expr:
+    """A call without conversions around its arguments: a copy of an argument is the same argument."""
+    if not isinstance(node, ast.Call):
+        return node
+    return ast.Call(node.func, [core(item) for item in node.args], node.keywords)
+
+
 def _without_forward(node: ast.expr) -> ast.expr:
     """``model(x)`` for ``model.forward(x)``: a module's call is its ``forward``."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "forward":
@@ -118,7 +168,8 @@ def _bound(generators: list[ast.comprehension]) -> set[str]:
 
 def comparisons(tree: ast.Module) -> list[Comparison]:
     """Every comparison of a module, in order."""
-    return list(_within(tree, assigned(tree, {})))
+    helpers = _helpers(tree)
+    return [replace(one, helpers=helpers) for one in _within(tree, assigned(tree, {}))]
 
 
 def reads_file(node: ast.expr) -> bool:

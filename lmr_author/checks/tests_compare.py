@@ -88,8 +88,35 @@ class ComparesTwoThings(ImplementationCheck):
                 + "    assert found(labels) == found(labels)\nlogging.info('Passed')\n"
             },
         ),
+        Example(
+            "a function of the test that only hands its arguments on",
+            files={
+                TEST: START
+                + "def once(scores, labels):\n    return pairwise_loss(list(scores), labels)\n\n\n"
+                + "for scores in ([0.5, 2.0], [1.0, 0.0]):\n    expected = pairwise_loss(scores, [0, 1])\n"
+                + "    assert once(scores, [0, 1]) == expected\nlogging.info('Passed')\n"
+            },
+        ),
     )
     passing = (
+        Example(
+            "every result with every other",
+            files={
+                TEST: START
+                + "cases = [[0.5, 2.0], [1.0, 2.5]]\nfor one in cases:\n    for other in cases:\n"
+                + "        assert pairwise_loss(one, [0, 1]) == pairwise_loss(other, [0, 1])\n"
+                + "logging.info('Passed')\n"
+            },
+        ),
+        Example(
+            "a function of the test that turns its arguments round",
+            files={
+                TEST: START
+                + "def turned(scores, labels):\n    return pairwise_loss(scores[::-1], labels[::-1])\n\n\n"
+                + "scores = [0.5, 2.0]\nexpected = pairwise_loss(scores, [0, 1])\n"
+                + "assert turned(scores, [0, 1]) == expected\nlogging.info('Passed')\n"
+            },
+        ),
         Example(
             "a name that is used again for another call",
             files={
