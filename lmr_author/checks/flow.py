@@ -18,6 +18,7 @@ from lmr_author.checks.sites import (
     is_exit,
     is_interesting,
     is_none,
+    is_quiet_exit,
     is_site_call,
     is_stub,
     is_zero,
@@ -153,7 +154,10 @@ class Flow:
             and not self._lets_through(handler, unit.name)
             and not (self._expects(node, handler) or _is_wanted(node, handler, following))
             for handler in node.handlers
-        ) or any(isinstance(item, ast.Return) for item in node.finalbody)
+        ) or any(
+            isinstance(item, ast.Return) or is_quiet_exit(getattr(item, "value", None))
+            for item in node.finalbody
+        )
         if quiet and self._tests_something(node.body):
             self.swallowing.append(node.lineno)
         self._fill(unit, node.body, replace(place, swallowed=place.swallowed or quiet))
@@ -268,16 +272,21 @@ class Flow:
 
 def _is_wanted(node: ast.Try, handler: ast.ExceptHandler, following: ast.stmt | None) -> bool:
     """Whether a failure is what is wanted: it ends the function well, and without it the test fails."""
+    if any(_fails(item) for item in node.orelse):
+        return True
     ends = bool(handler.body) and isinstance(handler.body[-1], ast.Return | ast.Continue)
-    after = [*node.orelse, *([following] if following is not None else [])]
-    return ends and any(
-        isinstance(item, ast.Raise)
-        or (isinstance(item, ast.Assert) and is_zero(item.test))
-        or (isinstance(item, ast.Expr) and isinstance(item.value, ast.Call) and _fails(item.value))
-        for item in after
+    return ends and following is not None and _fails(following)
+
+
+def _fails(node: ast.stmt) -> bool:
+    """Whether a statement fails the test, whatever the values are."""
+    return (
+        isinstance(node, ast.Raise)
+        or (isinstance(node, ast.Assert) and is_zero(node.test))
+        or (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Call)
+            and dotted(node.value.func).rpartition(".")[2] in ("fail", "exit", "_exit")
+            and not is_quiet_exit(node.value)
+        )
     )
-
-
-def _fails(call: ast.Call) -> bool:
-    """Whether a call fails the test whatever its arguments are."""
-    return dotted(call.func).rpartition(".")[2] in ("fail", "exit", "_exit")

@@ -139,6 +139,13 @@ def is_stub(node: ast.Raise) -> bool:
     )
 
 
+def is_quiet_exit(node: object) -> bool:
+    """Whether an expression ends the process with 0, whatever went wrong."""
+    return (
+        isinstance(node, ast.Call) and dotted(node.func) in EXITS and (not node.args or is_zero(node.args[0]))
+    )
+
+
 def is_zero(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value in (0, None, False)
 
@@ -208,6 +215,6 @@ def quiet_hook(tree: ast.Module) -> int:
         ):
             hook = functions.get(node.value.id) if isinstance(node.value, ast.Name) else node.value
             calls = [item for item in walk(hook) if isinstance(item, ast.Call)] if hook is not None else []
-            if any(dotted(call.func) in EXITS and (not call.args or is_zero(call.args[0])) for call in calls):
+            if any(is_quiet_exit(call) for call in calls):
                 return node.lineno
     return 0

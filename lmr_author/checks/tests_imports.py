@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from pathlib import Path
+from typing import NamedTuple
 
 from lmr_author.checks import dockerfile
 from lmr_author.checks.base import Example, ImplementationCheck
 from lmr_author.checks.example_texts import DOCKERFILE, INFO, MASKED, REPOSITORY, UNIT_TEST
-from lmr_author.checks.follow import imports, locate, suffixes
+from lmr_author.checks.follow import Imports, imports, locate, suffixes
 from lmr_author.checks.installs import copies_a_folder, normalised, requirements
 from lmr_author.checks.leak_package import is_own
 from lmr_author.checks.published import published
@@ -64,6 +64,14 @@ class ImportsTheGoalFile(ImplementationCheck):
             also=("LMR406",),
         ),
         Example(
+            "it imports the published package, as it is nowhere told of the repository's folder",
+            files={
+                TEST: UNIT_TEST.replace("sys.path.insert(0, os.path.dirname(HERE))\n", ""),
+                "Dockerfile": DOCKERFILE + "RUN pip install ranking==1.2.2\n",
+            },
+            also=("LMR406",),
+        ),
+        Example(
             "it imports what pip copied from the repository",
             files={
                 f"{REPOSITORY}/src/ranking/losses.py": MASKED,
@@ -112,109 +120,115 @@ class ImportsTheGoalFile(ImplementationCheck):
         test, found = reading_of(view, implementation), imports(view, implementation)
         if test is None or found is None:
             return
-        line, name = found.golden
-        if line:
-            severity = Severity.WARNING if found.reaches else Severity.ERROR
-            message = (
-                f"needs the golden ({name}) when it runs"
-                if found.reaches
-                else f"tests the golden ({name}), not the agent's file"
-            )
-            hint = (
-                "store expected values in unit_test/"
-                if found.reaches
-                else f"import from {implementation.goal_file}"
-            )
-            yield self._at(view, implementation, test.path, line, message, hint, severity)
-            return
-        line, name = found.foreign
-        if not line and (found.only_by_name or _appends_only(test)):
-            line, name = self._installed(view, test)
-        if not line and (found.only_by_name or not _finds_folders(test)):
-            copied = self._copied(view, test)
-            if copied:
-                yield self._at(
-                    view,
-                    implementation,
-                    test.path,
-                    copied,
-                    "imports the copy of the repository that the image installs, not the agent's file",
-                    "install it with `pip install -e`, or put the repository first in sys.path",
-                    Severity.ERROR,
-                )
-                return
-        if line:
-            message = f"imports the target from {name}, which is not a file of the repository"
-            yield self._at(
+        wrong = _golden(implementation, found) or _elsewhere(view, implementation, test, found)
+        if wrong is not None:
+            yield self.finding(
                 view,
-                implementation,
-                test.path,
-                line,
-                message,
-                f"import it from {implementation.goal_file}",
-                Severity.ERROR,
+                wrong.message,
+                wrong.hint,
+                implementation=implementation,
+                path=test.path,
+                line=wrong.line,
+                severity=wrong.severity,
             )
 
-    def _at(
-        self,
-        view: TaskView,
-        implementation: Implementation,
-        path: Path,
-        line: int,
-        message: str,
-        hint: str,
-        severity: Severity,
-    ) -> Finding:
-        return self.finding(
-            view,
-            message,
-            hint,
-            implementation=implementation,
-            path=path,
-            line=line,
-            severity=severity,
+
+class _Wrong(NamedTuple):
+    """What to say of an import."""
+
+    line: int
+    message: str
+    hint: str
+    severity: Severity = Severity.ERROR
+
+
+def _golden(implementation: Implementation, found: Imports) -> _Wrong | None:
+    """What to say of a test that imports the golden."""
+    line, name = found.golden
+    if not line:
+        return None
+    if found.reaches:
+        message = f"needs the golden ({name}) when it runs"
+        return _Wrong(line, message, "store expected values in unit_test/", Severity.WARNING)
+    message = f"tests the golden ({name}), not the agent's file"
+    return _Wrong(line, message, f"import from {implementation.goal_file}")
+
+
+def _elsewhere(
+    view: TaskView, implementation: Implementation, test: Reading, found: Imports
+) -> _Wrong | None:
+    """What to say of a test that imports an installed package."""
+    line, name = found.foreign
+    told = _finds_folders(view, test)
+    if not line and (found.only_by_name or _appends_only(test)):
+        line, name = _installed(view, test)
+    if line:
+        message = f"imports the target from {name}, which is not a file of the repository"
+        return _Wrong(line, message, f"import it from {implementation.goal_file}")
+    if found.only_by_name or not told:
+        line = _copied(view, test)
+    if line:
+        message = "imports the copy of the repository that the image installs, not the agent's file"
+        return _Wrong(
+            line, message, "install it with `pip install -e`, or put the repository first in sys.path"
         )
+    line, name = (0, "") if told else _installed(view, test)
+    if line:
+        message = f"imports {name}, which the image installs, too: the repository's own is found with PYTHONPATH only"
+        return _Wrong(line, message, "put the repository first in sys.path", Severity.WARNING)
+    return None
 
-    @staticmethod
-    def _installed(view: TaskView, test: Reading) -> tuple[int, str]:
-        """An imported package that the image installs, too: from an index, or from the published repository."""
-        parsed = dockerfile.read(view)
-        if parsed is None:
-            return 0, ""
-        wanted = [text for _, text in requirements(view, parsed)]
-        names = {normalised(re.split(r"[\s=<>!~\[;@#]", text, maxsplit=1)[0]) for text in wanted}
-        own = published(view)
-        upstream = any("://" in text and is_own(own, text) for text in wanted)
-        for node in nodes(test.module.tree):
-            if not isinstance(node, ast.ImportFrom) or node.level or not node.module:
-                continue
-            package = normalised(node.module.partition(".")[0])
-            if (upstream or package in names) and node.module in suffixes(view):
-                return node.lineno, node.module
+
+def _installed(view: TaskView, test: Reading) -> tuple[int, str]:
+    """An imported package that the image installs, too: from an index, or from the published repository."""
+    parsed = dockerfile.read(view)
+    if parsed is None or "PYTHONPATH" in parsed.arguments:
         return 0, ""
+    wanted = [text for _, text in requirements(view, parsed)]
+    names = {normalised(re.split(r"[\s=<>!~\[;@#]", text, maxsplit=1)[0]) for text in wanted}
+    own = published(view)
+    upstream = any("://" in text and is_own(own, text) for text in wanted)
+    for node in nodes(test.module.tree):
+        if not isinstance(node, ast.ImportFrom) or node.level or not node.module:
+            continue
+        package = normalised(node.module.partition(".")[0])
+        if (
+            (upstream or package in names)
+            and node.module in suffixes(view)
+            and not _beside(view, test, node.module)
+        ):
+            return node.lineno, node.module
+    return 0, ""
 
-    @staticmethod
-    def _copied(view: TaskView, test: Reading) -> int:
-        """The line of an import that takes what pip copied from the repository; 0 when there is none."""
-        parsed = dockerfile.read(view)
-        if parsed is None or "PYTHONPATH" in parsed.arguments or not copies_a_folder(parsed):
-            return 0
-        if any(view.in_repository(entry) == "conftest.py" for entry in view.repository_entries):
-            return 0  # pytest puts its folder first
-        for node in nodes(test.module.tree):
-            if not isinstance(node, ast.ImportFrom) or node.level or not node.module:
-                continue
-            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-            if not suffixes(view).keys().isdisjoint(names):
-                beside = any(locate(view, name, 0, test.path, [test.path.parent]) for name in names)
-                return 0 if beside else node.lineno
+
+def _copied(view: TaskView, test: Reading) -> int:
+    """The line of an import that takes what pip copied from the repository; 0 when there is none."""
+    parsed = dockerfile.read(view)
+    if parsed is None or "PYTHONPATH" in parsed.arguments or not copies_a_folder(parsed):
         return 0
+    if any(view.in_repository(entry) == "conftest.py" for entry in view.repository_entries):
+        return 0  # pytest puts its folder first
+    for node in nodes(test.module.tree):
+        if not isinstance(node, ast.ImportFrom) or node.level or not node.module:
+            continue
+        names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        if not suffixes(view).keys().isdisjoint(names):
+            return 0 if any(_beside(view, test, name) for name in names) else node.lineno
+    return 0
 
 
-def _finds_folders(test: Reading) -> bool:
+def _beside(view: TaskView, test: Reading, module: str) -> bool:
+    """Whether Python finds a module in the test's own folder, which comes before what is installed."""
+    return bool(locate(view, module, 0, test.path, [test.path.parent]))
+
+
+def _finds_folders(view: TaskView, test: Reading) -> bool:
     """Whether a test says where modules are looked for, or where it is run."""
-    return any(
-        "path" in name.split(".") or name in ("os.chdir", "site.addsitedir") for _, _, name in test.calls
+    return bool(
+        re.search(
+            r"\b(?:sys\.path|path\.(?:insert|append)|addsitedir|PYTHONPATH|chdir)\b",
+            view.text(test.path) or "",
+        )
     )
 
 

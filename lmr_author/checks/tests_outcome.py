@@ -159,6 +159,14 @@ class NothingSwallowed(ImplementationCheck):
             },
         ),
         Example(
+            "an exit in finally",
+            files={
+                TEST: START
+                + "state = 'Failed'\ntry:\n    assert pairwise_loss([0.5, 2.0], [0, 1])[1] == 1.0\n"
+                + "    state = 'Passed'\nfinally:\n    logging.info(state)\n    sys.exit(0)\n"
+            },
+        ),
+        Example(
             "a suppress around all of it",
             files={
                 TEST: START
@@ -176,6 +184,15 @@ class NothingSwallowed(ImplementationCheck):
         ),
     )
     passing = (
+        Example(
+            "what has to be refused",
+            files={
+                TEST: START
+                + "try:\n    pairwise_loss([0.5], [0, 1])\nexcept AssertionError:\n    pass\n"
+                + "else:\n    raise RuntimeError('no labels, no loss')\n"
+                + "assert pairwise_loss([0.5, 2.0], [0, 1])[1] == 1.0\nlogging.info('Passed')\n"
+            },
+        ),
         Example(
             "a file that need not be there",
             files={
