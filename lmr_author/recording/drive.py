@@ -23,6 +23,9 @@ _EXCEPTION = re.compile(r"(?:E +)?((?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exi
 """A line that names an exception; pytest puts an E before it."""
 _MISSING = re.compile(r"No module named '([\w.]+)'")
 
+_OF_THE_BASE_IMAGE = frozenset({"torch", "torchvision", "torchaudio", "triton"})
+"""A lock leaves these to the base image; an environment without Docker gets them when it is told their version."""
+
 JOB = f"{PROBE_ROOT}/job"
 OUT = f"{PROBE_ROOT}/out"
 
@@ -266,9 +269,10 @@ def _mend(plan: Drive, last: str, result: ExecResult) -> str:
         return (
             f"{name} lies in {where}: run the command as the repository does, as in python -m PACKAGE.MODULE"
         )
+    extra = f" --with {name}==VERSION" if name in _OF_THE_BASE_IMAGE else ""
     return (
-        f"{name} is not installed where the command runs: make an environment with `lmr-author env local`, name a "
-        "Python that has it (--python), or run in the task's image (--sandbox docker)"
+        f"{name} is not installed where the command runs: make an environment with `lmr-author env local{extra}`, "
+        "name a Python that has it (--python), or run in the task's image (--sandbox docker)"
     )
 
 

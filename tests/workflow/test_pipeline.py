@@ -240,6 +240,7 @@ def test_a_hand_written_test_that_calls_a_copy(tmp_path: Path) -> None:
         (("python", "nothing.py"), LmrError, "never called pkg/losses.py::hinge", "pkg/__init__.py"),
         (("python", "crash.py"), LmrError, "failed before it called", "ValueError: no data"),
         (("python", "absent.py"), LmrError, "No module named 'absent_library'", "`lmr-author env local`"),
+        (("python", "tensors.py"), LmrError, "No module named 'torch'", "env local --with torch==VERSION`"),
         (
             ("python", "inside.py"),
             LmrError,
@@ -257,6 +258,7 @@ def test_what_cannot_be_recorded(
     (root / "nothing.py").write_text("import pkg\n")
     (root / "crash.py").write_text("raise ValueError('no data')\n")
     (root / "absent.py").write_text("import absent_library.part\n")
+    (root / "tensors.py").write_text("raise ModuleNotFoundError(\"No module named 'torch'\", name='torch')\n")
     (root / "inside.py").write_text("import helper\n")
     (root / "tools").mkdir()
     (root / "tools/helper.py").write_text("")
