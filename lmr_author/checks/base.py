@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, TypedDict
+from typing import Any, ClassVar, NamedTuple, TypedDict
 
 from lmr_author.checks.lenient import readable
 from lmr_author.checks.view import TaskView
@@ -111,8 +111,29 @@ class Check(ABC):
         )
 
 
+class Wrong(NamedTuple):
+    """What is wrong with a file, and at which line of it; 0 when it is about no line."""
+
+    message: str
+    hint: str
+    line: int = 0
+    severity: Severity | None = None
+
+
 class ImplementationCheck(Check):
     """A check that looks at each implementation by itself."""
+
+    def told(self, view: TaskView, implementation: Implementation, path: Path, wrong: Wrong) -> Finding:
+        """The finding that says what is wrong with a file; of the check's own severity if it has none."""
+        return self.finding(
+            view,
+            wrong.message,
+            wrong.hint,
+            implementation=implementation,
+            path=path,
+            line=wrong.line,
+            severity=wrong.severity,
+        )
 
     def run(self, view: TaskView) -> Iterator[Finding]:
         """Run :meth:`run_one` for each implementation."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import fnmatch
 import os
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 from lmr_author.checks.base import Check, Example
@@ -15,59 +13,10 @@ from lmr_author.checks.example_texts import MASKED, REPOSITORY
 from lmr_author.checks.leak_files import compiled
 from lmr_author.checks.listing import Entry
 from lmr_author.checks.scan import is_history
+from lmr_author.checks.unwanted import CACHES, EDITOR_FILES, LOGS, SYSTEM_FILES, built, fitting
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Severity
 from lmr_author.taskdir import AUTHORING
-
-SYSTEM_FILES = (".DS_Store", "._*", "Thumbs.db", "desktop.ini", "__MACOSX", ".Spotlight-V100", ".Trashes")
-EDITOR_FILES = (
-    ".idea",
-    ".vscode",
-    "*.swp",
-    "*.swo",
-    "*~",
-    ".ipynb_checkpoints",
-    "*.sublime-workspace",
-    "*.code-workspace",
-    ".ropeproject",
-    ".spyproject",
-    "*.bak",
-    "*.orig",
-    "nppBackup",
-    ".history",
-    ".~lock.*#",
-    ".*_history",
-)
-CACHES = (
-    "__pycache__",
-    "*.pyc",
-    "*.pyo",
-    ".pytest_cache",
-    ".mypy_cache",
-    ".ruff_cache",
-    ".hypothesis",
-    ".tox",
-    ".eggs",
-    "*.egg-info",
-    ".coverage",
-    ".cache",
-    ".nox",
-    "pyvenv.cfg",
-    "node_modules",
-    "*.prof",
-    "*.tmp",
-)
-LOGS = (
-    "*.log",
-    "nohup.out",
-    "slurm-[0-9]*.out",
-    "core.[0-9]*",
-    "log.txt",
-    "wandb",
-    "lightning_logs",
-    "mlruns",
-    "events.out.tfevents.*",
-)
 
 MANY = 8
 """More than so many are told in one finding."""
@@ -125,30 +74,11 @@ class Unwanted(Check):
 
     def unwanted(self, view: TaskView, entry: Entry) -> bool:
         """Whether an entry is of this kind."""
-        return entry.name in _names(self.patterns)
+        return entry.name in fitting(self.patterns)
 
     def weight(self, view: TaskView, entry: Entry) -> Severity:
         """How bad one is."""
         return self.severity
-
-
-class _Names:
-    """Whether a name fits one of some patterns; whole names and endings, as most are, without an expression."""
-
-    def __init__(self, patterns: tuple[str, ...]) -> None:
-        plain = [not _WILD.search(pattern.removeprefix("*")) for pattern in patterns]
-        simple = [pattern for pattern, is_plain in zip(patterns, plain, strict=True) if is_plain]
-        rest = [pattern for pattern, is_plain in zip(patterns, plain, strict=True) if not is_plain]
-        self._whole = frozenset(pattern for pattern in simple if not pattern.startswith("*"))
-        self._endings = tuple(pattern[1:] for pattern in simple if pattern.startswith("*"))
-        self._rest = re.compile("|".join(map(fnmatch.translate, rest)) or r"(?!)")
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._whole or name.endswith(self._endings) or self._rest.match(name) is not None
-
-
-_WILD = re.compile(r"[*?\[]")
-_names = cache(_Names)
 
 
 class NoSystemFiles(Unwanted):
@@ -210,28 +140,7 @@ class NoCaches(Unwanted):
 
     def unwanted(self, view: TaskView, entry: Entry) -> bool:
         """By name, and the folders that building the package makes."""
-        return entry.relative in _built(view) or super().unwanted(view, entry)
-
-
-_BUILT = re.compile(
-    r"(?P<folder>(?P<around>.*/)build/(?:(?:lib|temp|bdist)\.[^/]+|lib(?=/(?P<copy>.+\.py)$)))/.+"
-)
-"""Something in a folder that setuptools makes: ``build/lib/``, with copies of modules, ``build/temp.linux-x86_64/``."""
-
-
-def _built(view: TaskView) -> frozenset[str]:
-    return view.memo("built", lambda: frozenset(_find_built(view)))
-
-
-def _find_built(view: TaskView) -> Iterator[str]:
-    """Folders of builds; ``build/lib/`` only when a file in it is also where it was copied from."""
-    files = {entry.relative for entry in view.repository_entries if entry.kind == "file"}
-    for path in files:
-        found = _BUILT.fullmatch(path) if "/build/" in path else None
-        if found:
-            sources = (f"{found['around']}{folder}{found['copy']}" for folder in ("", "src/"))
-            if found["copy"] is None or not files.isdisjoint(sources):
-                yield found["folder"]
+        return entry.relative in built(view) or super().unwanted(view, entry)
 
 
 class NoLogs(Unwanted):

@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from lmr_author.checks import dockerfile
-from lmr_author.checks.base import Example, ImplementationCheck
+from lmr_author.checks.base import Example, ImplementationCheck, Wrong
 from lmr_author.checks.example_texts import DOCKERFILE, INFO, MASKED, REPOSITORY, UNIT_TEST
 from lmr_author.checks.follow import Imports, imports, locate, suffixes
 from lmr_author.checks.installs import copies_a_folder, normalised, requirements
@@ -122,41 +121,22 @@ class ImportsTheGoalFile(ImplementationCheck):
             return
         wrong = _golden(implementation, found) or _elsewhere(view, implementation, test, found)
         if wrong is not None:
-            yield self.finding(
-                view,
-                wrong.message,
-                wrong.hint,
-                implementation=implementation,
-                path=test.path,
-                line=wrong.line,
-                severity=wrong.severity,
-            )
+            yield self.told(view, implementation, test.path, wrong)
 
 
-class _Wrong(NamedTuple):
-    """What to say of an import."""
-
-    line: int
-    message: str
-    hint: str
-    severity: Severity = Severity.ERROR
-
-
-def _golden(implementation: Implementation, found: Imports) -> _Wrong | None:
+def _golden(implementation: Implementation, found: Imports) -> Wrong | None:
     """What to say of a test that imports the golden."""
     line, name = found.golden
     if not line:
         return None
     if found.reaches:
         message = f"needs the golden ({name}) when it runs"
-        return _Wrong(line, message, "store expected values in unit_test/", Severity.WARNING)
+        return Wrong(message, "store expected values in unit_test/", line, Severity.WARNING)
     message = f"tests the golden ({name}), not the agent's file"
-    return _Wrong(line, message, f"import from {implementation.goal_file}")
+    return Wrong(message, f"import from {implementation.goal_file}", line)
 
 
-def _elsewhere(
-    view: TaskView, implementation: Implementation, test: Reading, found: Imports
-) -> _Wrong | None:
+def _elsewhere(view: TaskView, implementation: Implementation, test: Reading, found: Imports) -> Wrong | None:
     """What to say of a test that imports an installed package."""
     line, name = found.foreign
     told = _finds_folders(view, test)
@@ -164,18 +144,18 @@ def _elsewhere(
         line, name = _installed(view, test)
     if line:
         message = f"imports the target from {name}, which is not a file of the repository"
-        return _Wrong(line, message, f"import it from {implementation.goal_file}")
+        return Wrong(message, f"import it from {implementation.goal_file}", line)
     if found.only_by_name or not told:
         line = _copied(view, test)
     if line:
         message = "imports the copy of the repository that the image installs, not the agent's file"
-        return _Wrong(
-            line, message, "install it with `pip install -e`, or put the repository first in sys.path"
+        return Wrong(
+            message, "install it with `pip install -e`, or put the repository first in sys.path", line
         )
     line, name = (0, "") if told else _installed(view, test)
     if line:
         message = f"imports {name}, which the image installs, too: the repository's own is found with PYTHONPATH only"
-        return _Wrong(line, message, "put the repository first in sys.path", Severity.WARNING)
+        return Wrong(message, "put the repository first in sys.path", line, Severity.WARNING)
     return None
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
-from lmr_author.checks.base import Example, ImplementationCheck
+from lmr_author.checks.base import Example, ImplementationCheck, Wrong
 from lmr_author.checks.example_texts import REPOSITORY, UNIT_TEST
 from lmr_author.checks.outcome import outcome
 from lmr_author.checks.printing import logs_elsewhere, only_printed
@@ -102,27 +101,10 @@ class VerdictMarkers(ImplementationCheck):
         wrong = _told_wrongly(view, test) if "Passed" in " ".join(test.constants) else _not_told(test)
         wrong = wrong or _misplaced_log(view, test)
         if wrong is not None:
-            yield self.finding(
-                view,
-                wrong.message,
-                wrong.hint,
-                implementation=implementation,
-                path=test.path,
-                line=wrong.line,
-                severity=wrong.severity,
-            )
+            yield self.told(view, implementation, test.path, wrong)
 
 
-class _Wrong(NamedTuple):
-    """What to say of a test, and at which line (0 for none)."""
-
-    message: str
-    hint: str
-    line: int
-    severity: Severity = Severity.WARNING
-
-
-def _misplaced_log(view: TaskView, test: Reading) -> _Wrong | None:
+def _misplaced_log(view: TaskView, test: Reading) -> Wrong | None:
     """What to say of a test that logs to another folder than LMR-Bench's: a script can be told where to look."""
     if not view.in_repository_path(test.path).startswith("unit_test/"):
         return None  # LMR511 says it
@@ -130,31 +112,31 @@ def _misplaced_log(view: TaskView, test: Reading) -> _Wrong | None:
     if not elsewhere or any(log.startswith("@/unit_test/logs/") for log in test.log_files):
         return None
     message = f"logs to {elsewhere[0].removeprefix('@/')}; the verdict is looked for in unit_test/logs/"
-    return _Wrong(message, f"log to unit_test/logs/{test.path.stem}.log", 0, Severity.NOTE)
+    return Wrong(message, f"log to unit_test/logs/{test.path.stem}.log", 0, Severity.NOTE)
 
 
-def _told_wrongly(view: TaskView, test: Reading) -> _Wrong | None:
+def _told_wrongly(view: TaskView, test: Reading) -> Wrong | None:
     """What to say of a test whose "Passed" is not written, or written whatever the result is."""
     line = _unwritten(test)
     if line:
         message = 'logs "Passed" as information, and only warnings are written'
-        return _Wrong(message, "pass level=logging.INFO to basicConfig", line)
+        return Wrong(message, "pass level=logging.INFO to basicConfig", line)
     node = _unconditional(test)
     if node is not None:
         message = 'logs "Passed: <result>": the marker is there whatever the result is'
-        return _Wrong(message, 'log "Passed" or "Failed", nothing else', node.lineno)
+        return Wrong(message, 'log "Passed" or "Failed", nothing else', node.lineno)
     where, line = misplaced(test)
     if where and outcome(view, test).reached:
         message = f'logs "Passed" {where}: it is there whatever the result is'
-        return _Wrong(message, 'log "Passed" behind the last assertion', line)
+        return Wrong(message, 'log "Passed" behind the last assertion', line)
     line = only_printed(test) if logs_elsewhere(view, test) else 0
     if line:
         message = 'only prints "Passed": where other tests log it, no log of this one is found'
-        return _Wrong(message, "log it to a file in unit_test/logs/ as well", line, Severity.NOTE)
+        return Wrong(message, "log it to a file in unit_test/logs/ as well", line, Severity.NOTE)
     return None
 
 
-def _not_told(test: Reading) -> _Wrong:
+def _not_told(test: Reading) -> Wrong:
     """What to say of a test that never logs "Passed"."""
     other = _OTHER_WORDS.search(" ".join(test.constants))
     message = (
@@ -162,7 +144,7 @@ def _not_told(test: Reading) -> _Wrong:
         if other
         else 'logs no verdict ("Passed" or "Failed")'
     )
-    return _Wrong(message, 'log "Passed" or "Failed" to a file in unit_test/logs/', 0)
+    return Wrong(message, 'log "Passed" or "Failed" to a file in unit_test/logs/', 0)
 
 
 _OTHER_WORDS = re.compile(r"\b(passed|PASSED|PASS|pass|success|Success|SUCCESS|succeeded)\b")
