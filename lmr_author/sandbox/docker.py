@@ -126,7 +126,8 @@ class DockerSandbox(Sandbox):
 
         with HeldInterrupts(), suppress(DockerException, RequestException):
             for container in containers(self._client, f"{SESSION_LABEL}={self._session}"):
-                remove(self._client, container["Id"])
+                with suppress(DockerException, RequestException):  # the others are removed all the same
+                    remove(self._client, container["Id"])
             if self._image:
                 remove_nameless(self._client, self._image)
         self._client.close()

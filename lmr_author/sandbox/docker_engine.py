@@ -92,19 +92,23 @@ def containers(client: DockerClient, label: str) -> list[dict[str, Any]]:
     return found
 
 
+_REMOVALS = 6
+"""So often the removal of a container is tried, for about three seconds more than it takes."""
+
+
 def remove(client: DockerClient, container: str) -> None:
     """Remove a container, running or not, also while Ctrl-C is pressed again."""
     from docker.errors import APIError
 
-    for attempt in range(3):
+    for attempt in range(_REMOVALS):
         try:
             client.api.remove_container(container, force=True, v=True)
             return
         except APIError as error:
             if error.status_code == 404:
                 return
-            # Another removal of it may be under way.
-            time.sleep(0.2 * attempt)
+            # Another removal of it may be under way, or a file of it still be in use.
+            time.sleep(0.1 * 2**attempt)
         except KeyboardInterrupt:
             continue
 
