@@ -49,7 +49,9 @@ def test_an_interrupted_evaluation_leaves_no_container(tmp_path: Path, base: str
     (task.root / "small-repo/unit_test/unit_test_1.py").write_text(
         "from pkg.losses import hinge\nassert hinge(1) == 1\n"
     )
-    before = {item["Id"] for item in connect().api.containers(all=True)}  # of other tests, made of the same base
+    before = {
+        item["Id"] for item in connect().api.containers(all=True)
+    }  # of other tests, made of the same base
     command = [sys.executable, "-m", "lmr_author", "evaluate", str(task.root), "--sandbox", "docker"]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     running = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
