@@ -83,6 +83,10 @@ def changes(body: str) -> list[str]:
         ("if y:\n    return None", "pass"),
         ("try:\n    return g(x)\nexcept ValueError:\n    return None", "-        return None"),
         ("x = x / y\nreturn x", "x = x\n"),
+        ("x = x.cuda()\nreturn x * y", "cuda"),
+        ("x['a'] = x['a'].to('cuda:1', non_blocking=True)\nreturn x['a'] + y", "cuda"),
+        ("y.model.to(device=y.device)\nreturn x + y", "device"),
+        ("return g(x).to(torch.device(y)) + 1", "+    return g(x) + 1"),
     ],
 )
 def test_a_change_that_no_test_can_notice_is_not_made(body: str, unnoticeable: str) -> None:
@@ -101,6 +105,10 @@ def test_a_change_that_no_test_can_notice_is_not_made(body: str, unnoticeable: s
         ("return torch.eye(y, dtype=torch.float64)", "eye(y)"),
         ("return x.to(dtype=torch.float32, copy=y)", "to(copy=y)"),
         ("return torch.cat([x, y], dim=1)", "cat([x, y])"),
+        ("x = x.to(y)\nreturn x", "pass"),
+        ("x = x.to('half')\nreturn x", "pass"),
+        ("x = x.to(y.device, torch.half)\nreturn x", "pass"),
+        ("x.cuda = y\nreturn x", "pass"),
         ("return x.sum(dim=0)", "x.sum()"),
         ("return x * -1e9", "-10000000000.0"),
         ("return x * (y or 1)", "or 2"),

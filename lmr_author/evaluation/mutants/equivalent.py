@@ -48,6 +48,9 @@ JOINING = frozenset({"cat", "concat", "concatenate", "stack"})
 """Functions that join along the first dimension."""
 
 
+DEVICES = frozenset({"cpu", "cuda", "mps", "xpu"})
+
+
 def called(node: ast.AST | None) -> str:
     """The last name of what a node calls; "" when it is no call."""
     function = node.func if isinstance(node, ast.Call) else None
@@ -170,12 +173,47 @@ def _replaces_zero(node: ast.Constant, code: Code) -> bool:
     )
 
 
+def moved(node: ast.Call) -> ast.expr | None:
+    """What a call only moves to a device, as in ``x.cuda()`` and ``x.to(device)``: tests run without a GPU."""
+    if not isinstance(node.func, ast.Attribute):
+        return None
+    words = [word for word in node.keywords if word.arg != "non_blocking"]
+    given = [*node.args, *(word.value for word in words if word.arg == "device")]
+    if len(given) > 1 or len(given) < len(node.args) + len(words):
+        return None
+    if node.func.attr in ("cpu", "cuda"):
+        return node.func.value
+    return node.func.value if node.func.attr == "to" and given and _is_device(given[0]) else None
+
+
+def _is_device(node: ast.expr) -> bool:
+    """Whether an argument is a device by its form: ``"cuda:0"``, ``self.device``, ``torch.device(…)``."""
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, str) and node.value.partition(":")[0] in DEVICES
+    name = called(node) or getattr(node, "attr", "") or getattr(node, "id", "")
+    return name.lower().endswith("device")
+
+
 class Canonical(ast.NodeTransformer):
-    """One form for what is written in several ways: ``x = x`` does nothing."""
+    """One form for what is written in several ways: ``x = x`` and ``x = x.cuda()`` do nothing."""
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
-        """``pass`` in the place of a name that is given to itself."""
-        target = node.targets[0]
-        if len(node.targets) == 1 and isinstance(target, ast.Name) and isinstance(node.value, ast.Name):
-            return ast.Pass() if target.id == node.value.id else node
-        return node
+        """``pass`` in the place of what is given to itself."""
+        self.generic_visit(node)
+        itself = len(node.targets) == 1 and ast.unparse(node.targets[0]) == ast.unparse(node.value)
+        return ast.Pass() if itself and _is_place(node.value) else node
+
+    def visit_Expr(self, node: ast.Expr) -> ast.stmt:
+        """``pass`` in the place of a name alone: ``model.to(device)``, moved nowhere."""
+        self.generic_visit(node)
+        return ast.Pass() if _is_place(node.value) else node
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        """What is moved to a device, as it is where there is only one."""
+        self.generic_visit(node)
+        return moved(node) or node
+
+
+def _is_place(node: ast.expr) -> bool:
+    """Whether a node only names a value: ``x``, ``self.x``, ``x["a"]``."""
+    return isinstance(node, ast.Name | ast.Attribute | ast.Subscript)
