@@ -155,11 +155,7 @@ def is_free(path: Path) -> bool:
 def _venv(staging: Path, python: Interpreter, say: Say) -> None:
     say(f"making a virtual environment with Python {python.version}")
     # It is moved when it is complete: nothing in it may name the folder in which it is made.
-    _uv(
-        ["venv", "--relocatable", "--allow-existing", "--python", str(python.path), str(staging)],
-        "uv venv",
-        say,
-    )
+    _uv(["venv", "--relocatable", "--allow-existing", "--python", str(python.path), str(staging)], "uv venv")
 
 
 def _refuse_cuda(staging: Path, extra: tuple[str, ...]) -> None:
@@ -187,28 +183,25 @@ def has_gpu() -> bool:
 def _fill(
     staging: Path, lock: str, python: Interpreter, extra: tuple[str, ...], pinned: bool, say: Say
 ) -> None:
-    target = ["--python", str(staging / "bin" / "python")]
+    install = ["pip", "install", "--python", str(staging / "bin" / "python")]
+    pins = repair.requirements(lock)
     wanted = staging / "requirements.txt"
-    wanted.write_text("".join(f"{line}\n" for line in repair.requirements(lock)), "utf-8")
-    if extra and pinned:
+    wanted.write_text("".join(f"{line}\n" for line in pins), "utf-8")
+    # A sandbox cannot write what Python compiles: each run would compile all that it imports anew.
+    last = [*install, "--compile-bytecode"]
+    extra_arguments = ("--no-deps",) if pinned else extra
+    if extra and (pinned or not pins):
         say(f"installing {', '.join(extra)}")
-        _uv(["pip", "install", *target, *extra], f"uv pip install {' '.join(extra)}", say)
-        extra_arguments: tuple[str, ...] = ("--no-deps",)
-    else:
-        extra_arguments = ("--no-deps",) if pinned else extra
-    if wanted.stat().st_size:
-        say(f"installing {len(repair.requirements(lock))} packages of requirements.lock")
-        _uv(
-            ["pip", "install", *target, *extra_arguments, "-r", str(wanted)],
-            "uv pip install -r requirements.lock",
-            say,
-        )
+        _uv([*(install if pins else last), *extra], f"uv pip install {' '.join(extra)}", say)
+    if pins:
+        say(f"installing {len(pins)} packages of requirements.lock")
+        _uv([*last, *extra_arguments, "-r", str(wanted)], "uv pip install -r requirements.lock", say)
     data: dict[str, Any] = {
         "format": "lmr-local-environment/1",
         "python": python.version,
         "interpreter": str(python.path),
         "extra": list(extra),
-        "lock": repair.requirements(lock),
+        "lock": pins,
         "made": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
     files.write_json(staging / MANIFEST, data)
@@ -218,8 +211,12 @@ def _uv(arguments: list[str], shown: str, say: Say | None = None) -> str:
     """Run uv, which must succeed; returns what it wrote to stderr. It never fetches a Python."""
     import uv
 
+    def show(line: str) -> None:
+        if say is not None and PARTIAL not in line:  # a folder that nobody will find under this name
+            say(line)
+
     done = processes.run(
-        [uv.find_uv_bin(), *arguments], cwd=folder(), env=_environment(), seconds=_SECONDS, on_line=say
+        [uv.find_uv_bin(), *arguments], cwd=folder(), env=_environment(), seconds=_SECONDS, on_line=show
     )
     if done.exit_code == 0:
         return done.stderr
@@ -253,32 +250,6 @@ def _environment() -> dict[str, str]:
                 ours, ",".join(os.environ[pips].split()) if ours == "UV_FIND_LINKS" else os.environ[pips]
             )
     return env
-
-
-def torch_requirement(extra: Sequence[str], torch: str) -> tuple[str, ...]:
-    """The extra packages with PyTorch, as the base image has it, unless the annotator names one.
-
-    Raises LmrError for a PyTorch without a version: the newest one pulls gigabytes of CUDA libraries.
-    """
-    from packaging.requirements import InvalidRequirement, Requirement
-
-    named = False
-    for text in extra:
-        try:
-            requirement = Requirement(text)
-        except InvalidRequirement as error:
-            raise LmrError(
-                f"--with {text}: no requirement ({error})", "give one such as torch==2.6.0"
-            ) from error
-        if requirement.name.lower() == "torch":
-            named = True
-            if not any(part.operator == "==" for part in requirement.specifier):
-                raise LmrError(
-                    f"--with {text} names no version of PyTorch: the newest one pulls gigabytes of CUDA"
-                    " libraries",
-                    f"pin it, as in --with torch=={torch or '2.6.0'}",
-                )
-    return tuple(extra) if named or not torch else (*extra, f"torch=={torch}")
 
 
 def brings_torch(lock: str, python: Interpreter) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from lmr_author.environment import detect, interpreters, local
+from lmr_author.environment import detect, interpreters, local, local_torch
 from lmr_author.errors import LmrError
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow import env_facts
@@ -39,7 +39,8 @@ def make(task: TaskDir, options: LocalOptions, say: Callable[[str], None]) -> Lo
     """Find or make the virtual environment for a task's lock.
 
     PyTorch, which the base image brings in Docker, is added at the base image's version, unless ``extra``
-    names another, or neither the repository nor anything that its lock pins needs it.
+    names another, or neither the repository nor anything that its lock pins needs it; so are torchvision and
+    torchaudio where the repository uses them.
 
     Raises LmrError: no lock, no such Python here, something that cannot be installed.
     """
@@ -50,8 +51,9 @@ def make(task: TaskDir, options: LocalOptions, say: Callable[[str], None]) -> Lo
     known = env_facts.known(task)
     python, remark = interpreters.choose(known.python, options.python, interpreters.interpreters())
     torch = known.base.torch or _built_torch(task)
-    needs_torch = bool(detect(task.repository(info)).torch) or local.brings_torch(lock, python)
-    extra = local.torch_requirement(options.extra, torch if needs_torch else "")
+    declared = {item.name for item in detect(task.repository(info)).torch}
+    needs_torch = bool(declared) or local.brings_torch(lock, python)
+    extra = local_torch.with_torch(options.extra, torch if needs_torch else "", declared)
     try:
         made = local.make(
             lock,

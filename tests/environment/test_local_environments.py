@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.environment import local
+from lmr_author.environment import local, local_torch
 from lmr_author.environment.interpreters import Interpreter, choose, interpreters
 from lmr_author.errors import LmrError
 from tests.servers import Release, package_index
@@ -45,6 +45,18 @@ def made(lock: str, *extra: str) -> local.Local:
     return local.make(lock, OWN, extra, pinned=True, cuda=False, say=silent)
 
 
+def test_what_comes_beside_the_lock_is_compiled_without_one(wheels: Path) -> None:
+    only = made("", "tiny-lmr==1.0")
+    assert list(only.path.glob("lib/python*/site-packages/__pycache__/tiny_lmr.*.pyc"))
+
+
+def test_no_temporary_folder_is_shown(wheels: Path) -> None:
+    shown: list[str] = []
+    local.make("tiny-lmr==1.0\n", OWN, (), pinned=True, cuda=False, say=shown.append)
+    assert shown
+    assert not [text for text in shown if local.PARTIAL in text]
+
+
 @pytest.mark.parametrize(
     ("wanted", "asked", "chosen", "remark"),
     [
@@ -75,12 +87,12 @@ def test_this_python_is_found() -> None:
 
 
 def test_torch_is_never_without_a_version() -> None:
-    assert local.torch_requirement((), "2.0.1") == ("torch==2.0.1",)
-    assert local.torch_requirement(("torch==2.6.0", "x"), "2.0.1") == ("torch==2.6.0", "x")
-    assert local.torch_requirement(("torchmetrics",), "") == ("torchmetrics",)
+    assert local_torch.with_torch((), "2.0.1") == ("torch==2.0.1",)
+    assert local_torch.with_torch(("torch==2.6.0", "x"), "2.0.1") == ("torch==2.6.0", "x")
+    assert local_torch.with_torch(("torchmetrics",), "") == ("torchmetrics",)
     for text in ("torch", "Torch>=2", "torch @ nonsense ="):
         with pytest.raises(LmrError):
-            local.torch_requirement((text,), "2.0.1")
+            local_torch.with_torch((text,), "2.0.1")
 
 
 @pytest.mark.parametrize(
@@ -106,6 +118,26 @@ def test_torch_is_wanted_where_a_pin_needs_it(
         assert local.brings_torch(lock, OWN) is needed
 
 
+@pytest.mark.parametrize(
+    ("extra", "torch", "needed", "wanted"),
+    [
+        ((), "2.0.1", {"torch", "torchvision", "triton"}, ("torch==2.0.1", "torchvision")),
+        (
+            ("torch==2.6.0",),
+            "2.0.1",
+            {"torchvision", "torchaudio"},
+            ("torch==2.6.0", "torchaudio", "torchvision"),
+        ),
+        (("torchvision==0.15.2",), "2.0.1", {"torchvision"}, ("torchvision==0.15.2", "torch==2.0.1")),
+        ((), "", {"torchvision"}, ()),
+    ],
+)
+def test_what_the_repository_uses_of_pytorchs_image_comes_with_it(
+    extra: tuple[str, ...], torch: str, needed: set[str], wanted: tuple[str, ...]
+) -> None:
+    assert local_torch.with_torch(extra, torch, needed) == wanted
+
+
 def test_a_lock_is_known_by_what_it_asks_for() -> None:
     one = local.lock_digest("# note\nb==1\na==2\n")
     assert one == local.lock_digest("a==2\n\n# another\nb==1")
@@ -119,6 +151,9 @@ def test_an_environment_is_made_once_and_found_by_its_lock(wheels: Path, cache: 
         [first.interpreter, "-c", "import tiny_lmr; print(tiny_lmr.VALUE)"], text=True
     )
     assert said == "1\n"
+    assert list(first.path.glob("lib/python*/site-packages/__pycache__/tiny_lmr.*.pyc")), (
+        "no run can write it"
+    )
     script = (first.path / "bin" / "tiny").read_text()
     assert "partial" not in script
     again = made("# another comment\ntiny-lmr==1.0\n")

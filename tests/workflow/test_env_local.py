@@ -25,6 +25,7 @@ def wheels(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for version in ("2.0.1", "2.2.0"):
         wheel(tmp_path / "wheels", "torch", version)
     wheel(tmp_path / "wheels", "plain", "1.0")
+    wheel(tmp_path / "wheels", "torchvision", "0.15.2")
 
 
 def task(tmp_path: Path, image: str, code: str, *, built: str = "") -> TaskDir:
@@ -56,6 +57,11 @@ def without(result: LocalResult) -> list[str]:
 def test_pytorch_is_the_images(tmp_path: Path, image: str, built: str, extra: str) -> None:
     result = local(task(tmp_path, image, "import torch\n", built=built))
     assert (result.local.extra, without(result)) == ((extra,), [])
+
+
+def test_torchvision_comes_where_the_code_imports_it(tmp_path: Path) -> None:
+    result = local(task(tmp_path, OFFICIAL, "import torch\nfrom torchvision import models\n"))
+    assert result.local.extra == ("torch==2.0.1", "torchvision")
 
 
 def test_pytorch_is_left_out_where_nothing_needs_it(tmp_path: Path) -> None:
