@@ -69,6 +69,7 @@ def _uncovered(recording: Recording, screen: Console) -> None:
 
 
 def _case(case: Case, screen: Console) -> None:
+    from lmr_author.probe.fixtures import as_written
     from lmr_author.recording.helpers import fixture_name
     from lmr_author.recording.sizes import megabytes
 
@@ -76,7 +77,7 @@ def _case(case: Case, screen: Console) -> None:
     origin = "inputs made" if case.made else f"call {case.call}"
     screen.print(f"  {case.name}  {origin}, {megabytes(case.bytes)}, {_short(values)}", markup=False)
     for item in case.omitted[:MOST]:
-        _note(screen, f"not stored: {item.get('path')} ({item.get('type')})")
+        _note(screen, f"not stored: {as_written(str(item.get('path')))} ({item.get('type')})")
     names = [name for name in (fixture_name(str(item.get("path"))) for item in case.omitted) if name]
     if names:
         _note(screen, f"where that matters, have it built: def {names[0]}(): … in unit_test/fixtures.py")

@@ -15,6 +15,14 @@ from typing import Any, Dict, Iterable, Optional, Tuple
 _LAST_STEP = re.compile(r"(?:^|\.|^@closure )([^\W\d]\w*)$")
 """An argument, a free variable, or an attribute; no item of a container."""
 
+_CHILD = re.compile(r"\._(?:modules|parameters|buffers)\['([^\W\d]\w*)'\]")
+"""An attribute of a torch module, where the module keeps it."""
+
+
+def as_written(path: str) -> str:
+    """A path as code has it: ``self.encoder`` for ``self._modules['encoder']``."""
+    return _CHILD.sub(r".\1", path)
+
 
 class Fixtures:
     """The fixtures of one call, and which objects they stand for.
@@ -38,7 +46,7 @@ class Fixtures:
 
     def find(self, value: Any, path: str) -> Optional[str]:
         """The fixture that stands for an object of the inputs, by where it is, or None."""
-        match = _LAST_STEP.search(path)
+        match = _LAST_STEP.search(as_written(path))
         if match is None or match.group(1) not in self._names:
             return self.known(value)
         self._known[id(value)] = (match.group(1), value)

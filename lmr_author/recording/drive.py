@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import posixpath
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,19 +11,13 @@ from typing import Any
 
 from lmr_author import files, resources
 from lmr_author.errors import LmrError
+from lmr_author.recording import failed
 from lmr_author.recording.choose import Call
 from lmr_author.recording.command import Driver
 from lmr_author.recording.helpers import NO_HELPERS, Helpers, fixture_advice
 from lmr_author.recording.sizes import of_refused
 from lmr_author.sandbox.base import Command, ExecResult, Limits, Mount, Sandbox
 from lmr_author.staging import PROBE_ROOT, probe_mount
-
-_EXCEPTION = re.compile(r"(?:E +)?((?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit)(?::.*)?)$")
-"""A line that names an exception; pytest puts an E before it."""
-_MISSING = re.compile(r"No module named '([\w.]+)'")
-
-_OF_THE_BASE_IMAGE = frozenset({"torch", "torchvision", "torchaudio", "triton"})
-"""A lock leaves these to the base image; an environment without Docker gets them when it is told their version."""
 
 JOB = f"{PROBE_ROOT}/job"
 OUT = f"{PROBE_ROOT}/out"
@@ -200,7 +193,7 @@ def _nothing(plan: Drive, recorded: Recorded) -> LmrError:
     """Why nothing was recorded, from the summary or from how the run ended."""
     summary, result = recorded.summary, recorded.result
     name = f"{plan.goal_file}::{plan.qualname}"
-    last = _last_line(result)
+    last = failed.last_error(result)
     if result.timed_out:
         return LmrError(
             f"the command ran {plan.seconds:.0f} s without a complete call of {name}", "raise --timeout"
@@ -219,7 +212,9 @@ def _nothing(plan: Drive, recorded: Recorded) -> LmrError:
             or "drive the function directly, with values that can be stored (tensors, arrays, plain objects)",
         )
     if result.exit_code != 0:
-        return LmrError(f"the command failed before it called {name}: {last}", _mend(plan, last, result))
+        return LmrError(
+            f"the command failed before it called {name}: {last}", failed.advice(plan.tree, last, result)
+        )
     return LmrError(f"the command never called {name}", _never(plan, summary))
 
 
@@ -241,42 +236,3 @@ def _never(plan: Drive, summary: Mapping[str, Any]) -> str:
         if places:
             told += f"; {text}: {', '.join(places[:4])}"
     return f"{told}; check that the driver reaches the function"
-
-
-def _said(result: ExecResult) -> list[str]:
-    """The lines that the command printed; pytest reports its errors on standard output."""
-    told = result.stderr if result.stderr.strip() else result.stdout
-    return [line.strip() for line in told.decode("utf-8", "replace").splitlines() if line.strip(" ^~=_")]
-
-
-def _last_line(result: ExecResult) -> str:
-    """The last exception that was printed, as tests report it too; else the last line."""
-    lines = _said(result)
-    errors = [match.group(1) for line in lines if (match := _EXCEPTION.match(line))]
-    return (errors or lines or [f"exit code {result.exit_code}"])[-1][:300]
-
-
-def _mend(plan: Drive, last: str, result: ExecResult) -> str:
-    """What to do about a command that failed: where what it imports would come from, else what it said."""
-    missing = _MISSING.search(last)
-    if missing is None:
-        return f"correct the driver, or its environment (--python){_tail(result)}"
-    name = missing[1].partition(".")[0]
-    own = next((path for path in sorted(plan.tree.rglob("*")) if path.name in (name, f"{name}.py")), None)
-    if own is not None:
-        place = own.parent.relative_to(plan.tree).as_posix()
-        where = "the repository's root" if place == "." else f"{place}/ in the repository"
-        return (
-            f"{name} lies in {where}: run the command as the repository does, as in python -m PACKAGE.MODULE"
-        )
-    extra = f" --with {name}==VERSION" if name in _OF_THE_BASE_IMAGE else ""
-    return (
-        f"{name} is not installed where the command runs: make an environment with `lmr-author env local{extra}`, "
-        "name a Python that has it (--python), or run in the task's image (--sandbox docker)"
-    )
-
-
-def _tail(result: ExecResult) -> str:
-    lines = _said(result)
-    before = " | ".join(line for line in lines[-5:-1] if not line.startswith("Traceback"))[:500]
-    return f"; before that it said: {before}" if before else ""

@@ -16,6 +16,7 @@ from lmr_author import files
 from lmr_author.errors import LmrError
 from lmr_author.judging import functions_of
 from lmr_author.probe.document import Document
+from lmr_author.probe.fixtures import as_written
 from lmr_author.probe.leaves import walk
 from lmr_author.recorded import CHECKERS, FIXTURES
 
@@ -117,7 +118,7 @@ def fixture_name(place: str) -> str | None:
 
     It has the name of the last public step: for ``tokenizer._lock`` that is ``tokenizer``.
     """
-    match = _STEPS.match(place)
+    match = _STEPS.match(as_written(place))
     steps = [step for step in match.group().split(".") if step and not step.startswith("_")] if match else []
     return steps[-1] if steps and steps[-1] not in ("self", "value") else None
 

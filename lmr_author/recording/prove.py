@@ -10,6 +10,7 @@ from typing import Any
 from lmr_author import replaying
 from lmr_author.errors import LmrError
 from lmr_author.probe.document import Document
+from lmr_author.probe.fixtures import as_written
 from lmr_author.probe.states import STATE
 from lmr_author.recording.checkers import with_chosen
 from lmr_author.recording.choose import Call, Proven, order_of_choice
@@ -145,7 +146,9 @@ def _with_room(qualname: str, proven: Sequence[Proven], room: Room) -> tuple[lis
 
 def _irreproducible(qualname: str, rejected: Sequence[Rejected]) -> LmrError:
     reasons = "; ".join(dict.fromkeys(item.reason for item in rejected))
-    left_out = {str(part["path"]): str(part["type"]) for item in rejected for part in item.call.omitted}
+    left_out = {
+        as_written(str(part["path"])): str(part["type"]) for item in rejected for part in item.call.omitted
+    }
     advice = fixture_advice(left_out)
     if advice:
         parts = ", ".join(f"{path} ({kind})" for path, kind in list(left_out.items())[:3])

@@ -14,6 +14,8 @@ from lmr_author import recorded, replaying
 from lmr_author.errors import LmrError
 from lmr_author.evaluation.candidates.score import Outcome
 from lmr_author.model import GateStatus
+from lmr_author.probe.codec import encode
+from lmr_author.probe.fixtures import Fixtures
 from lmr_author.probe.leaves import walk
 from lmr_author.recording import helpers
 from lmr_author.taskdir import TaskDir
@@ -260,12 +262,31 @@ def test_what_counts_as_a_fixture(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("place", "name"),
     [("tokenizer is a X: …", "tokenizer"), ("self.cfg.tokenizer._lock", "tokenizer"), ("self._lock", None),
-     ("value is a X", None), ("hooks[1]", "hooks"), ("", None)],
+     ("value is a X", None), ("hooks[1]", "hooks"), ("", None),
+     ("self._modules['encoder']", "encoder"), ("self._modules['a']._buffers['b']", "b"),
+     ("self._cache['encoder']", None)],
 )  # fmt: skip
 def test_the_advice_names_the_function_to_write(place: str, name: str | None) -> None:
     assert helpers.fixture_name(place) == name
     advice = helpers.fixture_advice([place])
     assert (f"def {name}()" in advice) if name else advice == ""
+
+
+def test_a_fixture_stands_for_a_part_of_a_torch_module() -> None:
+    """Where ``self.encoder = encoder`` puts it: torch keeps it in a dictionary of its own."""
+    pytest.importorskip("torch")
+    from torch import nn
+
+    model = nn.Sequential()
+    model.add_module("encoder", nn.Linear(2, 2))
+    model.add_module("head", nn.Linear(2, 2))
+
+    stored = encode({"self": model}, 10**6, (), Fixtures(("encoder",)).find)
+
+    assert [path for path, node in walk(stored) if isinstance(node, dict) and node["$"] == "fixture"] == [
+        "self._modules['encoder']"
+    ]
+    assert any(path.startswith("self._modules['head']._parameters") for path, _ in walk(stored))
 
 
 @pytest.mark.bwrap

@@ -1,0 +1,94 @@
+"""What a command that failed said, and what to do about it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from lmr_author.sandbox.base import ExecResult
+from lmr_author.taskdir import UNIT_TEST
+
+_EXCEPTION = re.compile(r"((?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit)(?::.*)?)$")
+"""A line that names an exception."""
+_OF_PYTEST = re.compile(r"E +")
+_MISSING = re.compile(r"No module named '([\w.]+)'")
+_NLTK = re.compile(r"nltk\.download\(\W*([\w.-]+)\W*\)")
+
+_OF_THE_BASE_IMAGE = frozenset({"torch", "torchvision", "torchaudio", "triton"})
+"""A lock leaves these to the base image; an environment without Docker gets them when it is told their version."""
+
+_MOST = 300
+
+
+def last_error(result: ExecResult) -> str:
+    """The last exception that was printed, as tests report it too; else the last line."""
+    lines = _said(result)
+    found = [number for number, line in enumerate(lines) if _EXCEPTION.match(line)]
+    if not found:
+        return (lines or [f"exit code {result.exit_code}"])[-1][:_MOST]
+    told = lines[found[-1]]
+    # A message may begin on a line of its own, or end in the colon of a list.
+    for line in lines[found[-1] + 1 :]:
+        if not told.endswith(":"):
+            break
+        told += f" {line}"
+    return told[:_MOST]
+
+
+def advice(tree: Path, last: str, result: ExecResult) -> str:
+    """What to do about a command that failed: where what it lacks would come from, else what it said.
+
+    Args:
+        tree: the repository that it ran in.
+        last: its last error.
+    """
+    missing = _MISSING.search(last)
+    if missing is not None:
+        return _of_module(tree, missing[1].partition(".")[0])
+    data = _NLTK.search(" ".join(_said(result)))
+    if data is not None:
+        return (
+            "NLTK's data is no package, and there is no network here: fetch it into the environment "
+            f"(PYTHON -m nltk.downloader -d ENVIRONMENT/lib/nltk_data {data[1]}), and in the Dockerfile into "
+            f"the image (RUN python -m nltk.downloader -d /usr/share/nltk_data {data[1]})"
+        )
+    return f"correct the driver, or its environment (--python){_before(_said(result))}"
+
+
+def _of_module(tree: Path, name: str) -> str:
+    """How the command finds a module: in the repository, or in its environment."""
+    paths = (path for path in tree.rglob("*") if path.name in (name, f"{name}.py"))
+    own = [path.relative_to(tree) for path in paths]
+    own = sorted(
+        (path for path in own if path.parts[0] != UNIT_TEST), key=lambda path: (len(path.parts), path)
+    )
+    if not own:
+        extra = f" --with {name}==VERSION" if name in _OF_THE_BASE_IMAGE else ""
+        return (
+            f"{name} is not installed where the command runs: make an environment with `lmr-author env local{extra}`, "
+            "name a Python that has it (--python), or run in the task's image (--sandbox docker)"
+        )
+    place = own[0].parent.as_posix()
+    if place == ".":
+        return (
+            f"{name} lies in the repository's root: run the command as the repository does, as in "
+            "python -m PACKAGE.MODULE"
+        )
+    return (
+        f"{name} lies in {place}/ of the repository, where Python does not look: begin the driver with "
+        f'`import sys; sys.path.insert(0, "{place}")`, or run the command as the repository does'
+    )
+
+
+def _said(result: ExecResult) -> list[str]:
+    """The lines that the command printed; pytest reports its errors on standard output."""
+    told = result.stderr if result.stderr.strip() else result.stdout
+    lines = told.decode("utf-8", "replace").splitlines()
+    return [_OF_PYTEST.sub("", line.strip(), 1) for line in lines if line.strip(" ^~=_*")]
+
+
+def _before(lines: Sequence[str]) -> str:
+    """The last lines above the last one, for an error that says little by itself."""
+    told = " | ".join(line for line in lines[-5:-1] if not line.startswith("Traceback"))[:500]
+    return f"; before that it said: {told}" if told else ""

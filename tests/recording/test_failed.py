@@ -1,0 +1,89 @@
+"""What a command that failed before it called the target is said to have done, and what helps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lmr_author.recording import failed
+from lmr_author.sandbox.base import ExecResult
+
+NLTK = """\
+Traceback (most recent call last):
+  File "driver.py", line 1, in <module>
+LookupError:\x20
+**********************************************************************
+  Resource 'stopwords' not found.
+  Please use the NLTK Downloader to obtain the resource:
+
+  >>> import nltk
+  >>> nltk.download('stopwords')
+
+  Searched in:
+    - '/usr/share/nltk_data'
+**********************************************************************
+"""
+STATE = """\
+RuntimeError: Error(s) in loading state_dict for Net:
+\tMissing key(s) in state_dict: "a".
+"""
+PYTEST = """\
+E       RuntimeError: no data
+
+FAILED test_a.py::test_a - RuntimeError: no data
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "error"),
+    [
+        (NLTK, "LookupError: Resource 'stopwords' not found."),
+        (STATE, 'RuntimeError: Error(s) in loading state_dict for Net: Missing key(s) in state_dict: "a".'),
+        (PYTEST, "RuntimeError: no data"),
+        ("ValueError: first\n\nDuring handling:\n\nValueError: last\nbye\n", "ValueError: last"),
+        ("Killed\n", "Killed"),
+        ("AssertionError:\n", "AssertionError:"),
+        ("", "exit code 1"),
+    ],
+)
+def test_the_last_error_is_told_with_what_it_says(said: str, error: str) -> None:
+    assert failed.last_error(result(said)) == error
+
+
+@pytest.mark.parametrize(
+    ("files", "advice"),
+    [
+        (["src/mine/net.py", "examples/src/mine/net.py", "unit_test/mine.py"], 'sys.path.insert(0, "src")'),
+        (["tools/mine.py"], 'sys.path.insert(0, "tools")'),
+        (["mine/net.py", "tools/mine.py"], "the repository's root: run the command as"),
+        (["unit_test/mine.py"], "mine is not installed"),
+    ],
+)
+def test_a_module_of_the_repository_is_shown_the_way_to(
+    tmp_path: Path, files: list[str], advice: str
+) -> None:
+    for name in files:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    error = "ModuleNotFoundError: No module named 'mine'"
+
+    assert advice in failed.advice(tmp_path, error, result(error))
+
+
+def test_data_of_nltk_is_fetched_where_the_sandbox_finds_it(tmp_path: Path) -> None:
+    told = failed.advice(tmp_path, failed.last_error(result(NLTK)), result(NLTK))
+
+    assert "nltk.downloader -d ENVIRONMENT/lib/nltk_data stopwords" in told
+    assert "RUN python -m nltk.downloader -d /usr/share/nltk_data stopwords" in told
+
+
+def test_another_error_comes_with_what_was_said_before(tmp_path: Path) -> None:
+    said = "Traceback (most recent call last):\nno weights in data/\nOSError: gone\n"
+
+    assert failed.advice(tmp_path, "OSError: gone", result(said)).endswith("it said: no weights in data/")
+
+
+def result(stderr: str) -> ExecResult:
+    """A command that failed."""
+    return ExecResult(1, b"", stderr.encode(), 0.1)
