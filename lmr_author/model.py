@@ -32,6 +32,9 @@ class Severity(StrEnum):
     NOTE = "note"
 
 
+TORCH_FAMILY = frozenset({"torch", "torchvision", "torchaudio", "triton", "pytorch-triton"})
+"""Packages that the base image brings; they are never installed over it, and a lock leaves them out."""
+
 _TARGET = re.compile(r"^(?P<path>.+?)::(?P<name>[^#:]+(?:::[^#:]+)*)(?:#(?P<nth>\d+)|:(?P<line>\d+))?$")
 
 

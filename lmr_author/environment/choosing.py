@@ -9,7 +9,8 @@ from packaging.requirements import Requirement
 
 from lmr_author.environment import imports
 from lmr_author.environment.code import Code
-from lmr_author.environment.recipe import TORCH_FAMILY, Declared, Manifest, applies, is_freeze
+from lmr_author.environment.recipe import Declared, Manifest, applies, is_freeze
+from lmr_author.model import TORCH_FAMILY
 
 PLACEHOLDERS = {
     "sklearn": "scikit-learn",

@@ -15,7 +15,6 @@ from lmr_author.environment.parsing import wheel_version
 from lmr_author.environment.python_version import asked_for
 from lmr_author.environment.recipe import (
     BUILT_WITH_TORCH,
-    TORCH_FAMILY,
     Declared,
     Fact,
     Manifest,
@@ -24,6 +23,7 @@ from lmr_author.environment.recipe import (
     applies,
 )
 from lmr_author.environment.system import packages_for, unknown
+from lmr_author.model import TORCH_FAMILY
 
 
 def detect(repo: Path, commit_date: datetime | None = None) -> Recipe:

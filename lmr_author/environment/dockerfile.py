@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from lmr_author import resources
 from lmr_author.environment.base_images import BaseImage
-from lmr_author.environment.recipe import TORCH_FAMILY, Recipe, SystemPackage
+from lmr_author.environment.recipe import Recipe, SystemPackage
 from lmr_author.environment.stamp import stamped
 from lmr_author.environment.system import known_name
 from lmr_author.errors import LmrError
+from lmr_author.model import TORCH_FAMILY
 from lmr_author.processes import printable
 
 if TYPE_CHECKING:

@@ -17,7 +17,6 @@ from lmr_author.environment.locked import Lock, unpinned
 from lmr_author.environment.obstacles import Index, allow_later, following
 from lmr_author.environment.recipe import (
     BACKPORTS,
-    TORCH_FAMILY,
     Declared,
     Recipe,
     is_exact,
@@ -27,6 +26,7 @@ from lmr_author.environment.resolver import Attempt, compile_once
 from lmr_author.environment.stamp import stamped
 from lmr_author.environment.wheels import held_back, is_compiled, nearest, not_before
 from lmr_author.errors import LmrError
+from lmr_author.model import TORCH_FAMILY
 from lmr_author.processes import printable
 
 __all__ = ["Lock", "Progress", "lock"]

@@ -8,9 +8,6 @@ from datetime import datetime
 
 from packaging.requirements import Requirement
 
-TORCH_FAMILY = frozenset({"torch", "torchvision", "torchaudio", "triton", "pytorch-triton"})
-"""Packages that the base image brings; they are never installed over it."""
-
 BUILT_WITH_TORCH = frozenset(
     {"flash-attn", "apex", "mamba-ssm", "causal-conv1d", "torch-scatter", "torch-sparse", "torch-cluster",
      "torch-spline-conv", "pyg-lib", "detectron2", "pytorch3d", "transformer-engine", "grouped-gemm"}

@@ -14,8 +14,9 @@ from packaging.version import Version
 from lmr_author import files, processes
 from lmr_author.environment import interpreters
 from lmr_author.environment.base_images import BaseImage
-from lmr_author.environment.recipe import BACKPORTS, TORCH_FAMILY, Declared, Recipe
+from lmr_author.environment.recipe import BACKPORTS, Declared, Recipe
 from lmr_author.errors import LmrError
+from lmr_author.model import TORCH_FAMILY
 from lmr_author.processes import printable
 
 TORCH_NEEDS = frozenset(

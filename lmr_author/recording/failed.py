@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from lmr_author.model import TORCH_FAMILY
 from lmr_author.sandbox.base import ExecResult
 from lmr_author.taskdir import UNIT_TEST
 
@@ -14,9 +15,6 @@ _EXCEPTION = re.compile(r"((?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit)(?::.*
 _OF_PYTEST = re.compile(r"E +")
 _MISSING = re.compile(r"No module named '([\w.]+)'")
 _NLTK = re.compile(r"nltk\.download\(\W*([\w.-]+)\W*\)")
-
-_OF_THE_BASE_IMAGE = frozenset({"torch", "torchvision", "torchaudio", "triton"})
-"""A lock leaves these to the base image; an environment without Docker gets them when it is told their version."""
 
 _MOST = 300
 
@@ -64,7 +62,8 @@ def _of_module(tree: Path, name: str) -> str:
         (path for path in own if path.parts[0] != UNIT_TEST), key=lambda path: (len(path.parts), path)
     )
     if not own:
-        extra = f" --with {name}==VERSION" if name in _OF_THE_BASE_IMAGE else ""
+        # An environment without Docker gets what the base image has when it is told the version.
+        extra = f" --with {name}==VERSION" if name in TORCH_FAMILY else ""
         return (
             f"{name} is not installed where the command runs: make an environment with `lmr-author env local{extra}`, "
             "name a Python that has it (--python), or run in the task's image (--sandbox docker)"

@@ -15,7 +15,8 @@ from lmr_author.environment.failures.base import Example, Explainer, Explanation
 from lmr_author.environment.failures.changes import BuiltWith, Change, Requirements, Wheel
 from lmr_author.environment.failures.dockerfiles import being_built
 from lmr_author.environment.imports import package_names
-from lmr_author.environment.recipe import BUILT_WITH_TORCH, TORCH_FAMILY
+from lmr_author.environment.recipe import BUILT_WITH_TORCH
+from lmr_author.model import TORCH_FAMILY
 
 _STEP = (
     r"(?:metadata-generation-failed|legacy-install-failure|subprocess-exited-with-error|Getting requirements to build"

@@ -19,7 +19,7 @@ from lmr_author.environment.failures.versions import (
     Unmet,
 )
 from lmr_author.environment.imports import package_names
-from lmr_author.environment.recipe import TORCH_FAMILY
+from lmr_author.model import TORCH_FAMILY
 
 
 class NoModule(Explainer):

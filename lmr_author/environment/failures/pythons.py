@@ -10,7 +10,7 @@ from packaging.utils import canonicalize_name
 from lmr_author.environment.failures.base import Example, Explainer, Explanation, Failure, compiled
 from lmr_author.environment.failures.changes import Newer, OldNames
 from lmr_author.environment.imports import package_names
-from lmr_author.environment.recipe import TORCH_FAMILY
+from lmr_author.model import TORCH_FAMILY
 
 RESTORED = frozenset(
     {f"collections.{name}" for name in collections.abc.__all__}

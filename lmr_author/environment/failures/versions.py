@@ -12,7 +12,7 @@ from lmr_author.environment.failures.base import Example, Explainer, Explanation
 from lmr_author.environment.failures.changes import Older, Requirements
 from lmr_author.environment.failures.pythons import later_version
 from lmr_author.environment.imports import package_names
-from lmr_author.environment.recipe import TORCH_FAMILY
+from lmr_author.model import TORCH_FAMILY
 
 
 class NumpyTwo(Explainer):
