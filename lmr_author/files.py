@@ -17,8 +17,23 @@ from typing import Any
 from lmr_author.errors import LmrError, UnsafePathError
 from lmr_author.interrupts import HeldInterrupts
 
+CACHE_FOLDERS = frozenset(
+    {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".tox", ".eggs"}
+)
+"""Folders that any run makes again, and that nobody writes in by hand."""
+
 LFS_HEADER = b"version https://git-lfs.github.com/spec/v1"
 """First line of a Git LFS pointer file (https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md)."""
+
+
+def user_cache() -> Path:
+    """The user's cache folder; the environment variable ``LMR_AUTHOR_CACHE`` names another."""
+    chosen = os.environ.get("LMR_AUTHOR_CACHE")
+    if chosen:
+        return Path(chosen).absolute()
+    from platformdirs import user_cache_path
+
+    return user_cache_path("lmr-author")
 
 
 def write_bytes(path: Path, data: bytes) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from lmr_author.checks.view import TaskView
+from lmr_author.files import CACHE_FOLDERS
 
 SYSTEM_FILES = (".DS_Store", "._*", "Thumbs.db", "desktop.ini", "__MACOSX", ".Spotlight-V100", ".Trashes")
 EDITOR_FILES = (
@@ -29,15 +30,9 @@ EDITOR_FILES = (
     ".*_history",
 )
 CACHES = (
-    "__pycache__",
+    *sorted(CACHE_FOLDERS),
     "*.pyc",
     "*.pyo",
-    ".pytest_cache",
-    ".mypy_cache",
-    ".ruff_cache",
-    ".hypothesis",
-    ".tox",
-    ".eggs",
     "*.egg-info",
     ".coverage",
     ".cache",

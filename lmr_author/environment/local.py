@@ -57,13 +57,8 @@ class Local:
 
 
 def folder() -> Path:
-    """Where the environments are: ``environments/`` in the cache folder (``LMR_AUTHOR_CACHE`` names another)."""
-    chosen = os.environ.get("LMR_AUTHOR_CACHE")
-    if chosen:
-        return Path(chosen).absolute() / "environments"
-    from platformdirs import user_cache_path
-
-    return user_cache_path("lmr-author") / "environments"
+    """Where the environments are: ``environments/`` in the user's cache folder."""
+    return files.user_cache() / "environments"
 
 
 def lock_digest(lock: str) -> str:

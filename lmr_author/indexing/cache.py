@@ -6,7 +6,6 @@ cannot be written), the files are read again.
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import sys
 import time
@@ -14,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from lmr_author import files
 from lmr_author.indexing.records import FORMAT
 
 APPLICATION = 0x4C4D5249  # "LMRI": tells our file from any other SQLite file
@@ -41,13 +41,8 @@ class Cache:
 
     @classmethod
     def of_user(cls, name: str = "index") -> Cache:
-        """The one of a name in the user's cache folder (``LMR_AUTHOR_CACHE`` names another folder)."""
-        chosen = os.environ.get("LMR_AUTHOR_CACHE")
-        if chosen:
-            return cls(Path(chosen).absolute() / f"{name}.sqlite3")
-        from platformdirs import user_cache_path
-
-        return cls(user_cache_path("lmr-author") / f"{name}.sqlite3")
+        """The one of a name in the user's cache folder."""
+        return cls(files.user_cache() / f"{name}.sqlite3")
 
     def is_empty(self) -> bool:
         """Whether there is nothing in it, or it cannot be had."""

@@ -5,29 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import PurePosixPath
 
-GENERATED_FOLDERS = frozenset(
-    {
-        "__pycache__",
-        ".pytest_cache",
-        ".mypy_cache",
-        ".ruff_cache",
-        ".ipynb_checkpoints",
-        ".hypothesis",
-        ".tox",
-        ".nox",
-        ".eggs",
-        ".cache",
-        "htmlcov",
-        "site-packages",
-        "dist-packages",
-        "wandb",
-        "mlruns",
-        "lightning_logs",
-        "__pypackages__",
-        ".venv",
-        "pip-wheel-metadata",
-    }
-)
+from lmr_author.files import CACHE_FOLDERS
+
+GENERATED_FOLDERS = CACHE_FOLDERS | {
+    ".ipynb_checkpoints", ".nox", ".cache", "htmlcov", "site-packages", "dist-packages", "wandb", "mlruns",
+    "lightning_logs", "__pypackages__", ".venv", "pip-wheel-metadata",
+}  # fmt: skip
 """Folders that a run, a build or an editor makes."""
 
 BACKUP_SUFFIXES = (".orig", ".bak", ".old", ".swp", ".swo", ".rej", "~", ".save", ".backup", ".tmp")

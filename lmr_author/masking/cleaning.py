@@ -12,19 +12,6 @@ from lmr_author import files
 from lmr_author.leaks import Leak
 from lmr_author.leaks.generated import BACKUP_SUFFIXES
 
-GENERATED_FOLDERS = frozenset(
-    {
-        "__pycache__",
-        ".pytest_cache",
-        ".mypy_cache",
-        ".ruff_cache",
-        ".hypothesis",
-        ".tox",
-        ".eggs",
-    }
-)
-"""Folders that any run makes again. The first one is kept, as it may be the repository's own (committed)."""
-
 CHECKPOINTS = ".ipynb_checkpoints"
 """Old states of notebooks. Each is kept: nothing makes them again."""
 
@@ -95,7 +82,7 @@ def clean(repository: Path, keep: Path, goal_files: tuple[str, ...]) -> Cleaned:
 def is_generated(name: str) -> bool:
     """Whether a file or folder of that name is one that any run makes."""
     return (
-        name in GENERATED_FOLDERS
+        name in files.CACHE_FOLDERS
         or name in GENERATED_NAMES
         or PurePosixPath(name).suffix in GENERATED_SUFFIXES
     )
@@ -107,11 +94,11 @@ def _unwanted(repository: Path, backups: set[str]) -> Iterator[Path]:
         here = Path(folder)
         for name in sorted(names):
             path = here / name
-            if (name in GENERATED_FOLDERS and not path.is_symlink()) or _is_kept_apart(path):
+            if (name in files.CACHE_FOLDERS and not path.is_symlink()) or _is_kept_apart(path):
                 names.remove(name)
                 yield path
         for name in sorted(file_names):
-            if name in backups or name == ".git" or (name not in GENERATED_FOLDERS and is_generated(name)):
+            if name in backups or name == ".git" or (name not in files.CACHE_FOLDERS and is_generated(name)):
                 yield here / name
 
 

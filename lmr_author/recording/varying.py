@@ -10,9 +10,9 @@ import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from tempfile import TemporaryDirectory
 from typing import Any
 
+from lmr_author import files
 from lmr_author.probe.buffers import Buffer
 from lmr_author.probe.document import Document
 
@@ -109,7 +109,7 @@ def _nothing_written() -> Iterator[None]:
     """Hypothesis keeps what it reads of loaded modules in the current folder, which may be a task's."""
     from hypothesis.configuration import set_hypothesis_home_dir
 
-    with TemporaryDirectory() as elsewhere:
+    with files.temporary_folder("lmr-author-hypothesis-") as elsewhere:
         set_hypothesis_home_dir(elsewhere)
         try:
             yield

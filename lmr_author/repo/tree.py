@@ -9,12 +9,10 @@ from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
+from lmr_author import files
 from lmr_author.processes import printable
 
-CACHE_FOLDERS = frozenset(
-    {"__pycache__", ".ipynb_checkpoints", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis",
-     ".tox", ".nox", ".eggs", "__MACOSX"}
-)  # fmt: skip
+_LEFT_OUT = files.CACHE_FOLDERS | {".ipynb_checkpoints", ".nox", "__MACOSX"}
 CACHE_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
 CACHE_SUFFIXES = (".pyc", ".pyo", ".egg-info")
 
@@ -62,7 +60,7 @@ def _why_removed(entry: os.DirEntry[str], root: Path) -> str:
         return _why_link_removed(Path(entry.path), root)
     mode = entry.stat(follow_symlinks=False).st_mode
     if stat.S_ISDIR(mode):
-        return "cache" if name in CACHE_FOLDERS or name.endswith(".egg-info") else ""
+        return "cache" if name in _LEFT_OUT or name.endswith(".egg-info") else ""
     if not stat.S_ISREG(mode):
         return "not a regular file"
     return "cache" if name in CACHE_FILES or name.endswith(CACHE_SUFFIXES) else ""

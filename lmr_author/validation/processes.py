@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Protocol
 
+from lmr_author import files
+
 _ROOT = str(Path(__file__).resolve().parent.parent.parent)
 _PROGRAM = f"import sys; sys.path.append({_ROOT!r}); from lmr_author.validation.worker import main; main()"
 # Never with the current folder on the path: a task is untrusted.
@@ -102,5 +104,4 @@ def _become(requests: int, answers: int) -> None:
 
 def _environment() -> dict[str, str]:
     """This process's own, with the cache's folder as it is seen from here."""
-    chosen = os.environ.get("LMR_AUTHOR_CACHE")
-    return {**os.environ, **({"LMR_AUTHOR_CACHE": str(Path(chosen).absolute())} if chosen else {})}
+    return {**os.environ, "LMR_AUTHOR_CACHE": str(files.user_cache())}
