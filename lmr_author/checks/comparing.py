@@ -32,6 +32,14 @@ _READERS = frozenset({"load", "loads", "open", "read_csv", "load_file", "read_js
 
 
 @dataclass(frozen=True)
+class Helper:
+    """A function that only returns an expression: the names of its parameters, and the expression."""
+
+    names: tuple[str, ...]
+    returned: ast.expr
+
+
+@dataclass(frozen=True)
 class Comparison:
     """A comparison for equality or closeness.
 
@@ -49,7 +57,7 @@ class Comparison:
     right: ast.expr
     scope: Scope
     wanted: bool
-    helpers: Mapping[str, ast.FunctionDef] = field(default_factory=dict)
+    helpers: Mapping[str, Helper] = field(default_factory=dict)
 
     def origin(self, side: ast.expr) -> str:
         """Where a side's value comes from, in a form that compares equal; "" when that cannot be told."""
@@ -108,7 +116,7 @@ def _item(node: ast.expr, key: ast.expr) -> ast.expr | None:
     return None
 
 
-def _helpers(tree: ast.Module) -> dict[str, ast.FunctionDef]:
+def _helpers(tree: ast.Module) -> dict[str, Helper]:
     """Functions that return an expression of their arguments, which are all given by place, and do nothing else."""
     found = {}
     for node in tree.body:
@@ -117,24 +125,20 @@ def _helpers(tree: ast.Module) -> dict[str, ast.FunctionDef]:
             special = (arguments.vararg, arguments.kwarg, *arguments.kwonlyargs, *arguments.defaults)
             body = node.body[-1]
             if len(node.body) == 1 and isinstance(body, ast.Return) and body.value and not any(special):
-                found[node.name] = node
+                names = tuple(item.arg for item in (*arguments.posonlyargs, *arguments.args))
+                found[node.name] = Helper(names, body.value)
     return found
 
 
-def _inlined(node: ast.expr, helpers: Mapping[str, ast.FunctionDef]) -> ast.expr:
+def _inlined(node: ast.expr, helpers: Mapping[str, Helper]) -> ast.expr:
     """What a call of such a function returns; every other expression as it is."""
-    function = (
-        helpers.get(node.func.id) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else None
-    )
-    if function is None or not isinstance(node, ast.Call) or node.keywords:
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.keywords:
         return node
-    names = [item.arg for item in (*function.args.posonlyargs, *function.args.args)]
-    returned = function.body[-1]
-    if len(names) != len(node.args) or not isinstance(returned, ast.Return) or returned.value is None:
+    helper = helpers.get(node.func.id)
+    if helper is None or len(helper.names) != len(node.args):
         return node
-    return cast(
-        ast.expr, _Given(dict(zip(names, node.args, strict=True))).visit(copy.deepcopy(returned.value))
-    )
+    given = _Given(dict(zip(helper.names, node.args, strict=True)))
+    return cast(ast.expr, given.visit(copy.deepcopy(helper.returned)))
 
 
 class _Given(ast.NodeTransformer):

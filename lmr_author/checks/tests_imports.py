@@ -140,8 +140,10 @@ def _elsewhere(view: TaskView, implementation: Implementation, test: Reading, fo
     """What to say of a test that imports an installed package."""
     line, name = found.foreign
     told = _finds_folders(view, test)
-    if not line and (found.only_by_name or _appends_only(test)):
-        line, name = _installed(view, test)
+    weak = found.only_by_name or _appends_only(test)
+    installed = _installed(view, test) if weak or not told else (0, "")
+    if not line and weak:
+        line, name = installed
     if line:
         message = f"imports the target from {name}, which is not a file of the repository"
         return Wrong(message, f"import it from {implementation.goal_file}", line)
@@ -152,8 +154,8 @@ def _elsewhere(view: TaskView, implementation: Implementation, test: Reading, fo
         return Wrong(
             message, "install it with `pip install -e`, or put the repository first in sys.path", line
         )
-    line, name = (0, "") if told else _installed(view, test)
-    if line:
+    line, name = installed
+    if line and not told:
         message = f"imports {name}, which the image installs, too: the repository's own is found with PYTHONPATH only"
         return Wrong(message, "put the repository first in sys.path", line, Severity.WARNING)
     return None
@@ -168,16 +170,10 @@ def _installed(view: TaskView, test: Reading) -> tuple[int, str]:
     names = {normalised(re.split(r"[\s=<>!~\[;@#]", text, maxsplit=1)[0]) for text in wanted}
     own = published(view)
     upstream = any("://" in text and is_own(own, text) for text in wanted)
-    for node in nodes(test.module.tree):
-        if not isinstance(node, ast.ImportFrom) or node.level or not node.module:
-            continue
-        package = normalised(node.module.partition(".")[0])
-        if (
-            (upstream or package in names)
-            and node.module in suffixes(view)
-            and not _beside(view, test, node.module)
-        ):
-            return node.lineno, node.module
+    for line, module, _ in _imported(test):
+        known = upstream or normalised(module.partition(".")[0]) in names
+        if known and module in suffixes(view) and not _beside(view, test, module):
+            return line, module
     return 0, ""
 
 
@@ -188,13 +184,18 @@ def _copied(view: TaskView, test: Reading) -> int:
         return 0
     if any(view.in_repository(entry) == "conftest.py" for entry in view.repository_entries):
         return 0  # pytest puts its folder first
-    for node in nodes(test.module.tree):
-        if not isinstance(node, ast.ImportFrom) or node.level or not node.module:
-            continue
-        names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    for line, module, imported in _imported(test):
+        names = [module, *(f"{module}.{name}" for name in imported)]
         if not suffixes(view).keys().isdisjoint(names):
-            return 0 if any(_beside(view, test, name) for name in names) else node.lineno
+            return 0 if any(_beside(view, test, name) for name in names) else line
     return 0
+
+
+def _imported(test: Reading) -> Iterator[tuple[int, str, list[str]]]:
+    """Line, module and names of each ``from module import names`` that is not relative."""
+    for node in nodes(test.module.tree):
+        if isinstance(node, ast.ImportFrom) and not node.level and node.module:
+            yield node.lineno, node.module, [alias.name for alias in node.names]
 
 
 def _beside(view: TaskView, test: Reading, module: str) -> bool:

@@ -145,8 +145,7 @@ class Solution:
 
 def left(solutions: Sequence[Solution], data: bytes) -> list[tuple[Solution, Trace]]:
     """The solutions that may stand in some bytes, each with the traces that are left of it there."""
-    words = [one.words for one in solutions]
-    there = searched(words[0] if len(words) == 1 else frozenset().union(*words)).within(data)
+    there = searched(*[one.words for one in solutions]).within(data)
     found = []
     for one in solutions:
         parts = [trace.within(data, there) for trace in one.traces]

@@ -36,6 +36,6 @@ class Words:
 
 
 @lru_cache(maxsize=64)
-def searched(words: frozenset[bytes]) -> Words:
-    """The search for some words, prepared once for all files."""
-    return Words(words)
+def searched(*sets: frozenset[bytes]) -> Words:
+    """The search for some sets of words, prepared once for all files."""
+    return Words(frozenset().union(*sets))
