@@ -19,7 +19,7 @@ class Entry(NamedTuple):
         name: last part of the path.
         folder: the folder it is in; "" for the task folder itself.
         suffix: file ending with its dot, lower case; "" when there is none.
-        status: what the file system says of it; None for folders.
+        status: what the file system said of it, of a folder before it was listed; None when it said nothing.
     """
 
     relative: str
@@ -46,18 +46,15 @@ def listing(root: str) -> Iterator[Entry]:
         prefix = f"{relative}/" if relative else ""
         folders = []
         for item in found:
-            name = item.name
+            name, said, size = item.name, status(item), 0
             if item.is_dir(follow_symlinks=False):
-                yield Entry(prefix + name, "folder", 0, name, relative, _suffix(name))
+                kind = "folder"
                 folders.append((prefix + name, name))
-                continue
-            status = _status(item)
-            if item.is_file(follow_symlinks=False):
-                size = status.st_size if status else 0
-                yield Entry(prefix + name, "file", size, name, relative, _suffix(name), status)
+            elif item.is_file(follow_symlinks=False):
+                kind, size = "file", said.st_size if said else 0
             else:
                 kind = "link" if item.is_symlink() else "special"
-                yield Entry(prefix + name, kind, 0, name, relative, _suffix(name), status)
+            yield Entry(prefix + name, kind, size, name, relative, _suffix(name), said)
         stack.extend(reversed(folders))
 
 
@@ -66,9 +63,10 @@ def _suffix(name: str) -> str:
     return f".{suffix.lower()}" if dot and stem else ""
 
 
-def _status(item: os.DirEntry[str]) -> os.stat_result | None:
+def status(path: str | os.DirEntry[str]) -> os.stat_result | None:
+    """What the file system says of something, a link itself; None when it says nothing."""
     try:
-        return item.stat(follow_symlinks=False)
+        return os.lstat(path) if isinstance(path, str) else path.stat(follow_symlinks=False)
     except OSError:
         return None
 

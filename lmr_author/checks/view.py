@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any, TypeVar, cast
 
 from lmr_author import files
 from lmr_author.checks.lenient import read_json, readable
-from lmr_author.checks.listing import Entry, listing, same_state
+from lmr_author.checks.listing import Entry, listing, same_state, status
 from lmr_author.errors import LmrError, SourceError
 from lmr_author.model import Implementation, TaskInfo
 from lmr_author.source import Module
@@ -47,10 +48,15 @@ class TaskView:
     def __init__(self, task: TaskDir) -> None:
         self.task = task
         self.name = readable(task.name)
-        self._root = os.path.realpath(task.root)
+        self.root = os.path.realpath(task.root)
+        """The task folder, without links in its path."""
         self._bytes: dict[Path, bytes | None] = {}
         self._held: dict[str, bytes] = {}
         self._room = MAX_HELD
+        self.listed_at = 0
+        """When the task was listed, in nanoseconds since 1970; 0 before."""
+        self.root_status: os.stat_result | None = None
+        """What the file system said of the task folder before it was listed."""
         self.disturbed = False
         """Whether a file was read that is no longer the one that was listed."""
         self.read_unheld = False
@@ -68,7 +74,14 @@ class TaskView:
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
         """Everything in the task folder, sorted by folder and name, links not followed."""
-        return tuple(listing(self._root))
+        self.listed_at = time.time_ns()
+        self.root_status = status(self.root)
+        return tuple(listing(self.root))
+
+    @cached_property
+    def by_path(self) -> dict[str, Entry]:
+        """Everything in the task folder by its path."""
+        return {entry.relative: entry for entry in self.entries if entry.kind != "closed"}
 
     @cached_property
     def repository_entries(self) -> tuple[Entry, ...]:
@@ -172,7 +185,7 @@ class TaskView:
 
     def _meant_repository(self) -> Path | None:
         named = self.info.repo_folder_name.strip("/")
-        if any(entry.relative == named for entry in self.entries):
+        if named in self.by_path:
             return None  # a link out of the task, or a file
         folders = [
             entry.relative
@@ -199,7 +212,7 @@ class TaskView:
     @cached_property
     def has_provenance(self) -> bool:
         """Whether there is a record of how the task was made: not so in tasks made by hand."""
-        return any(entry.relative == "authoring/provenance.json" for entry in self.entries)
+        return "authoring/provenance.json" in self.by_path
 
     @property
     def is_empty(self) -> bool:
@@ -215,10 +228,7 @@ class TaskView:
         """A path below ``root`` that stays there, or None; the file need not exist."""
         if root is None or not relative:
             return None
-        try:
-            return files.inside(root, relative)
-        except (LmrError, OSError, ValueError):
-            return None
+        return self.memo(("inside", root, relative), lambda: _inside(root, relative))
 
     def goal(self, implementation: Implementation) -> Path | None:
         """The goal file when it exists and stays inside the repository."""
@@ -245,7 +255,7 @@ class TaskView:
         held = self._held.get(self.relative_raw(path)) if self._held else None
         if held is not None:
             return held if len(held) <= limit else None
-        data = files.read_inside(self._root, path, limit)
+        data = files.read_inside(self.root, path, limit)
         self.read_unheld |= data is not None
         return data
 
@@ -254,7 +264,7 @@ class TaskView:
         held = self._held.get(entry.relative)
         if held is not None:
             return held if len(held) <= limit else None
-        found = files.read_with_status(f"{self._root}/{entry.relative}", limit)
+        found = files.read_with_status(f"{self.root}/{entry.relative}", limit)
         if found is None:
             return None
         self.disturbed |= not same_state(entry.status, found[1])
@@ -283,6 +293,13 @@ class TaskView:
     def relative(self, path: Path) -> str:
         """A path as findings name it: as :meth:`relative_raw`, in characters that can be printed."""
         return readable(self.relative_raw(path))
+
+
+def _inside(root: Path, relative: str) -> Path | None:
+    try:
+        return files.inside(root, relative)
+    except (LmrError, OSError, ValueError):
+        return None
 
 
 def _file(path: Path | None) -> Path | None:

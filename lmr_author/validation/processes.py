@@ -7,9 +7,9 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO, Protocol, TypeVar
 
 from lmr_author import files
 
@@ -18,6 +18,8 @@ _PROGRAM = f"import sys; sys.path.append({_ROOT!r}); from lmr_author.validation.
 # Never with the current folder on the path: a task is untrusted.
 _COMMAND = (sys.executable, "-P", "-c", _PROGRAM)
 _MOST_FILES = 1 << 16
+
+T = TypeVar("T")
 
 
 class Process(Protocol):
@@ -38,13 +40,51 @@ class Process(Protocol):
         """Wait until it has ended."""
 
 
-def start(codes: Sequence[str]) -> Process:
-    """A process for some checks.
+def _can_copy() -> bool:
+    """Whether this process may be copied: a copy of one in which something else runs may wait for what that held."""
+    return sys.platform == "linux" and threading.active_count() == 1
 
-    A copy of this one has everything loaded, and is ready at once; but a copy of a process in which something else
-    runs may wait for ever for what that held.
+
+def in_copies(work: Callable[[Sequence[T]], list[bool]], items: Sequence[T], jobs: int) -> list[bool]:
+    """Some work on each item, shared with copies of this process; False where one of them died.
+
+    Args:
+        work: gives an answer for each of some items. It writes nothing, and starts nothing.
+        jobs: processes at most, this one included.
     """
-    if sys.platform == "linux" and threading.active_count() == 1:
+    count = max(1, min(jobs, len(items))) if _can_copy() else 1
+    copies = [_share(work, items[number::count]) for number in range(1, count)]
+    answers = [False] * len(items)
+    try:
+        answers[::count] = work(items[::count])
+        for number, (_, answer) in enumerate(copies, 1):
+            found = answer.read()
+            if len(found) == len(answers[number::count]):
+                answers[number::count] = [byte == 1 for byte in found]
+    finally:
+        for copied, answer in copies:
+            answer.close()
+            os.kill(copied, signal.SIGKILL)
+            os.waitpid(copied, 0)
+    return answers
+
+
+def _share(work: Callable[[Sequence[T]], list[bool]], items: Sequence[T]) -> tuple[int, IO[bytes]]:
+    """A copy of this process that works on some items, and where its answers are read: a byte for each."""
+    read, write = os.pipe()
+    copied = os.fork()
+    if copied == 0:
+        try:
+            os.write(write, bytes(work(items)))
+        finally:
+            os._exit(0)
+    os.close(write)
+    return copied, os.fdopen(read, "rb")
+
+
+def start(codes: Sequence[str]) -> Process:
+    """A process for some checks. A copy of this one has everything loaded, and is ready at once."""
+    if _can_copy():
         return _Copy(codes)
     return subprocess.Popen(
         [*_COMMAND, *codes],

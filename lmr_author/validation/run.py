@@ -105,18 +105,17 @@ def _results(
 ) -> Iterator[tuple[int, TaskResult]]:
     """The number and result of each task, in any order."""
     look_up = store is not None and not store.is_empty()
-    states = [store.state_key(task.root) if store and look_up else "" for task in tasks]
-    known = store.unchanged(states) if store and look_up else {}
+    known = store.unchanged([task.root for task in tasks], jobs) if store and look_up else {}
     left = []
-    for number, state in enumerate(states):
-        if state in known:
-            yield number, known[state]
+    for number, task in enumerate(tasks):
+        if task.root in known:
+            yield number, known[task.root]
         else:
             left.append(number)
     try:
         for number, answer in _examined(tasks, left, checks, store, jobs):
             if store and _is_whole(answer.result):
-                store.keep(answer.state, answer.content, answer.result)
+                store.keep(tasks[number].root, answer.state, answer.content, answer.result)
                 store.flush(more_than=_FLUSH)
             yield number, answer.result
     finally:

@@ -1,24 +1,27 @@
 """Results of earlier validations, in the user's cache folder, found again by what they depend on.
 
-A result is kept under the digest of the tool, the chosen checks and the task's content. Under the digest of the
-task's *state* only the key of a result is kept, so that an unchanged task is not even read (see
-:mod:`lmr_author.validation.digests`).
+A result is kept under the digest of the tool, the chosen checks and the task's content. For the place of the task,
+the key of a result and the *state* that the task was in are kept, so that an unchanged task is not even read (see
+:mod:`lmr_author.validation.unchanged`).
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from lmr_author.checks.listing import listing, status
 from lmr_author.checks.view import TaskView
 from lmr_author.indexing import Cache
 from lmr_author.indexing.states import SETTLED
 from lmr_author.validation import digests
 from lmr_author.validation.result import TaskResult
+from lmr_author.validation.unchanged import state, unchanged
+
+_ESCAPED = "surrogateescape"
 
 
 @dataclass
@@ -45,42 +48,53 @@ class Store:
         """Whether nothing is known, so that there is nothing to look for."""
         return self.cache.is_empty()
 
-    def state_key(self, root: Path) -> str:
-        """The key of a task's state; "" when a file changed too recently for its state to be trusted."""
-        return self._state_key(root, digests.state(root.resolve()))
+    def state(self, view: TaskView) -> str | None:
+        """The state that a task was in while it was read; None when it was changed meanwhile.
 
-    def seen_key(self, view: TaskView) -> str | None:
-        """The key of the state that a task was in while it was read; None when it was changed meanwhile."""
-        seen = digests.state_of(view.entries)
-        if view.disturbed or (view.read_unheld and digests.state(view.task.root.resolve()) != seen):
+        It is "" when it cannot stand for the content: something changed too short a time before.
+        """
+        entries = view.entries
+        seen = state(view.root_status, entries)
+        if view.disturbed or (view.read_unheld and state(status(view.root), listing(view.root)) != seen):
             return None
-        return self._state_key(view.task.root, seen)
-
-    def _state_key(self, root: Path, state: digests.State) -> str:
-        settled = state.newest < time.time_ns() - self.settled * 1e9
-        return self._key("state", os.path.realpath(root), state.digest) if settled else ""
+        settled = seen is not None and seen.newest < view.listed_at - self.settled * 1e9
+        return seen.text if seen and settled else ""
 
     def content_key(self, view: TaskView) -> str:
         """The key of a task's content."""
         return self._key("content", digests.content(view))
 
-    def unchanged(self, states: Iterable[str]) -> dict[str, TaskResult]:
-        """The results of those states that are known."""
-        keys = {state: key.decode("ascii", "replace") for state, key in self._load(states).items()}
-        found = self.results(keys.values())
-        return {state: found[key] for state, key in keys.items() if key in found}
+    def unchanged(self, roots: Sequence[Path], jobs: int) -> dict[Path, TaskResult]:
+        """The results of those tasks that are in the state in which they were read.
+
+        Args:
+            jobs: processes at most.
+        """
+        keys = {root: self._place(root) for root in roots}
+        kept = self._load(keys.values())
+        known = [(root, *_split(kept[key])) for root, key in keys.items() if key in kept]
+        same = unchanged([(os.fspath(root), state) for root, _, state in known], jobs)
+        contents = {root: content for (root, content, _), is_same in zip(known, same, strict=True) if is_same}
+        found = self.results(contents.values())
+        return {root: found[content] for root, content in contents.items() if content in found}
 
     def results(self, keys: Iterable[str]) -> dict[str, TaskResult]:
         """The results of those contents that are known."""
         read = {key: TaskResult.from_bytes(data) for key, data in self._load(keys).items()}
         return {key: result for key, result in read.items() if result is not None}
 
-    def keep(self, state: str, content: str, result: TaskResult) -> None:
-        """Remember a result, to be written by :meth:`flush`."""
+    def keep(self, root: Path, state: str, content: str, result: TaskResult) -> None:
+        """Remember a result, to be written by :meth:`flush`.
+
+        Args:
+            root: the task folder.
+            state: as :meth:`state` gave it.
+            content: as :meth:`content_key` gave it; "" for a result that is not to be kept.
+        """
         if content:
             self._new[content] = result.to_bytes()
         if content and state:
-            self._new[state] = content.encode("ascii")
+            self._new[self._place(root)] = f"{content}\n{state}".encode("utf-8", _ESCAPED)
 
     def flush(self, more_than: int = 0) -> None:
         """Write what is remembered, when it is more than some entries."""
@@ -91,6 +105,16 @@ class Store:
     def _load(self, keys: Iterable[str]) -> Mapping[str, bytes]:
         return self.cache.load([key for key in keys if key])
 
+    def _place(self, root: Path) -> str:
+        """The key of what is known of a folder."""
+        return self._key("place", os.path.realpath(root))
+
     def _key(self, *parts: str) -> str:
         text = "\0".join([digests.tool(), ",".join(self.codes), *parts])
-        return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+        return hashlib.sha256(text.encode("utf-8", _ESCAPED)).hexdigest()
+
+
+def _split(record: bytes) -> tuple[str, str]:
+    """(key of a result, state) of what is kept for a place."""
+    content, _, state = record.decode("utf-8", _ESCAPED).partition("\n")
+    return content, state

@@ -37,7 +37,7 @@ class Answer:
     Attributes:
         result: the findings.
         content: the key of the task's content; "" when the result is not to be kept.
-        state: the key of its state; "" when that does not stand for a content.
+        state: the state that the task was in; "" when that does not stand for a content.
     """
 
     result: TaskResult
@@ -61,7 +61,7 @@ def look(task: TaskDir, checks: Sequence[Check], store: Store | None) -> Answer:
         return Answer(examine(view, checks))
     content = store.content_key(view)
     result = store.results([content]).get(content) or examine(view, checks)
-    state = store.seen_key(view)
+    state = store.state(view)
     return Answer(result) if state is None else Answer(result, content, state)
 
 

@@ -162,8 +162,8 @@ def test_other_checks_and_another_tool_do_not_use_it(
 def test_what_was_changed_a_moment_ago_is_read_again(tmp_path: Path) -> None:
     task = example_task.write(tmp_path)
 
-    assert _store(tmp_path, settled=3600).state_key(task.root) == ""
-    assert len(_store(tmp_path).state_key(task.root)) == 64
+    assert _store(tmp_path, settled=3600).state(TaskView(task)) == ""
+    assert _store(tmp_path).state(TaskView(task))
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_what_changes_while_it_is_read_is_not_kept(change: Callable[[Path], None
 
     _store(tmp_path).content_key(view)
 
-    assert _store(tmp_path).seen_key(view) is None
+    assert _store(tmp_path).state(view) is None
 
 
 def test_what_is_read_by_its_path_alone_is_asked_for_again(tmp_path: Path) -> None:
@@ -190,21 +190,11 @@ def test_what_is_read_by_its_path_alone_is_asked_for_again(tmp_path: Path) -> No
     _store(tmp_path).content_key(view)
     late = view.task.root / "late.txt"
     late.write_text("made after the task was listed\n")
-    assert len(_store(tmp_path).seen_key(view) or "") == 64  # nobody has read it
+    assert _store(tmp_path).state(view)  # nobody has read it
 
     assert view.read_bytes(late)
 
-    assert _store(tmp_path).seen_key(view) is None
-
-
-def test_what_was_listed_has_the_state_of_the_folder(tmp_path: Path) -> None:
-    task = example_task.write(tmp_path)
-    _linked(task.root / "margin-ranking" / "LICENSE")
-    os.mkfifo(task.root / "pipe")
-    (task.root / "empty").mkdir()
-
-    assert digests.state_of(TaskView(task).entries) == digests.state(task.root)
-    assert _store(tmp_path).seen_key(TaskView(task)) == _store(tmp_path).state_key(task.root)
+    assert _store(tmp_path).state(view) is None
 
 
 @pytest.mark.parametrize(
