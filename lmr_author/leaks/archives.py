@@ -26,6 +26,7 @@ MAX_DEPTH = 2
 _ZIP = (".zip", ".whl", ".egg", ".jar", ".pyz")
 _TAR = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz", ".tbz2", ".tar.xz", ".txz", ".tar.lzma")
 _SINGLE = (".gz", ".bz2", ".xz")
+_ALL = (*_ZIP, *_TAR, *_SINGLE)
 _BROKEN = (
     OSError,
     EOFError,
@@ -61,7 +62,7 @@ class _Budget:
 
 def is_archive(name: str) -> bool:
     """Whether a file's name is that of an archive that can be looked into."""
-    return name.lower().endswith((*_ZIP, *_TAR, *_SINGLE))
+    return name.lower().endswith(_ALL)
 
 
 def members(name: str, data: bytes) -> Iterator[tuple[str, bytes]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from lmr_author.leaks import pyc
@@ -70,7 +70,7 @@ def code_of(module: Module | None) -> pyc.Code | None:
         return None
 
 
-def copies(data: bytes, wanted: list[Features]) -> Iterator[tuple[Solution, float, str]]:
+def copies(data: bytes, wanted: Sequence[Features]) -> Iterator[tuple[Solution, float, str]]:
     """(solution, share, function) of each solution in a compiled file."""
     wanted = [one for one in wanted if _may_be_in(one, data)]
     if not wanted:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -101,7 +101,7 @@ def in_file(
     solutions: Sequence[Solution],
     *,
     targets: frozenset[str] = frozenset(),
-    bytecode: Sequence[compiled.Features] = (),
+    bytecode: Callable[[], Sequence[compiled.Features]] = tuple,
 ) -> list[Leak]:
     """Every place in a file where a solution, or something like it, stands.
 
@@ -110,21 +110,21 @@ def in_file(
         data: its bytes.
         solutions: what is looked for.
         targets: names of functions of this file that are masked: these, and their docstrings, are left out.
-        bytecode: what is looked for in compiled files.
+        bytecode: gives what is looked for in compiled files; asked only where there is one.
     """
     if archives.is_archive(path):
         return _in_archive(path, data, solutions, bytecode)
     if path.endswith((".pyc", ".pyo")):
         return [
             Leak("compiled", path, found, share, True, True, where=name)
-            for found, share, name in compiled.copies(data, list(bytecode))
+            for found, share, name in compiled.copies(data, bytecode())
         ]
     found = left(solutions, data)
     if not found:
         return []
     possible = list({id(one): one for one, _ in found}.values())
     traces = [trace for _, trace in found]
-    words = searched(frozenset(word for trace in traces for word, _ in trace.words))
+    words = searched(*[trace.names for trace in traces])
 
     def worth(part: bytes) -> bool:
         there = words.within(part)
@@ -141,7 +141,7 @@ def in_file(
 
 
 def _in_archive(
-    path: str, data: bytes, solutions: Sequence[Solution], bytecode: Sequence[compiled.Features]
+    path: str, data: bytes, solutions: Sequence[Solution], bytecode: Callable[[], Sequence[compiled.Features]]
 ) -> list[Leak]:
     best: dict[Solution, Leak] = {}
     for inner, content in archives.members(path, data):

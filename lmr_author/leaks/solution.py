@@ -7,7 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
+from itertools import accumulate
 
 from lmr_author.leaks import lines as text_lines
 from lmr_author.leaks import tokens
@@ -50,12 +51,26 @@ class Trace:
         weighed.sort(key=lambda item: -item[1])  # so that what is missing is soon too much
         return cls(tuple(weighed), share * sum(weight for _, weight in weighed))
 
+    @cached_property
+    def names(self) -> frozenset[bytes]:
+        """The words alone."""
+        return frozenset(word for word, _ in self.words)
+
+    @cached_property
+    def least(self) -> int:
+        """How many words are needed, were it those that tell most."""
+        told = accumulate(weight for _, weight in self.words)
+        needed = sum(weight for _, weight in self.words) - self.missing - 1e-6
+        return sum(so_far < needed for so_far in (0, *told))
+
     def within(self, data: bytes, there: Set[bytes]) -> Trace | None:
         """What is left to be looked for in the parts of some bytes; None when too much is missing.
 
         Args:
             there: those of the words that stand in the bytes, by themselves or in longer words.
         """
+        if len(self.names & there) < self.least:
+            return None
         found, missing = [], self.missing
         for word in self.words:
             if word[0] in there:
@@ -65,21 +80,32 @@ class Trace:
             if missing < 0:
                 return None
         for word in [word for word in found if len(word[0]) <= SHORT]:  # last: it takes longest
-            if not _alone(word[0]).search(data):
+            if not _stands_alone(word[0], data):
                 found.remove(word)
                 missing -= word[1]
-        return Trace(tuple(found), missing) if missing >= 0 else None
+                if missing < 0:
+                    return None
+        return Trace(tuple(found), missing)
 
 
 SHORT = 4
 """So short words stand in many others, and count only where they stand alone."""
 
 
-@cache
-def _alone(word: bytes) -> re.Pattern[bytes]:
-    """Finds a word by itself, also behind the ``\\n`` of a text in JSON: itself first, as that is quick to find."""
-    text = re.escape(word)
-    return re.compile(rb"%s(?!\w)(?:(?<!\w%s)|(?<=\\[nt]%s))" % (text, text, text))
+_LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+
+
+def _stands_alone(word: bytes, data: bytes) -> bool:
+    """Whether a word stands somewhere by itself, also behind the ``\\n`` of a text in JSON."""
+    at = data.find(word)
+    while at >= 0:
+        end = at + len(word)
+        if end == len(data) or data[end] not in _LETTERS:
+            before = data[max(at - 2, 0) : at]
+            if not before or before[-1] not in _LETTERS or before in (b"\\n", b"\\t"):
+                return True
+        at = data.find(word, at + 1)
+    return False
 
 
 @dataclass(frozen=True)
@@ -127,7 +153,7 @@ class Solution:
     @cached_property
     def words(self) -> frozenset[bytes]:
         """The words of all traces."""
-        return frozenset(word for trace in self.traces for word, _ in trace.words)
+        return frozenset().union(*[trace.names for trace in self.traces])
 
     @cached_property
     def tokens(self) -> Counter[str]:
