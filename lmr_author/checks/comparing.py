@@ -230,15 +230,11 @@ def _straight(node: ast.AST) -> frozenset[str]:
     lines = list(getattr(node, "body", ()))
     lines += [inner for line in lines if isinstance(line, ast.With) for inner in line.body]
     stored = {id(target) for line in lines if isinstance(line, ast.Assign) for target in line.targets}
-    elsewhere = {
-        item.id
-        for item in own_nodes(node)
-        if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store) and id(item) not in stored
-    }
-    names = {
-        item.id for item in own_nodes(node) if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store)
-    }
-    return frozenset(names - elsewhere)
+    names = [
+        item for item in own_nodes(node) if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store)
+    ]
+    elsewhere = {name.id for name in names if id(name) not in stored}
+    return frozenset(name.id for name in names) - elsewhere
 
 
 def _given(node: ast.Assign, scope: Scope, straight: frozenset[str]) -> Scope:

@@ -143,15 +143,11 @@ class SourcesExist(DockerCheck):
                 files = dockerfile.copied(view, [source])
                 present |= {entry.name for entry in files}
                 folder = dockerfile.in_context(source)
-                if (
-                    not files
-                    and not any(entry.kind == "folder" and entry.relative == folder for entry in view.entries)
-                    and folder not in ("", ".")
-                ):
+                found = view.by_path.get(folder)
+                if not files and (found is None or found.kind != "folder") and folder not in ("", "."):
                     missing.add(source.rpartition("/")[2])
                     names = [entry.relative for entry in view.entries if entry.relative.count("/") <= 2]
-                    left_out = any(entry.relative == folder for entry in view.entries)
-                    what = "is left out by .dockerignore" if left_out else "does not exist in the task"
+                    what = "is left out by .dockerignore" if found else "does not exist in the task"
                     yield self.at(
                         view,
                         instruction.line,

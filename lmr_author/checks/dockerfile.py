@@ -248,19 +248,17 @@ def in_context(source: str) -> str:
 
 def _found(view: TaskView, pattern: str) -> Iterator[Entry]:
     everything = pattern in ("", ".", "*")
-    below = pattern + "/"
+    is_wild = any(char in pattern for char in "*?[")
+    below, kept_out = pattern + "/", ignored(view).covers
     for entry in view.entries:
-        if entry.kind == "folder":
-            continue
-        whole = everything or entry.relative == pattern or entry.relative.startswith(below)
-        if (whole or _matches(entry.relative, pattern)) and not ignored(view, entry.relative):
+        path = entry.relative
+        meant = everything or path.startswith(below) or path == pattern or (is_wild and _fits(path, pattern))
+        if meant and entry.kind != "folder" and not kept_out(path):
             yield entry
 
 
-def _matches(relative: str, pattern: str) -> bool:
+def _fits(relative: str, pattern: str) -> bool:
     """Whether a path, or a folder above it, fits a pattern; ``*`` does not cross a ``/``."""
-    if not any(char in pattern for char in "*?["):
-        return False
     parts, wanted = relative.split("/"), pattern.split("/")
     return len(parts) >= len(wanted) and all(
         fnmatch.fnmatchcase(part, one) for part, one in zip(parts, wanted, strict=False)

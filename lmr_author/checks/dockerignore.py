@@ -9,21 +9,25 @@ from collections.abc import Iterator
 from lmr_author.checks.view import TaskView
 
 
-def ignored(view: TaskView, relative: str) -> bool:
-    """Whether ``.dockerignore`` keeps a path out of the build context."""
-    return view.memo("dockerignore", lambda: _Ignored(view)).covers(relative)
+def ignored(view: TaskView) -> Ignored:
+    """The rules of the task's ``.dockerignore``."""
+    return view.memo("dockerignore", lambda: Ignored(view))
 
 
-class _Ignored:
-    """Its rules. A path is named itself or by a folder above it, and the last that fits decides."""
+class Ignored:
+    """What rules keep out of the build context.
+
+    A path is named itself or by a folder above it, and the last rule that fits decides.
+    """
 
     def __init__(self, view: TaskView) -> None:
         self._rules = list(_rules(view.text(view.task.dockerignore) or ""))
+        self._any = re.compile("|".join(rule.pattern for _, rule in self._rules))
         self._known = {"": -1}
         """Paths → the last rule that fits; folders are asked for again with everything in them."""
 
     def covers(self, relative: str) -> bool:
-        """Whether the rules keep a path out."""
+        """Whether the rules keep a path of the task out."""
         last = self._last(relative) if self._rules else -1
         return last >= 0 and self._rules[last][0]
 
@@ -35,8 +39,9 @@ class _Ignored:
             path = path.rpartition("/")[0]
         last = self._known[path]
         for path in reversed(new):
-            later = range(len(self._rules) - 1, last, -1)
-            last = next((number for number in later if self._rules[number][1].match(path)), last)
+            if self._any.match(path):
+                later = range(len(self._rules) - 1, last, -1)
+                last = next((number for number in later if self._rules[number][1].match(path)), last)
             self._known[path] = last
         return last
 

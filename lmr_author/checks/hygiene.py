@@ -13,7 +13,7 @@ from lmr_author.checks.example_texts import MASKED, REPOSITORY
 from lmr_author.checks.leak_files import compiled
 from lmr_author.checks.listing import Entry
 from lmr_author.checks.scan import is_history
-from lmr_author.checks.unwanted import CACHES, EDITOR_FILES, LOGS, SYSTEM_FILES, built, fitting
+from lmr_author.checks.unwanted import CACHES, EDITOR_FILES, LOGS, SYSTEM_FILES, built, fitting, suspects
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Severity
 from lmr_author.taskdir import AUTHORING
@@ -63,7 +63,7 @@ class Unwanted(Check):
     def entries(self, view: TaskView) -> Iterator[Entry]:
         """Each file or folder of this kind, and none that lies in another of them."""
         named: set[str] = set()
-        for entry in view.entries:
+        for entry in suspects(view):
             if entry.kind in ("special", "closed") or not self.unwanted(view, entry):
                 continue
             parts = entry.relative.split("/")

@@ -54,7 +54,7 @@ class InfoReadable(Check):
     def run(self, view: TaskView) -> Iterator[Finding]:
         """One finding when the file cannot be used."""
         hint = "write it as schemas/info.schema.json says, or make the task with `lmr-author new-task`"
-        if not any(entry.relative == "info.json" for entry in view.entries):
+        if "info.json" not in view.by_path:
             yield self.finding(view, "info.json is missing", hint, path="info.json")
             return
         data = view.read_bytes(view.task.info_path)

@@ -140,17 +140,17 @@ class InstructionFiles(InstructionCheck):
         plain = token.removeprefix(f"{view.repository.name}/")
         if any(name == plain or name.endswith("/" + plain) for name in names):
             return True
-        return any(entry.relative == token for entry in view.entries)
+        return token in view.by_path
 
     def _folders(
         self, view: TaskView, implementation: Implementation, text: str, named: list[str], names: list[str]
     ) -> Iterator[Finding]:
         """Folders that do not exist, told only when they closely resemble one that does."""
-        folders = {name.rpartition("/")[0] for name in names} | {
-            "/".join(name.split("/")[:depth]) for name in names for depth in (1, 2)
-        }
+        tokens = dict.fromkeys(_FOLDER.findall(text))
+        folders = {name.rpartition("/")[0] for name in names} if tokens else set()
+        folders |= {"/".join(folder.split("/")[:depth]) for folder in folders for depth in (1, 2)}
         known = sorted({name for name in folders if name} | set(names))
-        for token in dict.fromkeys(_FOLDER.findall(text)):
+        for token in tokens:
             plain = clean_path(token).rstrip("/.").removeprefix(f"{view.info.repo_folder_name}/")
             if (
                 len(plain) < 5
@@ -158,7 +158,7 @@ class InstructionFiles(InstructionCheck):
                 or _FILE.search(token)
             ):
                 continue
-            if any(entry.relative.rstrip("/") == plain for entry in view.entries):
+            if plain in view.by_path:
                 continue
             close = difflib.get_close_matches(plain, known, 1, 0.85)
             if close:

@@ -120,7 +120,7 @@ class BodyNotGivenAway(InstructionCheck):
         quoted = [
             code
             for golden, _, _ in pair(view, implementation).complete
-            for code in _telling(golden)
+            for code in _telling(golden, text)
             if _squeezed(code) in text
         ]
         if quoted:
@@ -133,11 +133,16 @@ class BodyNotGivenAway(InstructionCheck):
             )
 
 
-def _telling(golden: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
-    """Expressions of a body that compute something, as source text."""
+def _telling(golden: ast.FunctionDef | ast.AsyncFunctionDef, text: str) -> Iterator[str]:
+    """Expressions of a body that compute something, of names in a text, as source text."""
     for statement in statements(golden):
         for node in walk(statement):
-            if isinstance(node, STEPS) and sum(isinstance(part, STEPS) for part in walk(node)) > 1:
+            if not isinstance(node, STEPS):
+                continue
+            parts = walk(node)
+            if any(isinstance(part, ast.Name) and part.id not in text for part in parts):
+                continue
+            if sum(isinstance(part, STEPS) for part in parts) > 1:
                 try:
                     code = ast.unparse(node)
                 except (ValueError, RecursionError):

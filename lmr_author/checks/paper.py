@@ -179,17 +179,18 @@ class RepositoryThere(Check):
             hint = did_you_mean(name, candidates) or (
                 f"did you mean {candidates[0]}?" if len(candidates) == 1 else "put the repository there"
             )
-            kinds = {entry.kind for entry in view.entries if entry.relative == name.strip("/")}
-            if "folder" in kinds:
+            there = view.by_path.get(name.strip("/"))
+            kind = there.kind if there else ""
+            if kind == "folder":
                 hint = (
                     "it is probably a submodule link: clone the repository at its commit and copy its files"
                     " here"
                 )
             what = (
                 "is empty"
-                if "folder" in kinds
+                if kind == "folder"
                 else "is a link out of the task"
-                if "link" in kinds
+                if kind == "link"
                 else "does not exist"
             )
             message = f"the repository folder {name!r:.100} {what}" if name else "repo_folder_name is missing"
@@ -199,8 +200,9 @@ class RepositoryThere(Check):
             yield self.finding(
                 view, "repo_folder_name is missing", f"write {view.repository.name!r}", path="info.json"
             )
-        inside = {view.in_repository(entry).partition("/")[0] for entry in view.repository_entries}
-        if inside <= _EMPTY and not any(
+        if all(
+            view.in_repository(entry).partition("/")[0] in _EMPTY for entry in view.repository_entries
+        ) and not any(
             entry.suffix == ".py" and "unit_test/" not in entry.relative for entry in view.repository_entries
         ):
             yield self.finding(

@@ -14,8 +14,9 @@ from lmr_author.source import nodes
 def logs_elsewhere(view: TaskView, test: Reading) -> bool:
     """Whether verdicts are looked for in logs: another test of the task has one, or there is a folder for them."""
     others = (reading_of(view, one) for one in view.implementations)
-    return any(one is not None and one is not test and one.log_files for one in others) or any(
-        view.in_repository(entry) == "unit_test/logs" for entry in view.repository_entries
+    logs = f"{view.relative_raw(view.repository)}/unit_test/logs" if view.repository else ""
+    return logs in view.by_path or any(
+        one is not None and one is not test and one.log_files for one in others
     )
 
 

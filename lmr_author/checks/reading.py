@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -121,18 +122,19 @@ def _read(view: TaskView, path: Path) -> Reading | None:
 
 def _helpers(view: TaskView, path: Path, module: Module) -> Iterator[Module]:
     """Modules below the test's own folder that it imports, directly or through each other."""
-    waiting, seen = [(module, path)], {path}
+    own, seen = f"{path.parent}/", {os.fspath(path)}
+    waiting = [(module, path)]
     while waiting and len(seen) < 40:
         current, place = waiting.pop()
         for name, level in imported_modules(current.tree):
             for base in dict.fromkeys((place.parent, path.parent, path.parent.parent)):
                 start = base if level <= 1 else base.parents[min(level - 2, len(base.parents) - 1)]
-                stem = start.joinpath(*[part for part in name.split(".") if part]) if name else start
-                for option in (stem.with_suffix(".py"), stem / "__init__.py"):
-                    if option in seen or path.parent not in option.parents or not is_file(option):
+                stem = "/".join([os.fspath(start), *[part for part in name.split(".") if part]])
+                for option in (f"{stem}.py", f"{stem}/__init__.py"):
+                    if option in seen or not option.startswith(own) or not is_file(Path(option)):
                         continue
                     seen.add(option)
-                    found = view.module(option)
+                    found = view.module(Path(option))
                     if found is not None:
                         yield found
-                        waiting.append((found, option))
+                        waiting.append((found, Path(option)))

@@ -53,21 +53,21 @@ def exit_texts(test: Reading, defined: Mapping[str, FunctionNode]) -> str:
 
 def _followed(test: Reading, defined: Mapping[str, FunctionNode], parts: list[str]) -> list[str]:
     """These, with what the variables and functions in them come from: ``ok`` of ``ok = main()``, too."""
-    values: dict[str, list[str]] = {}
+    values: dict[str, list[ast.expr]] = {}
     for node in nodes(test.module.tree):
         for target, value in _given(node):
             name = dotted(target).rpartition(".")[2]
             if name:
-                values.setdefault(name, []).append(ast.unparse(value))
+                values.setdefault(name, []).append(value)
     for name, function in defined.items():
         for node in walk(function):
             if isinstance(node, ast.Return) and node.value is not None:
-                values.setdefault(name, []).append(ast.unparse(node.value))
+                values.setdefault(name, []).append(node.value)
     found, waiting = list(parts), list(parts)
     while waiting:
         text = waiting.pop()
         for name in [name for name in values if mentions(text, name)]:
-            more = values.pop(name)
+            more = [ast.unparse(value) for value in values.pop(name)]
             found += more
             waiting += more
     return found

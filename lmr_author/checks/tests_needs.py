@@ -164,7 +164,8 @@ class RunsAnywhere(ImplementationCheck):
         for target in one.targets:
             if target.golden is None or isinstance(target.golden.node, ast.ClassDef):
                 continue
-            if "is_available" not in ast.unparse(target.golden.node) and cuda_line(target.golden.node, {}):
+            node = target.golden.node
+            if cuda_line(node, {}) and "is_available" not in ast.unparse(node):
                 return [(f"a GPU: {target.qualname} moves its data to one", 0)]
             found = corpus_call(one.golden, target.golden.node) if one.golden else ""
             if found and "mock" not in test.module.text and not installs_corpora(view):

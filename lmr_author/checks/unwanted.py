@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from lmr_author.checks.listing import Entry
 from lmr_author.checks.view import TaskView
 from lmr_author.files import CACHE_FOLDERS
 
@@ -55,6 +56,18 @@ LOGS = (
 )
 
 _WILD = re.compile(r"[*?\[]")
+
+
+def suspects(view: TaskView) -> tuple[Entry, ...]:
+    """What has one of all these names, or lies where logs and builds are: the few that are looked at closely."""
+    return view.memo("suspects", lambda: tuple(_suspects(view)))
+
+
+def _suspects(view: TaskView) -> Iterator[Entry]:
+    names, folders = fitting((*SYSTEM_FILES, *EDITOR_FILES, *CACHES, *LOGS)), built(view)
+    for entry in view.entries:
+        if entry.name in names or "unit_test/logs/" in entry.relative or entry.relative in folders:
+            yield entry
 
 
 @cache
