@@ -47,6 +47,15 @@ class RepositoryCopied(DockerCheck):
             also=("LMR406",),
         ),
         Example(
+            "the published repository is cloned, and the tests are copied into it",
+            files=changed(
+                "COPY --chown=agent:agent ${DIR} /workspace/${DIR}\n",
+                f"RUN git clone {INFO['repo_url']} /workspace/${{DIR}}\n"
+                "COPY ${DIR}/unit_test /workspace/${DIR}/unit_test\n",
+            ),
+            also=("LMR406",),
+        ),
+        Example(
             "only the requirements",
             files=changed("COPY --chown=agent:agent ${DIR} /workspace/${DIR}\n", ""),
         ),
@@ -83,7 +92,8 @@ def _copies(view: TaskView, parsed: Dockerfile) -> bool:
         return True
     prefix = f"{view.relative_raw(view.repository)}/"
     files = [item for item in dockerfile.copied(view, sources) if item.relative.startswith(prefix)]
-    return any(not _is_requirements(item.name) for item in files)
+    tests = f"{prefix}unit_test/"
+    return any(not item.relative.startswith(tests) and not _is_requirements(item.name) for item in files)
 
 
 def _brings_code(item: Instruction) -> bool:

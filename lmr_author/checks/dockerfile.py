@@ -127,8 +127,10 @@ def _read(view: TaskView) -> Dockerfile | None:
         return None
     parsed = parse(text)
     if "DIR" in parsed.arguments and view.repository is not None:
-        # LMR204 reports a wrong default; what the build is meant to get is the repository's folder.
-        return replace(parsed, arguments=parsed.arguments | {"DIR": view.repository.name})
+        # LMR204 reports a wrong default; what the build is meant to get is the repository's folder, or, where it
+        # starts from the folder of all tasks, this one.
+        meant = "." if parsed.arguments["DIR"].strip("./") == view.task.name else view.repository.name
+        return replace(parsed, arguments=parsed.arguments | {"DIR": meant})
     return parsed
 
 

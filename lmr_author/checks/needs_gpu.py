@@ -36,6 +36,23 @@ def cuda_line(tree: ast.Module | FunctionNode, names: dict[str, ast.expr]) -> in
     return 0
 
 
+def left_to_defaults(function: FunctionNode, test: Reading) -> dict[str, ast.expr]:
+    """The parameters of a function that a test leaves to their defaults in one of its calls, with these defaults."""
+    places = [item.arg for item in (*function.args.posonlyargs, *function.args.args)]
+    own = places[:1] in (["self"], ["cls"])
+    defaults = dict(zip(reversed(places), reversed(function.args.defaults), strict=False))
+    named = zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
+    defaults |= {item.arg: value for item, value in named if value is not None}
+    found: set[str] = set()
+    for _, call, name in test.calls:
+        given = [item.arg for item in call.keywords]
+        if name.rpartition(".")[2] != function.name or None in given:
+            continue
+        if not any(isinstance(item, ast.Starred) for item in call.args):
+            found |= defaults.keys() - given - set(places[: len(call.args) + own])
+    return {name: value for name, value in defaults.items() if name in found}
+
+
 def unconditional(tree: ast.AST) -> Iterator[ast.AST]:
     """What runs whatever the arguments are: nothing below an `if`, but for `__name__ == "__main__"`."""
     stack = [tree]

@@ -110,10 +110,10 @@ def is_site_call(node: ast.Call) -> bool:
 def depends(node: ast.expr) -> bool:
     """Whether a condition can be false for a wrong result.
 
-    Not so: a constant, a tuple (true, whatever it holds), a question about files or hardware, or one that only asks
-    for the type of a result or whether there is one.
+    Not so: a constant, a tuple (true, whatever it holds), a method that is not called, a question about files or
+    hardware, or one that only asks for the type of a result or whether there is one.
     """
-    if isinstance(node, ast.Constant | ast.Lambda):
+    if isinstance(node, ast.Constant | ast.Lambda) or is_uncalled(node):
         return False
     if isinstance(node, ast.Tuple) and node.elts:
         return False
@@ -127,6 +127,11 @@ def depends(node: ast.expr) -> bool:
     if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Is | ast.IsNot):
         return not is_none(node.comparators[0])
     return True
+
+
+def is_uncalled(node: ast.expr) -> bool:
+    """Whether a condition is a method of an array, and nobody calls it: ``(a == b).all`` is true for all of them."""
+    return isinstance(node, ast.Attribute) and node.attr in ("all", "any", "equal", "allclose", "isclose")
 
 
 def is_stub(node: ast.Raise) -> bool:

@@ -9,7 +9,7 @@ from lmr_author.checks.base import Example, ImplementationCheck
 from lmr_author.checks.example_texts import GOLDEN, MASKED, REPOSITORY, UNIT_TEST
 from lmr_author.checks.follow import imports
 from lmr_author.checks.needs import corpus_call, installs_corpora, needs
-from lmr_author.checks.needs_gpu import cuda_line
+from lmr_author.checks.needs_gpu import cuda_line, left_to_defaults
 from lmr_author.checks.pairing import pair
 from lmr_author.checks.reading import Reading, reading, reading_of
 from lmr_author.checks.view import TaskView
@@ -22,6 +22,12 @@ _LOADING = "from transformers import AutoModel\n\nMODEL = AutoModel.from_pretrai
 _SCRIPT = (
     "\n\nif __name__ == '__main__':\n    import transformers as t\n    t.AutoModel.from_pretrained('gpt2')\n"
 )
+
+
+def _on_device(source: str) -> str:
+    """A goal file, or golden, whose function puts what it makes on the device that it is given."""
+    source = source.replace("margin=1.0):", 'margin=1.0, device="cuda"):')
+    return source.replace("    penalties = []\n", "    penalties = list(torch.zeros(0, device=device))\n")
 
 
 class RunsAnywhere(ImplementationCheck):
@@ -66,6 +72,13 @@ class RunsAnywhere(ImplementationCheck):
             files={
                 f"{REPOSITORY}/ranking/losses.py": _LOADING + MASKED,
                 "golden_files/losses_golden.py": _LOADING + GOLDEN,
+            },
+        ),
+        Example(
+            "a GPU that is the default of a parameter",
+            files={
+                f"{REPOSITORY}/ranking/losses.py": _on_device(MASKED),
+                "golden_files/losses_golden.py": _on_device(GOLDEN),
             },
         ),
         Example(
@@ -122,6 +135,14 @@ class RunsAnywhere(ImplementationCheck):
             },
         ),
         Example(
+            "the CPU is given in each call",
+            files={
+                f"{REPOSITORY}/ranking/losses.py": _on_device(MASKED),
+                "golden_files/losses_golden.py": _on_device(GOLDEN),
+                TEST: UNIT_TEST.replace("margin=1.0)", "1.0, 'cpu')").replace("[3])", "[3], device='cpu')"),
+            },
+        ),
+        Example(
             "a GPU only where there is one",
             files={
                 TEST: UNIT_TEST.replace(
@@ -165,7 +186,8 @@ class RunsAnywhere(ImplementationCheck):
             if target.golden is None or isinstance(target.golden.node, ast.ClassDef):
                 continue
             node = target.golden.node
-            if cuda_line(node, {}) and "is_available" not in ast.unparse(node):
+            defaults = left_to_defaults(node, test)
+            if cuda_line(node, defaults) and "is_available" not in ast.unparse(node):
                 return [(f"a GPU: {target.qualname} moves its data to one", 0)]
             found = corpus_call(one.golden, target.golden.node) if one.golden else ""
             if found and "mock" not in test.module.text and not installs_corpora(view):

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from lmr_author.checks import dockerfile
 from lmr_author.checks.base import Example, ImplementationCheck
 from lmr_author.checks.example_texts import DOCKERFILE, REPOSITORY, UNIT_TEST
 from lmr_author.checks.outcome import outcome
-from lmr_author.checks.reading import reading_of
-from lmr_author.checks.sites import quiet_hook
+from lmr_author.checks.reading import Reading, reading_of
+from lmr_author.checks.sites import is_uncalled, quiet_hook
 from lmr_author.checks.view import TaskView
-from lmr_author.model import Finding, Implementation
+from lmr_author.model import Finding, Implementation, Severity
+from lmr_author.source import nodes
 
 TEST = f"{REPOSITORY}/unit_test/unit_test_1.py"
 START = UNIT_TEST.partition("class Test")[0]
@@ -64,6 +66,16 @@ class CanFail(ImplementationCheck):
             "nothing runs the tests",
             files={TEST: UNIT_TEST.partition("\n\nif __name__")[0] + "\n\nVERDICTS = ('Passed', 'Failed')\n"},
         ),
+        Example(
+            "a method that is not called",
+            files={
+                TEST: UNIT_TEST.replace(
+                    "        loss, share = pairwise_loss([0.5, 2.0, -1.0], [0, 2, 1], margin=1.0)\n",
+                    "        loss, share = pairwise_loss([0.5, 2.0, -1.0], [0, 2, 1], margin=1.0)\n"
+                    "        assert (np.array([loss, share]) == np.array([1.5, 0.25])).all\n",
+                ).replace("import logging\n", "import logging\nimport numpy as np\n")
+            },
+        ),
     )
     passing = (
         Example(
@@ -98,6 +110,18 @@ class CanFail(ImplementationCheck):
         if test is None:
             return
         found = outcome(view, test)
+        idle = next((node for node in _asserts(test) if is_uncalled(node.test)), None)
+        if idle is not None:
+            yield self.finding(
+                view,
+                f"`{ast.unparse(idle.test)[:60]}` always holds: the method is not called",
+                "write () behind it",
+                implementation=implementation,
+                path=test.path,
+                line=idle.lineno,
+                severity=Severity.WARNING if found.reached else Severity.ERROR,
+            )
+            return
         if found.reached:
             return
         if found.unrun:
@@ -129,6 +153,10 @@ class CanFail(ImplementationCheck):
                 "assert the comparison instead of logging it",
             )
         yield self.finding(view, message, hint, implementation=implementation, path=test.path)
+
+
+def _asserts(test: Reading) -> list[ast.Assert]:
+    return [node for node in nodes(test.module.tree) if isinstance(node, ast.Assert)]
 
 
 def _image_runs_pytest(view: TaskView) -> bool:

@@ -12,6 +12,7 @@ import os
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from operator import attrgetter
 
 from lmr_author.checks.listing import Entry
@@ -21,8 +22,9 @@ WORTH_COPIES = 100_000
 """Characters of records: for fewer (some 3,000 files) this process is done before another one is there."""
 
 _FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_OF_FOLDER = attrgetter("st_ctime_ns", "st_ino")
-_OF_FILE = attrgetter("st_ctime_ns", "st_size", "st_ino")
+_CHANGED = attrgetter("st_ctime_ns")
+_STATE = attrgetter("st_ctime_ns", "st_size", "st_ino")
+_TOP = "."
 
 
 @dataclass(frozen=True)
@@ -38,15 +40,6 @@ class State:
     newest: int
 
 
-@dataclass
-class _Folder:
-    """A folder's time and inode, the names in it that are no folders, and what was said of each of them."""
-
-    stamp: tuple[int, int]
-    names: list[str]
-    states: list[int]
-
-
 def state(root: os.stat_result | None, entries: Iterable[Entry]) -> State | None:
     """The state of a folder that was listed; None where it was closed, or gone, in part.
 
@@ -54,23 +47,20 @@ def state(root: os.stat_result | None, entries: Iterable[Entry]) -> State | None
         root: what the file system said of the folder before it was listed.
         entries: everything in it.
     """
+    folders: dict[str, tuple[list[str], list[os.stat_result | None]]] = {_TOP: ([_TOP], [root])}
+    for entry in entries:
+        if entry.kind == "folder":
+            folders[entry.relative] = ([entry.relative], [entry.status])
+        else:
+            names, said = folders[entry.folder or _TOP]
+            names.append(entry.name)
+            said.append(entry.status)
+    everything = [one for _, said in folders.values() for one in said]
     try:
-        folders = {"": _Folder(_OF_FOLDER(root), [], [])}
-        for entry in entries:
-            if entry.kind == "folder":
-                folders[entry.relative] = _Folder(_OF_FOLDER(entry.status), [], [])
-            else:
-                folders[entry.folder].names.append(entry.name)
-                folders[entry.folder].states += _OF_FILE(entry.status)
-        digest = _digest(value for folder in folders.values() for value in folder.states)
-    except (AttributeError, OverflowError):  # a state that is None, and times before 1970
+        digest, newest = _digest(everything), max(map(_CHANGED, everything))
+    except (AttributeError, OverflowError):  # nothing was said, or a time before 1970
         return None
-    lines = [
-        "\0".join([f"{folder.stamp[0]} {folder.stamp[1]} {path}", *folder.names])
-        for path, folder in folders.items()
-    ]
-    newest = max(max([folder.stamp[0], *folder.states[::3]]) for folder in folders.values())
-    return State("\0\0".join([digest, *lines]), newest)
+    return State("\0\0".join([digest, *("\0".join(names) for names, _ in folders.values())]), newest)
 
 
 def unchanged(known: Sequence[tuple[str, str]], jobs: int) -> list[bool]:
@@ -91,24 +81,21 @@ def _are_unchanged(known: Sequence[tuple[str, str]]) -> list[bool]:
 
 def _is_unchanged(root: str, text: str) -> bool:
     digest, *folders = text.split("\0\0")
-    states: list[int] = []
+    said: list[os.stat_result] = []
     try:
         for folder in folders:
-            head, *names = folder.split("\0")
-            changed, inode, path = head.split(" ", 2)
+            path, *names = folder.split("\0")
             opened = os.open(f"{root}/{path}", _FLAGS)
             try:
-                if _OF_FOLDER(os.fstat(opened)) != (int(changed), int(inode)):
-                    return False
-                for name in names:
-                    states += _OF_FILE(os.stat(name, dir_fd=opened, follow_symlinks=False))
+                said.append(os.fstat(opened))
+                said += [os.stat(name, dir_fd=opened, follow_symlinks=False) for name in names]
             finally:
                 os.close(opened)
-        return _digest(states) == digest
+        return _digest(said) == digest
     except (OSError, ValueError, OverflowError):
         return False
 
 
-def _digest(states: Iterable[int]) -> str:
-    """Hexadecimal SHA-256. Raises OverflowError for negative numbers."""
-    return hashlib.sha256(array("Q", states)).hexdigest()
+def _digest(said: Iterable[os.stat_result | None]) -> str:
+    """Hexadecimal SHA-256. Raises AttributeError for None and OverflowError for negative numbers."""
+    return hashlib.sha256(array("Q", chain.from_iterable(map(_STATE, said)))).hexdigest()
