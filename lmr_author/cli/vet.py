@@ -78,6 +78,8 @@ def vet(
     known, override = vet_records.load(place)
     with render.progress("gathering evidence") as say:
         vetting = workflow.gather(options, say)
+    if paper is not None and (known or override):
+        vet_records.refuse_of_another(place, vetting)
     vetting = workflow.with_answers(vetting, {**known, **given}, override_licence or override)
     if output is Format.text:
         render_vet.sources(vetting)

@@ -8,6 +8,7 @@ from typing import Any
 
 from lmr_author import files
 from lmr_author.errors import LmrError, UsageError
+from lmr_author.processes import printable
 from lmr_author.taskdir import TaskDir
 from lmr_author.vetting import evidence
 from lmr_author.vetting.questions import QUESTIONS, Answer, read_answer
@@ -48,6 +49,17 @@ def load(path: Path) -> tuple[dict[str, Answer], str]:
             raise LmrError(f"{path}: {error.message}", "correct the file by hand, or move it away") from error
     override = data.get("licence_override", "")
     return found, override if isinstance(override, str) else ""
+
+
+def refuse_of_another(path: Path, vetting: Vetting) -> None:
+    """Raise LmrError when a file's answers are about another paper: they would count for this one."""
+    data = files.read_object_to_change(path)
+    same = [now for now in ("paper", "repository") if data.get(now) and data[now] == getattr(vetting, now)]
+    if data and not same:
+        raise LmrError(
+            f"{path} has the answers for another paper: {printable(str(data.get('paper')), 100)}",
+            "store these elsewhere, with --output FILE, or move that file away",
+        )
 
 
 def save(path: Path, vetting: Vetting) -> None:

@@ -104,6 +104,37 @@ def test_answers_in_a_damaged_file_are_not_written_over(
     assert (tmp_path / "vetting.json").read_text() == damaged
 
 
+def test_the_answers_for_one_paper_do_not_count_for_another(
+    offline: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Both are stored in vetting.json of the current folder, unless something else is said."""
+    assert main([*offline, "--answer", "venue=yes"]) == 1
+    before = (tmp_path / "vetting.json").read_bytes()
+    other = list(offline)
+    other[1] = str(make_paper(tmp_path / "other.pdf", "Another Paper"))
+    make_repository(tmp_path / "other", {"eval.py": "x = 1\n"})
+    other[other.index("--repo") + 1] = str(tmp_path / "other")
+    capsys.readouterr()
+
+    assert main(other) == 3
+
+    told = " ".join(capsys.readouterr().err.split())
+    assert "has the answers for another paper: Pairwise Wins" in told and "--output FILE" in told
+    assert (tmp_path / "vetting.json").read_bytes() == before
+    other[other.index("--repo") + 1] = offline[offline.index("--repo") + 1]
+    assert main(other) == 1, "the same repository: a new version of the paper"
+    assert b'"yes"' in (tmp_path / "vetting.json").read_bytes()
+
+
+def test_evidence_alone_gives_way_to_that_of_another_paper(offline: list[str], tmp_path: Path) -> None:
+    assert main(offline) == 1
+    make_paper(tmp_path / "paper.pdf", "Another Paper")
+    make_repository(tmp_path / "other", {"eval.py": "x = 1\n"})
+    offline[offline.index("--repo") + 1] = str(tmp_path / "other")
+    assert main(offline) == 1
+    assert stored(tmp_path)["paper"] == "Another Paper"
+
+
 def test_a_forbidding_licence_is_a_stop_that_a_reason_overrides(offline: list[str], tmp_path: Path) -> None:
     (tmp_path / "code" / "LICENSE").unlink()
     make_repository(tmp_path / "bare", {"train.py": "x = 1\n"})
