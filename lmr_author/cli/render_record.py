@@ -34,6 +34,8 @@ def record_result(result: RecordResult, varied: bool = False) -> None:
     )
     for case in recording.cases:
         _case(case, screen)
+    for text in not_stored(recording.cases):
+        _note(screen, text)
     for rejected in proof.rejected[:MOST]:
         _note(screen, f"call {rejected.call.number} was rejected: {_short(rejected.reason, 200)}")
     _uncovered(recording, screen)
@@ -69,18 +71,36 @@ def _uncovered(recording: Recording, screen: Console) -> None:
 
 
 def _case(case: Case, screen: Console) -> None:
-    from lmr_author.probe.fixtures import as_written
-    from lmr_author.recording.helpers import fixture_name
     from lmr_author.recording.sizes import megabytes
 
     values = ", ".join(f"{name}: {text}" for name, text in case.summary.items())
     origin = "inputs made" if case.made else f"call {case.call}"
     screen.print(f"  {case.name}  {origin}, {megabytes(case.bytes)}, {_short(values)}", markup=False)
-    for item in case.omitted[:MOST]:
-        _note(screen, f"not stored: {as_written(str(item.get('path')))} ({item.get('type')})")
-    names = [name for name in (fixture_name(str(item.get("path"))) for item in case.omitted) if name]
-    if names:
-        _note(screen, f"where that matters, have it built: def {names[0]}(): … in unit_test/fixtures.py")
+
+
+def not_stored(cases: Sequence[Case]) -> list[str]:
+    """What was left out of objects, each part once, and the functions that would build it; a line each."""
+    from lmr_author.probe.fixtures import as_written
+    from lmr_author.recording.helpers import fixture_name
+
+    found: dict[str, list[str]] = {}
+    for case in cases:
+        for item in case.omitted:
+            found.setdefault(f"{as_written(str(item.get('path')))} ({item.get('type')})", []).append(
+                case.name
+            )
+    lines = []
+    for text, names in list(found.items())[:MOST]:
+        where = "" if len(names) == len(cases) else f" in {', '.join(names)}"
+        lines.append(f"not stored{where}: {text}")
+    if len(found) > MOST:
+        lines.append(f"and {len(found) - MOST} more parts; recording.json names them")
+    functions = list(dict.fromkeys(f"def {name}(): …" for name in map(fixture_name, found) if name))
+    if functions:
+        lines.append(
+            f"where that matters, have it built: {', '.join(functions[:MOST])} in unit_test/fixtures.py"
+        )
+    return lines
 
 
 def tolerances(wide: Iterable[Widened]) -> None:
