@@ -72,8 +72,7 @@ def locked(made: Written, *, relaxed: bool) -> None:
         screen.print(f"[yellow]note:[/] {_escape(each)}")
     relaxing = "" if relaxed else "; --relax takes versions with a wheel, where there are any"
     compiled = [f"compiled when installed: {', '.join(lock.compiled)}{relaxing}"] if lock.compiled else []
-    told = (lock.note, *compiled)
-    for line in told:
+    for line in (*lock.told, *compiled):
         screen.print(line, markup=False)
     if made.path is not None:
         screen.print("next: lmr-author env build", markup=False)

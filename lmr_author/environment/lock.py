@@ -204,6 +204,9 @@ def _pinned(attempt: Attempt, output: str, recipe: Recipe, stderr: str) -> Lock:
     if attempt.hashes and not hashes:
         remarks.append(f"without hashes: {attempt.as_is[0].name} has no wheel whose hash could be asked for")
     found |= {_checked(item.text): [] for item in attempt.as_is}
+    # A package that was read to learn what it needs may have been left out since.
+    names = {canonicalize_name(Requirement(text).name) for text in found}
+    compiled = {canonicalize_name(name) for name in attempt.built} | {item.name for item in attempt.as_is}
     lines = [_line(text, digests if hashes else []) for text, digests in sorted(found.items())]
     how = f"pinned as of {recipe.date.date().isoformat()}" if recipe.date else "pinned"
     return Lock(
@@ -212,11 +215,7 @@ def _pinned(attempt: Attempt, output: str, recipe: Recipe, stderr: str) -> Lock:
         "; ".join((how, *remarks)),
         attempt.left_out,
         resolver.yanked(stderr),
-        tuple(
-            sorted(
-                {canonicalize_name(name) for name in attempt.built} | {item.name for item in attempt.as_is}
-            )
-        ),
+        tuple(sorted(compiled & names)),
         hashes,
         changes=(*([f"{newer}: {attempt.why_later}"] if newer else []), *attempt.changes),
         needed_by=needed_by,
@@ -276,7 +275,7 @@ def _offline(attempt: Attempt) -> Lock:
 def _written(made: Lock, recipe: Recipe, base: BaseImage) -> Lock:
     """The lock with the comments that say what it is."""
     comments = [f"CHANGED: {change}" for change in made.changes]
-    comments += [made.note, f"for Python {base.python}; PyTorch and CUDA are the base image's"]
+    comments += [*made.told, f"for Python {base.python}; PyTorch and CUDA are the base image's"]
     comments += [*made.left_out, *made.yanked]
     if made.compiled:
         comments.append(f"compiled when installed, there is no wheel: {', '.join(made.compiled)}")

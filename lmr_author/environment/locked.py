@@ -61,6 +61,11 @@ class Lock:
         lines = (line.rstrip(" \\") for line in self.text.splitlines())
         return [line for line in lines if line and not line.startswith(("#", " "))]
 
+    @property
+    def told(self) -> tuple[str, ...]:
+        """The note, a sentence each, without what ``left_out`` says."""
+        return tuple(part for part in self.note.split("; ") if part not in self.left_out)
+
     def roots(self, name: str) -> list[str]:
         """The packages that lead to one: those that need it, those that need these, and so on."""
         found = [name]

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from lmr_author.environment import Declared, Lock, Recipe, choose_base, lock
+from lmr_author.environment.lock import _pinned
+from lmr_author.environment.resolver import Attempt
 from tests.servers import Release, package_index
 
 INDEX = {
@@ -210,3 +212,15 @@ def test_sources_without_a_wheel_in_a_freeze_are_not_built_here(monkeypatch: pyt
     assert lines(made) == sorted([*wanted, "old==1.0"])
     assert made.pinned
     assert "flash-attn==1.0 (r.txt:1) is left out" in made.left_out[0]
+    assert made.compiled == ("old",)
+    head = [line for line in made.text.splitlines() if line.startswith("# ")]
+    assert head[0] == "# pinned as of 2023-06-01"
+    assert len([line for line in head if "flash-attn" in line]) == 1, (
+        "each remark has a line, and none has two"
+    )
+
+
+def test_what_was_read_and_then_left_out_is_compiled_by_nobody() -> None:
+    attempt = Attempt((), built=("kept", "Left_Out"))
+    recipe = Recipe(date=datetime(2023, 6, 1, tzinfo=UTC))
+    assert _pinned(attempt, "kept==1.0\n", recipe, "").compiled == ("kept",)
