@@ -23,7 +23,9 @@ class Missing:
 
 MISSING = {
     TARGET: Missing("Which function is masked? (FILE::FUNCTION)", "--target FILE::FUNCTION"),
-    DRIVER: Missing("Which command of the repository calls the function?", "-- COMMAND"),
+    DRIVER: Missing(
+        "Which command of the repository calls the function?", "-- COMMAND, as in -- python driver.py"
+    ),
     REVIEWER: Missing("Your name, as the review is stored?", "--reviewer NAME"),
 }
 

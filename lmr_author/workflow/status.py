@@ -66,9 +66,8 @@ def status_with(task: TaskDir, findings: Sequence[Finding] | None) -> Status:
         return Status(task.name, (), _typed("validate", task.root), error.message, ())
     done = ["created"]
     if not info.implementations:
-        return Status(
-            task.name, tuple(done), _typed("mask", TARGET, "--task", task.root), "nothing is masked yet", ()
-        )
+        note = "nothing is masked yet (`lmr-author suggest` names what could be)"
+        return Status(task.name, tuple(done), _typed("mask", TARGET, "--task", task.root), note, ())
     done.append("masked")
     missing = [item for item in info.implementations if not _has_test(task, item.index)]
     if missing:

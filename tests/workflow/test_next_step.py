@@ -37,7 +37,8 @@ def test_it_masks_then_asks_for_a_driver_and_shows_the_command(
     task = make_task(tmp_path)
     base = ["next", "--task", str(task.root), "--no-input"]
     assert main(base) == 2
-    assert "--target FILE::FUNCTION" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "--target FILE::FUNCTION" in told and "lmr-author suggest" in told
     assert main([*base, "--target", HINGE]) == 0
     assert task.load().implementations[0].goal_function == "hinge"
     capsys.readouterr()
