@@ -91,7 +91,8 @@ def add(task: TaskDir, finding: Finding, reason: str, by: str = "") -> Accepted:
     """
     if not reason.strip():
         raise UsageError("no reason given", "say why the finding is no problem: --reason TEXT")
-    files.read_object_to_change(task.accepted_path)  # a damaged file is not overwritten
+    entries = files.read_entries_to_change(task.accepted_path, "accepted")
+    unreadable = [item for item in entries if _read(item) is None]  # count for nothing, but are somebody's
     new = Accepted(
         finding.code,
         finding.implementation,
@@ -102,11 +103,12 @@ def add(task: TaskDir, finding: Finding, reason: str, by: str = "") -> Accepted:
         by,
         datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     )
-    kept = [item for item in load(task) if not item.is_about(finding)]
+    kept = [one for item in entries if (one := _read(item)) and not one.is_about(finding)]
     ordered = sorted(
         [*kept, new], key=lambda item: (item.code, item.path, item.where, item.implementation or 0)
     )
-    files.write_json(task.accepted_path, {"format": FORMAT, "accepted": [asdict(item) for item in ordered]})
+    written = [*map(asdict, ordered), *unreadable]
+    files.write_json(task.accepted_path, {"format": FORMAT, "accepted": written})
     return new
 
 

@@ -23,13 +23,17 @@ WIDTH = 76
 
 
 def paper(tasks_dir: Path, repo: str | None) -> tuple[str, str | None]:
-    """Which paper, and the repository if it is known; an interrupted wizard is gone on with when wished."""
-    before = kept_in(tasks_dir)
-    if before is not None:
+    """Which paper, and the repository if it is known; an interrupted wizard is gone on with when wished.
+
+    Raises LmrError when the answers that interrupted wizards have left are damaged.
+    """
+    interrupted = kept_in(tasks_dir)
+    for before in interrupted:
         about = f"{before.paper}, {before.repo}" if before.repo else before.paper
         if ask.confirm(f"Go on with the task that was interrupted ({about})?"):
             return before.paper, repo or before.repo or None
-        forget(tasks_dir)
+    for before in interrupted:
+        forget(tasks_dir, before.paper)
     answer = ""
     while not answer:
         answer = ask.text("Which paper? (PDF file, URL or arXiv id)")

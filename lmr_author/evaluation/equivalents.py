@@ -54,8 +54,11 @@ def accept(task: TaskDir, info: TaskInfo, identifier: str, reason: str) -> str:
 
 def _add(task: TaskDir, target: str, identifier: str, diff: str, reason: str) -> None:
     path = task.equivalent_mutants_path
-    data = files.read_json(path) if path.is_file() else {"accepted": []}
-    entries = [item for item in data["accepted"] if (item["target"], item["id"]) != (target, identifier)]
+    entries = [
+        item
+        for item in files.read_entries_to_change(path, "accepted")
+        if (item.get("target"), item.get("id")) != (target, identifier)
+    ]
     entries.append(
         {
             "target": target,
@@ -65,4 +68,5 @@ def _add(task: TaskDir, target: str, identifier: str, diff: str, reason: str) ->
             "date": datetime.now(UTC).date().isoformat(),
         }
     )
-    files.write_json(path, {"accepted": sorted(entries, key=lambda item: (item["target"], item["id"]))})
+    ordered = sorted(entries, key=lambda item: (str(item.get("target")), str(item.get("id"))))
+    files.write_json(path, {"accepted": ordered})

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lmr_author import files
+from lmr_author.errors import LmrError
 from lmr_author.review import store
 
 FORMAT = "lmr-review-draft/1"
@@ -28,16 +29,24 @@ def keep(folder: Path, reviewer: str, content_digest: str, answers: Mapping[str,
 
 
 def kept(folder: Path, reviewer: str, content_digest: str) -> dict[str, dict[str, str]]:
-    """The answers that an interrupted review has left; none when the task has changed since."""
-    data = files.read_object_or_empty(_path(folder, reviewer))
-    answers = data.get("answers")
-    about = (data.get("format"), data.get("content_digest"))
-    if about != (FORMAT, content_digest) or not isinstance(answers, dict):
+    """The answers that an interrupted review has left; none when the task has changed since.
+
+    Raises LmrError when the file is damaged: the next answer would be written over all of them.
+    """
+    path = _path(folder, reviewer)
+    data = files.read_object_to_change(path)
+    answers = data.get("answers", {})
+    whole = isinstance(answers, dict) and all(isinstance(given, dict) for given in answers.values())
+    if data and (data.get("format") != FORMAT or not whole):
+        raise LmrError(
+            f"{path}: not the answers of an interrupted review",
+            "correct the file by hand, or move it away to be asked everything again",
+        )
+    if data.get("content_digest") != content_digest:
         return {}
     return {
-        str(item): {"answer": str(given.get("answer")), "comment": str(given.get("comment") or "")}
+        item: {"answer": str(given.get("answer")), "comment": str(given.get("comment") or "")}
         for item, given in answers.items()
-        if isinstance(given, dict)
     }
 
 

@@ -51,11 +51,13 @@ def save(folder: Path, reviewer: str, score: Score) -> Path:
     Raises UsageError for a name that is none, and LmrError when the person's file is damaged.
     """
     path = path_for(folder, reviewer)
-    files.read_object_to_change(path)
     same = (score.sha256, score.implementation)
-    kept = [one for one in load(folder).get(reviewer, ()) if (one.sha256, one.implementation) != same]
-    document = {"format": FORMAT, "reviewer": reviewer, "scores": [asdict(one) for one in (*kept, score)]}
-    files.write_json(path, document)
+    kept = [
+        item
+        for item in files.read_entries_to_change(path, "scores")
+        if (item.get("sha256"), item.get("implementation")) != same
+    ]
+    files.write_json(path, {"format": FORMAT, "reviewer": reviewer, "scores": [*kept, asdict(score)]})
     return path
 
 

@@ -112,7 +112,7 @@ def decide(path: Path, decision: Decision, content_digest: str) -> None:
         raise UsageError(f"the decision about {decision.item!r} needs a reason", "say it with --reason TEXT")
     kept = [
         item
-        for item in _entries(files.read_object_to_change(path))
+        for item in files.read_entries_to_change(path, "decisions")
         if (item.get("item"), item.get("content_digest")) != (decision.item, content_digest)
     ]
     new = {

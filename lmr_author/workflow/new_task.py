@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,10 +20,10 @@ from lmr_author.workflow.new_task_draft import (
     Draft,
     Kept,
     Wizard,
+    answers_about,
     default_name,
     forget,
     keep,
-    kept_in,
     require_complete,
     require_folder,
     require_name,
@@ -96,8 +96,8 @@ def new_task(
 
     With a wizard, answers given so far are kept in the folder of tasks until the task is made.
 
-    Raises LmrError for what is wrong with paper, repository, or a name that is taken; UsageError when
-    something cannot be derived and there is no wizard.
+    Raises LmrError for what is wrong with paper, repository, a name that is taken, or answers kept earlier;
+    UsageError when something cannot be derived and there is no wizard.
     """
     say = progress or (lambda message: None)
     if options.repo:
@@ -105,12 +105,13 @@ def new_task(
     environment.choose_base(Recipe(), options.base_image, options.python_version)
     taken = taken_numbers(options)
     vetted = records.read_vetting(options.vetting) if options.vetting else None
+    answers = answers_about(options.tasks_dir, options.paper) if wizard else {}
     with files.temporary_folder("lmr-author-paper-") as temporary:
         say(f"fetching the paper {options.paper}")
         fetched = paper.fetch(options.paper, temporary / "paper.pdf")
         say("reading the paper")
         read = _read(options, fetched)
-        options, draft = _settle(options, fetched, read, taken, wizard)
+        options, draft = _settle(options, fetched, read, taken, wizard, answers)
         info = _info(draft)
         final = options.tasks_dir / info.folder_name
         require_free(final)
@@ -121,7 +122,8 @@ def new_task(
             say("writing the task")
             _write(TaskDir(staging), info, stages, vetted)
             require_free(final)
-    forget(options.tasks_dir)
+    if wizard:
+        forget(options.tasks_dir, options.paper)
     return NewTaskResult(TaskDir(final), info, stages.base, tuple(notes_on(info, stages, had_tests)))
 
 
@@ -131,12 +133,15 @@ def _settle(
     read: Paper,
     taken: dict[int, str],
     wizard: Wizard | None,
+    answers: Mapping[str, str],
 ) -> tuple[NewTaskOptions, Draft]:
-    """The repository, and everything that is going to be written: complete, and seen by the person there is."""
-    before = kept_in(options.tasks_dir) if wizard else None
-    answers = dict(before.answers or {}) if before and before.paper == options.paper else {}
+    """The repository, and everything that is going to be written: complete, and seen by the person there is.
+
+    Args:
+        answers: those that an interrupted wizard has left.
+    """
     if wizard and not options.repo:
-        keep(options.tasks_dir, Kept(options.paper))
+        keep(options.tasks_dir, Kept(options.paper, "", answers))
         options = replace(options, repo=wizard.repository(read.repositories))
     address = Address.parse(options.repo)
     draft = _draft(options, fetched, read, address, _repo_folder(options, address), taken)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from lmr_author import files
 from lmr_author.errors import LmrError, UsageError
@@ -18,7 +18,7 @@ from lmr_author.repo.address import Address, safe_name
 from lmr_author.taskdir import NOT_SHIPPED
 
 PROGRESS = ".new-task.json"
-"""File in the folder of tasks with the answers given so far."""
+"""File in the folder of tasks with the answers given so far, one entry for each paper."""
 
 _NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")
 _RESERVED = (*NOT_SHIPPED, "dockerfile", "info.json", "requirements.lock")
@@ -138,29 +138,56 @@ class Kept:
     """What an interrupted wizard knows: paper and repository as they were named, and answers by field."""
 
     paper: str
-    repo: str = ""
-    answers: Mapping[str, str] | None = None
+    repo: str
+    answers: Mapping[str, str]
 
 
 def keep(tasks_dir: Path, kept: Kept) -> None:
-    """Store what is known so far."""
-    files.write_json(tasks_dir / PROGRESS, asdict(kept))
+    """Store what is known so far of a paper's task. Raises LmrError when the file is damaged."""
+    _write(tasks_dir, [*_others(tasks_dir, kept.paper), kept])
 
 
-def kept_in(tasks_dir: Path) -> Kept | None:
-    """What an interrupted wizard has left; None when there is nothing that can be read."""
-    data = files.read_object_or_empty(tasks_dir / PROGRESS)
-    if not isinstance(data.get("paper"), str) or not data["paper"]:
-        return None
-    repo, answers = data.get("repo"), data.get("answers")
-    texts = answers.items() if isinstance(answers, dict) else ()
-    fields = {key: value for key, value in texts if key in LABELS and isinstance(value, str)}
-    return Kept(data["paper"], repo if isinstance(repo, str) else "", fields)
+def kept_in(tasks_dir: Path) -> list[Kept]:
+    """What interrupted wizards have left, one entry for each paper.
+
+    Raises LmrError when the file is damaged: the next answer would be written over all of them.
+    """
+    path = tasks_dir / PROGRESS
+    return [_read(path, entry) for entry in files.read_entries_to_change(path, "interrupted")]
 
 
-def forget(tasks_dir: Path) -> None:
-    """The task is made: nothing is left to go on with."""
-    (tasks_dir / PROGRESS).unlink(missing_ok=True)
+def answers_about(tasks_dir: Path, paper: str) -> Mapping[str, str]:
+    """What was answered about a paper before. Raises LmrError when the file is damaged."""
+    return next((one.answers for one in kept_in(tasks_dir) if one.paper == paper), {})
+
+
+def forget(tasks_dir: Path, paper: str) -> None:
+    """The paper's task is made, or given up: nothing is left to go on with. Raises LmrError as above."""
+    _write(tasks_dir, _others(tasks_dir, paper))
+
+
+def _others(tasks_dir: Path, paper: str) -> list[Kept]:
+    return [one for one in kept_in(tasks_dir) if one.paper != paper]
+
+
+def _write(tasks_dir: Path, kept: Collection[Kept]) -> None:
+    path = tasks_dir / PROGRESS
+    if kept:
+        files.write_json(path, {"interrupted": [asdict(one) for one in kept]})
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _read(path: Path, entry: Mapping[str, Any]) -> Kept:
+    paper, repo, answers = entry.get("paper"), entry.get("repo", ""), entry.get("answers", {})
+    if paper and isinstance(paper, str) and isinstance(repo, str) and isinstance(answers, dict):
+        fields = {name: value for name, value in answers.items() if name in LABELS}
+        if all(isinstance(value, str) for value in fields.values()):
+            return Kept(paper, repo, fields)
+    raise LmrError(
+        f"{path}: not the answers of an interrupted new-task",
+        "correct the file by hand, or move it away to be asked everything again",
+    )
 
 
 def with_answers(draft: Draft, answers: Mapping[str, str], given: Collection[str]) -> Draft:

@@ -98,7 +98,7 @@ class ReviewDraft:
     content_digest: str
 
     def kept(self) -> dict[str, dict[str, str]]:
-        """What an interrupted review has left, by item."""
+        """What an interrupted review has left, by item. Raises LmrError when its file is damaged."""
         return drafts.kept(self.folder, self.reviewer, self.content_digest)
 
     def keep(self, answers: Mapping[str, Any]) -> None:

@@ -283,11 +283,21 @@ def test_answers_about_an_older_state_are_asked_again(task: TaskDir) -> None:
     assert workflow.draft(task, "ada").kept() == {}
 
 
-@pytest.mark.parametrize("damaged", ["{", "[]", '{"format": "lmr-review-draft/1", "answers": 3}'])
-def test_a_damaged_draft_is_no_draft(task: TaskDir, damaged: str) -> None:
-    draft = workflow.draft(task, "ada")
+DAMAGED_DRAFTS = [
+    "{",
+    "[]",
+    '{"answers": {}}',
+    '{"format": "lmr-review-draft/1", "answers": 3}',
+    '{"format": "lmr-review-draft/1", "answers": {"core": "pass"}}',
+]
+
+
+@pytest.mark.parametrize("damaged", DAMAGED_DRAFTS)
+def test_a_damaged_draft_is_not_written_over(task: TaskDir, damaged: str) -> None:
     files.write_text(task.reviews_folder / "ada.draft", damaged)
-    assert draft.kept() == {}
+    with pytest.raises(LmrError, match=r"ada\.draft") as caught:
+        workflow.draft(task, "ada").kept()
+    assert "by hand" in caught.value.hint
 
 
 def test_damaged_decisions_and_reviews_count_for_nothing(task: TaskDir) -> None:
@@ -299,12 +309,12 @@ def test_damaged_decisions_and_reviews_count_for_nothing(task: TaskDir) -> None:
     assert workflow.where(task).state == "waiting"
 
 
-@pytest.mark.parametrize("damaged", ["{", "[]"])
+@pytest.mark.parametrize("damaged", ["{", "[]", '{"decisions": [1, {"item": "core"}]}'])
 def test_a_damaged_file_of_decisions_is_not_written_over(task: TaskDir, damaged: str) -> None:
     for name in ("ada", "bo", "cy"):
         said(task, name, core="fail" if name == "ada" else "pass")
     files.write_text(task.adjudication_path, damaged)
-    with pytest.raises(LmrError, match=r"adjudication\.json.*JSON") as caught:
+    with pytest.raises(LmrError, match=r"adjudication\.json") as caught:
         workflow.adjudicate(task, "core", "pass", reason="section 3", by="dee")
     assert caught.value.hint
     assert task.adjudication_path.read_text() == damaged

@@ -25,3 +25,19 @@ def test_anything_else_is_empty_or_refused(tmp_path: Path, damaged: bytes) -> No
     with pytest.raises(LmrError, match=r"a\.json") as caught:
         files.read_object_to_change(path)
     assert caught.value.hint
+
+
+def test_entries_and_no_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    assert files.read_entries_to_change(path, "all") == []
+    path.write_text('{"all": [{"a": 1}, {}]}')
+    assert files.read_entries_to_change(path, "all") == [{"a": 1}, {}]
+
+
+@pytest.mark.parametrize("damaged", ["[]", '{"a": []}', '{"all": {}}', '{"all": [{}, 3]}', '{"all": null}'])
+def test_what_is_no_list_of_entries_is_refused(tmp_path: Path, damaged: str) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(damaged)
+    with pytest.raises(LmrError, match=r"a\.json") as caught:
+        files.read_entries_to_change(path, "all")
+    assert "by hand" in caught.value.hint

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from lmr_author import accepted, resources
+from lmr_author import accepted, files, resources
 from lmr_author.checks import example_task
 from lmr_author.checks.example_texts import GOLDEN, REPOSITORY
 from lmr_author.cli.app import main
@@ -172,7 +172,17 @@ def test_a_damaged_file_accepts_nothing_and_is_reported(data: bytes, task: TaskD
     assert "LMR802" in codes
 
 
-@pytest.mark.parametrize("data", [b"no json", b"[]"])
+def test_an_entry_that_counts_for_nothing_is_kept(task: TaskDir) -> None:
+    odd = {"code": "LMR403", "path": "somewhere", "reason": " "}
+    files.write_json(task.accepted_path, {"accepted": [odd]})
+
+    _accept(task, "LMR403:legacy/old.py")
+
+    entries = files.read_json(task.accepted_path)["accepted"]
+    assert (len(entries), entries[-1]) == (2, odd)
+
+
+@pytest.mark.parametrize("data", [b"no json", b"[]", b'{"accepted": 3}', b'{"accepted": [null]}'])
 def test_an_unreadable_file_is_not_overwritten(data: bytes, task: TaskDir) -> None:
     task.accepted_path.write_bytes(data)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,12 +12,13 @@ from prompt_toolkit.application import create_app_session
 from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
+from lmr_author import files
 from lmr_author.cli import new_task_wizard
 from lmr_author.cli.new_task_wizard import AtTerminal
 from lmr_author.cli.render import Progress
 from lmr_author.errors import LmrError
 from lmr_author.workflow.new_task import NewTaskOptions, new_task
-from lmr_author.workflow.new_task_draft import LABELS, PROGRESS, Draft, kept_in, problems
+from lmr_author.workflow.new_task_draft import LABELS, PROGRESS, Draft, Kept, keep, kept_in, problems
 from tests.gitrepos import make_repository
 from tests.papers import make_paper
 
@@ -112,17 +114,42 @@ def test_an_interrupted_wizard_goes_on_with_its_answers(keys: PipeInput, options
 def test_a_flag_wins_over_an_earlier_answer(keys: PipeInput, options: NewTaskOptions) -> None:
     options.tasks_dir.mkdir()
     kept = {"paper": options.paper, "repo": options.repo, "answers": {"title": "Old", "year": "2020"}}
-    (options.tasks_dir / PROGRESS).write_text(json.dumps(kept))
+    (options.tasks_dir / PROGRESS).write_text(json.dumps({"interrupted": [kept]}))
     keys.send_text(ENTER)
     info = new_task(NewTaskOptions(**{**vars(options), "title": "New"}), wizard=PERSON).info
     assert (info.paper_name, info.year) == ("New", 2020)
 
 
 def test_starting_anew_forgets(keys: PipeInput, tmp_path: Path) -> None:
-    (tmp_path / PROGRESS).write_text('{"paper": "a.pdf"}')
+    keep(tmp_path, Kept("a.pdf", "", {}))
     keys.send_text("n" + ENTER + "b.pdf" + ENTER)
     assert new_task_wizard.paper(tmp_path, "r") == ("b.pdf", "r")
-    assert kept_in(tmp_path) is None
+    assert kept_in(tmp_path) == []
+
+
+def test_several_interrupted_wizards_do_not_get_in_each_other_s_way(
+    keys: PipeInput, options: NewTaskOptions
+) -> None:
+    other = Kept("other.pdf", "r", {"title": "Other"})
+    keep(options.tasks_dir, other)
+    keys.send_text(place("name") + CLEAR + "Kept" + ENTER + CTRL_C)
+    with pytest.raises(KeyboardInterrupt):
+        new_task(options, wizard=PERSON)
+    assert [one.paper for one in kept_in(options.tasks_dir)] == ["other.pdf", options.paper]
+
+    keys.send_text("n" + ENTER + ENTER)  # not the first, but the second
+    assert new_task_wizard.paper(options.tasks_dir, None) == (options.paper, options.repo)
+    keys.send_text(ENTER)
+    assert new_task(options, wizard=PERSON).task.name == "1-Kept"
+    assert kept_in(options.tasks_dir) == [other]
+
+
+def test_answers_outlast_a_question_about_the_repository(keys: PipeInput, options: NewTaskOptions) -> None:
+    keep(options.tasks_dir, Kept(options.paper, "", {"title": "Mine"}))
+    keys.send_text(CTRL_C)
+    with pytest.raises(KeyboardInterrupt):
+        new_task(replace(options, repo=""), wizard=PERSON)
+    assert kept_in(options.tasks_dir) == [Kept(options.paper, "", {"title": "Mine"})]
 
 
 def test_every_answer_is_kept_at_once(keys: PipeInput, options: NewTaskOptions) -> None:
@@ -140,10 +167,30 @@ def test_ctrl_c_leaves_no_task(keys: PipeInput, options: NewTaskOptions) -> None
     assert [path.name for path in options.tasks_dir.iterdir()] == [PROGRESS]
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"paper": 3}', '{"paper": ""}'])
-def test_a_damaged_file_of_answers_is_none(tmp_path: Path, text: str) -> None:
-    (tmp_path / PROGRESS).write_text(text)
-    assert kept_in(tmp_path) is None
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        "[]",
+        '{"paper": "a.pdf"}',
+        '{"interrupted": [{"paper": ""}]}',
+        '{"interrupted": [{"paper": "a.pdf", "answers": {"title": 3}}]}',
+    ],
+)
+def test_a_damaged_file_of_answers_is_not_written_over(options: NewTaskOptions, text: str) -> None:
+    files.write_text(options.tasks_dir / PROGRESS, text)
+    with pytest.raises(LmrError, match=r"\.new-task\.json") as caught:
+        new_task_wizard.paper(options.tasks_dir, None)
+    assert "by hand" in caught.value.hint
+    with pytest.raises(LmrError, match=r"\.new-task\.json"):
+        new_task(options, wizard=PERSON)
+    assert (options.tasks_dir / PROGRESS).read_text() == text
+
+
+def test_without_questions_a_damaged_file_of_answers_is_left_alone(options: NewTaskOptions) -> None:
+    files.write_text(options.tasks_dir / PROGRESS, "{")
+    assert new_task(options).task.root.is_dir()
+    assert (options.tasks_dir / PROGRESS).read_text() == "{"
 
 
 GOOD = Draft("1", "Wins", "Wins", "2023", "", "https://x.org/r", "code")

@@ -1,0 +1,50 @@
+"""Mutants that are accepted as no mistakes: the file is added to, and a damaged one is left as it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lmr_author import files
+from lmr_author.checks import example_task
+from lmr_author.errors import LmrError
+from lmr_author.evaluation import equivalents
+from lmr_author.evaluation.mutants import mutants
+from lmr_author.source import Module, find
+from lmr_author.staging import golden_overlay
+from lmr_author.taskdir import TaskDir
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> TaskDir:
+    return example_task.write(tmp_path)
+
+
+def accept_first(task: TaskDir) -> str:
+    """Accept the first mutant of the task; returns its id."""
+    info = task.load()
+    one = info.implementations[0]
+    golden = Module.parse(golden_overlay(task, info)[one.goal_file], one.goal_file)
+    identifier = mutants(golden, find(golden, one.target))[0].id
+    equivalents.accept(task, info, identifier, "it is the same")
+    return identifier
+
+
+def test_an_acceptance_is_added_to_those_that_are_there(task: TaskDir) -> None:
+    earlier = {"target": "a.py::f", "id": "x", "reason": "y"}
+    files.write_json(task.equivalent_mutants_path, {"accepted": [earlier]})
+    identifier = accept_first(task)
+    accept_first(task)
+    target = str(task.load().implementations[0].target)
+    assert equivalents.load(task) == {"a.py::f": {"x": "y"}, target: {identifier: "it is the same"}}
+
+
+@pytest.mark.parametrize("damaged", ["{", "[]", '{"a": 1}', '{"accepted": 3}', '{"accepted": [3]}'])
+def test_a_damaged_file_is_not_written_over(task: TaskDir, damaged: str) -> None:
+    files.write_text(task.equivalent_mutants_path, damaged)
+    with pytest.raises(LmrError, match=r"equivalent-mutants\.json"):
+        equivalents.load(task)
+    with pytest.raises(LmrError, match=r"equivalent-mutants\.json"):
+        accept_first(task)
+    assert task.equivalent_mutants_path.read_text() == damaged
