@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from lmr_author.checks.reading import Reading
 from lmr_author.checks.syntax import dotted
-from lmr_author.source import FunctionNode, children, is_main_guard, nodes
+from lmr_author.source import FunctionNode, children, is_main_guard, nodes, walk
 
 _CUDA = re.compile(r"^cuda(:\d+)?$")
 
@@ -19,24 +19,36 @@ def cuda_line(tree: ast.Module | FunctionNode, names: dict[str, ast.expr]) -> in
     Args:
         names: names with the one value that each of them has.
     """
-    for node in unconditional(tree):
-        if not isinstance(node, ast.Call):
-            continue
-        last = dotted(node.func).rpartition(".")[2]
-        if last == "cuda":
-            return node.lineno
-        values = [*node.args, *(item.value for item in node.keywords if item.arg == "device")]
-        moves = last in ("to", "device", "set_device", "set_default_device") or any(
-            item.arg == "device" for item in node.keywords
-        )
-        known = [names.get(value.id, value) if isinstance(value, ast.Name) else value for value in values]
-        texts = [value.value for value in known if isinstance(value, ast.Constant)]
-        if moves and any(isinstance(text, str) and _CUDA.match(text) for text in texts):
-            return node.lineno
-    return 0
+    calls = (node for node in unconditional(tree) if isinstance(node, ast.Call))
+    return next((node.lineno for node in calls if _moves(node, names)), 0)
 
 
-def left_to_defaults(function: FunctionNode, test: Reading) -> dict[str, ast.expr]:
+def _moves(call: ast.Call, names: Mapping[str, ast.expr]) -> bool:
+    """Whether a call moves something to a GPU, or makes it there."""
+    last = dotted(call.func).rpartition(".")[2]
+    if last == "cuda":
+        return True
+    named = [item.value for item in call.keywords if item.arg == "device"]
+    if not named and last not in ("to", "device", "set_device", "set_default_device"):
+        return False
+    values = [
+        names.get(item.id, item) if isinstance(item, ast.Name) else item for item in (*call.args, *named)
+    ]
+    texts = [value.value for value in values if isinstance(value, ast.Constant)]
+    return any(isinstance(text, str) and _CUDA.match(text) for text in texts)
+
+
+def moves_by_default(function: FunctionNode, test: Reading) -> bool:
+    """Whether a function moves something to the GPU that a parameter names by default, as a test leaves it to."""
+    gpus = {
+        name: value
+        for name, value in _left_to_defaults(function, test).items()
+        if isinstance(value, ast.Constant) and isinstance(value.value, str) and _CUDA.match(value.value)
+    }
+    return bool(gpus) and any(_moves(node, gpus) for node in walk(function) if isinstance(node, ast.Call))
+
+
+def _left_to_defaults(function: FunctionNode, test: Reading) -> dict[str, ast.expr]:
     """The parameters of a function that a test leaves to their defaults in one of its calls, with these defaults."""
     places = [item.arg for item in (*function.args.posonlyargs, *function.args.args)]
     own = places[:1] in (["self"], ["cls"])

@@ -10,8 +10,9 @@ from lmr_author.checks.base import Check, Example
 from lmr_author.checks.example_texts import FILES, REPOSITORY
 from lmr_author.checks.listing import Entry
 from lmr_author.checks.lookup import did_you_mean, is_file
+from lmr_author.checks.repository_folder import NO_REPOSITORY
 from lmr_author.checks.scan import scan
-from lmr_author.checks.view import NO_REPOSITORY, TaskView
+from lmr_author.checks.view import TaskView
 from lmr_author.files import is_lfs_pointer
 from lmr_author.model import Finding
 

@@ -9,7 +9,7 @@ from lmr_author.checks.base import Example, ImplementationCheck
 from lmr_author.checks.example_texts import GOLDEN, MASKED, REPOSITORY, UNIT_TEST
 from lmr_author.checks.follow import imports
 from lmr_author.checks.needs import corpus_call, installs_corpora, needs
-from lmr_author.checks.needs_gpu import cuda_line, left_to_defaults
+from lmr_author.checks.needs_gpu import cuda_line, moves_by_default
 from lmr_author.checks.pairing import pair
 from lmr_author.checks.reading import Reading, reading, reading_of
 from lmr_author.checks.view import TaskView
@@ -26,8 +26,9 @@ _SCRIPT = (
 
 def _on_device(source: str) -> str:
     """A goal file, or golden, whose function puts what it makes on the device that it is given."""
-    source = source.replace("margin=1.0):", 'margin=1.0, device="cuda"):')
-    return source.replace("    penalties = []\n", "    penalties = list(torch.zeros(0, device=device))\n")
+    made = "    penalties = list(torch.zeros(0, device=device) if scores else [])\n"
+    given = source.replace("margin=1.0):", 'margin=1.0, device="cuda"):')
+    return given.replace("    penalties = []\n", made)
 
 
 class RunsAnywhere(ImplementationCheck):
@@ -186,8 +187,8 @@ class RunsAnywhere(ImplementationCheck):
             if target.golden is None or isinstance(target.golden.node, ast.ClassDef):
                 continue
             node = target.golden.node
-            defaults = left_to_defaults(node, test)
-            if cuda_line(node, defaults) and "is_available" not in ast.unparse(node):
+            moves = cuda_line(node, {}) or moves_by_default(node, test)
+            if moves and "is_available" not in ast.unparse(node):
                 return [(f"a GPU: {target.qualname} moves its data to one", 0)]
             found = corpus_call(one.golden, target.golden.node) if one.golden else ""
             if found and "mock" not in test.module.text and not installs_corpora(view):

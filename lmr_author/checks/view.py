@@ -12,6 +12,7 @@ from typing import Any, TypeVar, cast
 from lmr_author import files
 from lmr_author.checks.lenient import read_json, readable
 from lmr_author.checks.listing import Entry, listing, same_state, status
+from lmr_author.checks.repository_folder import is_hollow, meant_repository
 from lmr_author.errors import LmrError, SourceError
 from lmr_author.model import Implementation, TaskInfo
 from lmr_author.source import Module
@@ -28,12 +29,6 @@ MAX_HELD = 128 * 1024 * 1024
 
 MAX_IMPLEMENTATIONS = 100
 """Further ones are not looked at: no paper has so many, and each is compared with all the others."""
-
-HOLLOW = frozenset({".git", ".gitkeep", ".gitmodules", ".DS_Store"})
-"""Files that an empty folder can hold: a submodule's link, a place holder."""
-
-NO_REPOSITORY = frozenset({"golden_files", "authoring", ".git", "__pycache__", "unit_test"})
-"""Folders of a task that are never the repository."""
 
 T = TypeVar("T")
 
@@ -171,8 +166,9 @@ class TaskView:
         """
         path = self.named_repository
         if path is None:
-            path = self._meant_repository()
-        return None if path is None or self._is_hollow(path) else path
+            meant = meant_repository(self.info.repo_folder_name, self.entries)
+            path = self.task.root / meant if meant else None
+        return None if path is None or is_hollow(self.relative_raw(path), self.entries) else path
 
     @cached_property
     def named_repository(self) -> Path | None:
@@ -182,32 +178,6 @@ class TaskView:
             return path if path.is_dir() and path != self.task.root else None
         except (LmrError, OSError, ValueError):
             return None
-
-    def _meant_repository(self) -> Path | None:
-        named = self.info.repo_folder_name.strip("/")
-        if named in self.by_path:
-            return None  # a link out of the task, or a file
-        folders = [
-            entry.relative
-            for entry in self.entries
-            if entry.kind == "folder" and "/" not in entry.relative and entry.name not in NO_REPOSITORY
-        ]
-        with_code = [
-            folder
-            for folder in folders
-            if any(
-                entry.suffix == ".py" and entry.relative.startswith(folder + "/") for entry in self.entries
-            )
-        ]
-        return self.task.root / with_code[0] if len(with_code) == 1 else None
-
-    def _is_hollow(self, path: Path) -> bool:
-        prefix = self.relative_raw(path) + "/"
-        return all(
-            entry.name in HOLLOW
-            for entry in self.entries
-            if entry.kind == "file" and entry.relative.startswith(prefix)
-        )
 
     @cached_property
     def has_provenance(self) -> bool:
