@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from lmr_author import files
-from lmr_author.errors import LmrError, NotATaskError, UsageError
+from lmr_author.errors import LmrError, NotATaskError
 from lmr_author.model import Implementation, TaskInfo
 
 INFO = "info.json"
@@ -254,17 +254,6 @@ class TaskDir:
         else:
             shutil.move(path, target)
         return relative.as_posix()
-
-
-def implementation_of(info: TaskInfo, index: int | None) -> Implementation:
-    """The implementation of an index, or the only one. Raises UsageError when it is not clear which."""
-    known = [one.index for one in info.implementations]
-    if index is None and len(known) == 1:
-        index = known[0]
-    if index not in known:
-        listed = ", ".join(map(str, known)) or "none: nothing is masked"
-        raise UsageError(f"which implementation? (there is {listed})", "add --implementation N")
-    return next(one for one in info.implementations if one.index == index)
 
 
 def replace_implementation(info: TaskInfo, new: Implementation) -> TaskInfo:

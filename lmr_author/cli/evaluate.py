@@ -99,10 +99,10 @@ def evaluate(
     from lmr_author.cli import render_runs
     from lmr_author.cli.render import progress
     from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
-    from lmr_author.taskdir import TaskDir
     from lmr_author.workflow import evaluate as workflow
+    from lmr_author.workflow.named import tasks_at
 
-    tasks = [task for path in paths or [default_tasks()] for task in TaskDir.find_all(path)]
+    tasks = tasks_at(paths or [default_tasks()])
     if accept_mutant is not None:
         if len(tasks) != 1:
             raise UsageError(f"--accept-mutant is for one task, not {len(tasks)}", "name the task")

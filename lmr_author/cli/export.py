@@ -28,11 +28,11 @@ def export(
     """Make bundles of finished tasks; goldens and expected outputs never leave the authoring side."""
     from lmr_author.cli import render_runs
     from lmr_author.export.agent import agent_bundle
-    from lmr_author.taskdir import TaskDir
+    from lmr_author.workflow.named import by_name, tasks_at
 
-    found = [task for path in tasks for task in TaskDir.find_all(path)]
-    for task in found:
-        destination = _destination(task, out)
+    found = by_name(tasks_at(tasks), "bundles").values()
+    destinations = [_destination(task, out) for task in found]
+    for task, destination in zip(found, destinations, strict=True):
         render_runs.exported(destination, len(agent_bundle(task, task.load(), destination)))
     return 0
 

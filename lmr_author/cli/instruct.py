@@ -33,8 +33,8 @@ def instruct(
     """Draft, check and set the instruction of a masked function; without options only check it."""
     from lmr_author.cli import render
     from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
-    from lmr_author.taskdir import implementation_of
     from lmr_author.workflow import mask_instruction as workflow
+    from lmr_author.workflow.named import implementation_of
 
     folder = current_task(task)
     one = implementation_of(folder.load(), implementation)

@@ -18,10 +18,10 @@ def status(
 ) -> int:
     """Show where each task stands and which command comes next."""
     from lmr_author.cli import render, render_runs
-    from lmr_author.taskdir import TaskDir
     from lmr_author.workflow import status as workflow
+    from lmr_author.workflow.named import tasks_at
 
-    tasks = [task for path in paths or [default_tasks()] for task in TaskDir.find_all(path)]
+    tasks = tasks_at(paths or [default_tasks()])
     with render.progress("checking") as say:
         done = iter(range(1, len(tasks) + 1))
         found = workflow.statuses(

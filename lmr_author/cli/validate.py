@@ -129,12 +129,11 @@ class _Run:
     def __init__(
         self, paths: Sequence[Path], checks: Sequence[Check], jobs: int | None, *, cached: bool
     ) -> None:
-        from lmr_author.taskdir import TaskDir
         from lmr_author.validation.run import processors
         from lmr_author.validation.store import Store
+        from lmr_author.workflow.named import tasks_at
 
-        found = [task for path in paths for task in TaskDir.find_all(path)]
-        self.tasks = list({task.root.resolve(): task for task in found}.values())
+        self.tasks = tasks_at(paths)
         self._checks = checks
         self._jobs = jobs or processors()
         self._store = Store.of_user([check.code for check in checks]) if cached else None

@@ -18,6 +18,7 @@ from lmr_author.evaluation.candidates.summary import Row, summary
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow import cluster
 from lmr_author.workflow.desk import CandidateOptions, Desk, Say, judged
+from lmr_author.workflow.named import by_name
 
 OnResult = Callable[[Result, Pace], None]
 
@@ -65,6 +66,7 @@ def score(
     Raises:
         SandboxError: the sandbox is not to be had (no engine, no bubblewrap).
         LmrError: the predictions cannot be read, or none of the tasks.
+        UsageError: two of the tasks have the same name.
         KeyboardInterrupt: Ctrl-C; nothing is left running, and what was judged is kept.
     """
     known, broken = _desks(tasks, options, say)
@@ -95,14 +97,17 @@ def score(
 def _desks(
     tasks: Sequence[TaskDir], options: CandidateOptions, say: Say
 ) -> tuple[dict[str, Desk], dict[str, LmrError]]:
-    """The tasks by name, and those whose ``info.json`` cannot be read. Raises LmrError: none can."""
+    """The tasks by name, and those whose ``info.json`` cannot be read.
+
+    Raises LmrError: none can; UsageError: two have the same name.
+    """
     known: dict[str, Desk] = {}
     broken: dict[str, LmrError] = {}
-    for task in tasks:
+    for name, task in by_name(tasks, "results").items():
         try:
-            known[task.name] = Desk(task, options, say)
+            known[name] = Desk(task, options, say)
         except LmrError as error:
-            broken[task.name] = error
+            broken[name] = error
     if not known:
         raise next(iter(broken.values()))
     return known, broken

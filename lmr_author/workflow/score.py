@@ -22,7 +22,8 @@ from lmr_author.review import scores
 from lmr_author.review.agreement import Agreement, agreement
 from lmr_author.review.scores import Score
 from lmr_author.source import Module, find
-from lmr_author.taskdir import TaskDir, implementation_of
+from lmr_author.taskdir import TaskDir
+from lmr_author.workflow.named import implementation_of
 
 NEEDED = 2
 """How many people grade a candidate before anybody sees what the others said."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -407,6 +408,26 @@ def test_a_bundle_that_exists(masked: TaskDir, tmp_path: Path) -> None:
     (tmp_path / "out" / masked.name).mkdir(parents=True)
     command = ("export", masked.root, "--to", "agent", "--out", "out")
     assert "exists already" in refuse(EXPECTED, *command, cwd=tmp_path)[0]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("export", "--to", "agent", "--out", "out"), ("evaluate", "--predictions", "p.jsonl", "--out", "out")],
+)
+def test_two_folders_of_the_same_name(masked: TaskDir, tmp_path: Path, command: tuple[str, ...]) -> None:
+    places = [tmp_path / place / masked.name for place in ("one", "two")]
+    for place in places:
+        shutil.copytree(masked.root, place)
+    error, hint = refuse(USAGE, *command, "one", "two", cwd=tmp_path)
+    assert all(place.relative_to(tmp_path).as_posix() in error for place in places)
+    assert "--out of its own" in hint
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_task_that_is_named_twice_is_exported_once(masked: TaskDir, tmp_path: Path) -> None:
+    twice = (masked.root, masked.root.parent)
+    succeed("export", *twice, "--to", "agent", "--out", "out", cwd=tmp_path)
+    assert [path.name for path in (tmp_path / "out").iterdir()] == [masked.name]
 
 
 def test_a_bundle_that_has_no_place(masked: TaskDir) -> None:
