@@ -92,6 +92,11 @@ def result(found: BuildResult, *, fixing: bool) -> None:
         )
         for each in made:
             screen.print(f"  {_escape(str(each.change))}")
+    if found.passed and found.instead:
+        screen.print(
+            f"[cyan]hint:[/] give --base-image {_escape(found.instead)} to `record` and `evaluate`, too, or have it "
+            "in the Dockerfile: `lmr-author env dockerfile --base-image …`"
+        )
     explanation = found.explanation
     repairable = explanation is not None and explanation.change is not None
     if not found.passed and repairable and not fixing:

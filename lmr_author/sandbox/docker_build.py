@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from lmr_author import files
 from lmr_author.errors import SandboxBuildError, SandboxError
+from lmr_author.processes import printable
 from lmr_author.sandbox.base import OnLine
 from lmr_author.sandbox.build_log import BuildLog, Labelled, labelled, named_base, rebased
 from lmr_author.sandbox.docker_engine import GONE_HINT, IMAGE_LABEL
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from docker import DockerClient
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_SHOWN = 60
+"""Characters of an instruction that a message shows; the log has all of it."""
 _TELLING = re.compile(r"\berror\b|no matching|not found|cannot|failed|denied|no such", re.IGNORECASE)
 _NOISE = re.compile(
     r"\[notice\]|^WARNING: Running pip as|^The command .* returned a non-zero|^ ?---> |^Removing "
@@ -204,7 +207,7 @@ def _explained(
     lines = [text.strip() for text in seen.said if not _NOISE.search(text)]
     telling = [text for text in lines if _TELLING.search(text)]
     last = (telling or lines or [reason])[-1]
-    where = f"at '{step}' (line {line})" if step else "at its Dockerfile"
+    where = f"at '{printable(step, _SHOWN)}' (line {line})" if step else "at its Dockerfile"
     hint = "`lmr-author env build` says why"
     if log is not None:
         hint += f"; the whole log is {log}"

@@ -89,6 +89,7 @@ class BuildResult:
         imported: the smoke test.
         repairs: what was changed, in order.
         kept: earlier files, kept in ``authoring/removed/``.
+        instead: the base image that was given in place of the Dockerfile's; "" for none.
     """
 
     task: TaskDir
@@ -97,6 +98,7 @@ class BuildResult:
     imported: tuple[Imported, ...]
     repairs: tuple[Repair, ...] = ()
     kept: tuple[str, ...] = ()
+    instead: str = ""
 
     @property
     def passed(self) -> bool:
@@ -135,7 +137,9 @@ def build(task: TaskDir, options: BuildOptions, hooks: Hooks) -> BuildResult:
             break
         hooks.repair(made)
         options = replace(options, no_cache=False)
-    return replace(result, repairs=tuple(bench.made), kept=tuple(bench.kept))
+    own = env_facts.base_of(env_facts.text(task.dockerfile))
+    instead = options.base_image if options.base_image not in (None, own) else ""
+    return replace(result, repairs=tuple(bench.made), kept=tuple(bench.kept), instead=instead or "")
 
 
 def _require_files(task: TaskDir) -> None:

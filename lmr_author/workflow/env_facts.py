@@ -24,7 +24,8 @@ class Known:
 
     Attributes:
         base: its base image, by its Dockerfile, or the one given in its place.
-        python: minor version that the lock is for.
+        python: minor version that the lock is for; for a base image that the lock was not made for, that image's,
+            as far as it is known.
         date: of the pinned commit; None when unknown.
         guessed: names of requirements that nobody declares.
     """
@@ -45,9 +46,10 @@ def known(task: TaskDir, base_image: str | None = None) -> Known:
         or str(_table(environment, "base_image").get("reference", ""))
     )
     base = _choose(reference)
+    other = base_image is not None and base.reference != _table(environment, "base_image").get("reference")
     return Known(
         base,
-        _python(task, environment, base),
+        base.python if other else _python(task, environment, base),
         _date(_table(provenance, "repository").get("commit_date")),
         _guessed(environment),
     )

@@ -82,7 +82,7 @@ class Repairs:
         known = env_facts.known(self._task, self._base_image)
         minor = ".".join(python.split(".")[:2]) or known.python
         before = self._texts()
-        for change in self._candidates(found.change):
+        for change in self._candidates(found.change, known.guessed):
             if any(item.change == change for item in self.made):
                 continue
             self._say(f"repairing: {change}")
@@ -95,15 +95,16 @@ class Repairs:
                 return self.made[-1]
         return None
 
-    def _candidates(self, change: Change) -> tuple[Change, ...]:
-        """A change, and what is tried when it cannot be made or does not help."""
+    def _candidates(self, change: Change, guessed: frozenset[str]) -> tuple[Change, ...]:
+        """A change, and what is tried when it cannot be made or does not help. ``guessed``: what nobody declares."""
         if isinstance(change, Older):
             return change, replace(change, years=3)
         if isinstance(change, Newer) and change.newest:
             return replace(change, newest=False), change
         if not isinstance(change, Wheel | BuiltWith):
             return (change,)
-        drop = Drop(change.name, "it cannot be installed, and no code imports it at once")
+        why = "nobody declares it" if change.name in guessed else "no code imports it at once"
+        drop = Drop(change.name, f"it cannot be installed, and {why}")
         if isinstance(change, BuiltWith):
             return change, Wheel(change.name), drop
         other = WITH_WHEELS.get(change.name)

@@ -88,6 +88,16 @@ def test_a_broken_instruction_is_named_with_its_line(task: TaskDir) -> None:
 
 
 @pytest.mark.docker
+def test_another_base_image_has_to_be_given_again(task: TaskDir) -> None:
+    write(task, base="lmr-author/no-such-base:none")
+    said = lmr("env", "build", "--base-image", BASE, cwd=task.root)
+    assert said.code == 0, said.err
+    assert f"give --base-image {BASE} to `record` and `evaluate`" in " ".join(said.out.split())
+    write(task)
+    assert "--base-image" not in lmr("env", "build", "--base-image", BASE, cwd=task.root).out
+
+
+@pytest.mark.docker
 def test_a_dockerfile_with_a_syntax_error(task: TaskDir) -> None:
     write(task, "RNU true")
     ended = build(task)

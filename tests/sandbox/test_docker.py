@@ -149,6 +149,17 @@ def test_failing_build_says_where_and_what(
     assert made_from(context, "containers", "dangling") == []
 
 
+def test_a_long_instruction_is_cut_in_the_message(context: Path, tag: str, base_image: str) -> None:
+    step = f"RUN true {'word ' * 60}&& exit 3"
+    write(context, base_image, step)
+    with (
+        DockerSandbox(context, tag=tag, build_args={}) as sandbox,
+        pytest.raises(SandboxBuildError, match=r"at 'RUN true( word){10} …' \(line 3\)") as caught,
+    ):
+        sandbox.prepare()
+    assert caught.value.step == step
+
+
 def test_missing_base_image_is_named(context: Path, tag: str) -> None:
     write(context, "lmr-author/no-such-image:none", "")
     with DockerSandbox(context, tag=tag, build_args={}) as sandbox, pytest.raises(SandboxError) as caught:

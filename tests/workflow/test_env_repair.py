@@ -26,6 +26,7 @@ from tests.servers import Release, only_index
 from tests.support import make_task
 
 BASE = "me/base:1"
+OFFICIAL = "pytorch/pytorch:1.11.0-cuda11.3-cudnn8-runtime"
 INDEX = {
     "loss": [
         Release("1.0", "2020-01-01"),
@@ -137,6 +138,26 @@ def test_what_has_to_be_compiled_is_locked_again(task: TaskDir) -> None:
     assert pins(task) == ["fast==1.1", "loss==2.0", "maths==2.0"]
     assert "# CHANGED: fast==1.1 in place of fast==1.0" in task.lock.read_text()
     assert (task.authoring / "removed" / "requirements.lock").read_text() == stale
+
+
+def test_for_another_base_image_the_lock_is_made_for_its_python(task: TaskDir) -> None:
+    """The one in the Dockerfile, for which the lock was made, has an older Python."""
+    task.dockerfile.write_text(f"FROM {OFFICIAL}\nCOPY . /workspace\n")
+    lock(place_of(task), LockOptions(python="3.8", force=True))
+    assert "fast==1.0" in pins(task)
+    assert repairs(task).repair(because(Wheel("fast")), "") is None, "it fits"
+    made = Repairs(task, BASE, lambda _: None).repair(because(Wheel("fast")), "")
+    assert made is not None and isinstance(made.change, Relaxed)
+    assert "fast==1.1" in pins(task)
+
+
+def test_what_nobody_declares_is_left_out_for_that_reason(task: TaskDir) -> None:
+    guessed = {"requirements": [{"requirement": "loss", "guessed": True}]}
+    provenance = json.loads(task.provenance_path.read_text()) | {"environment": guessed}
+    task.provenance_path.write_text(json.dumps(provenance))
+    made = repairs(task).repair(because(Wheel("loss")), "3.11")
+    assert made is not None and isinstance(made.change, Drop)
+    assert made.change.reason == "it cannot be installed, and nobody declares it"
 
 
 def test_what_cannot_be_built_apart_takes_a_later_version(task: TaskDir) -> None:
