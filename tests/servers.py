@@ -6,7 +6,7 @@ import hashlib
 import json
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -24,6 +24,8 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
     after: float = 0.0
     """Seconds before it says anything."""
+    on_asked: Callable[[], object] = lambda: None
+    """Called, in the server's thread, when somebody asks."""
 
 
 @contextmanager
@@ -33,6 +35,7 @@ def serve(answers: dict[str, Answer]) -> Iterator[str]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             answer = answers.get(self.path.partition("?")[0], Answer(b"nothing here", 404))
+            answer.on_asked()
             time.sleep(answer.after)
             self.send_response(answer.status)
             for name, value in answer.headers.items():

@@ -31,7 +31,8 @@ from lmr_author.processes import printable
 
 __all__ = ["Lock", "Progress", "lock"]
 
-SECONDS = 180.0
+SECONDS = 300.0
+"""A long list of requirements, on a busy machine and with an empty cache, has taken three minutes."""
 ATTEMPTS = 40
 """How often what stands in the way of a resolution is put aside before giving up."""
 
@@ -48,6 +49,7 @@ def lock(
     offline: bool = False,
     changes: tuple[str, ...] = (),
     after: Attempt | None = None,
+    stoppable: bool = False,
 ) -> Lock:
     """Pin a recipe for a base image; offline, or when no versions fit together, it is not, and says why.
 
@@ -62,16 +64,23 @@ def lock(
         changes: what the caller changed of the repository's own requirements, for the lock's comments.
         after: where an earlier resolution ended (:attr:`Conflict.reached`), with other requirements: what it had put
             aside is put aside, and is not found out again.
+        stoppable: an interrupt ends the resolution, not the program: the lock is not pinned, and says why.
     """
     first = after or replace(_first(recipe, base), hashes=hashes, offline=offline)
-    if after is not None:
-        made = _resolved(after, recipe, base, seconds, progress, _index(recipe, base, offline))
-    elif not first.declared:
-        made = Lock("", True, "the repository needs nothing beside PyTorch", hashes=hashes)
-    elif seconds <= 0:
-        made = _offline(first)
-    else:
-        made = _as_early_as_possible(first, recipe, base, seconds, progress, _index(recipe, base, offline))
+    index = _index(recipe, base, offline)
+    try:
+        if after is not None:
+            made = _resolved(after, recipe, base, seconds, progress, index)
+        elif not first.declared:
+            made = Lock("", True, "the repository needs nothing beside PyTorch", hashes=hashes)
+        elif seconds <= 0:
+            made = _offline(first)
+        else:
+            made = _as_early_as_possible(first, recipe, base, seconds, progress, index)
+    except KeyboardInterrupt:
+        if not stoppable:
+            raise
+        made = unpinned(first, "it was interrupted")
     return _written(replace(made, changes=(*changes, *made.changes)), recipe, base)
 
 

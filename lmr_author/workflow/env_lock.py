@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from lmr_author import environment
 from lmr_author.environment import BaseImage, Lock, Recipe
+from lmr_author.environment.lock import SECONDS
 from lmr_author.environment.recipe import Declared
 from lmr_author.environment.relax import Relaxing, relaxed
 from lmr_author.environment.resolver import Attempt
@@ -51,7 +52,7 @@ class LockOptions:
     offline: bool = False
     force: bool = False
     dry_run: bool = False
-    seconds: float = 300.0
+    seconds: float = SECONDS
 
 
 def lock(

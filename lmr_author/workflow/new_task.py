@@ -10,6 +10,7 @@ from typing import Any
 
 from lmr_author import environment, files, paper, repo
 from lmr_author.environment import BaseImage, Lock, Recipe
+from lmr_author.environment.lock import SECONDS
 from lmr_author.errors import LmrError
 from lmr_author.model import TaskInfo
 from lmr_author.paper import FetchedPaper, Paper
@@ -116,7 +117,8 @@ def new_task(
         final = options.tasks_dir / info.folder_name
         require_free(final)
         with files.staged_folder(final) as staging:
-            stages = _stages(options, staging / info.repo_folder_name, fetched, read, say)
+            place = staging / info.repo_folder_name
+            stages = _stages(options, place, fetched, read, say, watched=wizard is not None)
             info = replace(info, repo_commit=stages.clone.commit, license=stages.clone.licence)
             had_tests = TaskDir(staging).unit_test_folder(info).is_dir()
             say("writing the task")
@@ -174,24 +176,36 @@ def _read(options: NewTaskOptions, fetched: FetchedPaper) -> Paper:
 
 
 def _stages(
-    options: NewTaskOptions, folder: Path, fetched: FetchedPaper, read: Paper, say: Progress
+    options: NewTaskOptions,
+    folder: Path,
+    fetched: FetchedPaper,
+    read: Paper,
+    say: Progress,
+    *,
+    watched: bool,
 ) -> Stages:
-    """Clone into ``folder``, then find out what the code needs."""
+    """Clone into ``folder``, then find out what the code needs.
+
+    Args:
+        watched: by a person, who may not want to wait for the versions.
+    """
     say(f"cloning {Address.parse(options.repo).shown}")
     how = CloneOptions(skip_submodules=options.skip_submodules, skip_lfs=options.skip_lfs)
     clone = repo.clone(options.repo, options.commit, folder, how, say)
     say("looking for what the repository needs")
     recipe = environment.detect(folder, clone.commit_date)
     base = environment.choose_base(recipe, options.base_image, options.python_version)
-    say(f"pinning {len(recipe.requirements)} requirements as of {clone.commit_date.date()}")
-    return Stages(
-        fetched,
-        read,
-        clone,
+    stop = ", Ctrl-C goes on without" if watched else ""
+    doing = f"pinning {len(recipe.requirements)} requirements as of {clone.commit_date.date()}{stop}"
+    say(doing)
+    made = environment.lock(
         recipe,
         base,
-        environment.lock(recipe, base, seconds=0 if options.offline else 60.0, progress=say),
+        seconds=0 if options.offline else SECONDS,
+        progress=lambda line: say(f"{doing}: {line}"),
+        stoppable=watched,
     )
+    return Stages(fetched, read, clone, recipe, base, made)
 
 
 def _repo_folder(options: NewTaskOptions, address: Address) -> str:

@@ -38,7 +38,7 @@ def notes_on(info: TaskInfo, stages: Stages, had_tests: bool) -> list[str]:
         notes.append("the repository has a folder unit_test of its own; the task's tests join it")
     notes += stages.recipe.problems
     if not lock.pinned:
-        notes.append(f"requirements.lock is {lock.note}")
+        notes.append(f"requirements.lock is {lock.note} (`lmr-author env lock` makes it again)")
     notes += [f"requirements.lock: {item}" for item in (*lock.changes, *lock.left_out)]
     if not base.python_certain:
         notes.append(

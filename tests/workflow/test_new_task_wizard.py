@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,8 +21,9 @@ from lmr_author.cli.render import Progress
 from lmr_author.errors import LmrError
 from lmr_author.workflow.new_task import NewTaskOptions, new_task
 from lmr_author.workflow.new_task_draft import LABELS, PROGRESS, Draft, Kept, keep, kept_in, problems
-from tests.gitrepos import make_repository
+from tests.gitrepos import commit, make_repository
 from tests.papers import make_paper
+from tests.servers import Answer, serve
 
 ENTER, DOWN, CTRL_C, CLEAR = "\r", "\x1b[B", "\x03", "\x15"
 
@@ -165,6 +168,35 @@ def test_ctrl_c_leaves_no_task(keys: PipeInput, options: NewTaskOptions) -> None
     with pytest.raises(KeyboardInterrupt):
         new_task(options, wizard=PERSON)
     assert [path.name for path in options.tasks_dir.iterdir()] == [PROGRESS]
+
+
+@pytest.fixture
+def slow_index(options: NewTaskOptions, monkeypatch: pytest.MonkeyPatch) -> Iterator[NewTaskOptions]:
+    """Somebody who presses Ctrl-C as soon as a package index, which takes for ever, is asked."""
+    commit(Path(options.repo), {"requirements.txt": "slow==1.0\n"})
+    pressed = Answer(after=60, on_asked=lambda: os.kill(os.getpid(), signal.SIGINT))
+    monkeypatch.delenv("UV_OFFLINE")
+    with serve({"/simple/slow/": pressed}) as address:
+        monkeypatch.setenv("UV_DEFAULT_INDEX", f"{address}/simple")
+        yield replace(options, offline=False, base_image="me/base:1")
+
+
+def test_ctrl_c_while_versions_are_looked_up_goes_on_without(
+    keys: PipeInput, slow_index: NewTaskOptions
+) -> None:
+    keys.send_text(ENTER)
+    said: list[str] = []
+    made = new_task(slow_index, said.append, wizard=PERSON)
+    assert any("pinning 1 requirements" in line and "Ctrl-C goes on without" in line for line in said)
+    assert made.task.lock.read_text().endswith("slow==1.0\n")
+    (note,) = [note for note in made.notes if note.startswith("requirements.lock is")]
+    assert "NOT pinned: it was interrupted" in note and "lmr-author env lock" in note
+
+
+def test_with_nobody_there_an_interrupt_ends_it(slow_index: NewTaskOptions) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        new_task(slow_index)
+    assert not slow_index.tasks_dir.exists()
 
 
 @pytest.mark.parametrize(
