@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from lmr_author import files, processes
-from lmr_author.environment import repair
+from lmr_author.environment import lock_lines
 from lmr_author.environment.failures import Failure, explain
 from lmr_author.environment.interpreters import Interpreter
 from lmr_author.errors import LmrError
@@ -63,7 +63,7 @@ def folder() -> Path:
 
 def lock_digest(lock: str) -> str:
     """What a lock asks for, whatever its comments and order."""
-    return hashlib.sha256("\n".join(repair.requirements(lock)).encode()).hexdigest()[:_DIGITS]
+    return hashlib.sha256("\n".join(lock_lines.requirements(lock)).encode()).hexdigest()[:_DIGITS]
 
 
 def find(lock: str) -> Local | None:
@@ -179,7 +179,7 @@ def _fill(
     staging: Path, lock: str, python: Interpreter, extra: tuple[str, ...], pinned: bool, say: Say
 ) -> None:
     install = ["pip", "install", "--python", str(staging / "bin" / "python")]
-    pins = repair.requirements(lock)
+    pins = lock_lines.requirements(lock)
     wanted = staging / "requirements.txt"
     wanted.write_text("".join(f"{line}\n" for line in pins), "utf-8")
     # A sandbox cannot write what Python compiles: each run would compile all that it imports anew.
@@ -254,7 +254,7 @@ def brings_torch(lock: str, python: Interpreter) -> bool:
     """
     import uv
 
-    pins = repair.requirements(lock)
+    pins = lock_lines.requirements(lock)
     if not pins:
         return False
     with files.temporary_folder("lmr-author-local-") as place:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
-from packaging.requirements import InvalidRequirement, Requirement
+from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from lmr_author.environment.failures.changes import (
@@ -24,6 +24,7 @@ from lmr_author.environment.failures.changes import (
     Variable,
     Wheel,
 )
+from lmr_author.environment.lock_lines import entries, plain, with_requirement, without_requirement
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,7 @@ def _built_with(change: BuiltWith, texts: Texts, index: Index) -> Texts | None:
     None for a lock with hashes, or a Dockerfile that was not made by this program. A module that the lock has (numpy)
     is taken in the lock's version.
     """
-    held = {name: _plain(text) for name, text in entries(texts.lock) if name}
+    held = {name: plain(text) for name, text in entries(texts.lock) if name}
     match = _LOCK_COPIED.search(texts.dockerfile)
     if change.name not in held or "--hash=" in texts.lock or match is None:
         return None
@@ -161,7 +162,7 @@ def _with_another(
     change: Drop | Newer | Older | Wheel, texts: Texts, index: Index, droppable: Collection[str]
 ) -> Texts | None:
     """The lock with another version of a package that it has, or without the package."""
-    held = next((_plain(text) for name, text in entries(texts.lock) if name == change.name), "")
+    held = next((plain(text) for name, text in entries(texts.lock) if name == change.name), "")
     if isinstance(change, Drop):
         if change.name not in droppable or not held:
             return None
@@ -215,7 +216,7 @@ def _with_requirements(wanted: tuple[str, ...], texts: Texts, change: Change, in
     """The lock with requirements and what they need; of what it has already, only what does not fit is replaced."""
     if "--hash=" in texts.lock:
         return None  # a line without hashes would make pip refuse the whole file
-    held = {name: _plain(text) for name, text in entries(texts.lock) if name}
+    held = {name: plain(text) for name, text in entries(texts.lock) if name}
     named = {canonicalize_name(Requirement(text).name): Requirement(text) for text in wanted}
     unmet = {name: item for name, item in named.items() if not _met(texts.lock, name, item)}
     lines = index.resolve(tuple(str(item) for item in unmet.values()), change) if unmet else []
@@ -246,66 +247,6 @@ def _met(lock: str, name: str, wanted: Requirement) -> bool:
     for held, text in entries(lock):
         if held != name:
             continue
-        pins = [part.version for part in Requirement(_plain(text)).specifier if part.operator == "=="]
+        pins = [part.version for part in Requirement(plain(text)).specifier if part.operator == "=="]
         return bool(pins) and pins[0] in wanted.specifier
     return False
-
-
-def with_requirement(lock: str, line: str) -> str:
-    """A lock with a requirement, in place of what it has of the same name, else in its alphabetical place."""
-    name = canonicalize_name(Requirement(line).name)
-    made: list[str] = []
-    placed = False
-    for held, text in entries(lock):
-        if held and not placed and held >= name:
-            made.append(f"{line}\n")
-            placed = True
-        if held != name:
-            made.append(text)
-    return "".join(made if placed else [*made, f"{line}\n"])
-
-
-def without_requirement(lock: str, name: str, reason: str) -> str:
-    """A lock without a requirement; a comment says why."""
-    return "".join(
-        f"# {text.splitlines()[0].strip(chr(92) + ' ')} is left out: {reason}\n" if held == name else text
-        for held, text in entries(lock)
-    )
-
-
-def entries(lock: str) -> list[tuple[str, str]]:
-    """The lines of a lock as (normalised name, text with the line's end); "" for a comment or an option."""
-    found: list[tuple[str, str]] = []
-    pending = ""
-    for line in lock.splitlines(keepends=True):
-        pending += line if line.endswith("\n") else f"{line}\n"
-        if not line.lstrip().startswith("#") and line.rstrip().endswith("\\"):
-            continue
-        found.append((_name(pending), pending))
-        pending = ""
-    return [*found, (_name(pending), pending)] if pending else found
-
-
-def requirements(lock: str) -> list[str]:
-    """The requirements of a lock, without comments, options and hashes, sorted."""
-    return sorted(_plain(text) for name, text in entries(lock) if name)
-
-
-def pins(lock: str) -> list[tuple[str, str]]:
-    """The requirements of a lock that name one version, as (normalised name, ``name==version``)."""
-    plain = ((name, _plain(text).partition(";")[0].strip()) for name, text in entries(lock) if name)
-    return [(name, text) for name, text in plain if "==" in text]
-
-
-def _plain(text: str) -> str:
-    return re.split(r"\s+--hash|\s*\\\n|\s+#", text.strip())[0].strip()
-
-
-def _name(text: str) -> str:
-    plain = _plain(text)
-    if not plain or plain.startswith(("#", "-")):
-        return ""
-    try:
-        return canonicalize_name(Requirement(plain).name)
-    except InvalidRequirement:
-        return ""

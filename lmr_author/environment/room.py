@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lmr_author import files, processes
-from lmr_author.environment.repair import requirements
+from lmr_author.environment.lock_lines import requirements
 from lmr_author.errors import LmrError
 
 _GB = 1000**3

@@ -90,7 +90,7 @@ def stored(task: TaskDir) -> dict[str, Any] | None:
 
 def is_pinned(lock: str) -> bool:
     """Whether every line of a lock names one version."""
-    from lmr_author.environment.repair import requirements
+    from lmr_author.environment.lock_lines import requirements
 
     return all(re.search(r"==[^*]+$", line.split(";")[0].strip()) for line in requirements(lock))
 

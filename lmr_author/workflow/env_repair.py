@@ -24,9 +24,10 @@ from lmr_author.environment.failures.changes import (
     Requirements,
     Wheel,
 )
+from lmr_author.environment.lock_lines import pins, requirements
 from lmr_author.environment.parsing import parse_requirement
 from lmr_author.environment.recipe import Declared, is_exact
-from lmr_author.environment.repair import Index, Texts, pins, repaired, requirements
+from lmr_author.environment.repair import Index, Texts, repaired
 from lmr_author.environment.wheels import WITH_WHEELS, nearest, newest_python, not_before
 from lmr_author.errors import LmrError
 from lmr_author.taskdir import TaskDir

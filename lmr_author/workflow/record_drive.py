@@ -19,6 +19,7 @@ from lmr_author.recording.command import driver as read_command
 from lmr_author.recording.drive import Drive, Recorded, drive, with_made
 from lmr_author.recording.drivers import from_data, from_examples, from_inputs, from_tests
 from lmr_author.recording.helpers import Helpers
+from lmr_author.recording.parameters import parameters_of
 from lmr_author.recording.specs import documents
 from lmr_author.sandbox.base import Sandbox
 from lmr_author.taskdir import UNIT_TEST, TaskDir
@@ -123,7 +124,7 @@ def driven(
         LmrError: the target was never called, no call could be stored, or there is nothing to resume.
         SandboxError: the sandbox failed.
     """
-    parameters = varying.parameters_of(_function(plan))
+    parameters = parameters_of(_function(plan))
     if command is None:
         progress("calling it with the arguments described")
         shown = [word for text in options.arguments for word in ("--argument", text)]

@@ -27,17 +27,8 @@ from lmr_author.environment.failures.changes import (
     Variable,
     Wheel,
 )
-from lmr_author.environment.repair import (
-    MARK,
-    Index,
-    Texts,
-    entries,
-    repaired,
-    requirements,
-    with_packages,
-    with_requirement,
-    without_requirement,
-)
+from lmr_author.environment.lock_lines import entries, requirements, with_requirement, without_requirement
+from lmr_author.environment.repair import MARK, Index, Texts, repaired, with_packages
 
 DOCKERFILE = (
     "ARG BASE=a\nFROM ${BASE}\nUSER 0\n\n# The lock.\nCOPY requirements.lock /l\nRUN pip install -r /l\n"

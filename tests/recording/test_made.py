@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from lmr_author.errors import UsageError
 from lmr_author.probe.buffers import Buffer
 from lmr_author.probe.codec import decode, encode, from_bytes, to_bytes
+from lmr_author.recording.parameters import Parameters, parameters_of
 from lmr_author.recording.specs import documents
-from lmr_author.recording.varying import Parameters, parameters_of, renumbered, variations
+from lmr_author.recording.varying import renumbered, variations
 from lmr_author.workflow.mask import MaskOptions, mask
 from lmr_author.workflow.record import RecordOptions, record
 from tests.support import make_task
@@ -60,7 +61,8 @@ def test_nothing_is_written_where_variations_are_made(tmp_path: Path) -> None:
     code = (
         "import lmr_author.workflow.record\n"
         "from lmr_author.probe.codec import encode\n"
-        "from lmr_author.recording.varying import Parameters, variations\n"
+        "from lmr_author.recording.parameters import Parameters\n"
+        "from lmr_author.recording.varying import variations\n"
         "print(len(variations([encode({'x': 3, 'words': 'some words'})], Parameters())))"
     )
     environment = {"PYTHONPATH": str(Path(__file__).parents[2])}

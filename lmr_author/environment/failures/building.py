@@ -1,8 +1,4 @@
-"""Failures of a build: a package has to be made from its source, and its setup.py or build backend fails.
-
-pip says only that "Getting requirements to build wheel did not run successfully"; why stands between "lines of output"
-and "[end of output]".
-"""
+"""Failures of a build: a package has to be made from its source, and its setup.py or build backend fails."""
 
 from __future__ import annotations
 
@@ -13,16 +9,10 @@ from packaging.utils import canonicalize_name
 
 from lmr_author.environment.failures.base import Example, Explainer, Explanation, Failure, compiled
 from lmr_author.environment.failures.changes import BuiltWith, Change, Requirements, Wheel
-from lmr_author.environment.failures.dockerfiles import being_built
+from lmr_author.environment.failures.pip_output import FAILED_STEP, culprit, inner_error
 from lmr_author.environment.imports import package_names
 from lmr_author.environment.recipe import BUILT_WITH_TORCH
 from lmr_author.model import TORCH_FAMILY
-
-_STEP = (
-    r"(?:metadata-generation-failed|legacy-install-failure|subprocess-exited-with-error|Getting requirements to build"
-    r" wheel|Failed (?:to build|building wheel)|setup\.py egg_info|did not run successfully)"
-)
-"""What pip and uv say when a build fails."""
 
 _OLD_SETUPTOOLS = (
     (r"use_2to3 is invalid", 58),
@@ -75,7 +65,7 @@ class OldSetuptools(Explainer):
 
     def explain(self, match: re.Match[str], failure: Failure) -> Explanation | None:
         """By what is missing; while something is built only: a library may say the same when it is imported."""
-        if not re.search(_STEP, failure.text):
+        if not re.search(FAILED_STEP, failure.text):
             return None
         below = next(version for pattern, version in _OLD_SETUPTOOLS if re.search(pattern, match[0], re.I))
         name = culprit(failure.text)
@@ -91,9 +81,9 @@ class NeedsModuleToBuild(Explainer):
     name = "build-needs-module"
     stages = ("build", "install")
     pattern = compiled(
-        r"ModuleNotFoundError: No module named '([\w.]+)'[\s\S]*?" + _STEP,
-        _STEP + r"[\s\S]*?ModuleNotFoundError: No module named '([\w.]+)'",
-        _STEP + r"[\s\S]*?ImportError: ([\w.]+) (?:is|must be) (?:required|installed)",
+        r"ModuleNotFoundError: No module named '([\w.]+)'[\s\S]*?" + FAILED_STEP,
+        FAILED_STEP + r"[\s\S]*?ModuleNotFoundError: No module named '([\w.]+)'",
+        FAILED_STEP + r"[\s\S]*?ImportError: ([\w.]+) (?:is|must be) (?:required|installed)",
     )
     examples = (
         Example(
@@ -262,7 +252,7 @@ class Unbuildable(Explainer):
                 f"pin a newer version of it{f': {newer}' if newer else ''}",
                 newer,
             )
-        said = _inner(failure.text) or said
+        said = inner_error(failure.text) or said
         if re.search(r"URLError|gaierror|HTTPError|ConnectionError", said):
             wheel = Wheel(canonicalize_name(name)) if name else None
             return self.told(
@@ -279,29 +269,6 @@ class Unbuildable(Explainer):
             return self.told(cause, advice)
         wheel = Wheel(canonicalize_name(name))
         return self.told(cause, f"{wheel}; or {advice}", wheel)
-
-
-def culprit(text: str) -> str:
-    """The package that pip or uv was building, "" when they do not say."""
-    name = being_built(text)
-    if name and name != "See":
-        return name
-    unpacked = re.findall(r"/pip-install-\w+/([\w.-]+?)_[0-9a-f]{32}/", text)
-    if unpacked:
-        return str(unpacked[-1])
-    names = re.findall(r"^\s*Collecting ([\w.-]+)", text, re.M)
-    return names[-1] if names else ""
-
-
-def _inner(text: str) -> str:
-    """The last error that the build itself tells, ``IsADirectoryError: …``; "" when there is none."""
-    told = "\n".join(re.findall(r"lines? of output\]\n([\s\S]*?)\[end of output\]", text))
-    compilers = re.findall(r"^\s*\S+:\d+:(?:\d+:)? (?:fatal )?error: (.*?)\s*$", told, re.M)
-    if compilers:
-        return str(compilers[0])[:200]
-    errors = re.findall(r"^\s*((?:[\w.]+(?:Error|Exception|Exit)|error): .*?)\s*$", told, re.M)
-    plain = [line for line in errors if not line.startswith(("error: Command ", "error: command "))]
-    return (plain or errors)[-1][:200] if errors else ""
 
 
 def _built_with(name: str, needs: tuple[str, ...]) -> Change | None:

@@ -7,7 +7,7 @@ import re
 from lmr_author.environment.failures import system_packages
 from lmr_author.environment.failures.base import Example, Explainer, Explanation, Failure, compiled
 from lmr_author.environment.failures.changes import SystemPackages
-from lmr_author.environment.failures.dockerfiles import being_built
+from lmr_author.environment.failures.pip_output import being_built
 
 
 class MissingHeader(Explainer):

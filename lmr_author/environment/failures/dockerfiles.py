@@ -7,6 +7,7 @@ import re
 from lmr_author.environment.failures import system_packages
 from lmr_author.environment.failures.base import Example, Explainer, Explanation, Failure, compiled
 from lmr_author.environment.failures.changes import ArchivedMirrors, ManualPages, SystemPackages
+from lmr_author.environment.failures.pip_output import being_built
 
 
 class BuildKitOnly(Explainer):
@@ -262,16 +263,6 @@ class NoProgram(Explainer):
             names = (package, "python3-dev")
         change = SystemPackages(tuple(dict.fromkeys(names)))
         return self.fixable(cause, change)
-
-
-def being_built(text: str) -> str:
-    """The package that pip or uv was compiling, "" when none."""
-    match = re.search(
-        r"╰─> ([\w.-]+)\s*$|Failed building wheel for ([\w.-]+)|Failed to build [`']?([\w.-]+?)(?:==|`|'|\s*$)",
-        text,
-        re.M,
-    )
-    return next((group for group in match.groups() if group), "") if match else ""
 
 
 DOCKERFILES: tuple[type[Explainer], ...] = (
