@@ -179,7 +179,7 @@ def test_cycles() -> None:
         str.upper,
         dict.fromkeys,
     ],
-    ids=repr,
+    ids=lambda value: re.sub(r" at 0x\w+", "", repr(value)),
 )
 def test_single_values(value: Any) -> None:
     result = through(value)
