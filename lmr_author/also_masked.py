@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from lmr_author import files
+from lmr_author.errors import LmrError
 from lmr_author.taskdir import TaskDir
 
 
@@ -40,9 +41,16 @@ class AlsoMasked:
 
 
 def load(task: TaskDir) -> tuple[AlsoMasked, ...]:
-    """The look-alikes of a task; none when the file is absent. Raises LmrError when it is no JSON."""
+    """The look-alikes of a task; none when the file is absent.
+
+    Raises LmrError when it is damaged: a look-alike that is not read could never be restored.
+    """
     path = task.also_masked_path
-    return read(files.read_json(path)) if path.is_file() else ()
+    entries = files.read_entries_to_change(path, "also")
+    found = read({"also": entries})
+    if len(found) != len(entries):
+        raise LmrError(f"{path}: not as its schema says", "restore it from version control")
+    return found
 
 
 def read(data: Any) -> tuple[AlsoMasked, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -172,6 +172,11 @@ class TaskInfo:
             data["license"] = self.license
         data["implementations"] = [item.to_json() for item in self.implementations]
         return data
+
+    def with_implementation(self, new: Implementation) -> TaskInfo:
+        """A copy with an implementation, in place of the one of the same index if there is one."""
+        kept = [item for item in self.implementations if item.index != new.index]
+        return replace(self, implementations=tuple(sorted([*kept, new], key=lambda item: item.index)))
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> TaskInfo:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -145,6 +145,11 @@ class TaskDir:
         return self.authoring / "originals"
 
     @property
+    def removed_folder(self) -> Path:
+        """``authoring/removed/``: what was taken out of the task, under its path in it."""
+        return self.authoring / "removed"
+
+    @property
     def reviews_folder(self) -> Path:
         """``authoring/reviews/``."""
         return self.authoring / "reviews"
@@ -243,7 +248,7 @@ class TaskDir:
         Returns its former path, relative to the task.
         """
         relative = path.relative_to(self.root)
-        target = self.authoring / "removed" / relative
+        target = self.removed_folder / relative
         number = 1
         while target.exists():
             number += 1
@@ -254,12 +259,6 @@ class TaskDir:
         else:
             shutil.move(path, target)
         return relative.as_posix()
-
-
-def replace_implementation(info: TaskInfo, new: Implementation) -> TaskInfo:
-    """A copy of ``info`` with the implementation of the same index replaced, or ``new`` added."""
-    kept = [item for item in info.implementations if item.index != new.index]
-    return replace(info, implementations=tuple(sorted([*kept, new], key=lambda item: item.index)))
 
 
 def unit_test_name(index: int) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from lmr_author import files
+from lmr_author.errors import LmrError
 from lmr_author.leaks import Leak
 from lmr_author.leaks.generated import BACKUP_SUFFIXES
 
@@ -66,7 +67,7 @@ def clean(repository: Path, keep: Path, goal_files: tuple[str, ...]) -> Cleaned:
     """
     backups = {Path(goal).name + suffix for goal in goal_files for suffix in BACKUP_SUFFIXES}
     backups |= {f".{Path(goal).name}.swp" for goal in goal_files}
-    kept = _moved(keep)
+    kept = taken_out(keep)
     again: list[Path] = []
     others: list[Path] = []
     for path in _unwanted(repository, backups):
@@ -140,7 +141,7 @@ def put_back(repository: Path, keep: Path) -> PutBack:
 
     What a run has made again in its place makes way; what has another new file there stays in ``keep``.
     """
-    kept = _moved(keep)
+    kept = taken_out(keep)
     done: list[str] = []
     left: list[str] = []
     for relative, name in kept.items():
@@ -162,12 +163,15 @@ def put_back(repository: Path, keep: Path) -> PutBack:
     return PutBack(tuple(done), tuple(left))
 
 
-def _moved(keep: Path) -> dict[str, str]:
-    """Path in the repository → path in ``keep``."""
-    record = keep / RECORD
-    data = files.read_json(record) if record.is_file() else {}
-    pairs = data.items() if isinstance(data, dict) else ()
-    return {path: name for path, name in pairs if isinstance(name, str)}
+def taken_out(keep: Path) -> dict[str, str]:
+    """What was moved away: path in the repository → path in ``keep``.
+
+    Raises LmrError when the record is damaged: it is going to be written again.
+    """
+    names = files.read_object_to_change(keep / RECORD)
+    if not all(isinstance(name, str) for name in names.values()):
+        raise LmrError(f"{keep / RECORD}: not names of files", "restore it from version control")
+    return names
 
 
 def _is_kept_apart(path: Path) -> bool:
@@ -193,7 +197,7 @@ def _move(paths: Iterable[Path], repository: Path, keep: Path) -> tuple[str, ...
     if names:
         # Before the first move: an entry without its file does no harm. What is kept already stays what comes
         # back: it was the repository's own, and whatever is moved from its place later is not.
-        known = {path: name for path, name in _moved(keep).items() if os.path.lexists(keep / name)}
+        known = {path: name for path, name in taken_out(keep).items() if os.path.lexists(keep / name)}
         files.write_json(keep / RECORD, names | known)
     for relative, name in names.items():
         (keep / name).parent.mkdir(parents=True, exist_ok=True)

@@ -141,7 +141,7 @@ def _read_place(text: str) -> tuple[str, int, int]:
 
 def _is_kept(task: TaskDir, goal: Path) -> bool:
     """Whether a copy of a file, as it is now, lies in ``authoring/removed/`` already."""
-    folder = (task.authoring / "removed" / goal.relative_to(task.root)).parent
+    folder = (task.removed_folder / goal.relative_to(task.root)).parent
     digest = files.sha256_file(goal)
     copies = folder.glob(f"{glob.escape(goal.name)}*") if folder.is_dir() else ()
     return any(item.is_file() and files.sha256_file(item) == digest for item in copies)

@@ -14,7 +14,7 @@ from lmr_author.masking.context import Proposal, propose
 from lmr_author.masking.notes import MaskNotes, overlaid
 from lmr_author.masking.notes_file import Described
 from lmr_author.model import CATEGORIES, Implementation, TaskInfo
-from lmr_author.taskdir import TaskDir, replace_implementation, unit_test_name
+from lmr_author.taskdir import TaskDir, unit_test_name
 from lmr_author.workflow import mask_also, mask_leaks, mask_plan
 from lmr_author.workflow.mask_instruction import drafted
 from lmr_author.workflow.mask_leaks import OpenLeak
@@ -85,7 +85,9 @@ def mask(task: TaskDir, options: MaskOptions, here: Path) -> MaskResult:
         TargetError: unknown, ambiguous, already masked, overlapping, or with a docstring of its own.
         UsageError: a category, style or retrieval path that does not exist, notes of one for several, or
             look-alikes of nothing.
+        LmrError: a record of the task that is going to be written again is damaged.
     """
+    cleaning.taken_out(task.removed_folder)  # a damaged record is told before anything is written
     selection = select(task, options.targets, here)
     along, said_along = mask_also.select_along(task, selection, options.also, here)
     check(options, selection)
@@ -108,7 +110,7 @@ def mask(task: TaskDir, options: MaskOptions, here: Path) -> MaskResult:
         info, added = _enter(task, info, one, said, contexts)
         done += added
     goal_files = tuple({item.goal_file for item in info.implementations})
-    cleaned = cleaning.clean(selection.repository, task.authoring / "removed", goal_files)
+    cleaned = cleaning.clean(selection.repository, task.removed_folder, goal_files)
     left = mask_leaks.look(task, done or info.implementations)
     remarks = [*selection.remarks, *said_along, *(remark for one in planned for remark in one.remarks)]
     return MaskResult(
@@ -211,7 +213,7 @@ def _enter(
     for item in plan.items:
         name = str(item.target)
         implementation = _entry(task, info, item, plan.original_name, said[name], contexts[name])
-        info = replace_implementation(info, implementation)
+        info = info.with_implementation(implementation)
         added.append(implementation)
     if added:
         task.save(info)

@@ -14,7 +14,7 @@ from lmr_author.model import Finding, Implementation, TaskInfo
 from lmr_author.suggesting import PaperText
 from lmr_author.suggesting.passages import FunctionWords
 from lmr_author.suggesting.sections import best_section, sections
-from lmr_author.taskdir import TaskDir, replace_implementation
+from lmr_author.taskdir import TaskDir
 from lmr_author.validation.run import select_checks, validate
 
 RULES = "LMR6"
@@ -78,7 +78,7 @@ def set_instruction(task: TaskDir, one: Implementation, text: str) -> None:
     if not text.strip():
         raise UsageError("the instruction is empty", "say what to implement, or keep the old one")
     info = task.load()
-    task.save(replace_implementation(info, replace(one, instruction=text.strip())))
+    task.save(info.with_implementation(replace(one, instruction=text.strip())))
 
 
 def broken_rules(task: TaskDir, index: int) -> tuple[Finding, ...]:

@@ -69,7 +69,7 @@ def look(task: TaskDir, masked: Iterable[Implementation]) -> Left:
     found = search(view)
     members = {leak.path: leak.member for leak in found if leak.sure and leak.member}
     removable = cleaning.removable(found, view.repository)
-    moved = cleaning.take_out(view.repository, task.authoring / "removed", removable).moved
+    moved = cleaning.take_out(view.repository, task.removed_folder, removable).moved
     indices = {item.index for item in masked}
     findings = validate_view(view, select_checks(["LMR4"]))
     about = [item for item in findings if item.implementation is None or item.implementation in indices]

@@ -49,13 +49,13 @@ def keep_record(
     if goal is not None and pair is not None:
         notes, complete = _read(goal, *pair)
     record = {**implementation.to_json(), NOTES: asdict(notes)}
-    files.write_json(task.authoring / "removed" / f"implementation-{implementation.index}.json", record)
+    files.write_json(task.removed_folder / f"implementation-{implementation.index}.json", record)
     return complete
 
 
 def earlier(task: TaskDir, target: Target) -> Earlier:
     """What an implementation that was unmasked before had, if there is one with the same target."""
-    for path in sorted((task.authoring / "removed").glob("implementation-*.json")):
+    for path in sorted((task.removed_folder).glob("implementation-*.json")):
         data = files.read_json(path)
         if isinstance(data, dict) and Implementation.from_json(data).target == target:
             entry = Implementation.from_json(data)

@@ -195,8 +195,10 @@ def _answer(task: TaskDir, item: Prediction) -> Candidate:
     one = implementation_of(task.load(), item.index)
     golden, text = _golden(task, one), _text(item, one)
     digest = files.sha256_bytes(text.encode("utf-8", "replace"))
+    # Nothing, for one, is an answer to several tasks, and is graded for each of them.
+    name = f"answer-{files.sha256_bytes(f'{task.name} {item.index} {digest}'.encode())[:8]}"
     shown, beside = _functions(text, golden, one) or (text, golden.decode("utf-8", "replace"))
-    return Candidate(task, f"answer-{digest[:8]}", digest, shown, one, beside, files.sha256_bytes(golden))
+    return Candidate(task, name, digest, shown, one, beside, files.sha256_bytes(golden))
 
 
 def _text(item: Prediction, one: Implementation) -> str:

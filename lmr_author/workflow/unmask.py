@@ -47,7 +47,9 @@ def unmask(task: TaskDir, target: str | None, here: Path, *, force: bool = False
     Raises:
         TargetError: not masked, or the goal file was edited outside the mask (``force`` overrides, with
             a copy in ``authoring/removed/``).
+        LmrError: a record of what was masked or taken out is damaged.
     """
+    cleaning.taken_out(task.removed_folder)  # a damaged record is told before anything is written
     info = task.load()
     chosen = _chosen(task, info, target, here)
     moved: list[str] = []
@@ -68,7 +70,7 @@ def unmask(task: TaskDir, target: str | None, here: Path, *, force: bool = False
 
 def _put_back(task: TaskDir, info: TaskInfo) -> cleaning.PutBack:
     """Nothing is masked any more: what was taken out because it held an answer may be there again."""
-    return cleaning.put_back(task.repository(info), task.authoring / "removed")
+    return cleaning.put_back(task.repository(info), task.removed_folder)
 
 
 def _chosen(task: TaskDir, info: TaskInfo, target: str | None, here: Path) -> list[Implementation]:

@@ -38,17 +38,20 @@ def load(path: Path) -> tuple[dict[str, Answer], str]:
     Raises LmrError when it, or an answer in it, is damaged: it is going to be written again from what is read.
     """
     data = files.read_object_to_change(path)
-    entries = data.get("questions", {})
+    entries, override = data.get("questions", {}), data.get("licence_override", "")
+    hint = "correct the file by hand, or move it away"
+    whole = isinstance(entries, dict) and all(isinstance(entry, dict) for entry in entries.values())
+    if not whole or not isinstance(override, str):
+        raise LmrError(f"{path}: not as its schema says", hint)
     found = {}
     for name in QUESTIONS:
-        entry = entries.get(name) if isinstance(entries, dict) else None
+        entry = entries.get(name, {})
         try:
-            if isinstance(entry, dict) and entry.get("answer"):
+            if entry.get("answer"):
                 found[name] = read_answer(name, entry.get("answer"), entry.get("justification", ""))
         except UsageError as error:
-            raise LmrError(f"{path}: {error.message}", "correct the file by hand, or move it away") from error
-    override = data.get("licence_override", "")
-    return found, override if isinstance(override, str) else ""
+            raise LmrError(f"{path}: {error.message}", hint) from error
+    return found, override
 
 
 def refuse_of_another(path: Path, vetting: Vetting) -> None:

@@ -46,6 +46,16 @@ def test_a_task_is_named_in_many_ways(name: object, task: TaskDir) -> None:
     assert (found.task, found.index, found.sample) == ("7-Softplus", 1, 1)
 
 
+@pytest.mark.parametrize("name", [7, "7-SOFTPLUS"])
+def test_what_may_be_for_one_of_two_tasks_is_for_none(name: object, task: TaskDir) -> None:
+    path = task.root.parent / "p.jsonl"
+    path.write_text(json.dumps({"task": name, "model": "m", "code": "x"}))
+    both = {"7-Softplus": task.load(), "7-softplus": task.load()}
+
+    with pytest.raises(LmrError, match="7-Softplus or 7-softplus"):
+        predictions.read(path, both)
+
+
 def test_samples_are_numbered_for_each_model(task: TaskDir) -> None:
     found = read(task, *({"task": 7, "model": model, "code": "x"} for model in "abab"))
 

@@ -220,6 +220,21 @@ def test_a_wrong_grade_among_right_ones_stores_none(task: TaskDir, predictions: 
     assert not task.scores_folder.exists()
 
 
+def test_the_same_answer_to_two_tasks_is_graded_for_each(tmp_path: Path) -> None:
+    tasks = [example_task.write(tmp_path, number) for number in (1, 2)]
+    lines = [{"task": task.name, "index": 1, "model": "gpt", "code": ""} for task in tasks]
+    file = tmp_path / "nothing.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    left = score.waiting(tasks, file, "ada", None)
+    names = {one.name: one.task for one in left}
+    assert len(names) == 2
+    grade = {"score": "logically-incorrect", "justification": "empty"}
+    score.score_all(left, "ada", dict.fromkeys(names, grade))
+    for name, task in names.items():
+        (entry,) = files.read_json(task.scores_folder / "ada.json")["scores"]
+        assert entry["candidate"] == name
+
+
 def test_at_a_terminal_each_grade_is_stored_before_the_next_is_asked(
     task: TaskDir, predictions: Path, keys: PipeInput
 ) -> None:

@@ -88,6 +88,8 @@ def test_an_answers_file_in_yaml_and_a_second_run_keeps_it(offline: list[str], t
     [
         ('{"questions": {"venue": {"answer": "yes"', "not valid JSON"),
         ("[]", "not a JSON object"),
+        ('{"questions": {"venue": "yes"}}', "not as its schema says"),
+        ('{"licence_override": ["the lab has a contract"]}', "not as its schema says"),
         (
             '{"questions": {"venue": {"answer": "Yes", "justification": "a strong workshop"}}}',
             "'Yes' is none",

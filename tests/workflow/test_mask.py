@@ -286,6 +286,23 @@ def test_a_cache_is_moved_when_the_one_that_was_kept_is_gone(task: TaskDir) -> N
     assert (task.root / "small-repo" / "pkg" / "old.pyc").read_bytes() == b"put there again"
 
 
+@pytest.mark.parametrize("damaged", ["{", "[]", '{"pkg/old.pyc": 3}'])
+def test_a_damaged_record_of_what_was_taken_out_stops_it_before_anything_is_written(
+    task: TaskDir, damaged: str
+) -> None:
+    commit(task)
+    mask(task, MaskOptions((HINGE,)), task.root)
+    files.write_text(task.removed_folder / "from-repository.json", damaged)
+    before = tree(task.root)
+    for change in (
+        lambda: unmask(task, None, task.root),
+        lambda: mask(task, MaskOptions(("pkg/losses.py::Meter.add",)), task.root),
+    ):
+        with pytest.raises(LmrError, match=r"from-repository\.json"):
+            change()
+    assert tree(task.root) == before
+
+
 def test_what_has_something_new_in_its_place_and_a_history_are_said_to_stay_away(task: TaskDir) -> None:
     commit(task)
     root = task.root / "small-repo"

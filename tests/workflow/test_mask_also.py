@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lmr_author import also_masked, files, staging
-from lmr_author.errors import TargetError, UsageError
+from lmr_author.errors import LmrError, TargetError, UsageError
 from lmr_author.taskdir import TaskDir
 from lmr_author.validation.run import select_checks, validate_task
 from lmr_author.workflow.mask import MaskOptions, MaskResult, mask
@@ -74,6 +74,19 @@ def recorded(task: TaskDir) -> list[tuple[str, str, str]]:
 
 def codes(task: TaskDir) -> set[str]:
     return {item.code for item in validate_task(task, select_checks(["LMR3", "LMR4"])).findings}
+
+
+@pytest.mark.parametrize("damaged", ["{", "[]", '{"also": [{"path": "legacy.py"}]}'])
+def test_a_damaged_record_of_look_alikes_is_not_written_over(task: TaskDir, damaged: str) -> None:
+    run(task, ADD, also=("legacy.py::OldMeter.add",))
+    files.write_text(task.also_masked_path, damaged)
+    before = content(task)
+    with pytest.raises(LmrError, match=r"also-masked\.json"):
+        run(task, HINGE, also=("legacy.py::OldMeter.add",))
+    with pytest.raises(LmrError, match=r"also-masked\.json"):
+        unmask(task, None, task.root)
+    assert content(task) == before
+    assert task.also_masked_path.read_text() == damaged
 
 
 def test_a_look_alike_is_emptied_with_the_target_and_restored_with_it(task: TaskDir) -> None:

@@ -98,15 +98,27 @@ def _expanded(item: Prediction, tasks: Mapping[str, TaskInfo]) -> Iterator[Predi
 
 
 def _task_name(text: str, tasks: Mapping[str, TaskInfo]) -> str | None:
-    """The task that is meant: by its folder's name (an index behind it aside), else by its number."""
+    """The task that is meant: by its folder's name (an index behind it aside), else by its number.
+
+    Raises LmrError when it may be one of several.
+    """
     for name in (text, *(re.sub(pattern, "", text) for pattern in _INDEX_ENDINGS)):
         if name in tasks:
             return name
         same = [one for one in tasks if one.lower() == name.lower() or tasks[one].folder_name == name]
-        if len(same) == 1:
-            return same[0]
+        if same:
+            return _only(same, text)
     same = [one for one, info in tasks.items() if str(info.instance_id) == text]
-    return same[0] if len(same) == 1 else None
+    return _only(same, text) if same else None
+
+
+def _only(same: Sequence[str], text: str) -> str:
+    if len(same) > 1:
+        raise LmrError(
+            f"predictions for {text!r} may be for {' or '.join(same)}",
+            "name the task by its folder in them",
+        )
+    return same[0]
 
 
 _INDEX_ENDINGS = (r"(?:__|[#/:])\d+$", r"[-_.](?:impl(?:ementation)?[-_]?)?\d+$")
