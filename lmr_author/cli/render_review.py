@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from lmr_author.cli.render import console
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from lmr_author.review.agreement import Agreement
     from lmr_author.review.checklist import Question
     from lmr_author.taskdir import TaskDir
@@ -26,6 +28,15 @@ def look_at(item: Question) -> None:
 def resumed(given: int, total: int) -> None:
     """An interrupted review goes on."""
     console().print(f"\n{given} of {total} answers are there already; you can change them at the end")
+
+
+def outdated(path: Path) -> None:
+    """Answers that an interrupted review has left are about a task that has changed."""
+    console().print(
+        f"\nthe task has changed since your answers were given: all is asked again, and they are kept in {path}",
+        markup=False,
+        soft_wrap=True,
+    )
 
 
 def queue(waiting: Sequence[TaskDir], reviewer: str) -> None:

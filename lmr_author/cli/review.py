@@ -115,7 +115,7 @@ def _named(reviewer: str | None) -> str:
 
 def _one(task: TaskDir, reviewer: str, asked: Checklist, answers: Path | None, output: Format) -> int:
     """One task's review: from a file, or asked here."""
-    from lmr_author.cli import render_runs, review_dialogue
+    from lmr_author.cli import render_review, render_runs, review_dialogue
     from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS
     from lmr_author.workflow import review as workflow
 
@@ -124,6 +124,8 @@ def _one(task: TaskDir, reviewer: str, asked: Checklist, answers: Path | None, o
     else:
         render_runs.checklist_items(workflow.automatic(task))
         draft = workflow.draft(task, reviewer)
+        if draft.outdated is not None:
+            render_review.outdated(draft.outdated)
         given = review_dialogue.answers(asked.questions, draft.kept(), draft.keep)
     result = workflow.review(task, reviewer, given, asked)
     if output is Format.json:

@@ -25,7 +25,7 @@ def answers(
 
     Args:
         before: what an interrupted review has left, by item.
-        keep: is given all answers so far after each one.
+        keep: is given all answers so far after each one, also those to items of another checklist.
     """
     from lmr_author.cli import ask, render_review
     from lmr_author.review.checklist import ANSWERS
@@ -37,7 +37,7 @@ def answers(
     for one in questions:
         if one.id not in given:
             given[one.id] = _answer(one)
-            keep(given)
+            keep({**before, **given})
     while True:
         lines = {f"{one.id}: {given[one.id]['answer']} {given[one.id]['comment']}"[:WIDTH]: one
                  for one in questions}  # fmt: skip
@@ -45,7 +45,7 @@ def answers(
         if chosen == DONE:
             return given
         given[lines[chosen].id] = _answer(lines[chosen])
-        keep(given)
+        keep({**before, **given})
 
 
 def _answer(item: Question) -> dict[str, str]:

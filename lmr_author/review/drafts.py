@@ -33,21 +33,20 @@ def kept(folder: Path, reviewer: str, content_digest: str) -> dict[str, dict[str
 
     Raises LmrError when the file is damaged: the next answer would be written over all of them.
     """
+    about, answers = _read(_path(folder, reviewer))
+    return answers if about == content_digest else {}
+
+
+def set_aside(folder: Path, reviewer: str, content_digest: str) -> Path | None:
+    """Move answers about an earlier state of the task to ``<reviewer>.draft.N``; None when there are none.
+
+    Raises LmrError when the file is damaged.
+    """
     path = _path(folder, reviewer)
-    data = files.read_object_to_change(path)
-    answers = data.get("answers", {})
-    whole = isinstance(answers, dict) and all(isinstance(given, dict) for given in answers.values())
-    if data and (data.get("format") != FORMAT or not whole):
-        raise LmrError(
-            f"{path}: not the answers of an interrupted review",
-            "correct the file by hand, or move it away to be asked everything again",
-        )
-    if data.get("content_digest") != content_digest:
-        return {}
-    return {
-        item: {"answer": str(given.get("answer")), "comment": str(given.get("comment") or "")}
-        for item, given in answers.items()
-    }
+    about, answers = _read(path)
+    if not answers or about == content_digest:
+        return None
+    return path.rename(store.numbered(path))
 
 
 def forget(folder: Path, reviewer: str) -> None:
@@ -58,3 +57,19 @@ def forget(folder: Path, reviewer: str) -> None:
 def _path(folder: Path, reviewer: str) -> Path:
     """No ``.json``: it is no review, and nothing that reads reviews takes it for one."""
     return store.path_for(folder, reviewer).with_suffix(".draft")
+
+
+def _read(path: Path) -> tuple[str, dict[str, dict[str, str]]]:
+    """The digest of the task that the answers are about, and the answers."""
+    data = files.read_object_to_change(path)
+    answers = data.get("answers", {})
+    whole = isinstance(answers, dict) and all(isinstance(given, dict) for given in answers.values())
+    if data and (data.get("format") != FORMAT or not whole):
+        raise LmrError(
+            f"{path}: not the answers of an interrupted review",
+            "correct the file by hand, or move it away to be asked everything again",
+        )
+    return str(data.get("content_digest", "")), {
+        item: {"answer": str(given.get("answer")), "comment": str(given.get("comment") or "")}
+        for item, given in answers.items()
+    }

@@ -51,6 +51,14 @@ def path_for(folder: Path, reviewer: str) -> Path:
     return folder / f"{reviewer}.json"
 
 
+def numbered(path: Path) -> Path:
+    """The first ``<name>.N`` beside a file that is free: where an earlier version of it is kept."""
+    number = 1
+    while (older := path.with_name(f"{path.name}.{number}")).exists():
+        number += 1
+    return older
+
+
 def save(
     folder: Path,
     reviewer: str,
@@ -63,10 +71,7 @@ def save(
     """Write a review; an earlier one of the same reviewer is kept beside it as ``<reviewer>.json.N``."""
     path = path_for(folder, reviewer)
     if path.exists():
-        number = 1
-        while (older := path.with_name(f"{path.name}.{number}")).exists():
-            number += 1
-        files.write_bytes(older, path.read_bytes())
+        files.write_bytes(numbered(path), path.read_bytes())
     document = {
         "format": FORMAT,
         "reviewer": reviewer,

@@ -91,11 +91,16 @@ def review(
 
 @dataclass(frozen=True)
 class ReviewDraft:
-    """Answers of a reviewer that are kept until the review of this very state of the task is finished."""
+    """Answers of a reviewer that are kept until the review of this very state of the task is finished.
+
+    Attributes:
+        outdated: where answers about an earlier state were put aside, None when there were none.
+    """
 
     folder: Path
     reviewer: str
     content_digest: str
+    outdated: Path | None = None
 
     def kept(self) -> dict[str, dict[str, str]]:
         """What an interrupted review has left, by item. Raises LmrError when its file is damaged."""
@@ -107,9 +112,12 @@ class ReviewDraft:
 
 
 def draft(task: TaskDir, reviewer: str) -> ReviewDraft:
-    """The reviewer's answers so far. Raises UsageError for a name that is no file name."""
-    store.path_for(task.reviews_folder, reviewer)
-    return ReviewDraft(task.reviews_folder, reviewer, task.content_digest())
+    """The reviewer's answers so far; those about an earlier state of the task are put aside.
+
+    Raises UsageError for a name that is no file name, LmrError when the answers' file is damaged.
+    """
+    folder, digest = task.reviews_folder, task.content_digest()
+    return ReviewDraft(folder, reviewer, digest, drafts.set_aside(folder, reviewer, digest))
 
 
 def where(task: TaskDir, asked: Checklist | None = None, digest: str | None = None) -> Standing:

@@ -273,6 +273,16 @@ def test_an_interrupted_review_goes_on_where_it_was(
     assert list(task.reviews_folder.glob("*.draft")) == []
 
 
+def test_answers_to_another_checklist_are_kept(task: TaskDir, keys: PipeInput) -> None:
+    draft = workflow.draft(task, "ada")
+    other = {"answer": "pass", "comment": "of the lab's own list"}
+    draft.keep({"beauty": other})
+    keys.send_text("\r" * len(HUMAN) + "\r")
+    given = review_dialogue.answers(HUMAN, draft.kept(), draft.keep)
+    assert "beauty" not in given
+    assert draft.kept() == {"beauty": other, **given}
+
+
 def test_answers_about_an_older_state_are_asked_again(task: TaskDir) -> None:
     draft = workflow.draft(task, "ada")
     draft.keep({"core": {"answer": "pass", "comment": ""}})
@@ -280,7 +290,13 @@ def test_answers_about_an_older_state_are_asked_again(task: TaskDir) -> None:
     info = task.load()
     goal = task.root / info.repo_folder_name / "notes.txt"
     files.write_text(goal, "something new\n")
-    assert workflow.draft(task, "ada").kept() == {}
+    now = workflow.draft(task, "ada")
+    assert now.kept() == {}
+    assert now.outdated is not None and "core" in now.outdated.read_text()
+    assert workflow.draft(task, "ada").outdated is None
+    now.keep({"core": {"answer": "fail", "comment": "new"}})
+    assert workflow.draft(task, "ada").outdated is None
+    assert workflow.draft(task, "ada").kept()["core"]["answer"] == "fail"
 
 
 DAMAGED_DRAFTS = [
@@ -296,7 +312,7 @@ DAMAGED_DRAFTS = [
 def test_a_damaged_draft_is_not_written_over(task: TaskDir, damaged: str) -> None:
     files.write_text(task.reviews_folder / "ada.draft", damaged)
     with pytest.raises(LmrError, match=r"ada\.draft") as caught:
-        workflow.draft(task, "ada").kept()
+        workflow.draft(task, "ada")
     assert "by hand" in caught.value.hint
 
 
