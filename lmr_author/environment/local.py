@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from lmr_author import files, processes
-from lmr_author.environment import lock_lines
+from lmr_author.environment import lock_lines, resolver
 from lmr_author.environment.failures import Failure, explain
 from lmr_author.environment.interpreters import Interpreter
 from lmr_author.errors import LmrError
@@ -215,15 +215,14 @@ def _uv(arguments: list[str], shown: str, say: Say | None = None) -> str:
     )
     if done.exit_code == 0:
         return done.stderr
-    said = [line.strip() for line in done.stderr.splitlines() if line.strip()]
     found = explain(Failure("install", shown, done.stderr))
     if done.timed_out:
         raise LmrError(
             f"{shown} took longer than {_SECONDS / 60:.0f} minutes", "check the connection, and try again"
         )
     if found is None:
-        last = processes.printable(" ".join(said[-3:]) or "it says nothing", 400)
-        raise LmrError(f"{shown} failed: {last}", "try another Python with --python, or use --sandbox docker")
+        why = resolver.cause(done.stderr) or "it says nothing"
+        raise LmrError(f"{shown} failed: {why}", "try another Python with --python, or use --sandbox docker")
     raise LmrError(
         f"{shown} failed: {found.cause}",
         f"{found.advice}; or another Python with --python, or --sandbox docker",

@@ -64,16 +64,29 @@ def make(task: TaskDir, options: LocalOptions, say: Callable[[str], None]) -> Lo
             say=say,
         )
     except LmrError as error:
-        ours = f"torch=={torch}"
-        if ours in extra and ours not in options.extra and "torch" in error.message:
-            # It is our choice, so say what else there is.
-            raise LmrError(
-                f"{error.message} (PyTorch {torch} is what the base image has)",
-                f"{error.hint}; or give another version, as in --with torch==2.13.0",
-            ) from error
-        raise
+        ours = torch if f"torch=={torch}" in extra and f"torch=={torch}" not in options.extra else ""
+        raise _with_what_else(error, ours, known.python, python) from error
     without = "" if any(text.startswith("torch==") for text in extra) else _without_torch(needs_torch)
     return LocalResult(made, tuple(filter(None, (remark, without))))
+
+
+def _with_what_else(error: LmrError, torch: str, wanted: str, python: interpreters.Interpreter) -> LmrError:
+    """An error with what else there is, where a choice of ours or another Python stands behind it.
+
+    Args:
+        torch: the version that we chose; "" when the annotator did.
+        wanted: the Python that the lock is for.
+    """
+    message, hint = error.message, error.hint
+    if torch and "torch" in message:
+        message += f" (PyTorch {torch} is what the base image has)"
+        hint = f"{hint}; or give another version, as in --with torch==2.13.0"
+    elif python.minor != wanted:
+        hint = (
+            f"requirements.lock is for Python {wanted}: `lmr-author env lock --python {python.minor}` makes one for "
+            f"this Python; {hint}"
+        )
+    return LmrError(message, hint)
 
 
 def _built_torch(task: TaskDir) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
+from lmr_author.errors import LmrError
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow.env_local import LocalOptions, LocalResult, make
 from tests.support import make_task
@@ -77,3 +79,17 @@ def test_an_image_whose_pytorch_nobody_knows_is_told(tmp_path: Path) -> None:
     result = local(task(tmp_path, "me/base:1", "import torch\n"))
     assert result.local.extra == ()
     assert ["not known" in text for text in without(result)] == [True]
+
+
+def test_a_lock_for_another_python_is_named_as_the_reason(tmp_path: Path) -> None:
+    made = task(tmp_path, OFFICIAL, "import plain\n")
+    own = f"{sys.version_info.major}.{sys.version_info.minor}"
+    made.lock.write_text("# for Python 3.6\nplain==9.0\n")
+    with pytest.raises(LmrError) as caught:
+        make(made, LocalOptions(python=own), lambda _: None)
+    told = str(caught.value.hint)
+    assert "is for Python 3.6" in told and f"`lmr-author env lock --python {own}`" in told
+    made.lock.write_text(f"# for Python {own}\nplain==9.0\n")
+    with pytest.raises(LmrError) as caught:
+        make(made, LocalOptions(python=own), lambda _: None)
+    assert "lock --python" not in str(caught.value.hint)
