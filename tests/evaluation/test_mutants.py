@@ -70,6 +70,8 @@ def changes(body: str) -> list[str]:
     [
         ("return max(x, y)", "max(y, x)"),
         ("return torch.eq(x, y)", "eq(y, x)"),
+        ("return np.array_equal(x, [0, y])", "array_equal([0, y], x)"),
+        ("return F.mse_loss(x, y)", "mse_loss(y, x)"),
         ("return (x - y) ** 2", "(y - x) ** 2"),
         ("return (x - y).abs()", "(y - x).abs()"),
         ("return torch.rand(3) < x", "<= x"),
@@ -99,6 +101,7 @@ def test_a_change_that_no_test_can_notice_is_not_made(body: str, unnoticeable: s
     [
         ("return max(x, y, key=len)", "max(y, x, key=len)"),
         ("return torch.sub(x, y)", "sub(y, x)"),
+        ("return F.kl_div(x, y)", "kl_div(y, x)"),
         ("return (x - y) ** 3", "(y - x) ** 3"),
         ("return (x - y).sum()", "(y - x).sum()"),
         ("return x < y", "x <= y"),

@@ -19,8 +19,9 @@ HUGE = 1e6
 """A constant from here on that fills or replaces stands for infinity."""
 
 COMMUTATIVE = frozenset(
-    {"add", "eq", "gcd", "hypot", "isdisjoint", "logaddexp", "logical_and", "logical_or", "max", "maximum", "min",
-     "minimum", "mul", "multiply", "ne"}
+    {"add", "array_equal", "array_equiv", "cosine_similarity", "eq", "equal", "gcd", "huber_loss", "hypot",
+     "intersect1d", "isdisjoint", "l1_loss", "logaddexp", "logical_and", "logical_or", "logical_xor", "max", "maximum",
+     "min", "minimum", "mse_loss", "mul", "multiply", "ne", "smooth_l1_loss", "union1d"}
 )  # fmt: skip
 """Functions of two values whose order does not matter."""
 
