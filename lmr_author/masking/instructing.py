@@ -38,7 +38,7 @@ def draft_instruction(
         f"Its purpose: {purpose}." if purpose else "",
         _listed("Inputs", said.inputs or _inputs(definition, own), MOST_WORDS),
         _listed("Outputs", said.outputs or own.returns, MOST_WORDS_OF_OUTPUT)
-        or "Return what its docstring and its callers expect.",
+        or f"Return what {'its docstring and ' if definition.docstring else ''}its callers expect.",
         _ignored(definition),
         "Keep its signature, and leave everything else as it is.",
     ]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from lmr_author import source
 from lmr_author.errors import SourceError, TargetError
+from lmr_author.masking import at_import
 from lmr_author.masking.literal import clean_docstring, docstring_lines
 from lmr_author.masking.notes import MaskNotes, left_out_body, masked_body, read_notes
 
@@ -131,30 +132,7 @@ def _remarks(module: source.Module, definition: source.Definition, notes: MaskNo
                 f"{name} is decorated with @{text}, which may compile or register the body at import: check "
                 "that the masked file still imports"
             )
-    for line in import_time_uses(module, definition):
-        yield f"{name} is called when the file is imported (line {line}): the masked file cannot be imported"
-        break
-
-
-def import_time_uses(module: source.Module, definition: source.Definition) -> Iterator[int]:
-    """Lines that call a top-level function while its own file is being imported; decorating is calling."""
-    if "." in definition.qualname:
-        return
-    stack: list[ast.AST] = list(reversed(module.tree.body))
-    while stack:
-        node = stack.pop()
-        if source.is_main_guard(node):
-            stack += reversed(node.orelse)
-            continue
-        called = [node.func] if isinstance(node, ast.Call) else getattr(node, "decorator_list", [])
-        for item in called:
-            if isinstance(item, ast.Name) and item.id == definition.name:
-                yield item.lineno
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            stack += [*getattr(node, "decorator_list", []), *node.args.defaults]
-            stack += [default for default in node.args.kw_defaults if default is not None]
-        else:
-            stack += reversed(list(ast.iter_child_nodes(node)))
+    yield from at_import.remarks(module, definition)
 
 
 def _assert_faithful(

@@ -68,8 +68,14 @@ def test_what_was_confirmed_in_the_comment_comes_before_the_docstring() -> None:
 def test_without_a_docstring_the_signature_speaks() -> None:
     text = draft_instruction("m.py", definition("bare"))
     assert "Inputs: `a`; `rest`; `key`; `more`." in text
-    assert "Return what its docstring and its callers expect." in text
+    assert "Return what its callers expect." in text
     assert "May be ignored: `rest`, `more`." in text
+
+
+def test_a_docstring_that_says_nothing_of_the_result_is_pointed_to() -> None:
+    data = b'def f(a):\n    """Add one."""\n    return a + 1\n'
+    found = source.find(source.Module.parse(data, "m.py"), Target("m.py", "f"))
+    assert "Return what its docstring and its callers expect." in draft_instruction("m.py", found)
 
 
 def test_a_body_that_reads_its_names_as_a_whole_ignores_none() -> None:

@@ -1,0 +1,109 @@
+"""What is said of a file that calls the target, or reads a command line, while it is imported."""
+
+from __future__ import annotations
+
+import pytest
+
+from lmr_author import source
+from lmr_author.masking import at_import
+from lmr_author.model import Target
+
+SCRIPT = """\
+import argparse
+
+parser = argparse.ArgumentParser()
+{argument}
+args = {parsed}
+
+
+def loss(x):
+    return x
+
+
+class Net:
+    def loss(self, x):
+        return loss(x)
+
+
+def train():
+    loss(1)
+
+
+{end}
+"""
+DATASET = "parser.add_argument('dataset', choices=['a', 'b'])"
+
+
+def told(
+    argument: str = "", parsed: str = "parser.parse_args()", end: str = "", name: str = "loss"
+) -> list[str]:
+    """The remarks about a function of the script."""
+    text = SCRIPT.format(argument=argument, parsed=parsed, end=end)
+    module = source.Module.parse(text.encode(), "train.py")
+    return list(at_import.remarks(module, source.find(module, Target("train.py", name))))
+
+
+@pytest.mark.parametrize(
+    ("end", "begins"),
+    [
+        ("print(loss(1))", "loss is called when the file is imported (line 21): the masked file cannot"),
+        (
+            "if args:\n    train()",
+            "loss is called by train, which is called when the file is imported (line 22)",
+        ),
+        ("@loss\ndef other(): pass", "loss is called when the file is imported (line 21)"),
+        (
+            "if __name__ != '__main__':\n    pass\nelse:\n    pass\nf = lambda x=loss(1): x",
+            "loss is called when",
+        ),
+    ],
+)
+def test_a_function_that_runs_on_import_is_told(end: str, begins: str) -> None:
+    (remark,) = told(end=end)
+    assert remark.startswith(begins)
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "if __name__ == '__main__':\n    train()\n    loss(1)",
+        "def main():\n    train()",
+        "run = lambda: loss(1)",
+        "Net().loss(1)",
+    ],
+)
+def test_what_runs_later_is_no_matter(end: str) -> None:
+    assert told(end=end) == []
+
+
+def test_a_method_is_not_the_function_of_its_name() -> None:
+    assert told(end="loss(1)", name="Net.loss") == []
+
+
+@pytest.mark.parametrize(
+    ("argument", "demanded"),
+    [
+        (DATASET, "dataset"),
+        ("parser.add_argument('-d', '--data', required=True)", "--data"),
+        (f"parser.add_argument('-v')\n{DATASET}", "dataset"),
+        ("parser.add_argument('files', nargs='+')", "files"),
+    ],
+)
+def test_a_command_line_without_which_the_file_ends_is_told(argument: str, demanded: str) -> None:
+    (remark,) = told(argument)
+    assert f"and demands {demanded}: no test can import it" in remark
+
+
+@pytest.mark.parametrize(
+    ("argument", "parsed"),
+    [
+        ("", "parser.parse_args()"),
+        ("parser.add_argument('--data', required=False)", "parser.parse_args()"),
+        ("parser.add_argument('data', nargs='?')", "parser.parse_args()"),
+        (DATASET, "parser.parse_args(['a'])"),
+        (DATASET, "None"),
+        (f"if __name__ == '__main__':\n    {DATASET}", "parser.parse_args()"),
+    ],
+)
+def test_a_command_line_that_may_be_empty_is_no_matter(argument: str, parsed: str) -> None:
+    assert told(argument, parsed) == []
