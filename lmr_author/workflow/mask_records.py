@@ -1,12 +1,13 @@
 """What is kept of an implementation that was unmasked, so that masking it again asks for nothing twice.
 
-``authoring/removed/implementation-N.json`` is its entry of ``info.json`` and the notes of its body.
+``authoring/removed/implementation-N.json`` holds, for one target, its entry of ``info.json`` and the notes of its body.
 """
 
 from __future__ import annotations
 
 import inspect
 from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
 from typing import Any
 
 from lmr_author import files, source
@@ -49,13 +50,28 @@ def keep_record(
     if goal is not None and pair is not None:
         notes, complete = _read(goal, *pair)
     record = {**implementation.to_json(), NOTES: asdict(notes)}
-    files.write_json(task.removed_folder / f"implementation-{implementation.index}.json", record)
+    files.write_json(_place(task, implementation), record)
     return complete
+
+
+def _place(task: TaskDir, implementation: Implementation) -> Path:
+    """The file of a target's record: that of its earlier one, else a free one. Numbers are given anew, targets stay."""
+    number, taken = implementation.index, _records(task)
+    for path in taken:
+        if Implementation.from_json(files.read_object_or_empty(path)).target == implementation.target:
+            return path
+    while (path := task.removed_folder / f"implementation-{number}.json") in taken:
+        number += 1
+    return path
+
+
+def _records(task: TaskDir) -> list[Path]:
+    return sorted(task.removed_folder.glob("implementation-*.json"))
 
 
 def earlier(task: TaskDir, target: Target) -> Earlier:
     """What an implementation that was unmasked before had, if there is one with the same target."""
-    for path in sorted((task.removed_folder).glob("implementation-*.json")):
+    for path in _records(task):
         data = files.read_json(path)
         if isinstance(data, dict) and Implementation.from_json(data).target == target:
             entry = Implementation.from_json(data)

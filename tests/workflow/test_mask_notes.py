@@ -89,6 +89,36 @@ def test_words_are_kept_when_unmasked_and_masked_again(task: TaskDir) -> None:
     assert (task.root / "small-repo" / "pkg" / "losses.py").read_bytes() == first
 
 
+def test_words_for_one_target_outlast_those_for_another_of_the_same_number(task: TaskDir) -> None:
+    for target in (HINGE, ADD, HINGE):
+        masked(
+            task,
+            target,
+            instruction=f"Implement {target}, please.",
+            notes=MaskNotes(objective=f"Of {target}."),
+        )
+        unmask(task, None, task.root)
+    masked(task, HINGE, instruction="Implement it anew.")
+    unmask(task, None, task.root)
+
+    assert len(list(task.removed_folder.glob("implementation-*.json"))) == 2
+    for target, words in ((HINGE, "Implement it anew."), (ADD, f"Implement {ADD}, please.")):
+        (again,) = masked(task, target).implementations
+        assert again.instruction == words
+        assert f"Of {target}." in task.goal(task.load(), again).read_text()
+        unmask(task, None, task.root)
+
+
+def test_a_damaged_record_of_an_earlier_mask_is_named_and_never_written_over(task: TaskDir) -> None:
+    masked(task, HINGE)
+    path = task.removed_folder / "implementation-1.json"
+    files.write_text(path, "{")
+    unmask(task, None, task.root)
+    assert path.read_text() == "{"
+    with pytest.raises(LmrError, match=r"implementation-1\.json"):
+        masked(task, HINGE)
+
+
 def test_words_changed_by_hand_are_kept_too(task: TaskDir) -> None:
     masked(task, INIT, notes=DOCUMENTED)
     goal = task.root / "small-repo" / "pkg" / "losses.py"
