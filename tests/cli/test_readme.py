@@ -50,7 +50,7 @@ def test_the_set_up_lines() -> None:
     first, second = (block for block in shell_blocks(README)[:2])
     assert len(first) == len(second) == 1
     assert first[0].endswith("lmr-author demo")
-    assert second[0].endswith("/pytest")
+    assert second[0].endswith("/pytest -n auto --dist loadfile")
     for line in (first[0], second[0]):
         assert line.startswith("python3 -m venv .venv && .venv/bin/pip install ")
 

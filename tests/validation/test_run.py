@@ -156,13 +156,14 @@ def test_nothing_outside_of_the_task_is_read(tmp_path: Path) -> None:
     assert view.raw is None
 
 
-def test_special_files_are_named_and_never_opened(tmp_path: Path) -> None:
+def test_special_files_are_named_and_never_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     task = example_task.write(tmp_path)
     repository = _repository(task)
     os.mkfifo(repository / "pipe.py")
     os.mkfifo(repository / "unit_test" / "data.pt")
+    monkeypatch.chdir(repository)
     with socket.socket(socket.AF_UNIX) as server:
-        server.bind(str(repository / "s.sock"))
+        server.bind("s.sock")  # whole paths may be too long for a socket
         report = validate([task])
 
     assert {(one.code, one.path.rpartition("/")[2]) for one in report.findings} == {

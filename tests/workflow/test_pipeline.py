@@ -245,7 +245,7 @@ def test_a_hand_written_test_that_calls_a_copy(tmp_path: Path) -> None:
             ("python", "inside.py"),
             LmrError,
             "No module named 'helper'",
-            "helper lies in tools/ in the repository",
+            "helper lies in tools/ of the repository",
         ),
         (("python", "lambda.py"), LmrError, "could be stored", "unit_test/fixtures.py"),
     ],
