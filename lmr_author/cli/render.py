@@ -24,6 +24,9 @@ FEW_CACHES = 4
 """Caches that are listed one by one; ``authoring/removed/from-repository.json`` has them all."""
 
 
+NO_CATEGORY = "missing: add one of the nine to info.json (`lmr-author explain LMR004`)"
+
+
 def console(*, stderr: bool = True) -> Console:
     """The console on stderr (for all but reports) or stdout. Plain without a terminal or with NO_COLOR.
 
@@ -87,7 +90,7 @@ def mask_result(result: MaskResult) -> None:
     for item in result.implementations:
         screen.print(f"[green]masked[/] {_escape(str(item.target))} as implementation {item.index}")
         screen.print(f"  golden       {item.golden_file}", markup=False)
-        screen.print(f"  category     {item.category or 'missing: give one with --category'}", markup=False)
+        screen.print(f"  category     {item.category or NO_CATEGORY}", markup=False)
         screen.print(f"  instruction  {_short(item.instruction)}", markup=False)
         if item.retrieval_context:
             screen.print(f"  context      {', '.join(item.retrieval_context)}", markup=False)
