@@ -33,6 +33,10 @@ SAID_ELSEWHERE = frozenset(
 """Keys whose absence or form a check of their own reports."""
 
 
+_ON_A_MACHINE = ("file:", "/", "~", "./", "../")
+"""What an address begins with that nobody else can open."""
+
+
 class InfoReadable(Check):
     """LMR001."""
 
@@ -115,6 +119,7 @@ class InfoSchema(Check):
         Example("the year is text", info={"year": "2024"}),
         Example("there are no implementations", info={"implementations": []}),
         Example("paper_url is empty", info={"paper_url": ""}),
+        Example("repo_url lies on somebody's machine", info={"repo_url": "file:///home/me/margin-ranking"}),
     )
 
     def run(self, view: TaskView) -> Iterator[Finding]:
@@ -151,6 +156,11 @@ class InfoSchema(Check):
         if raw.get("paper_url") == "":
             hint = "add the address where the paper can be read"
             yield self.finding(view, "paper_url is empty", hint, path="info.json", pointer="/paper_url")
+        for key in ("paper_url", "repo_url"):
+            if str(raw.get(key)).startswith(_ON_A_MACHINE):
+                message = f"{key} lies on somebody's machine: {short(str(raw[key]))}"
+                hint = "put the public address in its place"
+                yield self.finding(view, message, hint, path="info.json", pointer=f"/{key}")
 
     def _missing(self, view: TaskView, place: list[Any], instance: Any, keys: list[str]) -> Iterator[Finding]:
         for key in keys:
