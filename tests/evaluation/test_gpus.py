@@ -18,9 +18,7 @@ BASE_IMAGE = os.environ.get("LMR_TEST_BASE_IMAGE", "lmr-author/base:bookworm")
 @pytest.mark.docker
 def test_an_engine_without_a_gpu_runtime_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "Dockerfile").write_text(f"FROM {BASE_IMAGE}\n")
-    with DockerSandbox(
-        tmp_path, tag=f"lmr-author/test-gpus-{os.getpid()}:latest", build_args={}, gpus="all"
-    ) as box:
+    with DockerSandbox(tmp_path, tag="lmr-author/test-gpus:latest", build_args={}, gpus="all") as box:
         if shutil.which("nvidia-container-runtime"):
             assert box.prepare()["sandbox"] == "docker"
             return
