@@ -42,6 +42,12 @@ def dump(nodes: list[ast.stmt]) -> str:
     return ";".join(form(node) for node in nodes if not is_text(node))
 
 
+def are_same(some: list[ast.stmt], others: list[ast.stmt]) -> bool:
+    """Whether two lists of statements are the same code."""
+    both = [[node for node in nodes if not is_text(node)] for nodes in (some, others)]
+    return len(both[0]) == len(both[1]) and dump(both[0]) == dump(both[1])
+
+
 def pieces(nodes: list[ast.stmt]) -> Iterator[tuple[str, ast.AST]]:
     """(comparable form, node) of each simple statement and of the head of each compound one, in order."""
     for node in nodes:
@@ -189,6 +195,11 @@ def undefined_names(
     Args:
         scopes: names that enclosing functions bind.
     """
+    bound = bound_names(goal)
+    reads = (node for statement in statements(goal) for node in walk(statement) if isinstance(node, ast.Name))
+    read = dict.fromkeys(node.id for node in reads if isinstance(node.ctx, ast.Load) and node.id not in bound)
+    if read.keys() <= {"NotImplementedError"}:
+        return []
     star = any(
         isinstance(node, ast.ImportFrom) and any(name.name == "*" for name in node.names)
         for node in module.tree.body
@@ -201,22 +212,15 @@ def undefined_names(
     }
     elsewhere = _read_outside(module, goal) | called | (_names_in(golden) if golden is not None else set())
     # A variable of the golden that only the script below sets, with what the function returns, is none of the mask's.
-    lost = bound_names(golden) - bound_names(goal) if golden is not None else set()
-    known = (
-        bound_names(goal)
-        | module_names(module)
-        | scopes
-        | set(dir(builtins))
-        | {"__class__", "__file__", "__name__"}
-    ) - (lost & _variables(module))
-    found: dict[str, None] = {}
-    for statement in statements(goal):
-        for node in walk(statement):
-            if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load) or node.id in known:
-                continue
-            if not star or (certain is not None and (node.id in certain or node.id not in elsewhere)):
-                found[node.id] = None
-    return list(found)
+    lost = bound_names(golden) - bound if golden is not None else set()
+    known = module_names(module) | scopes | set(dir(builtins)) | {"__class__", "__file__", "__name__"}
+    known -= lost & _variables(module)
+    return [
+        name
+        for name in read
+        if name not in known
+        and (not star or (certain is not None and (name in certain or name not in elsewhere)))
+    ]
 
 
 def _names_in(node: ast.AST) -> set[str]:

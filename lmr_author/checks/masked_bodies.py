@@ -42,7 +42,7 @@ def _masked(one: Pair, golden: FunctionNode, goal: FunctionNode, target: TargetP
     ]
     return MaskedBody(
         qualname=target.qualname,
-        same=bodies.dump(bodies.statements(golden)) == bodies.dump(body),
+        same=bodies.are_same(bodies.statements(golden), body),
         kept=kept,
         total=total,
         undefined=undefined,

@@ -185,11 +185,11 @@ def _problem(one: Comparison, others: list[Comparison], names: frozenset[str]) -
     if not one.wanted:
         return "", ""
     shown = ast.unparse(one.left)[:60]
-    if form(one.left) == form(one.right) and not _calls(one.left):
+    same = form(one.left) == form(one.right)  # whatever its names stand for, they do on both sides
+    if same and not _calls(one.left):
         if any(isinstance(item, ast.Name) and item.id != "__name__" for item in walk(one.left)):
             return f"compares `{shown}` with itself", "compare it with the expected value"
         return "", ""
-    same = form(one.left) == form(one.right)  # whatever its names stand for, they do on both sides
     origin = one.origin(one.left)
     if not same and (not origin or origin != one.origin(one.right)):
         return "", ""
