@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import lru_cache
 
 from lmr_author.checks.syntax import dotted
 from lmr_author.source import children, form
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 Scope = dict[str, tuple[ast.expr, int] | None]
 
@@ -14,7 +17,7 @@ Scope = dict[str, tuple[ast.expr, int] | None]
 def assigned(node: ast.AST, outer: Scope) -> Scope:
     """Names with exactly one assignment in a scope (functions inside left out), with those of the outer one."""
     values: dict[str, list[tuple[ast.expr, int] | None]] = {}
-    own = list(own_nodes(node))
+    own = own_nodes(node)
     simple: set[int] = set()
     for item in own:
         if not isinstance(item, ast.Assign) or len(item.targets) != 1:
@@ -67,11 +70,14 @@ def _part(value: ast.expr, place: int) -> tuple[ast.expr, int]:
     return value, place
 
 
-def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """Everything of a scope but what is in functions and classes inside of it."""
-    stack = list(children(node))
+@lru_cache(maxsize=256)
+def own_nodes(node: ast.AST) -> tuple[ast.AST, ...]:
+    """Everything of a scope but what is in functions and classes inside of it, kept: it is asked for again."""
+    found: list[ast.AST] = []
+    stack = children(node)
     while stack:
         item = stack.pop()
-        yield item
-        if not isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
-            stack.extend(children(item))
+        found.append(item)
+        if not isinstance(item, _SCOPES):
+            stack += children(item)
+    return tuple(found)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from lmr_author import also_masked
@@ -92,51 +94,84 @@ def differences(
     before = _units(golden, {id(item.node) for item in ours})
     after = _units(goal, {id(item.node) for item in theirs})
     found = []
-    for name in before:
-        if name in after and before[name][0] != after[name][0]:
-            found.append((f"{name} changed", after[name][1]))
-        elif name not in after:
+    for name, unit in before.items():
+        if name not in after:
             found.append((f"{name} was removed", 0))
-    found += [(f"{name} was added", after[name][1]) for name in after if name not in before]
+        elif not unit.is_same(after[name]):
+            found.append((f"{name} changed", after[name].node.lineno))
+    found += [(f"{name} was added", unit.node.lineno) for name, unit in after.items() if name not in before]
     return found
 
 
-def _units(module: Module, targets: set[int]) -> dict[str, tuple[str, int]]:
+@dataclass(frozen=True)
+class _Unit:
+    """A comparable part of a module: a function, a class's own head, a statement.
+
+    Attributes:
+        node: where it stands.
+        lines: its source; None where a target, which does not count, is in it. The same source is the same code.
+        targets: of the module, by their identity.
+    """
+
+    node: ast.stmt
+    lines: tuple[str, ...] | None
+    targets: frozenset[int]
+
+    @cached_property
+    def form(self) -> str:
+        """Equal for equal code."""
+        if isinstance(self.node, ast.ClassDef):
+            return ";".join(
+                form(item) for item in (*self.node.bases, *self.node.keywords, *self.node.decorator_list)
+            )
+        return _dump_without(self.node, self.targets)
+
+    def is_same(self, other: _Unit) -> bool:
+        """Whether it is the same code, wherever it stands."""
+        return (self.lines is not None and self.lines == other.lines) or self.form == other.form
+
+
+def _units(module: Module, targets: set[int]) -> dict[str, _Unit]:
     """Comparable parts of a module: each function, each class's own head and statements, the top level."""
-    units: dict[str, tuple[str, int]] = {}
-    _collect(module.tree.body, "", targets, units)
+    units: dict[str, _Unit] = {}
+    _collect(module, module.tree.body, "", frozenset(targets), units)
     return units
 
 
-def _collect(body: list[ast.stmt], prefix: str, targets: set[int], units: dict[str, tuple[str, int]]) -> None:
-    loose: dict[str, int] = {}
+def _collect(
+    module: Module, body: list[ast.stmt], prefix: str, targets: frozenset[int], units: dict[str, _Unit]
+) -> None:
     for node in body:
         if id(node) in targets:
             continue
         if isinstance(node, ast.ClassDef):
-            head = [form(item) for item in [*node.bases, *node.keywords, *node.decorator_list]]
-            _add(units, f"the head of class {prefix}{node.name}", ";".join(head), node.lineno)
-            _collect(node.body, f"{prefix}{node.name}.", targets, units)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            _add(units, f"{prefix}{node.name}", _dump_without(node, targets), node.lineno)
+            _add(units, f"the head of class {prefix}{node.name}", _Unit(node, None, targets))
+            _collect(module, node.body, f"{prefix}{node.name}.", targets, units)
+            continue
+        has_target = any(id(item) in targets for item in walk(node))
+        unit = _Unit(node, None if has_target else _lines(module, node), targets)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            _add(units, f"{prefix}{node.name}", unit)
         else:
-            text = _dump_without(node, targets)
-            loose[text] = node.lineno
-            _add(
-                units, f"`{_first_line(node)}`" + (f" in {prefix[:-1]}" if prefix else ""), text, node.lineno
-            )
+            _add(units, f"`{_first_line(node)}`" + (f" in {prefix[:-1]}" if prefix else ""), unit)
 
 
-def _add(units: dict[str, tuple[str, int]], name: str, text: str, line: int) -> None:
+def _lines(module: Module, node: ast.stmt) -> tuple[str, ...]:
+    """The lines on which a statement stands, with its decorators."""
+    first = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", ()))])
+    return tuple(module.line_text(number) for number in range(first, (node.end_lineno or node.lineno) + 1))
+
+
+def _add(units: dict[str, _Unit], name: str, unit: _Unit) -> None:
     number = 1
     key = name
     while key in units:
         number += 1
         key = f"{name} #{number}"
-    units[key] = (text, line)
+    units[key] = unit
 
 
-def _dump_without(node: ast.stmt, targets: set[int]) -> str:
+def _dump_without(node: ast.stmt, targets: Set[int]) -> str:
     inner = [item for item in walk(node) if id(item) in targets]
     if not inner:
         return form(node)
