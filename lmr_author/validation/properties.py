@@ -82,7 +82,8 @@ def _paper(view: TaskView) -> str:
 
 
 def _repository(view: TaskView) -> str:
-    count = sum(entry.kind == "file" and entry.suffix == ".py" for entry in view.repository_entries)
+    files = (entry for entry in view.repository_entries if entry.kind == "file" and entry.suffix == ".py")
+    count = sum(not view.in_repository(entry).startswith("unit_test/") for entry in files)
     return f"{count} Python files" if count > 1 else ""
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.checks import example_task
+from lmr_author.checks import example_task, example_texts
 from lmr_author.checks.registry import by_code
 from lmr_author.cli.render_findings import findings_text
 from lmr_author.taskdir import TaskDir
@@ -85,3 +85,14 @@ def test_an_evaluation_proves_by_running_until_the_task_changes(tmp_path: Path) 
     task.evaluation_path.write_text(json.dumps(evaluation))
     (task.root / "margin-ranking" / "README.md").write_text("changed\n")
     assert proven() == []
+
+
+def test_a_file_with_its_tests_is_no_repository(tmp_path: Path) -> None:
+    task = example_task.write(tmp_path)
+    repository = task.root / example_texts.REPOSITORY
+    for path in repository.rglob("*.py"):
+        if path.name != "losses.py" and path.parent.name != "unit_test":
+            path.unlink()
+    (repository / "unit_test" / "helper.py").write_text("VALUE = 1\n")
+
+    assert _held(task)["repository-level"] is False
