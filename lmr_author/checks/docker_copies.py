@@ -143,11 +143,12 @@ class SourcesExist(DockerCheck):
                 files = dockerfile.copied(view, [source])
                 present |= {entry.name for entry in files}
                 folder = dockerfile.in_context(source)
-                found = view.by_path.get(folder)
-                if not files and (found is None or found.kind != "folder") and folder not in ("", "."):
+                if not files and view.kind(folder) != "folder" and folder not in ("", "."):
                     missing.add(source.rpartition("/")[2])
                     names = [entry.relative for entry in view.entries if entry.relative.count("/") <= 2]
-                    what = "is left out by .dockerignore" if found else "does not exist in the task"
+                    what = (
+                        "is left out by .dockerignore" if view.kind(folder) else "does not exist in the task"
+                    )
                     yield self.at(
                         view,
                         instruction.line,

@@ -42,8 +42,7 @@ class DockerfileExists(Check):
                 if entry.kind == "file" and entry.name.lower() in ("dockerfile", "dockerfile.txt")
             ]
             close = f"move {elsewhere[0].relative} to Dockerfile" if elsewhere else hint
-            there = view.by_path.get("Dockerfile")
-            large = there is not None and there.kind == "file"
+            large = view.kind("Dockerfile") == "file"
             message = "the Dockerfile is too large to be one" if large else "the Dockerfile is missing"
             yield self.finding(view, message, hint if large else close, path="Dockerfile")
         elif not parsed.named("FROM"):

@@ -199,7 +199,7 @@ class OrdinaryFiles(Check):
 
     def run(self, view: TaskView) -> Iterator[Finding]:
         """One finding for each link that leads out or nowhere, each special file and each impossible name."""
-        root = os.path.realpath(view.task.root)
+        root = view.root
         for entry in view.entries:
             odd = _ODD.search(entry.name) is not None
             if entry.kind in ("file", "folder") and not odd:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from lmr_author.checks.reading import Reading
 from lmr_author.checks.syntax import dotted
-from lmr_author.source import FunctionNode, children, is_main_guard, nodes, walk
+from lmr_author.source import FunctionNode, children, is_main_guard, nodes, parameters, walk
 
 _CUDA = re.compile(r"^cuda(:\d+)?$")
 
@@ -34,17 +34,17 @@ def _moves(call: ast.Call, names: Mapping[str, ast.expr]) -> bool:
     values = [
         names.get(item.id, item) if isinstance(item, ast.Name) else item for item in (*call.args, *named)
     ]
-    texts = [value.value for value in values if isinstance(value, ast.Constant)]
-    return any(isinstance(text, str) and _CUDA.match(text) for text in texts)
+    return any(map(_names_gpu, values))
+
+
+def _names_gpu(node: ast.expr) -> bool:
+    """Whether an expression is ``"cuda"``, or ``"cuda:0"``."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and bool(_CUDA.match(node.value))
 
 
 def moves_by_default(function: FunctionNode, test: Reading) -> bool:
     """Whether a function moves something to the GPU that a parameter names by default, as a test leaves it to."""
-    gpus = {
-        name: value
-        for name, value in _left_to_defaults(function, test).items()
-        if isinstance(value, ast.Constant) and isinstance(value.value, str) and _CUDA.match(value.value)
-    }
+    gpus = {name: value for name, value in _left_to_defaults(function, test).items() if _names_gpu(value)}
     return bool(gpus) and any(_moves(node, gpus) for node in walk(function) if isinstance(node, ast.Call))
 
 
@@ -52,9 +52,7 @@ def _left_to_defaults(function: FunctionNode, test: Reading) -> dict[str, ast.ex
     """The parameters of a function that a test leaves to their defaults in one of its calls, with these defaults."""
     places = [item.arg for item in (*function.args.posonlyargs, *function.args.args)]
     own = places[:1] in (["self"], ["cls"])
-    defaults = dict(zip(reversed(places), reversed(function.args.defaults), strict=False))
-    named = zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
-    defaults |= {item.arg: value for item, value in named if value is not None}
+    defaults = {item.arg: value for item, value in parameters(function.args) if value is not None}
     found: set[str] = set()
     for _, call, name in test.calls:
         given = [item.arg for item in call.keywords]
@@ -108,13 +106,7 @@ def skipped(tree: ast.Module) -> int:
 def cuda_default(test: Reading) -> int:
     """The line of a command-line option whose default is the GPU; 0 if there is none."""
     for _, node, name in test.calls:
-        if name.rpartition(".")[2] == "add_argument":
-            defaults = [item.value for item in node.keywords if item.arg == "default"]
-            for value in defaults:
-                if (
-                    isinstance(value, ast.Constant)
-                    and isinstance(value.value, str)
-                    and _CUDA.match(value.value)
-                ):
-                    return node.lineno
+        named = name.rpartition(".")[2] == "add_argument"
+        if named and any(item.arg == "default" and _names_gpu(item.value) for item in node.keywords):
+            return node.lineno
     return 0

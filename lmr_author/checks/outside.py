@@ -15,7 +15,7 @@ from lmr_author.checks.lookup import function_names
 from lmr_author.checks.pairing import Pair, pairs
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Implementation
-from lmr_author.source import Definition, Module, form, walk
+from lmr_author.source import Definition, Module, first_line, form, walk
 
 
 def groups(view: TaskView) -> Iterator[tuple[Pair, list[Definition], list[Definition]]]:
@@ -158,8 +158,8 @@ def _collect(
 
 def _lines(module: Module, node: ast.stmt) -> tuple[str, ...]:
     """The lines on which a statement stands, with its decorators."""
-    first = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", ()))])
-    return tuple(module.line_text(number) for number in range(first, (node.end_lineno or node.lineno) + 1))
+    numbers = range(first_line(node), (node.end_lineno or node.lineno) + 1)
+    return tuple(module.line_text(number) for number in numbers)
 
 
 def _add(units: dict[str, _Unit], name: str, unit: _Unit) -> None:

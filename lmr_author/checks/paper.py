@@ -180,8 +180,7 @@ class RepositoryThere(Check):
             hint = did_you_mean(name, candidates) or (
                 f"did you mean {candidates[0]}?" if len(candidates) == 1 else "put the repository there"
             )
-            there = view.by_path.get(name.strip("/"))
-            kind = there.kind if there else ""
+            kind = view.kind(name.strip("/"))
             if kind == "folder":
                 hint = (
                     "it is probably a submodule link: clone the repository at its commit and copy its files"

@@ -107,13 +107,10 @@ def _bare_repositories(view: TaskView) -> set[str]:
     heads = [
         entry.folder for entry in view.repository_entries if entry.name == "HEAD" and entry.kind == "file"
     ]
-    parts = {
-        folder: [view.by_path.get(f"{folder}/{name}") for name in ("objects", "refs")] for folder in heads
-    }
     return {
         folder
-        for folder, found in parts.items()
-        if all(entry is not None and entry.kind == "folder" for entry in found)
+        for folder in heads
+        if view.kind(f"{folder}/objects") == view.kind(f"{folder}/refs") == "folder"
     }
 
 

@@ -78,6 +78,11 @@ class TaskView:
         """Everything in the task folder by its path."""
         return {entry.relative: entry for entry in self.entries if entry.kind != "closed"}
 
+    def kind(self, path: str) -> str:
+        """What lies at a path of the task folder, as ``Entry.kind``; "" when nothing does."""
+        entry = self.by_path.get(path)
+        return entry.kind if entry else ""
+
     @cached_property
     def repository_entries(self) -> tuple[Entry, ...]:
         """Everything in the repository folder; empty when there is none."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from lmr_author.environment.recipe import Download
 from lmr_author.processes import printable
-from lmr_author.source import is_main_guard
+from lmr_author.source import is_main_guard, parameters
 
 
 @dataclass(frozen=True)
@@ -146,11 +146,7 @@ def _constants(tree: ast.Module) -> dict[str, str]:
 
 def _defaults(arguments: ast.arguments) -> dict[str, str]:
     """Parameters with a string as default; a parameter without one hides a constant of its name."""
-    positional = [*arguments.posonlyargs, *arguments.args]
-    values: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults))
-    pairs = [*zip(positional, [*values, *arguments.defaults], strict=True)]
-    pairs += zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-    return {parameter.arg: _string(value) for parameter, value in pairs}
+    return {parameter.arg: _string(value) for parameter, value in parameters(arguments)}
 
 
 def _fetched(

@@ -99,12 +99,6 @@ def suites(node: ast.AST, owners: tuple[ast.AST, ...] = ()) -> Iterator[Suite]:
         ]
 
 
-def first_line(statement: ast.stmt) -> int:
-    """The line a statement begins on, its decorators included."""
-    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
-    return min([statement.lineno, *(item.lineno for item in decorators)])
-
-
 def last_line(module: source.Module, statement: ast.stmt) -> int:
     """The line a statement ends on; a backslash behind it takes the next line along."""
     line = statement.end_lineno or statement.lineno
@@ -127,10 +121,14 @@ def is_docstring(suite: Suite, statement: ast.stmt) -> bool:
 
 def _covered(module: source.Module, suite: Suite, start: int, end: int) -> Block | None:
     """The block of a suite that a range covers exactly, or None."""
-    met = [item for item in suite.statements if first_line(item) <= end and last_line(module, item) >= start]
+    met = [
+        item
+        for item in suite.statements
+        if source.first_line(item) <= end and last_line(module, item) >= start
+    ]
     if not met:
         return None
-    first, last = first_line(met[0]), last_line(module, met[-1])
+    first, last = source.first_line(met[0]), last_line(module, met[-1])
     backslash = last == end + 1 and not module.line_text(last).strip()
     if first < start or (last > end and not backslash):
         return None
@@ -144,7 +142,7 @@ def _covered(module: source.Module, suite: Suite, start: int, end: int) -> Block
 
 def _begins_line(module: source.Module, statement: ast.stmt) -> bool:
     """Whether nothing stands in front of a statement on its first line."""
-    line = first_line(statement)
+    line = source.first_line(statement)
     column = 0 if getattr(statement, "decorator_list", ()) else statement.col_offset
     return not module.text[module.line_start(line) : module.offset(line, column)].strip()
 
@@ -185,12 +183,12 @@ def _nearest(module: source.Module, start: int, end: int) -> tuple[int, int] | N
         starts = [item for item in usable if _begins_line(module, item)]
         if not starts:
             continue
-        first = min(starts, key=lambda item: abs(first_line(item) - start))
+        first = min(starts, key=lambda item: abs(source.first_line(item) - start))
         ends = [item for item in usable[usable.index(first) :] if _ends_line(module, item)]
         if not ends:
             continue
         last = min(ends, key=lambda item: abs(last_line(module, item) - end))
-        top, bottom = first_line(first), last_line(module, last)
+        top, bottom = source.first_line(first), last_line(module, last)
         distance = abs(top - start) + abs(bottom - end)
         if best is None or distance < best[0]:
             best = (distance, top, bottom)

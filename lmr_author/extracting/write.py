@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from lmr_author import source
 from lmr_author.errors import SourceError, TargetError
-from lmr_author.extracting.selection import Block, first_line, last_line
+from lmr_author.extracting.selection import Block, last_line
 from lmr_author.source.module import NEWLINE
 
 WIDTH = 100
@@ -74,12 +74,12 @@ def _place(module: source.Module, block: Block, plan: Plan) -> int:
     if plan.receiver:
         method, owner = block.scope, block.scopes[-2]
         assert isinstance(method, ast.stmt) and isinstance(owner, ast.ClassDef)
-        line, floor, siblings = first_line(method), _header_end(owner), owner.body
+        line, floor, siblings = source.first_line(method), _header_end(owner), owner.body
     else:
-        line, floor, siblings = first_line(block.top_level), 0, module.tree.body
+        line, floor, siblings = source.first_line(block.top_level), 0, module.tree.body
         if block.top_level is block.statements[0]:
             line = block.start
-    floor = max([floor, *(last_line(module, item) for item in siblings if first_line(item) < line)])
+    floor = max([floor, *(last_line(module, item) for item in siblings if source.first_line(item) < line)])
     indent = _indent_of(module.line_text(line))
     top = line
     while top - 1 > floor and module.line_text(top - 1).startswith(indent + "#"):
@@ -125,7 +125,7 @@ def _function(module: source.Module, block: Block, plan: Plan, base: str) -> byt
 
 def _moved(module: source.Module, block: Block, indent: str) -> list[bytes]:
     """The lines of the block, re-indented but for those that begin inside a string."""
-    old = _indent_of(module.line_text(first_line(block.statements[0])))
+    old = _indent_of(module.line_text(source.first_line(block.statements[0])))
     starts, strings = _statement_starts_and_strings(module)
     moved = []
     for number in range(block.start, block.end + 1):
@@ -181,7 +181,7 @@ def _tokens(module: source.Module) -> list[tokenize.TokenInfo]:
 def _unit(module: source.Module, block: Block) -> str:
     """One step of indentation, as the statement around the block or the file uses it."""
     fallback = ""
-    first, last = first_line(block.top_level), last_line(module, block.top_level)
+    first, last = source.first_line(block.top_level), last_line(module, block.top_level)
     for token in _tokens(module):
         if token.type == tokenize.INDENT:
             fallback = fallback or token.string
@@ -192,7 +192,7 @@ def _unit(module: source.Module, block: Block) -> str:
 
 def _call(module: source.Module, block: Block, plan: Plan) -> str:
     """The statement that stands in place of the block; its last line ends where the block's did."""
-    indent = _indent_of(module.line_text(first_line(block.statements[0])))
+    indent = _indent_of(module.line_text(source.first_line(block.statements[0])))
     targets = ", ".join(plan.outputs)
     name = f"{plan.receiver}.{plan.name}" if plan.receiver else plan.name
     word = "await " if plan.is_async else "yield from " if plan.yields else ""

@@ -15,7 +15,7 @@ from lmr_author.leaks import tokens
 from lmr_author.leaks.statements import Statement, of_function, token_weight
 from lmr_author.leaks.words import searched
 from lmr_author.model import Implementation
-from lmr_author.source import FunctionNode, Module, walk
+from lmr_author.source import FunctionNode, Module, first_line, walk
 
 LEAST_WEIGHT = 2.5
 """Functions that tell less than this (``return self.x``) are no solution that could leak."""
@@ -203,12 +203,11 @@ def solution(
         token[1:] for token in (rare if len(rare) >= 4 else outer)
     } - own  # a copy may call these otherwise
     local = {name for item in statements for name in item.names}
-    first = min([node.lineno, *(item.lineno for item in node.decorator_list)])
     last = node.end_lineno or node.lineno
     return Solution(
         implementation,
         qualname,
-        "\n".join(golden.line_text(number) for number in range(first, last + 1)),
+        "\n".join(golden.line_text(number) for number in range(first_line(node), last + 1)),
         tuple(statements),
         frozenset(_telling_lines(golden, node)),
         _words(outer),

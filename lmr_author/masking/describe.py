@@ -107,13 +107,10 @@ def _parameters(definition: source.Definition) -> list[tuple[str, str, str]]:
     node = definition.node
     assert not isinstance(node, ast.ClassDef)
     arguments = node.args
-    ordered = [*arguments.posonlyargs, *arguments.args]
-    missing: list[ast.expr | None] = [None] * (len(ordered) - len(arguments.defaults))
-    pairs = list(zip(ordered, [*missing, *arguments.defaults], strict=True))
+    pairs = source.parameters(arguments)
     static = any(ast.unparse(item) == "staticmethod" for item in node.decorator_list)
     if definition.class_name and "." not in definition.function_name and not static:
-        pairs = pairs[1:]
-    pairs += list(zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True))
+        pairs = pairs[1:] if arguments.posonlyargs or arguments.args else pairs
     pairs += [(item, None) for item in (arguments.vararg, arguments.kwarg) if item is not None]
     return [(item.arg, _source(item.annotation), one_line(_source(default))) for item, default in pairs]
 
@@ -149,7 +146,7 @@ def _class_documented(module: source.Module, definition: source.Definition) -> D
 def _comment_above(module: source.Module, definition: source.Definition) -> str:
     """Comment lines directly above a function and its decorators, as one text; "" when there are none."""
     node = definition.node
-    line = min([node.lineno, *(item.lineno for item in node.decorator_list)]) - 1
+    line = source.first_line(node) - 1
     texts: list[str] = []
     while line >= 1 and module.line_text(line).strip().startswith("#"):
         texts.insert(0, module.line_text(line).strip().lstrip("#!").strip())

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from lmr_author import source
+
 
 @dataclass(frozen=True)
 class Parameters:
@@ -23,16 +25,11 @@ class Parameters:
 
 def parameters_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Parameters:
     """Read a function's defaults, and the texts that its parameters stand for."""
-    arguments = function.args
-    plain = [*arguments.posonlyargs, *arguments.args]
-    pairs: list[tuple[ast.arg, ast.expr | None]] = list(
-        zip(plain[len(plain) - len(arguments.defaults) :], arguments.defaults, strict=True)
-    )
-    pairs += list(zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True))
+    pairs = source.parameters(function.args)
     defaults = {item.arg: value.value for item, value in pairs if isinstance(value, ast.Constant)}
-    names = {item.arg for item in [*plain, *arguments.kwonlyargs]}
+    names = {item.arg for item, _ in pairs}
     choices: dict[str, dict[str, None]] = {}
-    for item in [*plain, *arguments.kwonlyargs]:
+    for item, _ in pairs:
         if item.annotation is not None and "Literal" in ast.unparse(item.annotation):
             choices.setdefault(item.arg, {}).update(_texts(item.annotation))
     for node in ast.walk(function):

@@ -13,7 +13,7 @@ from __future__ import annotations
 from lmr_author.source.module import Definition, DefinitionNode, FunctionNode, Module
 from lmr_author.source.regions import Region, outside, region, region_bytes, splice, splice_regions
 from lmr_author.source.targets import find, is_generator, matching, methods, number, suggestion
-from lmr_author.source.tree import children, form, is_main_guard, nodes, walk
+from lmr_author.source.tree import children, first_line, form, is_main_guard, nodes, parameters, walk
 
 __all__ = [
     "Definition",
@@ -23,6 +23,7 @@ __all__ = [
     "Region",
     "children",
     "find",
+    "first_line",
     "form",
     "is_generator",
     "is_main_guard",
@@ -31,6 +32,7 @@ __all__ = [
     "nodes",
     "number",
     "outside",
+    "parameters",
     "region",
     "region_bytes",
     "splice",

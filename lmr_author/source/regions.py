@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from lmr_author.errors import SourceError, TargetError
 from lmr_author.source.module import NEWLINE, Definition, FunctionNode, Module
+from lmr_author.source.tree import first_line
 
 _TYPE_COMMENT = re.compile(r"#\s*type:\s*\(")
 
@@ -44,14 +45,14 @@ def region(module: Module, definition: Definition) -> Region:
     if isinstance(node, ast.ClassDef):
         raise TargetError(f"{definition.qualname} in {module.name} is a class", "name one of its methods")
     first, last = node.body[0], node.body[-1]
-    first_line = min([first.lineno, *(item.lineno for item in getattr(first, "decorator_list", []))])
+    start_line = first_line(first)
     colon_line, colon_end = _header_end(module, node, first)
     rest = module.line_text(colon_line)[colon_end - module.line_start(colon_line) :]
     block = not rest.strip() or rest.lstrip().startswith("#")
     own_indent = _indent_of(module.line_text(node.lineno))
     end, end_line = _statement_end(module, last)
     if block:
-        indent = _indent_of(module.line_text(first_line))
+        indent = _indent_of(module.line_text(start_line))
     else:
         indent = own_indent + ("\t" if "\t" in own_indent else "    ")
     end = _with_trailing_comments(module, end, end_line, _width(own_indent))
@@ -62,7 +63,7 @@ def region(module: Module, definition: Definition) -> Region:
         indent=indent,
         newline=_newline_after(module, colon_line),
         docstring=_docstring_source(module, node),
-        type_comment=_type_comment(module, colon_line, first_line) if block else None,
+        type_comment=_type_comment(module, colon_line, start_line) if block else None,
     )
 
 
@@ -119,8 +120,9 @@ def _header_end(module: Module, node: FunctionNode, first: ast.stmt) -> tuple[in
     """Line of the header's colon, and the offset behind it."""
     start = module.offset(node.lineno, node.col_offset)
     decorators = getattr(first, "decorator_list", [])
-    stop_line = min([first.lineno, *(item.lineno for item in decorators)])
-    stop = module.line_start(stop_line) if decorators else module.offset(first.lineno, first.col_offset)
+    stop = (
+        module.line_start(first_line(first)) if decorators else module.offset(first.lineno, first.col_offset)
+    )
     lines = [piece + "\n" for piece in NEWLINE.split(module.text[start:stop])]
     depth, found = 0, (0, 0)
     try:
@@ -176,8 +178,8 @@ def _docstring_source(module: Module, node: FunctionNode) -> str | None:
     return module.text[module.offset(first.lineno, first.col_offset) : module.offset(end_line, end_column)]
 
 
-def _type_comment(module: Module, colon_line: int, first_line: int) -> str | None:
-    for number in range(colon_line + 1, first_line):
+def _type_comment(module: Module, colon_line: int, start_line: int) -> str | None:
+    for number in range(colon_line + 1, start_line):
         text = module.line_text(number).strip()
         if _TYPE_COMMENT.match(text):
             return text

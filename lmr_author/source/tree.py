@@ -68,6 +68,22 @@ def nodes(tree: ast.AST) -> tuple[ast.AST, ...]:
     return tuple(walk(tree))
 
 
+def first_line(statement: ast.stmt) -> int:
+    """The line a statement begins on, its decorators included."""
+    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
+    return min([statement.lineno, *(item.lineno for item in decorators)])
+
+
+def parameters(arguments: ast.arguments) -> list[tuple[ast.arg, ast.expr | None]]:
+    """Every named parameter in its order, with its default; None where it has none."""
+    positional = [*arguments.posonlyargs, *arguments.args]
+    required: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults))
+    return [
+        *zip(positional, [*required, *arguments.defaults], strict=True),
+        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
+    ]
+
+
 def is_main_guard(node: ast.AST) -> TypeGuard[ast.If]:
     """Whether it is ``if __name__ == "__main__":``, also with a further condition, or misspelt as ``"main"``.
 

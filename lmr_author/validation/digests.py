@@ -42,7 +42,7 @@ def content(view: TaskView) -> str:
 
     What is read for it is held by the view: the checks that follow read nothing twice, and see what was digested.
     """
-    root = view.task.root.resolve()
+    root = Path(view.root)
     digest = hashlib.sha256(os.fsencode(root.name))
     for entry in view.entries:
         digest.update(b"\n" + os.fsencode(entry.relative) + b"\0")

@@ -50,7 +50,7 @@ def preview(item: Chosen, notes: MaskNotes) -> str:
         for one in module.definitions
         if (one.qualname, one.nth) == (item.definition.qualname, item.definition.nth)
     )
-    first = min([now.line, *(decorator.lineno for decorator in now.node.decorator_list)])
+    first = source.first_line(now.node)
     lines = {number: module.line_text(number) for number in range(first, now.end_line + 1)}
     own = now.node.body[0] if item.definition.docstring is not None else None
     if own is not None and own.end_lineno and own.end_lineno > own.lineno:

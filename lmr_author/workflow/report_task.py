@@ -25,7 +25,7 @@ from lmr_author.reporting.model import (
     TargetView,
     TaskPage,
 )
-from lmr_author.source import Definition, Module
+from lmr_author.source import Definition, Module, first_line
 from lmr_author.suggesting.passages import FunctionWords, passages
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow import report_records as records
@@ -125,7 +125,7 @@ def _code(module: Module | None, definition: Definition | None, name: str) -> Co
     """A definition with its decorators, as it stands in its file."""
     if module is None or definition is None:
         return None
-    first = min([definition.line, *(item.lineno for item in definition.node.decorator_list)])
+    first = first_line(definition.node)
     lines = [module.line_text(number) for number in range(first, definition.end_line + 1)]
     return Code(name, first, "\n".join(lines))
 

@@ -6,7 +6,8 @@ import ast
 from random import Random
 
 from lmr_author import source
-from lmr_author.extracting.selection import Suite, first_line, last_line, suites
+from lmr_author.extracting.selection import Suite, last_line, suites
+from lmr_author.source import first_line
 
 LENGTHS = (0, 0, 1, 2, 3, 5, 9, 15)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from lmr_author.evaluation.candidates.answer import Parsed
 from lmr_author.evaluation.candidates.shifting import shifted
-from lmr_author.source import Definition, Module
+from lmr_author.source import Definition, Module, first_line
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -241,7 +241,7 @@ def _holds(item: ast.stmt, own: set[int]) -> bool:
 
 def _source(module: Module, item: ast.stmt) -> str:
     """A statement's source, not indented."""
-    line = min([item.lineno, *(one.lineno for one in getattr(item, "decorator_list", []))])
+    line = first_line(item)
     text = module.line_text(line)
     indent = text[: len(text) - len(text.lstrip(" \t"))]
     start = module.line_start(line) + len(indent)

@@ -15,7 +15,16 @@ from lmr_author.evaluation.candidates.answer import Invalid, Parsed, parsed
 from lmr_author.evaluation.candidates.extras import Extras, collect
 from lmr_author.evaluation.candidates.shifting import shifted
 from lmr_author.model import Target
-from lmr_author.source import Definition, Module, find, matching, region, region_bytes, splice_regions
+from lmr_author.source import (
+    Definition,
+    Module,
+    find,
+    first_line,
+    matching,
+    region,
+    region_bytes,
+    splice_regions,
+)
 
 
 @dataclass(frozen=True)
@@ -153,7 +162,7 @@ def _fit_body(found: Parsed, place: Place) -> Fitted:
         raise Invalid(f"the answer does not define {names}" + (f", but {defined}" if defined else ""))
     where = region(goal, target)
     first, module = found.statements[0], found.module
-    line = min([first.lineno, *(item.lineno for item in getattr(first, "decorator_list", []))])
+    line = first_line(first)
     start = module.line_start(line)
     text = module.line_text(line)
     old = text[: len(text) - len(text.lstrip(" \t"))]
@@ -208,7 +217,7 @@ def _inserted(module: Module, target: Definition, texts: Sequence[str], *, top: 
         node = next(
             item for item in module.tree.body if item.lineno <= definition.line <= (item.end_lineno or 0)
         )
-    line = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", []))])
+    line = first_line(node)
     header = module.line_text(line)
     indent = "" if top else header[: len(header) - len(header.lstrip(" \t"))]
     newline = region(module, definition).newline

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from lmr_author.evaluation.mutants.equivalent import called, commutes, is_default
 from lmr_author.evaluation.mutants.flow import first_statement, line_break
 from lmr_author.evaluation.mutants.operator import Code, Edit, Operator
+from lmr_author.source import parameters
 
 EXCHANGED_CALLS = {
     "mean": "sum", "sum": "mean", "max": "min", "min": "max", "amax": "amin", "amin": "amax",
@@ -195,19 +196,9 @@ class IgnoredParameter(Operator):
         """Set a parameter with a constant default to it at the start of the body."""
         if node is not code.function:
             return
-        arguments = code.function.args
-        positional = [*arguments.posonlyargs, *arguments.args]
-        pairs = list(
-            zip(positional[len(positional) - len(arguments.defaults) :], arguments.defaults, strict=True)
-        )
-        pairs += [
-            (item, default)
-            for item, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-            if default is not None
-        ]
         first = first_statement(code.function)
         read = {item.id for item in ast.walk(code.function) if isinstance(item, ast.Name)}
-        for item, default in pairs:
+        for item, default in parameters(code.function.args):
             if first is not None and item.arg in read and isinstance(default, ast.Constant | ast.UnaryOp):
                 indent = line_break(code, first)
                 yield Edit(
