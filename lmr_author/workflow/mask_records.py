@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -55,30 +56,41 @@ def keep_record(
 
 
 def _place(task: TaskDir, implementation: Implementation) -> Path:
-    """The file of a target's record: that of its earlier one, else a free one. Numbers are given anew, targets stay."""
-    number, taken = implementation.index, _records(task)
-    for path in taken:
-        if Implementation.from_json(files.read_object_or_empty(path)).target == implementation.target:
-            return path
-    while (path := task.removed_folder / f"implementation-{number}.json") in taken:
+    """The file of a target's record: that of its earlier one, else a free one. Numbers are given anew, targets stay.
+
+    A damaged record is nobody's here: it stays as it is, and does not keep anybody from unmasking.
+    """
+    found = _record_of(task, implementation.target, files.read_object_or_empty)
+    if found is not None:
+        return found[0]
+    number = implementation.index
+    while (path := task.removed_folder / f"implementation-{number}.json").exists():
         number += 1
     return path
 
 
-def _records(task: TaskDir) -> list[Path]:
-    return sorted(task.removed_folder.glob("implementation-*.json"))
-
-
 def earlier(task: TaskDir, target: Target) -> Earlier:
-    """What an implementation that was unmasked before had, if there is one with the same target."""
-    for path in _records(task):
-        data = files.read_json(path)
-        if isinstance(data, dict) and Implementation.from_json(data).target == target:
-            entry = Implementation.from_json(data)
-            return Earlier(
-                entry.instruction, entry.category, entry.retrieval_context, _notes(data.get(NOTES))
-            )
-    return Earlier()
+    """What an implementation that was unmasked before had, if there is one with the same target.
+
+    Raises LmrError for a damaged record: it may be the one that is looked for.
+    """
+    found = _record_of(task, target, files.read_object_to_change)
+    if found is None:
+        return Earlier()
+    record = found[1]
+    entry = Implementation.from_json(record)
+    return Earlier(entry.instruction, entry.category, entry.retrieval_context, _notes(record.get(NOTES)))
+
+
+def _record_of(
+    task: TaskDir, target: Target, read: Callable[[Path], dict[str, Any]]
+) -> tuple[Path, dict[str, Any]] | None:
+    """The record of a target, and its file. What becomes of damaged ones is for ``read`` to say."""
+    for path in sorted(task.removed_folder.glob("implementation-*.json")):
+        record = read(path)
+        if Implementation.from_json(record).target == target:
+            return path, record
+    return None
 
 
 def _read(
