@@ -128,7 +128,7 @@ def meant(repository: Path, target: Target, found: Sequence[Implementation]) -> 
 
 
 def python_files(repository: Path) -> Iterator[Path]:
-    """The Python files of a repository, without links, tests made by us, and oversized ones."""
+    """The Python files of a repository, ``unit_test/`` included; no links, and none above ``MAX_SOURCE``."""
     for path in files.walk(repository):
         if path.suffix == ".py" and path.stat().st_size <= MAX_SOURCE:
             yield path
