@@ -36,6 +36,8 @@ class Data:
 LEFT_OUT = frozenset({UNIT_TEST, ".git", "node_modules", "site-packages", "build"})
 MOST_BYTES = 2_000_000
 """Larger files are no tests written by hand."""
+REQUEST = "request.json"
+"""What a module of the probe is to call, in the folder that it is given."""
 
 
 def from_tests(implementation: Implementation, repository: Path, options: Sequence[str]) -> Driver:
@@ -107,20 +109,12 @@ def from_examples(
             ) from error
     folder = work / "examples"
     folder.mkdir()
-    folder.chmod(0o755)
-    path = folder / "examples.json"
     request: dict[str, Any] = {"goal_file": implementation.goal_file, "examples": list(examples)}
     if fixtures is not None:
         shutil.copyfile(fixtures, folder / fixtures.name)
-        (folder / fixtures.name).chmod(0o644)
         request["fixtures"] = fixtures.name
-    path.write_text(json.dumps(request), "utf-8")
-    path.chmod(0o644)
     shown = [word for text in examples for word in ("--from-example", text)]
-    mount = Mount(folder, DRIVER)
-    return Driver(
-        ("-m", "lmr_probe.examples", f"{DRIVER}/{path.name}"), (mount,), ("lmr-author", "record", *shown)
-    )
+    return _driver("lmr_probe.examples", folder, request, shown)
 
 
 def from_inputs(
@@ -151,14 +145,7 @@ def from_inputs(
     if plan.helpers.fixtures is not None:
         shutil.copyfile(plan.helpers.fixtures, folder / plan.helpers.fixtures.name)
         request["fixtures"] = plan.helpers.fixtures.name
-    (folder / "request.json").write_text(json.dumps(request), "utf-8")
-    for path in [folder, *folder.rglob("*")]:
-        path.chmod(0o755 if path.is_dir() else 0o644)
-    return Driver(
-        ("-m", "lmr_probe.calling", f"{DRIVER}/request.json"),
-        (Mount(folder, DRIVER),),
-        ("lmr-author", "record", *shown),
-    )
+    return _driver("lmr_probe.calling", folder, request, shown)
 
 
 def from_data(implementation: Implementation, data: Data, here: Path, work: Path) -> Driver:
@@ -188,15 +175,23 @@ def from_data(implementation: Implementation, data: Data, here: Path, work: Path
         "map": dict(_mapped(text) for text in data.mapping),
         "pickle": data.allow_pickle,
     }
-    (folder / "request.json").write_text(json.dumps(request), "utf-8")
-    for path in [folder, *folder.rglob("*")]:
-        path.chmod(0o755 if path.is_dir() else 0o644)
     shown = [word for path in data.files for word in ("--import", path.name)]
     shown += [word for text in data.mapping for word in ("--map", text)]
+    return _driver("lmr_probe.given", folder, request, shown)
+
+
+def _driver(module: str, folder: Path, request: Mapping[str, Any], shown: Sequence[str]) -> Driver:
+    """A module of the probe that carries out a request; every user may read what lies in the request's folder.
+
+    Args:
+        folder: a folder of ours, with the files that the request names.
+        shown: how the request came about, as the command line says it.
+    """
+    (folder / REQUEST).write_text(json.dumps(request), "utf-8")
+    for path in [folder, *folder.rglob("*")]:
+        path.chmod(0o755 if path.is_dir() else 0o644)
     return Driver(
-        ("-m", "lmr_probe.given", f"{DRIVER}/request.json"),
-        (Mount(folder, DRIVER),),
-        ("lmr-author", "record", *shown),
+        ("-m", module, f"{DRIVER}/{REQUEST}"), (Mount(folder, DRIVER),), ("lmr-author", "record", *shown)
     )
 
 

@@ -72,12 +72,12 @@ class Golden:
     ) -> replaying.Replay:
         """Replay calls, named by their number. Raises SandboxError."""
         cases = tuple(str(number) for number in numbers)
-        left = None
+        custom = None
         if self.helpers.checkers is not None and self.functions:
-            left = judging.Judging(
+            custom = judging.Judging(
                 self.helpers.checkers, self.plan.recording, dict.fromkeys(cases, self.functions)
             )
-        plan = replace(self.plan, cases=cases, judging=left, fixtures=self.helpers.fixtures)
+        plan = replace(self.plan, cases=cases, judging=custom, fixtures=self.helpers.fixtures)
         if case_seconds is not None:
             plan = replace(plan, case_seconds=case_seconds)
         return replaying.replay(

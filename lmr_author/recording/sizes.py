@@ -41,7 +41,7 @@ def too_much(call: Call, room: Room) -> str:
     shapes = _shapes(", ".join(f"{name}: {text}" for name, text in call.summary.items()))
     size = call.stored
     told = advice(size, room.left // 3, shapes).partition("; or raise")[0].partition(", or raise")[0]
-    others = "".join(f", {megabytes(size)} of it taken by {name}" for name, size in room.taken.items())
+    others = "".join(f", {megabytes(taken)} of it taken by {name}" for name, taken in room.taken.items())
     enough = math.ceil((room.total + size) / 2**20)
     return (
         f"{megabytes(size)} beside the others, and the task has {megabytes(room.total)} in all{others}; "
