@@ -25,6 +25,9 @@ INPUTS = f"{PROBE_ROOT}/job"
 HEAVY = ("numpy", "torch")
 """Libraries worth importing once for all versions."""
 
+BATCH_BYTES = 96 * 2**20
+"""Outcomes that one run may send back, in bytes, judged by what was recorded."""
+
 
 @dataclass(frozen=True)
 class Variant:

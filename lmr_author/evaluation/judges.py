@@ -16,8 +16,6 @@ from lmr_author.recorded import Recording
 MASK_ERROR = "NotImplementedError"
 BATCH = 100
 """Versions judged in one run of the sandbox."""
-BATCH_BYTES = 96 * 2**20
-"""Outcomes that one run may send back, in bytes, judged by what was recorded."""
 
 Done = Callable[[int], None]
 
@@ -104,7 +102,7 @@ class RecordingJudge(Judge):
         size = sum(case.bytes for case in self.recording.cases) or 1
         verdicts: dict[str, Verdict] = {}
         waiting = iter(sources.items())
-        while batch := list(itertools.islice(waiting, max(1, min(BATCH, BATCH_BYTES // size)))):
+        while batch := list(itertools.islice(waiting, max(1, min(BATCH, replaying.BATCH_BYTES // size)))):
             variants = [replaying.Variant(name, data, line) for name, data in batch]
             result = replaying.replay(self.bench.sandbox, tree, self.bench.inside, plan, variants)
             verdicts |= {name: self._verdict(result, name) for name, _ in batch}

@@ -21,8 +21,6 @@ SECONDS = 90.0
 """What trying them may take, by the golden's own times."""
 OVERHEAD = 0.3
 """Seconds that starting a version takes."""
-BATCH_BYTES = 96 * 2**20
-"""Outcomes that one run may send back, in bytes, judged by what was recorded."""
 
 
 @dataclass(frozen=True)
@@ -141,6 +139,6 @@ def _affordable(rest: Sequence[Proven], versions: int) -> list[Proven]:
 
 def _batches(versions: Sequence[replaying.Variant], size: int) -> Iterator[Sequence[replaying.Variant]]:
     """Versions in runs whose outcomes stay small enough."""
-    step = max(1, min(50, BATCH_BYTES // max(1, size)))
+    step = max(1, min(50, replaying.BATCH_BYTES // max(1, size)))
     for start in range(0, len(versions), step):
         yield versions[start : start + step]
