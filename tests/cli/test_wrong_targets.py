@@ -1,0 +1,179 @@
+"""Targets that cannot be masked: one ``error:``, one ``hint:``, and every file as it was."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lmr_author.taskdir import TaskDir
+from tests.cli.conftest import HINGE
+from tests.cli.program import refuse, succeed
+
+USAGE, EXPECTED = 2, 3
+
+
+def mask(task: TaskDir, target: str, *more: str, code: int = EXPECTED) -> tuple[str, str]:
+    return refuse(code, "mask", target, *more, "--no-input", cwd=task.root)
+
+
+@pytest.mark.parametrize(
+    ("target", "error", "hint"),
+    [
+        ("pkg/losses.py::hing", "hing", "did you mean hinge"),
+        ("pkg/loses.py::hinge", "no file 'pkg/loses.py'", "did you mean pkg/losses.py::hinge"),
+        ("run.py::hinge", "hinge", "did you mean pkg/losses.py::hinge"),
+        ("pkg/losses.py::Metre.add", "Metre.add", "did you mean Meter.add"),
+        ("README.md::title", "not a Python file", ".py file"),
+        ("../../outside.py::f", "outside", ""),
+        ("/etc/passwd::root", "", ""),
+    ],
+)
+def test_a_target_that_does_not_exist(target: str, error: str, hint: str, fresh: TaskDir) -> None:
+    said, todo = mask(fresh, target)
+    assert error in said
+    assert hint.replace("did you mean ", "") in todo and ("did you mean" in todo) == ("did you mean" in hint)
+
+
+def test_an_ambiguous_target(fresh: TaskDir) -> None:
+    path = fresh.root / "small-repo" / "pkg" / "twice.py"
+    path.write_text("def same(x):\n    return x + 1\n\n\ndef same(x):\n    return x + 2\n")
+    error, hint = mask(fresh, "pkg/twice.py::same")
+    assert "defined 2 times" in error and "pkg/twice.py::same#1" in hint
+    succeed("mask", "pkg/twice.py::same#2", "--no-input", cwd=fresh.root)
+    assert "x + 1" in path.read_text() and "x + 2" not in path.read_text()
+
+
+def test_what_is_no_target_is_answered_by_what_is_masked(masked: TaskDir) -> None:
+    for text in ("pkg/losses.py", "hinge"):
+        error, hint = refuse(EXPECTED, "unmask", text, cwd=masked.root)
+        assert "not a target" in error and hint == f"masked: {HINGE}"
+
+
+def test_a_target_where_none_is_taken(masked: TaskDir) -> None:
+    error, hint = refuse(USAGE, "instruct", HINGE, cwd=masked.root)
+    assert "unexpected extra argument" in error and "--task" not in hint
+
+
+def test_a_file_whose_name_begins_with_a_dash(fresh: TaskDir) -> None:
+    (fresh.root / "small-repo" / "-dash.py").write_text("def f(x):\n    y = x\n    return y\n")
+    error, hint = refuse(USAGE, "mask", "-dash.py::f", "--no-input", cwd=fresh.root)
+    assert "no such option" in error and "written ./-dash.py::f" in hint
+    done = succeed("mask", "./-dash.py::f", "--no-input", cwd=fresh.root)
+    assert "masked ./-dash.py::f" in done.err
+    assert "lmr-author record ./-dash.py::f --" in done.err
+    succeed("unmask", "./-dash.py::f", cwd=fresh.root)
+
+
+def test_a_file_whose_name_holds_a_backslash(fresh: TaskDir) -> None:
+    (fresh.root / "small-repo" / "a\\b.py").write_text("def f(x):\n    y = x\n    return y\n")
+    error, hint = mask(fresh, "a\\b.py::f")
+    assert "a\\b.py holds a backslash" in error and "rename" in hint
+
+
+def test_a_target_that_is_masked_already(masked: TaskDir) -> None:
+    error, hint = mask(masked, HINGE)
+    assert "already masked, as implementation 1" in error
+    assert f"lmr-author unmask {HINGE}" in hint
+
+
+def test_a_file_with_a_syntax_error(fresh: TaskDir) -> None:
+    path = fresh.root / "small-repo" / "pkg" / "broken.py"
+    path.write_text("def fine(x):\n    return x\n\n\ndef broken(:\n    pass\n")
+    assert "pkg/broken.py:5" in mask(fresh, "pkg/broken.py::fine")[0]
+
+
+def _binary(path: Path) -> None:
+    path.write_bytes(bytes(range(256)) * 20)
+
+
+def _python_2(path: Path) -> None:
+    path.write_text("def f(x):\n    print x\n")
+
+
+def _large(path: Path) -> None:
+    path.write_text("def f(): return 1\n" + "x = 1\n" * 1_700_000)
+    assert path.stat().st_size > 10_000_000
+
+
+def _deep(path: Path) -> None:
+    path.write_text("def f(): return 1\nx = " + "-" * 100_000 + "1\n")
+
+
+def _circle(path: Path) -> None:
+    path.symlink_to(path.name)
+
+
+def _circle_of_two(path: Path) -> None:
+    path.symlink_to("other.py")
+    path.with_name("other.py").symlink_to(path.name)
+
+
+def _link_out(path: Path) -> None:
+    path.symlink_to(path.parent.parent / "info.json")
+
+
+def _link_to_nothing(path: Path) -> None:
+    path.symlink_to("nowhere.py")
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (_binary, "cannot be read as Python: it holds null bytes"),
+        (_python_2, "file.py:2: not valid Python 3"),
+        (_large, "larger than 4 MB"),
+        (_deep, "nested too deeply"),
+        (_circle, "a symbolic link that leads in a circle"),
+        (_circle_of_two, "a symbolic link that leads in a circle"),
+        (_link_out, "lies outside the repository"),
+        (_link_to_nothing, "a symbolic link to nothing"),
+        (os.mkfifo, "a named pipe, not a file"),
+        (os.mkdir, "a folder, not a file"),
+        (Path.touch, "no function 'f'"),
+    ],
+    ids=lambda item: getattr(item, "__name__", "").strip("_"),
+)
+def test_a_file_that_is_no_python_to_mask(make: Callable[[Path], None], said: str, fresh: TaskDir) -> None:
+    """Named as the target, and lying beside one that is looked for: neither hangs nor is a bug."""
+    make(fresh.root / "small-repo" / "file.py")
+    assert said in mask(fresh, "file.py::f")[0]
+    assert "did you mean pkg/losses.py::hinge" in mask(fresh, "pkg/lost.py::hinge")[1]
+    succeed("mask", HINGE, "--retrieval", "auto", "--no-input", cwd=fresh.root)
+
+
+def test_names_with_blanks_and_other_letters(fresh: TaskDir) -> None:
+    path = fresh.root / "small-repo" / "ein Ordner" / "größe ’x’.py"
+    path.parent.mkdir()
+    path.write_text("class Maß:\n    def länge(self, ﬁt):\n        return ﬁt\n")
+    before = path.read_bytes()
+    target = "ein Ordner/größe ’x’.py::Maß.länge"
+    assert f"did you mean {target}" in mask(fresh, "ein Ordner/größe ’x’.py::Maß.lange")[1]
+    done = succeed("mask", target, "--no-input", cwd=fresh.root)
+    assert f"lmr-author record '{target}'" in done.err
+    assert b"raise NotImplementedError" in path.read_bytes()
+    succeed("unmask", target, cwd=fresh.root)
+    assert path.read_bytes() == before
+
+
+def test_a_missing_file_of_instructions(fresh: TaskDir) -> None:
+    error, _ = mask(fresh, HINGE, "--instruction", "@nowhere.txt", code=USAGE)
+    assert "there is no file nowhere.txt" in error
+    (fresh.root / "latin.txt").write_bytes("Größe".encode("latin-1"))
+    assert "UTF-8" in mask(fresh, HINGE, "--instruction", "@latin.txt", code=USAGE)[0]
+
+
+def test_an_unknown_category_or_retrieval_path(fresh: TaskDir) -> None:
+    assert "Evaluation Metrics" in mask(fresh, HINGE, "--category", "Metrics", code=USAGE)[1]
+    assert "no such file" in mask(fresh, HINGE, "--retrieval", "nowhere.py", code=USAGE)[0]
+    assert "'..'" in mask(fresh, HINGE, "--retrieval", "../info.json")[1]
+
+
+def test_unmask_what_is_not_masked_or_was_edited(masked: TaskDir) -> None:
+    assert "is not masked" in refuse(EXPECTED, "unmask", "pkg/losses.py::Meter.add", cwd=masked.root)[0]
+    goal = masked.root / "small-repo" / "pkg" / "losses.py"
+    goal.write_bytes(goal.read_bytes().replace(b"self.size = size", b"self.size = size + 1"))
+    error, hint = refuse(EXPECTED, "unmask", cwd=masked.root)
+    assert "edited outside of the mask" in error and "--force" in hint
