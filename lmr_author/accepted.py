@@ -76,6 +76,8 @@ class Sorted:
 
 def load(task: TaskDir) -> tuple[Accepted, ...]:
     """The acceptances of a task; what is not as the schema says is left out, and counts for nothing."""
+    if not os.path.lexists(task.accepted_path):
+        return ()
     try:
         data = json.loads(_read_file(task, task.accepted_path) or b"null")
     except (ValueError, RecursionError):

@@ -7,7 +7,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Protocol, TypeVar
 
@@ -18,6 +19,7 @@ _PROGRAM = f"import sys; sys.path.append({_ROOT!r}); from lmr_author.validation.
 # Never with the current folder on the path: a task is untrusted.
 _COMMAND = (sys.executable, "-P", "-c", _PROGRAM)
 _MOST_FILES = 1 << 16
+_PARTS = 256  # a byte each
 
 T = TypeVar("T")
 
@@ -45,41 +47,70 @@ def _can_copy() -> bool:
     return sys.platform == "linux" and threading.active_count() == 1
 
 
-def in_copies(work: Callable[[Sequence[T]], list[bool]], items: Sequence[T], jobs: int) -> list[bool]:
+@contextmanager
+def in_copies(
+    work: Callable[[Sequence[T]], list[bool]], items: Sequence[T], jobs: int
+) -> Iterator[list[bool]]:
     """Some work on each item, shared with copies of this process; False where one of them died.
+
+    A process takes the next part when it is done with one: a copy begins later, and is not always as fast.
+    It takes a copy some time to end: that is waited for when the answers were used.
 
     Args:
         work: gives an answer for each of some items. It writes nothing, and starts nothing.
         jobs: processes at most, this one included.
     """
-    count = max(1, min(jobs, len(items))) if _can_copy() else 1
-    copies = [_share(work, items[number::count]) for number in range(1, count)]
+    parts = [items[number::_PARTS] for number in range(min(len(items), _PARTS))]
+    waiting, write = os.pipe()
+    os.write(write, bytes(range(len(parts))))
+    os.close(write)
+    copies = [_share(work, parts, waiting) for _ in range(1, min(jobs, len(parts)) if _can_copy() else 1)]
     answers = [False] * len(items)
     try:
-        answers[::count] = work(items[::count])
-        for number, (_, answer) in enumerate(copies, 1):
-            found = answer.read()
-            if len(found) == len(answers[number::count]):
-                answers[number::count] = [byte == 1 for byte in found]
+        _keep(answers, parts, bytes(_worked(work, parts, waiting)))
+        for _, answer in copies:
+            _keep(answers, parts, answer.read())
+        yield answers
     finally:
+        os.close(waiting)
         for copied, answer in copies:
             answer.close()
             os.kill(copied, signal.SIGKILL)
             os.waitpid(copied, 0)
-    return answers
 
 
-def _share(work: Callable[[Sequence[T]], list[bool]], items: Sequence[T]) -> tuple[int, IO[bytes]]:
-    """A copy of this process that works on some items, and where its answers are read: a byte for each."""
+def _share(
+    work: Callable[[Sequence[T]], list[bool]], parts: Sequence[Sequence[T]], waiting: int
+) -> tuple[int, IO[bytes]]:
+    """A copy of this process that works on parts, and where its answers are read."""
     read, write = os.pipe()
     copied = os.fork()
     if copied == 0:
         try:
-            os.write(write, bytes(work(items)))
+            with os.fdopen(write, "wb") as answers:
+                answers.write(bytes(_worked(work, parts, waiting)))
         finally:
             os._exit(0)
     os.close(write)
     return copied, os.fdopen(read, "rb")
+
+
+def _worked(
+    work: Callable[[Sequence[T]], list[bool]], parts: Sequence[Sequence[T]], waiting: int
+) -> Iterator[int]:
+    """Parts that nobody has taken before: the number of each, and an answer for each of its items."""
+    while taken := os.read(waiting, 1):
+        yield taken[0]
+        yield from work(parts[taken[0]])
+
+
+def _keep(answers: list[bool], parts: Sequence[Sequence[T]], found: bytes) -> None:
+    """Put answers where they belong."""
+    place = 0
+    while place < len(found):
+        number, size = found[place], len(parts[found[place]])
+        answers[number::_PARTS] = [byte == 1 for byte in found[place + 1 : place + 1 + size]]
+        place += 1 + size
 
 
 def start(codes: Sequence[str]) -> Process:

@@ -73,10 +73,10 @@ class Store:
         keys = {root: self._place(root) for root in roots}
         kept = self._load(keys.values())
         known = [(root, *_split(kept[key])) for root, key in keys.items() if key in kept]
-        same = unchanged([(os.fspath(root), state) for root, _, state in known], jobs)
-        contents = {root: content for (root, content, _), is_same in zip(known, same, strict=True) if is_same}
-        found = self.results(contents.values())
-        return {root: found[content] for root, content in contents.items() if content in found}
+        with unchanged([(os.fspath(root), state) for root, _, state in known], jobs) as same:
+            contents = {root: key for (root, key, _), is_same in zip(known, same, strict=True) if is_same}
+            found = self.results(contents.values())
+        return {root: found[key] for root, key in contents.items() if key in found}
 
     def results(self, keys: Iterable[str]) -> dict[str, TaskResult]:
         """The results of those contents that are known."""
@@ -107,7 +107,7 @@ class Store:
 
     def _place(self, root: Path) -> str:
         """The key of what is known of a folder."""
-        return self._key("place", os.path.realpath(root))
+        return self._key("place", str(root.absolute()))
 
     def _key(self, *parts: str) -> str:
         text = "\0".join([digests.tool(), ",".join(self.codes), *parts])

@@ -11,6 +11,7 @@ import hashlib
 import os
 from array import array
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import chain
 from operator import attrgetter
@@ -20,6 +21,9 @@ from lmr_author.validation.processes import in_copies
 
 WORTH_COPIES = 100_000
 """Characters of records: for fewer (some 3,000 files) this process is done before another one is there."""
+
+WORTH_OPENING = 5
+"""Names of a folder, its own included: fewer are asked for by their path, where a link instead of the folder shows."""
 
 _FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _CHANGED = attrgetter("st_ctime_ns")
@@ -47,23 +51,26 @@ def state(root: os.stat_result | None, entries: Iterable[Entry]) -> State | None
         root: what the file system said of the folder before it was listed.
         entries: everything in it.
     """
-    folders: dict[str, tuple[list[str], list[os.stat_result | None]]] = {_TOP: ([_TOP], [root])}
+    groups = {_TOP: [(_TOP, root)]}
     for entry in entries:
         if entry.kind == "folder":
-            folders[entry.relative] = ([entry.relative], [entry.status])
+            groups[entry.relative] = [(entry.relative, entry.status)]
         else:
-            names, said = folders[entry.folder or _TOP]
-            names.append(entry.name)
-            said.append(entry.status)
-    everything = [one for _, said in folders.values() for one in said]
+            groups[entry.folder or _TOP].append((entry.name, entry.status))
+    for folder, group in list(groups.items()):
+        if folder != _TOP and len(group) <= WORTH_OPENING:
+            groups[_TOP] += [group[0], *((f"{folder}/{name}", said) for name, said in group[1:])]
+            del groups[folder]
+    everything = [said for group in groups.values() for _, said in group]
     try:
         digest, newest = _digest(everything), max(map(_CHANGED, everything))
     except (AttributeError, OverflowError):  # nothing was said, or a time before 1970
         return None
-    return State("\0\0".join([digest, *("\0".join(names) for names, _ in folders.values())]), newest)
+    names = ("\0".join(name for name, _ in group) for group in groups.values())
+    return State("\0\0".join([digest, *names]), newest)
 
 
-def unchanged(known: Sequence[tuple[str, str]], jobs: int) -> list[bool]:
+def unchanged(known: Sequence[tuple[str, str]], jobs: int) -> AbstractContextManager[list[bool]]:
     """Whether each folder is in the state that it was in, asked in several processes where that is worth it.
 
     Args:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -35,8 +36,8 @@ def _state(root: Path) -> State:
 
 
 def _same(root: Path, state: State) -> bool:
-    (same,) = unchanged.unchanged([(str(root), state.text)], 1)
-    return same
+    with unchanged.unchanged([(str(root), state.text)], 1) as (same,):
+        return same
 
 
 def test_what_did_not_change_is_known_again(folder: Path) -> None:
@@ -128,16 +129,31 @@ def test_several_processes_say_the_same(
         (tmp_path / str(number) / "file").write_text("changed")
     expected = [number not in (0, 3, 4) for number in range(7)]
 
-    assert unchanged.unchanged(known, jobs) == expected
-    assert unchanged.unchanged([], jobs) == []
+    with unchanged.unchanged(known, jobs) as answers, unchanged.unchanged([], jobs) as none:
+        assert answers == expected
+        assert none == []
 
 
-def test_what_a_process_that_died_was_asked_is_not_known() -> None:
-    here = os.getpid()
+def test_what_a_process_that_died_was_asked_is_not_known(tmp_path: Path) -> None:
+    here, began = os.getpid(), tmp_path / "began"
 
-    def work(items: object) -> list[bool]:
+    def work(items: Sequence[int]) -> list[bool]:
         if os.getpid() != here:
+            began.touch()
             os._exit(1)
-        return [True] * 3
+        while not began.exists():
+            time.sleep(0.001)
+        return [True for _ in items]
 
-    assert processes.in_copies(work, range(6), 2) == [True, False] * 3
+    with processes.in_copies(work, range(6), 2) as answers:
+        assert sorted(answers) == [False] + [True] * 5
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 5])
+@pytest.mark.parametrize("count", [0, 1, 255, 256, 257, 1000])
+def test_every_item_gets_its_own_answer(jobs: int, count: int) -> None:
+    def work(items: Sequence[int]) -> list[bool]:
+        return [item % 3 == 0 for item in items]
+
+    with processes.in_copies(work, range(count), jobs) as answers:
+        assert answers == [item % 3 == 0 for item in range(count)]
