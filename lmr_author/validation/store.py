@@ -1,7 +1,7 @@
 """Results of earlier validations, in the user's cache folder, found again by what they depend on.
 
-A result is kept under the digest of the tool, the chosen checks and the task's content. For the place of the task,
-the key of a result and the *state* that the task was in are kept, so that an unchanged task is not even read (see
+A result is kept under the digest of the tool, the chosen checks and the task's content; and with the *state* that the
+task was in under the place of the task, so that an unchanged task is not even read (see
 :mod:`lmr_author.validation.unchanged`).
 """
 
@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from lmr_author.checks.listing import listing, status
 from lmr_author.checks.view import TaskView
@@ -22,6 +23,8 @@ from lmr_author.validation.result import TaskResult
 from lmr_author.validation.unchanged import state, unchanged
 
 _ESCAPED = "surrogateescape"
+
+K = TypeVar("K")
 
 
 @dataclass
@@ -70,18 +73,16 @@ class Store:
         Args:
             jobs: processes at most.
         """
-        keys = {root: self._place(root) for root in roots}
-        kept = self._load(keys.values())
-        known = [(root, *_split(kept[key])) for root, key in keys.items() if key in kept]
+        places = {root: self._place(root) for root in roots}
+        kept = self._load(places.values())
+        known = [(root, *_split(kept[key])) for root, key in places.items() if key in kept]
         with unchanged([(os.fspath(root), state) for root, _, state in known], jobs) as same:
-            contents = {root: key for (root, key, _), is_same in zip(known, same, strict=True) if is_same}
-            found = self.results(contents.values())
-        return {root: found[key] for root, key in contents.items() if key in found}
+            unread = {root: result for (root, result, _), is_same in zip(known, same, strict=True) if is_same}
+            return _read(unread)
 
     def results(self, keys: Iterable[str]) -> dict[str, TaskResult]:
         """The results of those contents that are known."""
-        read = {key: TaskResult.from_bytes(data) for key, data in self._load(keys).items()}
-        return {key: result for key, result in read.items() if result is not None}
+        return _read(self._load(keys))
 
     def keep(self, root: Path, state: str, content: str, result: TaskResult) -> None:
         """Remember a result, to be written by :meth:`flush`.
@@ -92,9 +93,9 @@ class Store:
             content: as :meth:`content_key` gave it; "" for a result that is not to be kept.
         """
         if content:
-            self._new[content] = result.to_bytes()
-        if content and state:
-            self._new[self._place(root)] = f"{content}\n{state}".encode("utf-8", _ESCAPED)
+            self._new[content] = data = result.to_bytes()
+            if state:
+                self._new[self._place(root)] = data + b"\n" + state.encode("utf-8", _ESCAPED)
 
     def flush(self, more_than: int = 0) -> None:
         """Write what is remembered, when it is more than some entries."""
@@ -114,7 +115,13 @@ class Store:
         return hashlib.sha256(text.encode("utf-8", _ESCAPED)).hexdigest()
 
 
-def _split(record: bytes) -> tuple[str, str]:
-    """(key of a result, state) of what is kept for a place."""
-    content, _, state = record.decode("utf-8", _ESCAPED).partition("\n")
-    return content, state
+def _read(kept: Mapping[K, bytes]) -> dict[K, TaskResult]:
+    """Those results that are not damaged."""
+    read = {key: TaskResult.from_bytes(data) for key, data in kept.items()}
+    return {key: result for key, result in read.items() if result is not None}
+
+
+def _split(record: bytes) -> tuple[bytes, str]:
+    """(result, state) of what is kept for a place."""
+    result, _, state = record.partition(b"\n")
+    return result, state.decode("utf-8", _ESCAPED)

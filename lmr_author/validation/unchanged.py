@@ -88,6 +88,7 @@ def _are_unchanged(known: Sequence[tuple[str, str]]) -> list[bool]:
 
 def _is_unchanged(root: str, text: str) -> bool:
     digest, *folders = text.split("\0\0")
+    ask = os.lstat
     said: list[os.stat_result] = []
     try:
         for folder in folders:
@@ -95,7 +96,7 @@ def _is_unchanged(root: str, text: str) -> bool:
             opened = os.open(f"{root}/{path}", _FLAGS)
             try:
                 said.append(os.fstat(opened))
-                said += [os.stat(name, dir_fd=opened, follow_symlinks=False) for name in names]
+                said += [ask(name, dir_fd=opened) for name in names]
             finally:
                 os.close(opened)
         return _digest(said) == digest

@@ -7,6 +7,8 @@ import os
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
@@ -202,10 +204,12 @@ def test_what_is_read_by_its_path_alone_is_asked_for_again(tmp_path: Path) -> No
 )
 def test_a_damaged_entry_is_no_result(entry: bytes, tmp_path: Path, examined: Counting) -> None:
     task = example_task.write(tmp_path)
-    store = _store(tmp_path)
-    validate([task], store=store)
-    store.cache.store({store.content_key(TaskView(task)): entry})
-    examined.since()
+    store, view = _store(tmp_path), TaskView(task)
+    content = store.content_key(view)
+    damaged = cast(TaskResult, SimpleNamespace(to_bytes=lambda: entry))
+    store.keep(task.root, store.state(view) or "", content, damaged)
+    store.flush()
+    assert store.cache.load([content]) == {content: entry}
 
     assert validate([task], store=store).findings == ()
     assert examined.since() == [task.name]
