@@ -84,8 +84,7 @@ def run(
 
 def printable(text: str, limit: int = 500) -> str:
     """Text of a foreign program or repository made fit for a terminal, a JSON file or a comment: one line."""
-    clean = "".join(char if char.isprintable() else "�" if char == "�" else " " for char in text)
-    clean = re.sub(r"\s+", " ", clean.encode("utf-8", "replace").decode("utf-8")).strip()
+    clean = " ".join("".join(char if char.isprintable() else " " for char in text).split())
     return clean if len(clean) <= limit else clean[: limit - 1] + "…"
 
 

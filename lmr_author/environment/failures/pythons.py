@@ -81,6 +81,12 @@ class Python2(Explainer):
             "import",
         ),
         Example(
+            '  File "a.py", line 4\n    return x\nTabError: inconsistent use of tabs and spaces in indentation',
+            "written for Python 2",
+            "another target",
+            "import",
+        ),
+        Example(
             '  File "a.py", line 3\n    match x:\n          ^\nSyntaxError: invalid syntax',
             "cannot be read by the image's Python",
             "newer Python",
