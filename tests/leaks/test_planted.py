@@ -40,6 +40,9 @@ def test_a_copy_is_surely_found_wherever_it_stands(name: str, place: str) -> Non
 
     assert [(leak.kind, leak.sure, leak.path) for leak in found] == [(KINDS.get(place, "text"), True, path)]
     assert found[0].similarity > 0.9
+    if found[0].line and not found[0].member and place != "swap file":  # which has no lines
+        line = data.decode().splitlines()[found[0].line - 1]
+        assert found[0].found.splitlines()[0].strip() in line
 
 
 @pytest.mark.parametrize("edit", EDITS)
