@@ -8,29 +8,14 @@ from pathlib import Path
 import pytest
 
 from lmr_author.checks import example_task
-from lmr_author.checks.base import Check, Example, TreeCheck
+from lmr_author.checks.base import Check, Example
 from lmr_author.checks.registry import ALL_CHECKS, by_code
 from lmr_author.model import Severity
-from lmr_author.validation.report import Report
 from lmr_author.validation.run import validate
+from tests.checks import findings
 
-FAILING = [(check, example) for check in ALL_CHECKS for example in check.failing]
 PASSING = [(check, example) for check in ALL_CHECKS for example in check.passing]
-
-
-def _name(pair: tuple[Check, Example]) -> str:
-    return f"{pair[0].code}-{pair[1].title}"
-
-
-def _validate(folder: Path, check: Check, example: Example) -> Report:
-    """The good task, or the second of two, changed as the example says."""
-    first = example_task.write(folder)
-    if not isinstance(check, TreeCheck):
-        example_task.apply(first, example)
-        return validate([first])
-    second = example_task.write(folder, 2)
-    example_task.apply(second, example)
-    return validate([first, second])
+KEPT = findings.kept()
 
 
 def test_the_good_task_has_no_findings(tmp_path: Path) -> None:
@@ -40,10 +25,10 @@ def test_the_good_task_has_no_findings(tmp_path: Path) -> None:
     assert report.clean
 
 
-@pytest.mark.parametrize("pair", FAILING, ids=_name)
+@pytest.mark.parametrize("pair", findings.FAILING, ids=findings.name)
 def test_a_failing_example_gives_its_code_and_no_other(pair: tuple[Check, Example], tmp_path: Path) -> None:
     check, example = pair
-    report = _validate(tmp_path, check, example)
+    report = findings.report_of(tmp_path, check, example)
 
     found = {finding.code for finding in report.findings}
     assert found == {check.code, *example.also}, [
@@ -55,14 +40,19 @@ def test_a_failing_example_gives_its_code_and_no_other(pair: tuple[Check, Exampl
         assert finding.task in {task.task for task in report.tasks}
         assert "\n" not in finding.message
         json.dumps(finding.to_json()).encode("utf-8")
+    assert findings.lines(report.findings) == KEPT[findings.name(pair)]
 
 
-@pytest.mark.parametrize("pair", PASSING, ids=_name)
+def test_every_failing_example_is_kept_and_no_other() -> None:
+    assert list(KEPT) == [findings.name(pair) for pair in findings.FAILING]
+
+
+@pytest.mark.parametrize("pair", PASSING, ids=findings.name)
 def test_a_passing_example_gives_no_finding_of_its_check_and_no_error(
     pair: tuple[Check, Example], tmp_path: Path
 ) -> None:
     check, example = pair
-    report = _validate(tmp_path, check, example)
+    report = findings.report_of(tmp_path, check, example)
 
     assert [finding for finding in report.findings if finding.code == check.code] == []
     assert [
