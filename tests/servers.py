@@ -67,7 +67,8 @@ def serve(answers: dict[str, Answer]) -> Iterator[str]:
 class Release:
     """One version of a package on the index: when it was uploaded ("" for an index that does not say).
 
-    With ``tags`` (``cp311-cp311``) it is compiled, and has a wheel for each; else one for every Python.
+    With ``tags`` (``cp311-cp311``) it is compiled, and has a wheel for each; else one for every Python. The index
+    tells the ``size`` of its files where that is known.
     """
 
     version: str
@@ -75,6 +76,7 @@ class Release:
     requires: tuple[str, ...] = ()
     wheel: bool = True
     tags: tuple[str, ...] = ()
+    size: int | None = None
 
 
 @contextmanager
@@ -95,6 +97,8 @@ def package_index(packages: Mapping[str, list[Release]]) -> Iterator[str]:
                     "hashes": {"sha256": hashlib.sha256(file.encode()).hexdigest()},
                     "core-metadata": release.wheel,
                 }
+                if release.size is not None:
+                    entry["size"] = release.size
                 if release.uploaded:
                     entry["upload-time"] = f"{release.uploaded}T12:00:00Z"
                 listed.append(entry)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from lmr_author.errors import LmrError, SandboxError
 from lmr_author.evaluation.candidates import predictions, store
 from lmr_author.evaluation.candidates.answer import Invalid
-from lmr_author.evaluation.candidates.changes import of_tree, patched
+from lmr_author.evaluation.candidates.changes import MAX_FILES, of_tree, patched
 from lmr_author.evaluation.candidates.disk_watch import DiskWatch
 from lmr_author.evaluation.candidates.pool import Interruption, Pace, each, retried
 from lmr_author.evaluation.candidates.score import CaseScore, Outcome, Result, Score
@@ -95,6 +95,17 @@ DIFF = """\
 
  class Mean:
 """
+
+
+def test_only_so_many_files_of_an_agent_are_taken(task: TaskDir, tmp_path: Path) -> None:
+    head = "".join(f" {line}\n" for line in MASKED.splitlines()[:3])
+    made = f"--- a/scores/smooth.py\n+++ b/scores/smooth.py\n@@ -1,3 +1,4 @@\n+x = 1\n{head}" + "".join(
+        f"--- /dev/null\n+++ b/m{number}.py\n@@ -0,0 +1 @@\n+x = 1\n" for number in range(MAX_FILES + 1)
+    )
+    for number in range(MAX_FILES + 1):
+        (tmp_path / f"m{number}.py").write_text("x = 1\n")
+    assert len(of_tree(tmp_path, task.root / "scores-repo", set())) == MAX_FILES
+    assert len(patched(made, task.root / "scores-repo")) == MAX_FILES
 
 
 @pytest.mark.parametrize(("old", "new"), [("a/", "b/"), ("a/scores-repo/", "b/scores-repo/"), ("", "")])

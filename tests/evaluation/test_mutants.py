@@ -125,6 +125,26 @@ def test_a_change_like_one_of_these_that_a_test_can_notice_is_made(body: str, no
     assert [text for text in changes(body) if noticeable in text]
 
 
+@pytest.mark.parametrize(
+    ("body", "changed"),
+    [
+        ("z = g(x)\nz = z * y\nreturn z", "    z = g(x)\n    return z\n    z = z * y\n    return z\n"),
+        ("z = g(x); z = z * y; return z", "    z = g(x); return z; z = z * y; return z\n"),
+    ],
+)
+def test_a_statement_that_is_put_in_stands_as_the_others_do(body: str, changed: str) -> None:
+    (early,) = (item for item in of_body(body) if item.operator == "early return")
+    assert early.data.decode() == HEAD + changed
+
+
+@pytest.mark.parametrize("most", [1, 3, 7, 10_000])
+def test_as_many_are_made_as_are_wanted_and_no_more(most: int) -> None:
+    body = "x = x + y\nz = x * 2\nif z > y:\n    z = g(z, y)\nreturn z - x"
+    everything = of_body(body)
+    assert len(everything) > 7
+    assert len(of_body(body, most)) == min(most, len(everything))
+
+
 def test_what_is_unpacked_from_a_tuple_is_swapped_once() -> None:
     swapped = [
         item.after for item in of_body("a, b = x, y\nreturn a") if item.operator == "swapped arguments"

@@ -121,6 +121,15 @@ def test_on_disk_too(tmp_path_factory: pytest.TempPathFactory, value: Any) -> No
     assert storage.load(str(folder), "inputs").digest() == document.digest()
 
 
+@pytest.mark.parametrize(("count", "lines"), [(3, 10), (storage.READABLE, 1)])
+def test_what_is_small_is_written_for_people_and_what_is_large_is_not(
+    count: int, lines: int, tmp_path: Path
+) -> None:
+    storage.dump(encode([1] * count), str(tmp_path), "inputs")
+    written = len((tmp_path / "inputs.json").read_text().splitlines())
+    assert written == 1 if lines == 1 else written >= lines
+
+
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.integers(0, 4), min_size=2, max_size=8))
 def test_identity_is_kept(places: list[int]) -> None:

@@ -32,11 +32,14 @@ def test_a_tree_without_tests_has_none_and_links_stay_links(tmp_path: Path) -> N
     (repository / "__pycache__").mkdir()
     os.symlink("run.py", repository / "link.py")
     os.symlink(GOAL, repository / "other.py")
-    staging.copy_tree(repository, tmp_path / "bare", {"other.py": b"new"}, with_tests=False)
+    staging.copy_tree(
+        repository, tmp_path / "bare", {"other.py": b"new", "new/made.py": b"x"}, with_tests=False
+    )
     staging.copy_tree(repository, tmp_path / "full", {}, with_tests=True)
     bare = tmp_path / "bare"
     assert not (bare / "unit_test").exists() and (bare / "sub/unit_test/own.py").is_file()
     assert not (bare / "__pycache__").exists()
     assert (bare / "link.py").is_symlink()
     assert (bare / "other.py").read_bytes() == b"new" and (bare / GOAL).read_bytes() == LOSSES
+    assert (bare / "new/made.py").read_bytes() == b"x" and not (repository / "new").exists()
     assert (tmp_path / "full/unit_test/expected.json").read_text() == "secret"

@@ -185,25 +185,22 @@ def _prediction(data: Mapping[str, Any], where: str) -> Prediction:
 
 def _from_folder(root: Path, tasks: Mapping[str, TaskInfo]) -> Iterator[Prediction]:
     """The task folders below a folder; the folders above them name the model."""
-    for folder in _task_folders(root, tasks, _DEPTH):
-        name = _task_name(folder.name, tasks)
-        if name is None:
-            continue
-        repository = _repository(folder, tasks[name])
+    for folder, info in _task_folders(root, tasks, _DEPTH):
+        repository = _repository(folder, info)
         model = "/".join(folder.relative_to(root).parts[:-1]) or root.resolve().name
         where = folder.relative_to(root).as_posix()
         yield Prediction(folder.name, 0, model, where, tree=repository)
 
 
-def _task_folders(folder: Path, tasks: Mapping[str, TaskInfo], depth: int) -> Iterator[Path]:
+def _task_folders(folder: Path, tasks: Mapping[str, TaskInfo], depth: int) -> Iterator[tuple[Path, TaskInfo]]:
     try:
         below = sorted(item for item in folder.iterdir() if item.is_dir() and not item.is_symlink())
     except OSError:
         return
     for item in below:
         name = _task_name(item.name, tasks) if not item.name.isdecimal() else None
-        if name is not None and (item / "info.json").is_file() | _has_goal(item, tasks[name]):
-            yield item
+        if name is not None and ((item / "info.json").is_file() or _has_goal(item, tasks[name])):
+            yield item, tasks[name]
         elif depth > 1:
             yield from _task_folders(item, tasks, depth - 1)
 
