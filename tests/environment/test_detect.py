@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from lmr_author.environment import BaseImage, Recipe, choose_base, detect
 from lmr_author.environment.recipe import Declared
@@ -172,6 +173,27 @@ def test_images(torch: str, date: str, tag: str) -> None:
     assert f"pytorch/pytorch:{base.torch}-cuda{base.cuda}-cudnn{base.cudnn}-{base.kind}" == base.reference
 
 
+@pytest.mark.parametrize(
+    ("declared", "torch"),
+    [
+        ("torchvision==0.15.2", "2.0.1"),
+        ("torchvision==0.15.2+cu118", "2.0.1"),
+        ("torchaudio==0.13.0", "1.13.0"),
+        ("triton==2.1.0", "2.1.2"),
+        ("torchvision==0.15.2; sys_platform == 'linux'", "2.0.1"),
+        # what decides nothing: the newest at the time
+        ("torchvision==0.15.2; sys_platform == 'win32'", "2.1.2"),
+        ("torchvision>=0.12", "2.1.2"),
+        ("torchvision==0.99.0", "2.1.2"),
+        ("something==0.15.2", "2.1.2"),
+    ],
+)
+def test_a_pinned_companion_tells_the_torch_that_belongs_to_it(declared: str, torch: str) -> None:
+    needs = (Declared("torch", "torch", "here:1"), Declared(Requirement(declared).name, declared, "here:2"))
+    base = choose_base(Recipe(torch=needs, date=datetime(2024, 1, 1, tzinfo=UTC)))
+    assert base.torch == torch
+
+
 def test_the_reason_says_what_decided() -> None:
     assert wants("torch==2.0.1").reason == "the repository asks for torch==2.0.1 (here:1)"
     assert "nearest" in wants("torch==1.10.2").reason
@@ -200,3 +222,19 @@ def test_what_is_no_image_is_refused(image: str) -> None:
         choose_base(Recipe(), image)
     with pytest.raises(LmrError, match="not a Python version"):
         choose_base(Recipe(), None, image)
+
+
+@pytest.mark.parametrize(
+    ("declared", "readme", "torch"),
+    [
+        ("torch==1.9.0", "pip install torch==2.0.1", "torch==1.9.0"),
+        ("torch", "pip install torch==2.0.1", "torch==2.0.1"),
+        ("torch", "pip install torch", "torch"),
+        ("numpy", "pip install torch==2.0.1", "torch==2.0.1"),
+    ],
+)
+def test_the_readme_says_which_torch_only_where_nothing_else_does(
+    declared: str, readme: str, torch: str, tmp_path: Path
+) -> None:
+    files = {"requirements.txt": declared, "README.md": f"```\n{readme}\n```\n", "a.py": "import torch\n"}
+    assert [item.text for item in detect(repository(tmp_path, files)).torch] == [torch]
