@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from lmr_author import leaks
 from lmr_author.leaks import loose
-from lmr_author.leaks.fragments import Fragment, fragments, parse
+from lmr_author.leaks.fragments import Fragment, fragments, parse, passages
 from tests.leaks.functions import ATTENTION, METRIC, wanted
 
 LIBRARY = sorted(Path(sysconfig.get_path("stdlib")).glob("*.py"))[::5]
@@ -106,6 +106,27 @@ def test_statements_know_their_lines() -> None:
         13,
         15,
     ]
+
+
+@given(st.lists(st.booleans(), max_size=30), st.sampled_from([2, 4, 6]), st.integers(1, 9))
+def test_passages_are_the_stretches_that_are_worth_it_and_nothing_else(
+    marks: list[bool], lines: int, first: int
+) -> None:
+    text = "".join(f"{'yes' if mark else 'no'} {number}\n" for number, mark in enumerate(marks))
+    found = list(passages(Fragment("text", "", first, text), lines, lambda part: b"yes" in part))
+    if len(marks) <= 2 * lines:
+        assert [(piece.line, piece.text) for piece in found] == [(first, text)]
+        return
+    stretches = [range(piece.line - first, piece.line - first + piece.text.count("\n")) for piece in found]
+    worth = [
+        set(range(start, min(start + lines, len(marks))))
+        for start in range(0, len(marks), lines // 2)
+        if any(marks[start : start + lines])
+    ]
+    for piece, stretch in zip(found, stretches, strict=True):
+        assert piece.text == "".join(text.splitlines(keepends=True)[stretch.start : stretch.stop])
+    assert [place for stretch in stretches for place in stretch] == sorted(set().union(*worth))
+    assert all(any(one <= set(stretch) for stretch in stretches) for one in worth)
 
 
 @settings(max_examples=150, deadline=None)
