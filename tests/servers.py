@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
+import tarfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -67,8 +69,9 @@ def serve(answers: dict[str, Answer]) -> Iterator[str]:
 class Release:
     """One version of a package on the index: when it was uploaded ("" for an index that does not say).
 
-    With ``tags`` (``cp311-cp311``) it is compiled, and has a wheel for each; else one for every Python. The index
-    tells the ``size`` of its files where that is known.
+    With ``tags`` (``cp311-cp311``) it is compiled, and has a wheel for each; else one for every Python. Without a
+    ``wheel`` it has a source, which cannot be downloaded unless it is ``readable``: it then says what it needs. The
+    index tells the ``size`` of its files where that is known.
     """
 
     version: str
@@ -77,24 +80,29 @@ class Release:
     wheel: bool = True
     tags: tuple[str, ...] = ()
     size: int | None = None
+    readable: bool = False
 
 
 @contextmanager
 def package_index(packages: Mapping[str, list[Release]]) -> Iterator[str]:
-    """A package index (PEP 691 and 658: names, upload dates and metadata; no file can be downloaded)."""
+    """A package index (PEP 691 and 658): names, upload dates and metadata; no wheel can be downloaded."""
     answers: dict[str, Answer] = {}
     for name, releases in packages.items():
         listed = []
         for release in releases:
             stem = f"{name.replace('-', '_')}-{release.version}"
-            lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {release.version}"]
+            lines = ["Metadata-Version: 2.2", f"Name: {name}", f"Version: {release.version}"]
             lines += [f"Requires-Dist: {item}" for item in release.requires]
+            metadata = "\n".join(lines).encode() + b"\n"
             for file in _files(stem, release):
-                answers[f"/files/{file}.metadata"] = Answer("\n".join(lines).encode() + b"\n")
+                answers[f"/files/{file}.metadata"] = Answer(metadata)
+                content = _source(stem, metadata) if release.readable else file.encode()
+                if release.readable:
+                    answers[f"/files/{file}"] = Answer(content)
                 entry = {
                     "filename": file,
                     "url": f"/files/{file}",
-                    "hashes": {"sha256": hashlib.sha256(file.encode()).hexdigest()},
+                    "hashes": {"sha256": hashlib.sha256(content).hexdigest()},
                     "core-metadata": release.wheel,
                 }
                 if release.size is not None:
@@ -113,6 +121,17 @@ def _files(stem: str, release: Release) -> list[str]:
     if not release.wheel:
         return [f"{stem}.tar.gz"]
     return [f"{stem}-{tag}-manylinux2014_x86_64.whl" for tag in release.tags] or [f"{stem}-py3-none-any.whl"]
+
+
+def _source(stem: str, metadata: bytes) -> bytes:
+    """A source distribution whose metadata hold for every build of it (PEP 643)."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+        for name, content in (("PKG-INFO", metadata), ("pyproject.toml", b"")):
+            member = tarfile.TarInfo(f"{stem}/{name}")
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return packed.getvalue()
 
 
 @contextmanager

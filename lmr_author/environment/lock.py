@@ -13,8 +13,9 @@ from packaging.utils import canonicalize_name
 
 from lmr_author.environment import resolver
 from lmr_author.environment.base_images import BaseImage, companion
+from lmr_author.environment.gone_back import behind, held_back
 from lmr_author.environment.locked import Lock, unpinned
-from lmr_author.environment.obstacles import Index, allow_later, following
+from lmr_author.environment.obstacles import Index, allow_later, following, read_sources
 from lmr_author.environment.recipe import (
     BACKPORTS,
     Declared,
@@ -24,7 +25,7 @@ from lmr_author.environment.recipe import (
 )
 from lmr_author.environment.resolver import Attempt, compile_once
 from lmr_author.environment.stamp import stamped
-from lmr_author.environment.wheels import held_back, is_compiled, nearest, not_before
+from lmr_author.environment.wheels import is_compiled, nearest, not_before
 from lmr_author.errors import LmrError
 from lmr_author.model import TORCH_FAMILY
 from lmr_author.processes import printable
@@ -141,27 +142,48 @@ def _resolved(
     """Call uv until it succeeds, putting aside what stands in the way, or until that would be a decision."""
     deadline = time.monotonic() + seconds
     told: tuple[str, ...] = ()
+    settled: Lock | None = None
     for _ in range(ATTEMPTS):
         left = deadline - time.monotonic()
         done = compile_once(attempt, recipe, base, left) if left > 1 else None
         if done is None or done.timed_out:
-            return unpinned(attempt, f"uv took longer than {seconds:.0f} s")
+            return settled or unpinned(attempt, f"uv took longer than {seconds:.0f} s")
         if done.exit_code == 0:
             output = done.stdout.decode("utf-8", "replace")
             made = _pinned(attempt, output, recipe, done.stderr)
-            back = held_back(attempt, output, recipe, base)
-            if not back:
+            if back := held_back(attempt, output, recipe, base):
+                attempt = allow_later(attempt, back)
+                continue
+            sources, why = _behind(attempt, output, recipe, base, index)
+            if not sources:
                 return made
-            attempt = allow_later(attempt, back)
-            continue
-        after = following(attempt, done.stderr, index)
+            settled = replace(made, note="; ".join((made.note, *why)))
+            after: Attempt | Lock = read_sources(attempt, sources)
+        else:
+            after = following(attempt, done.stderr, index)
         if isinstance(after, Lock):
-            return after
+            return settled or after
         said = (*after.remarks, *after.changes)
         if progress is not None and said != told:
             progress(next((line for line in reversed(said) if line not in told), "asking the index"))
         told, attempt = said, after
     return unpinned(attempt, f"more than {ATTEMPTS} requirements stand in the way")
+
+
+def _behind(
+    attempt: Attempt, locked: str, recipe: Recipe, base: BaseImage, index: Index
+) -> tuple[tuple[str, ...], list[str]]:
+    """The packages whose source has to be read for a lock that is not years behind, and what to say where it cannot."""
+    found = {
+        pin: tuple(name for name in sources if not index.compiled(name))
+        for pin, sources in behind(attempt, locked, recipe, base).items()
+    }
+    why = [
+        f"{pin} is an old version: the source of {', '.join(sources)}, which later ones need, cannot be read here"
+        for pin, sources in found.items()
+        if sources
+    ]
+    return tuple(dict.fromkeys(name for sources in found.values() for name in sources)), why
 
 
 def _first(recipe: Recipe, base: BaseImage) -> Attempt:

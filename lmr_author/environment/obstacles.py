@@ -62,6 +62,16 @@ def allow_later(attempt: Attempt, names: Iterable[str]) -> Attempt:
     return replace(attempt, later=(*attempt.later, *(f"{name}={attempt.wheels_from}" for name in names)))
 
 
+def read_sources(attempt: Attempt, names: tuple[str, ...]) -> Attempt:
+    """Packages without a wheel, whose source says what they need; the lock tells of them."""
+    remarks = (f"no wheel of {name}: its source is read to learn what it needs" for name in names)
+    return replace(
+        attempt,
+        built=(*attempt.built, *names),
+        remarks=tuple(dict.fromkeys((*attempt.remarks, *remarks))),
+    )
+
+
 def _in_conflict(attempt: Attempt, stderr: str, text: str, index: Index) -> Attempt | Lock:
     """Nothing fits: what is not the repository's own word gives way; its own word is not changed here."""
     named = _named(attempt, text)
@@ -136,8 +146,7 @@ def _without_wheel(attempt: Attempt, name: str, text: str, index: Index) -> Atte
         return after
     if not attempt.resolve:
         return _as_is(attempt, canonical, "")
-    remark = f"no wheel of {name}: its source is read to learn what it needs"
-    return replace(attempt, built=(*attempt.built, name), remarks=(*attempt.remarks, remark))
+    return read_sources(attempt, (name,))
 
 
 def _spoken_gives_way(attempt: Attempt, name: str, text: str, index: Index) -> Attempt | None:
@@ -167,9 +176,13 @@ def _unbuildable(attempt: Attempt, name: str, text: str) -> Attempt | Lock:
     if item is not None and item.mentioned and Requirement(item.text).specifier:
         remark = f"{item} without its version, which cannot be built here and which is only mentioned"
         return _replaced(attempt, item, item.name, remark)
+    fixed = item is not None and is_exact(item)
+    if attempt.wheels_from and not fixed and not any(one.startswith(f"{name}=") for one in attempt.later):
+        # An early source is seldom made for the image's Python; a later one, or its wheel, is.
+        return _without_source(allow_later(attempt, (name,)), name)
     if item is None:
         return _only_later(attempt, name, text)
-    if not is_exact(item):
+    if not fixed:
         return _leave_out(attempt, name, "it cannot be built to learn what it needs", text)
     remark = f"{item} is installed as it is: it cannot be built here to learn what it needs"
     return _as_is(attempt, canonical, remark)
@@ -183,12 +196,13 @@ def _only_later(attempt: Attempt, name: str, text: str) -> Attempt | Lock:
     if not above or above in attempt.above:
         return _leave_out(attempt, name, why, text)
     others = tuple(item for item in attempt.above if not item.startswith(f"{name}>"))
-    return replace(
-        attempt,
-        above=(*others, above),
-        built=tuple(other for other in attempt.built if other != name),
-        remarks=(*attempt.remarks, f"{above}: earlier versions of it cannot be built"),
-    )
+    remark = f"{above}: earlier versions of it cannot be built"
+    return replace(_without_source(attempt, name), above=(*others, above), remarks=(*attempt.remarks, remark))
+
+
+def _without_source(attempt: Attempt, name: str) -> Attempt:
+    """Where other versions of it are looked at, whose wheel there may be."""
+    return replace(attempt, built=tuple(other for other in attempt.built if other != name))
 
 
 def _as_is(attempt: Attempt, name: str, remark: str) -> Attempt:

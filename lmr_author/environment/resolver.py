@@ -14,6 +14,7 @@ from packaging.version import Version
 from lmr_author import files, processes
 from lmr_author.environment import interpreters
 from lmr_author.environment.base_images import BaseImage
+from lmr_author.environment.python_days import builds_from
 from lmr_author.environment.recipe import BACKPORTS, Declared, Recipe
 from lmr_author.errors import LmrError
 from lmr_author.model import TORCH_FAMILY
@@ -127,8 +128,8 @@ def _arguments(program: str, attempt: Attempt, recipe: Recipe, base: BaseImage) 
     arguments += ["--python", str(python), "--only-binary", ":all:"]
     for package in attempt.built:
         arguments += ["--no-binary", package]
-    for package in attempt.later:
-        arguments += ["--exclude-newer-package", package]
+    for package, day in _later(attempt, recipe, base).items():
+        arguments += ["--exclude-newer-package", f"{package}={day}"]
     if not attempt.resolve:
         arguments.append("--no-deps")
     if attempt.lowest:
@@ -140,6 +141,18 @@ def _arguments(program: str, attempt: Attempt, recipe: Recipe, base: BaseImage) 
     if recipe.date is not None:
         arguments += ["--exclude-newer", recipe.date.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")]
     return arguments
+
+
+def _later(attempt: Attempt, recipe: Recipe, base: BaseImage) -> dict[str, str]:
+    """Packages that may be newer than the recipe's date, each with its day (ISO, so that they compare as text).
+
+    What builds a source is one of them: earlier than :func:`builds_from` there is none that uv and this Python take.
+    """
+    later = dict(item.split("=") for item in attempt.later)
+    day = builds_from(base.python)
+    if attempt.built and recipe.date is not None and recipe.date < day:
+        later["setuptools"] = max(later.get("setuptools", ""), day.date().isoformat())
+    return later
 
 
 def _platform(base: BaseImage) -> str:

@@ -6,31 +6,16 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-from packaging.version import Version
 
 from lmr_author.environment.base_images import BaseImage
 from lmr_author.environment.locked import Lock
+from lmr_author.environment.python_days import FOLLOWED, RELEASED, followed
 from lmr_author.environment.recipe import Declared, Recipe, is_exact
 from lmr_author.environment.resolver import Attempt, compile_once
-
-RELEASED = {
-    "3.7": "2018-06-27",
-    "3.8": "2019-10-14",
-    "3.9": "2020-10-05",
-    "3.10": "2021-10-04",
-    "3.11": "2022-10-24",
-    "3.12": "2023-10-02",
-    "3.13": "2024-10-07",
-    "3.14": "2025-10-07",
-}
-"""When each Python came out (devguide.python.org/versions)."""
-
-FOLLOWED = timedelta(days=180)
-"""After so long the packages that have to be compiled have wheels for a new Python (sentencepiece took 170 days)."""
 
 WITH_WHEELS = {
     "cchardet": "faust-cchardet",
@@ -56,7 +41,7 @@ def not_before(recipe: Recipe, base: BaseImage) -> tuple[Recipe, str]:
     """
     if recipe.date is None or base.python not in RELEASED:
         return recipe, ""
-    first = _followed(base.python)
+    first = followed(base.python)
     released = first - FOLLOWED
     if recipe.date >= first:
         return recipe, ""
@@ -67,39 +52,10 @@ def not_before(recipe: Recipe, base: BaseImage) -> tuple[Recipe, str]:
     return replace(recipe, date=first), change
 
 
-def held_back(attempt: Attempt, locked: str, recipe: Recipe, base: BaseImage) -> tuple[str, ...]:
-    """Packages that a lock has in an old version, or not at all, only because later ones have no wheel for its Python.
-
-    uv goes back to whatever has a wheel for every Python, be it ten years old. Compared is the same resolution for the
-    Python that was usual on the recipe's day.
-
-    Args:
-        attempt, locked: the resolution, and what uv wrote.
-    """
-    usual = [python for python in RELEASED if recipe.date and _followed(python) <= recipe.date]
-    if not usual or not attempt.wheels_from or base.python not in RELEASED:
-        return ()
-    done = compile_once(attempt, recipe, replace(base, python=usual[-1]), _SECONDS)
-    if done.exit_code != 0:
-        return ()
-    ours, theirs = versions(locked), versions(done.stdout.decode("utf-8", "replace"))
-    known = {item.partition("=")[0] for item in attempt.later}
-    return tuple(
-        name
-        for name, version in theirs.items()
-        if name not in known and (name not in ours or Version(ours[name]) < Version(version))
-    )
-
-
 def versions(output: str) -> dict[str, str]:
     """The pins of uv's output, or of a lock: normalised name → version."""
     found = re.findall(r"^([\w.-]+)(?:\[.*?\])?==([^\s;]+)", output, re.M)
     return {canonicalize_name(name): version for name, version in found}
-
-
-def _followed(python: str) -> datetime:
-    """The day from which there are packages for a Python."""
-    return datetime.fromisoformat(RELEASED[python]).replace(tzinfo=UTC) + FOLLOWED
 
 
 def nearest(

@@ -37,6 +37,16 @@ def test_what_the_repository_asks_for_is_not_passed_over() -> None:
     assert after(Attempt((SERVER, metrics)), METRICS).as_is == (metrics,), "the image may build it"
 
 
+def test_a_source_too_old_for_the_images_python_gives_way_to_a_later_version() -> None:
+    metrics = Declared("metrics", "metrics", "setup.py:4")
+    attempt = Attempt((SERVER, metrics), built=("metrics", "other"), wheels_from="2023-04-22")
+    found = after(attempt, METRICS)
+    assert (found.later, found.built, found.left_out) == (("metrics=2023-04-22",), ("other",), ())
+    assert after(found, METRICS).left_out, "of that day it cannot be built either"
+    fixed = Declared("metrics", "metrics==17.4.8", "setup.py:4")
+    assert after(Attempt((fixed,), wheels_from="2023-04-22"), METRICS).as_is == (fixed,), "no other will do"
+
+
 @pytest.mark.parametrize(
     ("said", "certain"),
     [
