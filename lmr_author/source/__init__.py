@@ -10,6 +10,7 @@ belong to the body included. The region is what masking exchanges and unmasking 
 
 from __future__ import annotations
 
+from lmr_author.source.importing import demanded, python_2_names, running
 from lmr_author.source.module import Definition, DefinitionNode, FunctionNode, Module
 from lmr_author.source.regions import Region, outside, region, region_bytes, splice, splice_regions
 from lmr_author.source.targets import find, is_generator, matching, methods, number, suggestion
@@ -22,6 +23,7 @@ __all__ = [
     "Module",
     "Region",
     "children",
+    "demanded",
     "find",
     "first_line",
     "form",
@@ -33,8 +35,10 @@ __all__ = [
     "number",
     "outside",
     "parameters",
+    "python_2_names",
     "region",
     "region_bytes",
+    "running",
     "splice",
     "splice_regions",
     "suggestion",

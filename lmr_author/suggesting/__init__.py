@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from lmr_author.suggesting.obstacles import reader
 from lmr_author.suggesting.paper import PaperText
 from lmr_author.suggesting.rank import Suggestion, rank
 
-__all__ = ["PaperText", "Suggestion", "rank"]
+__all__ = ["PaperText", "Suggestion", "rank", "reader"]

@@ -19,6 +19,7 @@ WEIGHTS = {
     "kind": 1.0,
     "called": 0.7,
     "recordable": 1.0,
+    "runs": 1.0,
     "copies": 0.5,
 }
 """How much each criterion counts; 0 leaves it out."""
@@ -104,8 +105,9 @@ class Kind(Criterion):
 
 def _other_project(case: Case) -> str:
     """The folder that says that a file was taken over from another project; "" when none does."""
+    own = case.repository.lower().replace("-", "_")
     for folder in case.entry.path.split("/")[:-1]:
-        if FOREIGN.fullmatch(folder) or (folder in PROJECTS and folder not in case.repository.lower()):
+        if FOREIGN.fullmatch(folder) or (folder in PROJECTS and folder not in own):
             return folder
     return ""
 
@@ -146,6 +148,18 @@ class Called(Criterion):
         return self.says(1.0, f"called {count(times, 'time')} by name: {_places(own)}")
 
 
+class Runs(Criterion):
+    """Whether a test can import its file and run it at all."""
+
+    name = "runs"
+
+    def judge(self, case: Case) -> Judgement:
+        """Falls where the command line is demanded on import, or a builtin of Python 2 is used."""
+        if not case.obstacle:
+            return self.says(1.0, "nothing that can be seen keeps a test from running it")
+        return self.says(0.1, case.obstacle, "cannot run in a test")
+
+
 class Unique(Criterion):
     """Whether the answer stands elsewhere, too."""
 
@@ -164,7 +178,7 @@ class Unique(Criterion):
         )
 
 
-CRITERIA: tuple[Criterion, ...] = (Described(), Size(), Kind(), Called(), Recordable(), Unique())
+CRITERIA: tuple[Criterion, ...] = (Described(), Size(), Kind(), Called(), Recordable(), Runs(), Unique())
 """Every criterion, in the order in which an annotator reads them."""
 
 

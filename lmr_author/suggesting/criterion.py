@@ -35,6 +35,7 @@ class Case:
     Attributes:
         copies: near copies; empty as long as they have not been looked for.
         repository: its name, "" when it is not known.
+        obstacle: why it cannot run in a test, as a sentence; "" where nothing is known, or was looked at.
     """
 
     entry: Entry
@@ -42,6 +43,7 @@ class Case:
     description: Description
     copies: Sequence[NearCopy] = ()
     repository: str = ""
+    obstacle: str = ""
 
 
 class Criterion(ABC):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
@@ -17,7 +17,8 @@ from lmr_author.suggesting.paper import PaperText
 DETAILED = 100
 """Of so many functions near copies and matching terms are gathered when all are wanted."""
 SLACK = 3
-"""Near copies are looked for among this many times the functions that are wanted: they only move one down."""
+"""Near copies and obstacles are looked for among this many times the functions that are wanted: they only move one
+down."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,7 @@ def rank(
     globs: Sequence[str] = (),
     masked: Mapping[tuple[str, str], int] | None = None,
     repository: str = "",
+    obstacle: Callable[[Entry], str] = lambda entry: "",
 ) -> list[Suggestion]:
     """The functions of a repository, the best tasks first.
 
@@ -87,6 +89,7 @@ def rank(
         globs: only functions of files that one of these matches (``*`` crosses folders).
         masked: (path, qualified name) → index of the implementation that masks it.
         repository: its name, by which its own folders are told from those of other projects.
+        obstacle: why a function cannot run in a test, as a sentence, or ""; asked of the best only.
     """
     functions = index.functions
     described = Descriptions(index, functions, paper)
@@ -108,7 +111,9 @@ def rank(
         judged, about, entry = _judge(case), case.description, case.entry
         if place < limit:
             about = described.describe(own_place) if paper.pages else about
-            judged = _judge(replace(case, description=about, copies=copies.of(entry)))
+            judged = _judge(
+                replace(case, description=about, copies=copies.of(entry), obstacle=obstacle(entry))
+            )
             value = score(judged)
         into = best if place < limit else rest
         into.append(Suggestion(0, entry, value, about, judged, number.get((entry.path, entry.qualname))))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from lmr_author import files, indexing
 from lmr_author.errors import LmrError, UsageError
-from lmr_author.indexing import Unread
+from lmr_author.indexing import Entry, Unread
 from lmr_author.model import TaskInfo
-from lmr_author.suggesting import PaperText, Suggestion, rank
+from lmr_author.suggesting import PaperText, Suggestion, rank, reader
 from lmr_author.taskdir import UNIT_TEST, TaskDir
 
 MAX_GOLDEN = indexing.records.MAX_BYTES
@@ -76,7 +78,7 @@ def suggest(task: TaskDir, options: SuggestOptions) -> Suggestions:
     path = task.paper_json(info)
     paper = PaperText.from_json(files.read_json(path)) if path.is_file() else PaperText({})
     masked = {(item.goal_file, item.qualname): item.index for item in info.implementations}
-    return _ranked(repository.name, index, paper, options, masked)
+    return _ranked(repository.name, index, paper, options, masked, reader(repository, goldens))
 
 
 def suggest_repository(repository: Path, paper: Path | None, options: SuggestOptions) -> Suggestions:
@@ -89,7 +91,8 @@ def suggest_repository(repository: Path, paper: Path | None, options: SuggestOpt
         what = "not a folder" if repository.exists() else "no such folder"
         raise UsageError(f"--repo {repository}: {what}", "name the folder of a repository")
     text = PaperText({}) if paper is None else read_paper(paper)
-    return _ranked(repository.resolve().name, indexing.build(repository), text, options, {})
+    index = indexing.build(repository)
+    return _ranked(repository.resolve().name, index, text, options, {}, reader(repository, {}))
 
 
 def read_paper(path: Path) -> PaperText:
@@ -128,9 +131,19 @@ def _ranked(
     paper: PaperText,
     options: SuggestOptions,
     masked: dict[tuple[str, str], int],
+    obstacle: Callable[[Entry], str],
 ) -> Suggestions:
-    found = rank(index, paper, top=options.top, globs=options.globs, masked=masked, repository=name)
+    found = rank(
+        index, paper, top=options.top, globs=options.globs, masked=masked, repository=name, obstacle=obstacle
+    )
     if not found:
+        unread = [
+            item for item in index.unread if any(fnmatchcase(item.path, glob) for glob in options.globs)
+        ]
+        if unread:
+            raise UsageError(
+                f"{unread[0].path} is not read: {unread[0].reason}", "choose functions of another file"
+            )
         if index.functions:
             raise UsageError(
                 f"no function in a file that matches {' or '.join(options.globs)}",

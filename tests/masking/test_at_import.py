@@ -107,3 +107,24 @@ def test_a_command_line_without_which_the_file_ends_is_told(argument: str, deman
 )
 def test_a_command_line_that_may_be_empty_is_no_matter(argument: str, parsed: str) -> None:
     assert told(argument, parsed) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "body", "names"),
+    [
+        ("", "return [i for i in xrange(x)]", "xrange"),
+        ("", "return unicode(x) if isinstance(x, basestring) else x", "basestring, unicode"),
+        ("from six.moves import xrange", "return xrange(x)", ""),
+        ("try:\n    xrange\nexcept NameError:\n    xrange = range", "return xrange(x)", ""),
+        ("from past.builtins import *", "return xrange(x)", ""),
+        ("import sys", "return range(x) if sys.version_info[0] > 2 else xrange(x)", ""),
+        ("", "reduce = x.reduce\n    return reduce(x.long)", ""),
+        ("def g(): return xrange(3)\ndef h(): return g()", "return h()", "xrange"),
+        ("def g(): return xrange(3)", "return x.g()", ""),
+    ],
+)
+def test_what_only_python_2_has_is_named(before: str, body: str, names: str) -> None:
+    module = source.Module.parse(f"{before}\n\ndef f(x):\n    {body}\n".encode(), "a.py")
+    found = list(at_import.remarks(module, source.find(module, Target("a.py", "f"))))
+    said = f"f, or what it calls of its file, uses {names}, which Python 3 does not have: it cannot run"
+    assert [line.partition(";")[0] for line in found] == ([said] if names else [])

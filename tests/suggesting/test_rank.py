@@ -8,7 +8,7 @@ import pytest
 
 from lmr_author import indexing
 from lmr_author.indexing import Cache
-from lmr_author.suggesting import PaperText, Suggestion, rank
+from lmr_author.suggesting import PaperText, Suggestion, rank, reader
 
 PAPER = {
     "1": "Margin Ranking with Soft Penalties (MRSP). We rank documents by a pairwise penalty.",
@@ -180,3 +180,37 @@ def test_references_are_no_text_of_the_paper_on_whichever_page_they_end() -> Non
         "Entropy.",
     ]
     assert {"temperatur", "distil"}.isdisjoint(paper.query)
+
+
+def test_what_cannot_run_in_a_test_moves_down_and_says_why(tmp_path: Path) -> None:
+    body = (
+        "\n    total = 0\n    for score in scores:\n        total += score\n    return total / len(scores)\n"
+    )
+    (tmp_path / "a.py").write_text(
+        f"def pairwise_penalty(scores):{body.replace('in scores:', 'in xrange(3):')}"
+    )
+    parse = "import argparse\np = argparse.ArgumentParser()\np.add_argument('data')\nargs = p.parse_args()\n"
+    (tmp_path / "b.py").write_text(f"{parse}def ranking_penalty(scores):{body}")
+    (tmp_path / "c.py").write_text(f"def score_penalty(scores):{body}")
+    changed = {"c.py": (tmp_path / "c.py").read_bytes()}
+    (tmp_path / "c.py").write_text("def score_penalty(scores):\n    raise NotImplementedError\n")
+    index = indexing.build(tmp_path, instead=changed)
+    found = rank(index, PaperText(PAPER), obstacle=reader(tmp_path, changed))
+    assert found[0].entry.path == "c.py", "the golden counts, not the mask"
+    said = {item.entry.path: item for item in found}
+    assert "cannot run in a test" in said["a.py"].warnings and "cannot run in a test" in said["b.py"].warnings
+    runs = {path: item.to_json()["criteria"]["runs"]["reason"] for path, item in said.items()}
+    assert runs["a.py"] == "it, or what it calls of its file, uses xrange, which Python 3 does not have"
+    assert runs["b.py"].endswith("reads the command line when it is imported (line 4) and demands data")
+    assert runs["c.py"].startswith("nothing")
+
+
+def test_a_projects_own_folder_is_its_own_with_dashes_too(tmp_path: Path) -> None:
+    (tmp_path / "sentence_transformers").mkdir()
+    (tmp_path / "sentence_transformers" / "a.py").write_text(
+        "def pairwise_penalty(a, b):\n    return a - b\n"
+    )
+    index = indexing.build(tmp_path)
+    for name, foreign in (("sentence-transformers", False), ("other", True)):
+        (found,) = rank(index, PaperText(PAPER), repository=name)
+        assert ("another project's" in found.warnings) is foreign
