@@ -25,7 +25,7 @@ from tests.support import make_task, remove_image
 
 BASE_IMAGE = os.environ.get("LMR_TEST_BASE_IMAGE", "lmr-author/base:bookworm")
 HINGE = "pkg/losses.py::hinge"
-JUDGING = StationOptions(seconds=3, memory_mb=1024, start_seconds=15)
+JUDGING = StationOptions(seconds=1.5, memory_mb=1024, start_seconds=8)
 IN_DOCKER = (
     "reads expected outputs",
     "forks for ever",
