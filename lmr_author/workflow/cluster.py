@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 _RETRIES = 3
-_TIMEOUT = "10s"
+_SECONDS = 10.0
 _LOCK = threading.Lock()
 _DESKS: dict[str, Desk] = {}
 """On a worker: archive's digest and options → a task that is ready to be judged."""
@@ -46,14 +46,14 @@ class Job:
     item: Prediction | Mapping[str, Any]
 
 
-def connect(address: str) -> Client:
-    """A connection to a scheduler. Raises LmrError: Dask is not installed, nobody answers."""
+def connect(address: str, seconds: float = _SECONDS) -> Client:
+    """A connection to a scheduler. Raises LmrError: Dask is not installed, nobody answers within some seconds."""
     try:
         from distributed import Client
     except ImportError as error:
         raise LmrError("--scheduler needs Dask", "install it: pip install 'lmr-author[dask]'") from error
     try:
-        return Client(address, timeout=_TIMEOUT, set_as_default=False)
+        return Client(address, timeout=seconds, set_as_default=False)
     except (OSError, ValueError) as error:
         raise LmrError(
             f"no Dask scheduler answers at {address}", "start one (dask scheduler), as in tcp://host:8786"

@@ -88,7 +88,7 @@ def test_a_worker_that_is_killed_costs_nothing(tmp_path: Path, start: Start) -> 
 
 def test_nobody_at_the_address_is_a_clear_error() -> None:
     with pytest.raises(LmrError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:1"):
-        cluster.connect("tcp://127.0.0.1:1")
+        cluster.connect("tcp://127.0.0.1:1", seconds=1)
 
 
 def test_a_task_is_the_same_archive_wherever_it_lies(tmp_path: Path) -> None:

@@ -127,7 +127,7 @@ def test_the_standard_library() -> None:
     folder = Path(sysconfig.get_paths()["stdlib"])
     paths = sorted(path for path in folder.rglob("*.py") if "site-packages" not in path.parts)
     checked = 0
-    for path in random.Random(3).sample(paths, 250):
+    for path in random.Random(3).sample(paths, 120):
         data = path.read_bytes()
         try:
             source.Module.parse(data, path.name)
@@ -136,7 +136,7 @@ def test_the_standard_library() -> None:
             continue
         assert_as_source_says(data, str(path))
         checked += 1
-    assert checked > 150
+    assert checked > 80
 
 
 def test_parameters_and_decorators_as_written() -> None:
