@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from lmr_author.probe.children import split
+from lmr_author.probe.driver import main_module
 from tests.probe.harness import Repository
 
 GOAL = """\
@@ -84,6 +85,21 @@ def test_calls_in_other_processes_are_recorded(tmp_path: Path, name: str) -> Non
     assert summary["sys_path"][0] in ("", "pkg")
 
 
+def test_a_worker_that_is_killed_has_kept_every_call(tmp_path: Path) -> None:
+    made = repository(tmp_path)
+    made.write(
+        {
+            "driver.py": "import os, signal\nfrom pkg.goal import scale\nchild = os.fork()\nif child == 0:\n"
+            "    scale(1)\n    scale(2)\n    scale('x')\n    os.kill(os.getpid(), signal.SIGKILL)\n"
+            "assert os.waitpid(child, 0)[1] == signal.SIGKILL\n"
+        }
+    )
+    done = made.record("driver.py")
+    assert done.returncode == 0, done.stderr.decode()
+    (summary,) = (json.loads(path.read_text()) for path in (made.out / "children").glob("*/summary.json"))
+    assert summary["calls"] == 3
+
+
 def test_a_process_that_does_not_call_the_target_leaves_nothing(tmp_path: Path) -> None:
     made = repository(tmp_path)
     made.write(
@@ -147,6 +163,47 @@ def test_the_repositorys_own_tests(tmp_path: Path) -> None:
     done = made.record("-m", "lmr_probe.suite", "tests")
     assert len(made.calls) == 1, done.stdout.decode() + done.stderr.decode()
     made.replay().assert_same()
+
+
+@pytest.mark.parametrize(
+    ("given", "calls", "exit_code"),
+    [
+        ({"x": 3, "k": 4}, 1, 0),
+        ([{"x": 1}, {"x": 2.0}], 2, 0),
+        ([{"x": {}}, {"x": 2}], 2, 1),
+        ({"y": 1}, 0, 1),
+    ],
+)
+def test_arguments_from_a_file(tmp_path: Path, given: object, calls: int, exit_code: int) -> None:
+    made = repository(tmp_path)
+    (tmp_path / "data.json").write_text(json.dumps(given))
+    request = {
+        "goal_file": "pkg/goal.py",
+        "qualname": "scale",
+        "files": ["data.json"],
+        "map": {},
+        "pickle": False,
+    }
+    (tmp_path / "request.json").write_text(json.dumps(request))
+    done = made.record("-m", "lmr_probe.given", str(tmp_path / "request.json"))
+    assert (done.returncode, len(made.calls)) == (exit_code, calls), done.stderr.decode()
+    assert bool(done.stderr) == bool(exit_code)
+
+
+@pytest.mark.parametrize(
+    ("name", "load", "meant"),
+    [
+        ("json", True, "json.__main__"),
+        ("json", False, "json.__main__"),
+        ("json.tool", True, "json.tool"),
+        ("xml.etree", True, "xml.etree.__main__"),
+        ("xml.etree", False, "xml.etree"),
+        ("this", True, "this"),
+        ("nothing.of.this.name", True, "nothing.of.this.name"),
+    ],
+)
+def test_what_is_run_by_the_name_of_a_module(name: str, load: bool, meant: str) -> None:
+    assert main_module(name, load=load) == meant
 
 
 @pytest.mark.parametrize(

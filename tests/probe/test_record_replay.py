@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 import textwrap
 from pathlib import Path
 from typing import Any
@@ -11,7 +14,7 @@ import pytest
 
 from lmr_author.probe.codec import encode
 from lmr_author.probe.pool import Kept, Pool
-from tests.probe.harness import Repository
+from tests.probe.harness import PROBE, Repository
 
 
 def make(tmp_path: Path, qualname: str, goal: str, driver: str, goal_file: str = "pkg/goal.py") -> Repository:
@@ -319,6 +322,22 @@ def test_exit_codes_and_tracebacks_are_pythons(tmp_path: Path) -> None:
     assert lines[-1] == "ZeroDivisionError: division by zero"
     assert repository.meta("000001")["outcome"] == "raised"
     repository.replay().assert_same()
+
+
+@pytest.mark.parametrize("command", [["driver.py"], ["-m", "pkg.run"]], ids=["script", "module"])
+def test_a_traceback_begins_as_pythons_and_has_all_of_its_places(tmp_path: Path, command: list[str]) -> None:
+    goal = "def f(x):\n    return 1 / x\n"
+    repository = make(tmp_path, "f", goal, "from pkg.goal import f\nf(0)\n")
+    repository.write({"pkg/run.py": "from pkg.goal import f\n\n\nf(0)\n"})
+
+    def places(said: bytes) -> list[tuple[Path, str, str]]:
+        found = re.findall(r'File "([^"]+)", line (\d+), in (\S+)', said.decode())
+        return [(repository.root / path, line, name) for path, line, name in found]
+
+    plain = subprocess.run([sys.executable, *command], cwd=repository.root, capture_output=True, timeout=60)
+    wanted, shown = places(plain.stderr)[-2:], places(repository.record(*command).stderr)
+    assert shown[0] == wanted[0]
+    assert [place for place in shown if place[0].parent != PROBE] == wanted
 
 
 def test_forked_children_do_not_record(tmp_path: Path) -> None:
