@@ -1,0 +1,216 @@
+"""One suite for every backend: what code inside cannot do, and how much of everything it may use."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import tracemalloc
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from lmr_author.sandbox.base import ExecResult, Limits, Mount
+from tests.sandbox.beats import GRANDCHILD, stopped
+
+Python = Callable[..., ExecResult]
+
+
+# What code inside cannot do
+
+
+def test_is_not_root(python: Python) -> None:
+    code = "import os; print(os.getuid() != 0, os.getgid() != 0, 0 not in os.getgroups()); os.setuid(0)"
+    result = python(code)
+    assert result.stdout == b"True True True\n"
+    assert b"Error" in result.stderr
+
+
+def test_has_no_privileges(python: Python) -> None:
+    result = python("print(open('/proc/self/status').read())")
+    status = dict(line.split(":\t") for line in result.stdout.decode().splitlines() if ":\t" in line)
+    assert {int(status[name], 16) for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")} == {0}
+    assert status["NoNewPrivs"] == "1"
+
+
+def test_system_is_not_writable(python: Python) -> None:
+    code = (
+        "import os, sys\n"
+        "for folder in sys.argv[1:]:\n"
+        "    try:\n"
+        "        os.close(os.open(folder + '/lmr-author-probe', os.O_CREAT | os.O_WRONLY))\n"
+        "        os.remove(folder + '/lmr-author-probe'); print(folder)\n"
+        "    except OSError: pass\n"
+    )
+    result = python(
+        code, "/", "/etc", "/usr", "/usr/lib", "/dev", "/var", "/var/tmp", "/home", "/root", "/opt", "/run"
+    )
+    assert (result.exit_code, result.stdout) == (0, b"")
+
+
+def test_network_is_unreachable(python: Python) -> None:
+    code = (
+        "import errno, socket\n"
+        "for family, place in ((socket.AF_INET, '192.0.2.1'), (socket.AF_INET6, '2001:db8::1')):\n"
+        "    try:\n"
+        "        with socket.socket(family, socket.SOCK_DGRAM) as one: one.connect((place, 53))\n"
+        "        print('reached')\n"
+        "    except OSError as error: print(errno.errorcode[error.errno])\n"
+    )
+    assert set(python(code).stdout.split()) <= {b"ENETUNREACH", b"EADDRNOTAVAIL", b"EAFNOSUPPORT"}
+
+
+def test_a_program_reaches_itself_by_name(python: Python) -> None:
+    """As launchers do: torchrun keeps a store, and asks for the address of the machine's own name until it has one."""
+    code = (
+        "import socket\n"
+        "with socket.create_server(('127.0.0.1', 0)) as server:\n"
+        "    for name in ('localhost', socket.gethostname()):\n"
+        "        socket.create_connection((name, server.getsockname()[1]), 5).close()\n"
+        "print('reached')"
+    )
+    assert python(code).stdout == b"reached\n"
+
+
+def test_hosts_ports_are_unreachable(python: Python) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        code = f"import socket; socket.create_connection(('127.0.0.1', {server.getsockname()[1]}), 5)"
+        result = python(code)
+    assert b"ConnectionRefusedError" in result.stderr
+
+
+def test_host_files_are_hidden(python: Python, tmp_path: Path) -> None:
+    # Our own home, the tests, the engine's socket and the host's accounts are what an escape would look for.
+    secret = tmp_path / "secret"
+    secret.write_text("golden")
+    places = [secret, Path(__file__), Path("/etc/shadow"), Path("/var/run/docker.sock"), Path("/etc/ssh")]
+    code = "import os, sys\nfor path in sys.argv[1:]:\n    if os.access(path, os.R_OK): print(path)"
+    result = python(code, *(str(place).replace("/tmp/", "//tmp/") for place in places))
+    assert (result.exit_code, result.stdout) == (0, b"")
+
+
+def test_host_processes_are_hidden(python: Python) -> None:
+    with subprocess.Popen(["sleep", "1234.5"]) as sleeper:
+        code = (
+            "import glob\n"
+            "for path in glob.glob('/proc/[0-9]*/cmdline'):\n"
+            "    try: print(open(path).read())\n"
+            "    except OSError: pass\n"  # a process that ended meanwhile
+        )
+        result = python(code)
+        sleeper.kill()
+    assert b"1234.5" not in result.stdout
+
+
+# Limits
+
+
+def test_time_limit_kills_everything(python: Python, tmp_path: Path) -> None:
+    mounts = (Mount(tmp_path, "/shared", writable=True),)
+    result = python(GRANDCHILD + "beat()", "/shared/beat", mounts=mounts, limits=Limits(seconds=1.5))
+    assert result.timed_out
+    assert result.exit_code == -signal.SIGKILL
+    assert stopped(tmp_path / "beat")
+
+
+def test_a_run_is_ended_when_it_is_told_to_stop(python: Python, tmp_path: Path) -> None:
+    mounts = (Mount(tmp_path, "/shared", writable=True),)
+    beat = tmp_path / "beat"
+    result = python(GRANDCHILD + "beat()", "/shared/beat", mounts=mounts, stop=beat.exists)
+    assert (result.stopped, result.timed_out) == (True, False)
+    assert stopped(beat)
+
+
+def test_a_run_that_need_not_stop_goes_on_to_its_end(python: Python) -> None:
+    result = python("import time; time.sleep(1.5); print('end')", stop=lambda: False)
+    assert (result.stopped, result.exit_code, result.stdout) == (False, 0, b"end\n")
+
+
+def test_output_before_the_time_limit_is_kept(python: Python) -> None:
+    result = python("import time; print('said', flush=True); time.sleep(60)", limits=Limits(seconds=1.5))
+    assert (result.timed_out, result.stdout) == (True, b"said\n")
+
+
+def test_time_limit_holds_for_a_program_that_has_closed_its_output(python: Python) -> None:
+    code = "import os, time; os.close(1); os.close(2); time.sleep(60)"
+    assert python(code, limits=Limits(seconds=1.5)).timed_out
+
+
+def test_end_kills_what_runs_on_in_the_background(python: Python, tmp_path: Path) -> None:
+    mounts = (Mount(tmp_path, "/shared", writable=True),)
+    result = python(GRANDCHILD, "/shared/beat", mounts=mounts, limits=Limits(seconds=30))
+    assert (result.exit_code, result.timed_out) == (0, False)
+    assert stopped(tmp_path / "beat")
+
+
+def test_memory_bomb_ends(python: Python) -> None:
+    code = "kept = []\nwhile True: kept.append(bytearray(16 << 20))"
+    result = python(code, limits=Limits(memory_mb=256, seconds=60))
+    assert result.exit_code != 0
+    assert not result.timed_out
+
+
+def test_memory_limit_is_reported(python: Python) -> None:
+    code = "kept = []\nwhile True: kept.append(bytearray(16 << 20))"
+    assert python(code, limits=Limits(memory_mb=256, seconds=60)).out_of_memory
+
+
+def test_endless_output_is_cut_in_bounded_memory(python: Python) -> None:
+    code = "import os\nwhile True: os.write(1, b'x' * 65536); os.write(2, b'y' * 65536)"
+    tracemalloc.start()
+    result = python(code, limits=Limits(seconds=1.5, output_bytes=1_000_000))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (result.stdout, result.stderr) == (b"x" * 1_000_000, b"y" * 1_000_000)
+    assert (result.truncated, result.timed_out) == (True, True)
+    assert peak < 10_000_000
+
+
+def test_output_of_exactly_the_limit_is_whole(python: Python) -> None:
+    result = python("print('x' * 99)", limits=Limits(output_bytes=100))
+    assert (len(result.stdout), result.truncated) == (100, False)
+
+
+def test_number_of_processes_is_limited(python: Python) -> None:
+    code = (
+        "import os, time\n"
+        "made = 0\n"
+        "try:\n"
+        "    while made < 200:\n"
+        "        if os.fork() == 0: time.sleep(60); os._exit(0)\n"
+        "        made += 1\n"
+        "except BlockingIOError: print(made)\n"
+    )
+    result = python(code, limits=Limits(processes=32, seconds=30))
+    assert 0 < int(result.stdout) <= 32
+
+
+def test_fork_bomb_ends(python: Python) -> None:
+    code = "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass"
+    result = python(code, limits=Limits(processes=32, seconds=1.5))
+    assert result.timed_out
+
+
+def test_threads_of_other_runs_do_not_count(python: Python) -> None:
+    code = (
+        "import threading, time\nfor _ in range(20): threading.Thread(target=time.sleep, args=(1,)).start()"
+    )
+    with ThreadPoolExecutor(4) as pool:
+        runs = [pool.submit(python, code, limits=Limits(processes=40)) for _ in range(4)]
+    assert [run.result().exit_code for run in runs] == [0] * 4
+
+
+@pytest.mark.parametrize("place", ["/tmp/big", "/out/big"])
+def test_size_of_a_file_is_limited(python: Python, tmp_path: Path, place: str) -> None:
+    code = "import sys\nfile = open(sys.argv[1], 'wb')\nfor _ in range(40): file.write(bytes(1 << 20))"
+    mounts = (Mount(tmp_path, "/out", writable=True),)
+    result = python(code, place, mounts=mounts, limits=Limits(file_mb=8))
+    assert b"OSError" in result.stderr
+    assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= 8 << 20
+
+
+def test_tmp_is_limited(python: Python) -> None:
+    code = "import sys\nfor i in range(40): open(f'{sys.argv[1]}/{i}', 'wb').write(bytes(1 << 20))"
+    assert b"No space left" in python(code, "/tmp", limits=Limits(file_mb=8)).stderr

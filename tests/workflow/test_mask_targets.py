@@ -1,0 +1,188 @@
+"""What `mask` takes for a target: kinds of definitions, several at once, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lmr_author.errors import TargetError
+from lmr_author.masking.notes import MaskNotes
+from lmr_author.masking.notes_file import Described
+from lmr_author.taskdir import TaskDir
+from lmr_author.workflow.mask import MaskOptions, mask
+from lmr_author.workflow.unmask import unmask
+from tests.cli.program import validate_with
+from tests.support import make_task
+from tests.workflow.masks import HINGE, masked, tree, write
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> TaskDir:
+    return make_task(tmp_path)
+
+
+CLASS = """\
+from abc import abstractmethod
+from typing import overload
+
+
+class Box:
+    width = 1
+
+    def __init__(self): self.size = 1
+
+    @property
+    def area(self): return self.size ** 2
+
+    @area.setter
+    def area(self, value): self.size = value ** 0.5
+
+    @overload
+    def put(self, x: int) -> int: ...
+    def put(self, x): return x
+
+    @abstractmethod
+    def take(self): ...
+
+    def later(self):
+        raise NotImplementedError("later")
+
+    if width:
+        def wide(self): return True
+
+    class Lid:
+        def close(self): return 1
+
+    def __len__(self): return 3
+"""
+
+
+def test_a_class_stands_for_its_own_methods_that_have_a_body(task: TaskDir) -> None:
+    path = write(task, "box.py", CLASS)
+    result = masked(task, "box.py::Box")
+    names = [str(item.target).partition("::")[2] for item in result.implementations]
+    assert names == ["Box.__init__", "Box.area#1", "Box.area#2", "Box.put", "Box.wide", "Box.__len__"]
+    said = "\n".join(result.remarks)
+    for text in (
+        "Box.take is left as it is: its body is `...`",
+        "Box.later is left as it is: its body is `raise NotImplementedError('later')`",
+        "nested class Box.Lid",
+    ):
+        assert text in said
+    unmask(task, None, task.root)
+    assert path.read_text() == CLASS
+
+
+@pytest.mark.parametrize(
+    ("targets", "message"),
+    [
+        (["box.py::Box.put", "box.py::Box.put"], "box.py::Box.put is given twice"),
+        (["box.py::Box", "box.py::Box.put"], "box.py::Box.put is given twice"),
+        (["box.py::Box.area#1", "box.py::Box.area:11"], "box.py::Box.area is given twice"),
+        (["more.py::outer", "more.py::outer.inner"], "more.py::outer.inner lies inside outer"),
+        (["box.py::Box.put#1"], "is an overload, without a body"),
+        (["box.py::Box.take"], "nothing to mask: its body is `...`"),
+        (["box.py::Box.later"], "nothing to mask: its body is `raise NotImplementedError('later')`"),
+        (["box.py::Box.put", "more.py::documented"], "nothing to mask: its body is a docstring"),
+        (["more.py::twice"], "defined 2 times"),
+        (["more.py::short"], "is a lambda (line 17)"),
+        (["more.py::number"], "is a variable (line 18)"),
+        (["more.py::hinge"], "is only imported from pkg.losses there (line 1)"),
+        (["more.py::Empty"], "no method of Empty in more.py has a body"),
+    ],
+    ids=lambda item: item if isinstance(item, str) else "",
+)
+def test_what_cannot_be_masked_is_said_before_anything_is_written(
+    targets: list[str], message: str, task: TaskDir
+) -> None:
+    write(task, "box.py", CLASS)
+    write(
+        task,
+        "more.py",
+        "from pkg.losses import hinge\n"
+        "def outer():\n    def inner(): return 1\n    return inner\n"
+        'def documented():\n    """Only this."""\n'
+        "if 1:\n    def twice(): return 1\nelse:\n    def twice(): return 2\n"
+        "class Twice:\n    if 1:\n        def f(self): return 1\n    else:\n        def f(self): return 2\n\n"
+        "short = lambda x: x\nnumber, other = 1, 2\nclass Empty:\n    def f(self): pass\n",
+    )
+    before = tree(task.root)
+    with pytest.raises(TargetError) as error:
+        masked(task, *targets)
+    assert message in error.value.message
+    assert error.value.hint
+    assert tree(task.root) == before
+
+
+def test_one_target_given_twice_is_no_matter_of_lines(task: TaskDir) -> None:
+    with pytest.raises(TargetError) as error:
+        masked(task, HINGE, f"small-repo/{HINGE}")
+    assert error.value.message == f"{HINGE} is given twice"
+
+
+def test_a_function_around_a_masked_one_is_refused(task: TaskDir) -> None:
+    write(task, "more.py", "def outer():\n    def inner(): return 1\n    return inner\n")
+    masked(task, "more.py::outer.inner")
+    with pytest.raises(TargetError, match=r"outer\.inner, inside of outer, is already masked"):
+        masked(task, "more.py::outer")
+
+
+def test_several_of_one_name_each_have_their_own_notes_and_are_restored_one_by_one(task: TaskDir) -> None:
+    path = write(task, "box.py", CLASS)
+    first, second = "box.py::Box.area#1", "box.py::Box.area#2"
+    said = {name: Described(notes=MaskNotes(objective=f"Do {name[-1]}.")) for name in (first, second)}
+    for typed, name in ((second, second), ("box.py::Box.area:11", first)):
+        options = MaskOptions((typed,), category="Evaluation Metrics", each={name: said[name]})
+        mask(task, options, task.root)
+    assert [str(item.target) for item in task.load().implementations] == [second, first]
+    validate_with("info", json.loads(task.info_path.read_bytes()))
+    assert (
+        path.read_text().index("Do 1.")
+        < path.read_text().index("@area.setter")
+        < path.read_text().index("Do 2.")
+    )
+    for again in (first, second):
+        with pytest.raises(TargetError, match=f"{again} is already masked"):
+            masked(task, again)
+    unmask(task, "box.py::Box.area:11", task.root)
+    assert "self.size ** 2" in path.read_text() and "value ** 0.5" not in path.read_text()
+    masked(task, first)
+    assert path.read_text().index("Do 1.") < path.read_text().index("Do 2."), "its notes are known"
+    unmask(task, "box.py::Box.area", task.root)
+    assert path.read_text() == CLASS
+
+
+def test_the_other_of_two_is_refused_where_the_task_does_not_say_which_one_is_masked(task: TaskDir) -> None:
+    write(task, "box.py", CLASS)
+    masked(task, "box.py::Box.area#2")
+    document = json.loads(task.info_path.read_bytes())
+    del document["implementations"][0]["goal_nth"]
+    task.info_path.write_text(json.dumps(document))
+    with pytest.raises(
+        TargetError, match=r"another box\.py::Box\.area is masked already, as implementation 1"
+    ):
+        masked(task, "box.py::Box.area#1")
+
+
+def test_a_body_that_raises_by_itself_is_not_taken_for_a_mask(task: TaskDir) -> None:
+    """`raise NotImplementedError` in the golden too: nothing to mask, before and after its file is."""
+    write(task, "box.py", CLASS)
+    masked(task, "box.py::Box.put")
+    with pytest.raises(TargetError, match="nothing to mask"):
+        masked(task, "box.py::Box.later")
+
+
+def test_targets_in_several_files_at_once(task: TaskDir) -> None:
+    write(task, "box.py", CLASS)
+    write(task, "pkg/box.py", "def f(x):\n    return x\n")
+    before = tree(task.root / "small-repo")
+    result = masked(task, "box.py::Box.put", "pkg/box.py::f", HINGE, "box.py::Box.wide")
+    assert [(item.index, item.goal_file) for item in result.implementations] == [
+        (1, "box.py"), (2, "box.py"), (3, "pkg/box.py"), (4, "pkg/losses.py"),
+    ]  # fmt: skip
+    goldens = {item["golden_file"] for item in json.loads(task.info_path.read_text())["implementations"]}
+    assert len(goldens) == 3
+    unmask(task, None, task.root)
+    assert tree(task.root / "small-repo") == before
