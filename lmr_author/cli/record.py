@@ -134,7 +134,8 @@ def record(
                 with say.paused():
                     return render_record.agree_to_tolerances(wide)
 
-            result = workflow.record(folder, options, Path.cwd(), say, agree if can_ask(yes) else None)
+            asked = agree if can_ask(yes) else None
+            result = workflow.record(folder, options, Path.cwd(), say, asked, render_record.where_it_runs)
     except KeyboardInterrupt:
         if any(folder.run_folder(0).parent.glob("*/out/**/meta.json")):
             render_record.cut_short()

@@ -10,7 +10,7 @@ from lmr_author.cli.render import console
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from lmr_author.recorded import Case, Recording
+    from lmr_author.recorded import Case
     from lmr_author.recording.prove import Proof
     from lmr_author.recording.tolerance import Widened
     from lmr_author.workflow.record import RecordResult
@@ -38,36 +38,46 @@ def record_result(result: RecordResult, varied: bool = False) -> None:
         _note(screen, text)
     for rejected in proof.rejected[:MOST]:
         _note(screen, f"call {rejected.call.number} was rejected: {_short(rejected.reason, 200)}")
-    _uncovered(recording, screen)
+    _uncovered(result, screen)
     tolerances(item for proven in proof.chosen for item in proven.wide)
     if all(case.outcome == "raised" for case in recording.cases):
         _note(
             screen,
-            "the golden raises in every case, which says little: give it what it takes (json has no tensors)",
+            "the golden raises in every case, which says little: give it what it takes (a file of json has no tensors)",
         )
     _noticed(proof, screen, varied)
     if result.exit_code != 0:
-        _note(screen, f"the command itself ended with exit code {result.exit_code}")
+        said = f": {result.error}" if result.error else ""
+        _note(screen, f"the command itself ended with exit code {result.exit_code}{said}")
     for name in result.kept:
         screen.print(f"  kept the old {_escape(name)} in authoring/removed/")
     screen.print(f"  test {result.implementation.unit_test_file}", markup=False)
     screen.print("next: lmr-author validate && lmr-author evaluate", markup=False)
 
 
-def _uncovered(recording: Recording, screen: Console) -> None:
-    missed, never = (
-        ", ".join(map(str, lines)) for lines in (recording.coverage.missed, recording.coverage.never_false)
-    )
-    if missed:
+def where_it_runs(line: str) -> None:
+    """Which Python runs the command, before it runs."""
+    console().print(f"recording {line}", markup=False, soft_wrap=True)
+
+
+def _uncovered(result: RecordResult, screen: Console) -> None:
+    coverage, file = result.recording.coverage, result.recording.goal_file
+    never = ", ".join(map(str, coverage.never_false))
+    if result.missed:
         _note(
-            screen,
-            f"never executed: line {missed} of {recording.goal_file}; drive it with inputs that reach them",
+            screen, f"never executed: {lines(result.missed)} of {file}; drive it with inputs that reach them"
         )
     if never:
         _note(
             screen,
             f"never false: the condition on line {never}; drive it with inputs for which it does not hold",
         )
+
+
+def lines(blocks: Sequence[tuple[int, int]]) -> str:
+    """As in ``line 7`` or ``lines 7, 12-15``."""
+    shown = [str(first) if first == last else f"{first}-{last}" for first, last in blocks]
+    return f"line{'s' if len(shown) > 1 or '-' in shown[0] else ''} {', '.join(shown)}"
 
 
 def _case(case: Case, screen: Console) -> None:
@@ -136,13 +146,13 @@ def _noticed(proof: Proof, screen: Console, varied: bool) -> None:
     noticed = proof.noticed
     if not noticed.tried:
         return
-    from lmr_author.evaluation.mutants_die import NEEDED
+    from lmr_author.evaluation.mutants_die import NEEDED, whole_percent
 
     killed = len(noticed.tried) - len(noticed.missed)
     share = killed / len(noticed.tried)
     screen.print(
         f"  {killed} of {len(noticed.tried)} wrong versions of the golden fail "
-        f"({share:.0%}; `lmr-author evaluate` shows those that do not)"
+        f"({whole_percent(share)}; `lmr-author evaluate` shows those that do not)"
     )
     if share < NEEDED and not varied:
         _note(

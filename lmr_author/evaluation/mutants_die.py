@@ -87,7 +87,7 @@ class MutantsDie(Gate):
             ],
         }
         known = f", {accepted} accepted as equivalent" if accepted else ""
-        message = f"{killed} of {len(tried)} mutants fail ({score:.0%}, {judge.method}){known}"
+        message = f"{killed} of {len(tried)} mutants fail ({whole_percent(score)}, {judge.method}){known}"
         if score >= NEEDED:
             return self.passed(message, **detail)
         better = (
@@ -97,6 +97,11 @@ class MutantsDie(Gate):
         )
         accept = "accept those that are equivalent: lmr-author evaluate --accept-mutant ID --reason TEXT"
         return self.failed(message, f"{better}; or {accept}", **detail)
+
+
+def whole_percent(share: float) -> str:
+    """A share as a percentage, rounded down: what is shown as enough is enough."""
+    return f"{int(100 * share + 1e-9)}%"
 
 
 def _patience(bench: Bench, golden: Sequence[Verdict]) -> float:

@@ -120,7 +120,7 @@ def drive(sandbox: Sandbox, plan: Drive) -> Recorded:
     )
     recorded = read(out, result)
     if not recorded.calls:
-        raise _nothing(plan, recorded)
+        raise _nothing(plan, recorded, in_image=sandbox.name == "docker")
     return recorded
 
 
@@ -189,7 +189,7 @@ def _calls(place: Path) -> list[Call]:
     return calls
 
 
-def _nothing(plan: Drive, recorded: Recorded) -> LmrError:
+def _nothing(plan: Drive, recorded: Recorded, *, in_image: bool) -> LmrError:
     """Why nothing was recorded, from the summary or from how the run ended."""
     summary, result = recorded.summary, recorded.result
     name = f"{plan.goal_file}::{plan.qualname}"
@@ -213,7 +213,8 @@ def _nothing(plan: Drive, recorded: Recorded) -> LmrError:
         )
     if result.exit_code != 0:
         return LmrError(
-            f"the command failed before it called {name}: {last}", failed.advice(plan.tree, last, result)
+            f"the command failed before it called {name}: {last}",
+            failed.advice(plan.tree, last, result, in_image),
         )
     return LmrError(f"the command never called {name}", _never(plan, summary))
 

@@ -19,6 +19,11 @@ _NLTK = re.compile(r"nltk\.download\(\W*([\w.-]+)\W*\)")
 _MOST = 300
 
 
+def printed_error(result: ExecResult) -> str:
+    """As :func:`last_error`; "" for a command that did not fail, or said nothing."""
+    return last_error(result) if result.exit_code != 0 and _said(result) else ""
+
+
 def last_error(result: ExecResult) -> str:
     """The last exception that was printed, as tests report it too; else the last line."""
     lines = _said(result)
@@ -34,16 +39,17 @@ def last_error(result: ExecResult) -> str:
     return told[:_MOST]
 
 
-def advice(tree: Path, last: str, result: ExecResult) -> str:
+def advice(tree: Path, last: str, result: ExecResult, in_image: bool = False) -> str:
     """What to do about a command that failed: where what it lacks would come from, else what it said.
 
     Args:
         tree: the repository that it ran in.
         last: its last error.
+        in_image: whether it ran in the task's image.
     """
     missing = _MISSING.search(last)
     if missing is not None:
-        return _of_module(tree, missing[1].partition(".")[0])
+        return _of_module(tree, missing[1].partition(".")[0], in_image)
     data = _NLTK.search(" ".join(_said(result)))
     if data is not None:
         return (
@@ -54,13 +60,18 @@ def advice(tree: Path, last: str, result: ExecResult) -> str:
     return f"correct the driver, or its environment (--python){_before(_said(result))}"
 
 
-def _of_module(tree: Path, name: str) -> str:
+def _of_module(tree: Path, name: str, in_image: bool) -> str:
     """How the command finds a module: in the repository, or in its environment."""
     paths = (path for path in tree.rglob("*") if path.name in (name, f"{name}.py"))
     own = [path.relative_to(tree) for path in paths]
     own = sorted(
         (path for path in own if path.parts[0] != UNIT_TEST), key=lambda path: (len(path.parts), path)
     )
+    if not own and in_image:
+        return (
+            f"{name} is not installed in the image: add what brings it to requirements.lock, whose comments "
+            "name what was left out and why, and build again: `lmr-author env build --fix`"
+        )
     if not own:
         # An environment without Docker gets what the base image has when it is told the version.
         extra = f" --with {name}==VERSION" if name in TORCH_FAMILY else ""

@@ -14,7 +14,16 @@ from lmr_author.source.importing import demanded, python_2_names, running
 from lmr_author.source.module import Definition, DefinitionNode, FunctionNode, Module
 from lmr_author.source.regions import Region, outside, region, region_bytes, splice, splice_regions
 from lmr_author.source.targets import find, is_generator, matching, methods, number, suggestion
-from lmr_author.source.tree import children, first_line, form, is_main_guard, nodes, parameters, walk
+from lmr_author.source.tree import (
+    block_end,
+    children,
+    first_line,
+    form,
+    is_main_guard,
+    nodes,
+    parameters,
+    walk,
+)
 
 __all__ = [
     "Definition",
@@ -22,6 +31,7 @@ __all__ = [
     "FunctionNode",
     "Module",
     "Region",
+    "block_end",
     "children",
     "demanded",
     "find",

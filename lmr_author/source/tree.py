@@ -74,6 +74,16 @@ def first_line(statement: ast.stmt) -> int:
     return min([statement.lineno, *(item.lineno for item in decorators)])
 
 
+def block_end(tree: ast.AST, line: int) -> int:
+    """The last line of the statements that stand together from a line on; the line itself where none begins there."""
+    for node in nodes(tree):
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(node, name, None)
+            if isinstance(block, list) and block and first_line(block[0]) == line:
+                return int(block[-1].end_lineno or line)
+    return line
+
+
 def parameters(arguments: ast.arguments) -> list[tuple[ast.arg, ast.expr | None]]:
     """Every named parameter in its order, with its default; None where it has none."""
     positional = [*arguments.posonlyargs, *arguments.args]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -113,3 +114,20 @@ def interpreter_for(task: TaskDir, sandbox: str, python: Path | None) -> tuple[P
         return None, ""
     local.touch(found)
     return found.interpreter, f"in the environment made by `lmr-author env local` (Python {found.python})"
+
+
+def where_it_runs(sandbox: str, python: Path | None, about: str) -> str:
+    """Which Python a local sandbox runs, where nobody named one; "" where somebody did, and for an image.
+
+    Args:
+        python, about: what :func:`interpreter_for` said.
+    """
+    if sandbox == "docker" or (python is not None and not about):
+        return ""
+    if about:
+        return about
+    version = ".".join(map(str, sys.version_info[:3]))
+    return (
+        f"with lmr-author's own Python {version} ({sys.executable}): this task has no environment yet; `lmr-author env "
+        "local` makes one, and --python names another"
+    )

@@ -12,7 +12,7 @@ from lmr_author.evaluation.mutants import mutants
 from lmr_author.masking import locate
 from lmr_author.model import Implementation, Target, TaskInfo
 from lmr_author.recorded import SUPPORT, Recording, load
-from lmr_author.recording import checkers, helpers, resuming
+from lmr_author.recording import checkers, failed, helpers, resuming
 from lmr_author.recording.choose import coverage
 from lmr_author.recording.drive import Drive, Recorded
 from lmr_author.recording.drivers import Data
@@ -24,7 +24,7 @@ from lmr_author.recording.tolerance import Widened
 from lmr_author.sandbox.base import Sandbox
 from lmr_author.taskdir import TaskDir
 from lmr_author.testgen.generate import generate
-from lmr_author.workflow.env_local import interpreter_for
+from lmr_author.workflow.env_local import interpreter_for, where_it_runs
 from lmr_author.workflow.preparing import prepare, sandbox_of
 from lmr_author.workflow.record_drive import Job, Progress, driven, driver_of, plan_of
 from lmr_author.workflow.record_options import RecordOptions, check_options
@@ -44,15 +44,25 @@ class RecordResult:
     proof: Proof
     exit_code: int
     kept: tuple[str, ...]
+    error: str = ""
+    """The last error that the command printed, where it failed."""
+    missed: tuple[tuple[int, int], ...] = ()
+    """First and last lines of the golden's blocks that no case executes."""
 
 
 def record(
-    task: TaskDir, options: RecordOptions, here: Path, progress: Progress, agree: Agree | None = None
+    task: TaskDir,
+    options: RecordOptions,
+    here: Path,
+    progress: Progress,
+    agree: Agree | None = None,
+    tell: Callable[[str], None] = lambda line: None,
 ) -> RecordResult:
     """Record real calls of a masked function's golden into cases and a unit test.
 
     Args:
         agree: asked about tolerances that had to be widened; None to take them.
+        tell: told which Python runs the command, where nobody named one.
 
     Raises:
         TargetError: the target is not masked in this task.
@@ -69,6 +79,8 @@ def record(
     checkers.check_extras(checks)
     helpers.check_functions(checks, own)
     python, about = interpreter_for(task, options.sandbox, options.python)
+    if where := where_it_runs(options.sandbox, python, about):
+        tell(where)
     with (
         files.temporary_folder("lmr-author-record-") as work,
         sandbox_of(task, info, options.sandbox, python=python, base_image=options.base_image) as sandbox,
@@ -76,7 +88,7 @@ def record(
         work.chmod(0o755)
         job = Job(task, info, implementation, options, here, work, own)
         command = driver_of(job)
-        progress(about or "preparing the environment")
+        progress("preparing the environment")
         prepare(sandbox, progress)
         run = task.run_folder(implementation.index)
         plan, recorded = driven(sandbox, plan_of(job), command, options, run, progress)
@@ -85,7 +97,23 @@ def record(
         kept = _put_aside(task, info, implementation)
         recording = _store(job, plan, recorded, proof)
         resuming.forget(run)
-    return RecordResult(implementation, recording, proof, recorded.result.exit_code, kept)
+    result = recorded.result
+    error = failed.printed_error(result)
+    missed = _missed(task, implementation, recording)
+    return RecordResult(implementation, recording, proof, result.exit_code, kept, error, missed)
+
+
+def _missed(
+    task: TaskDir, implementation: Implementation, recording: Recording
+) -> tuple[tuple[int, int], ...]:
+    """The blocks that no case executes; one that lies within another that is not is not named again."""
+    golden = task.golden(implementation)
+    tree = source.Module.parse(golden.read_bytes(), implementation.goal_file).tree
+    blocks: list[tuple[int, int]] = []
+    for line in recording.coverage.missed:
+        if not blocks or line > blocks[-1][1]:
+            blocks.append((line, source.block_end(tree, line)))
+    return tuple(blocks)
 
 
 def _may_record(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import shutil
 import signal
 from pathlib import Path
@@ -70,7 +71,24 @@ def test_a_command_that_is_killed_loses_nothing_that_was_complete(masked: TaskDi
         "for x in (0.5, 2.0, -1.0, 3.0): hinge(x, margin=1.5)\nos.kill(os.getpid(), signal.SIGKILL)\n"
     )
     done = succeed("record", "--python", PLAIN_PYTHON, "--", "python", "die.py", cwd=masked.root)
-    assert "recorded 3 of 4 calls" in done.err and "exit code -9" in done.err
+    assert "recorded 3 of 4 calls" in done.err
+    assert "the command itself ended with exit code -9\n" in done.err
+
+
+def test_what_the_command_and_its_python_were_is_said(
+    masked: TaskDir, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LMR_AUTHOR_CACHE", str(masked.root.parent / "cache"))
+    (masked.root / "small-repo/fail.py").write_text(
+        "from pkg.losses import hinge\nfor x in (0.5, 2.0, -1.0): hinge(x, margin=1.5)\nrange(3).missing\n"
+    )
+    done = succeed("record", "--", "python", "fail.py", cwd=masked.root)
+    first, *_, _ = done.err.splitlines()
+    assert first.startswith(f"recording with lmr-author's own Python {platform.python_version()} (")
+    assert "`lmr-author env local` makes one" in first
+    assert "exit code 1: AttributeError: 'range' object has no attribute 'missing'" in done.err
+    named = succeed("record", "--force", "--python", PLAIN_PYTHON, "--", "python", "fail.py", cwd=masked.root)
+    assert "own Python" not in named.err
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=["kill -9", "Ctrl-C"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lmr_author.cli.render_record import not_stored
+from lmr_author.cli.render_record import lines, not_stored
 from lmr_author.recorded import Case
 
 ENCODER = {"path": "self._modules['encoder']", "type": "Encoder"}
@@ -44,3 +44,9 @@ def test_of_many_parts_the_first_are_named() -> None:
 
     assert [line for line in told if "self.part4" in line] == []
     assert "and 2 more parts; recording.json names them" in told
+
+
+def test_lines_that_are_never_executed_are_told_as_ranges() -> None:
+    assert lines([(7, 7)]) == "line 7"
+    assert lines([(7, 9)]) == "lines 7-9"
+    assert lines([(7, 7), (12, 15)]) == "lines 7, 12-15"

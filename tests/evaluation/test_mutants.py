@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from lmr_author import source
 from lmr_author.evaluation.mutants import Mutant, mutants
 from lmr_author.evaluation.mutants.enumerate import OPERATORS
+from lmr_author.evaluation.mutants_die import whole_percent
 from lmr_author.model import Target
 from tests.masking.roundtrip import library_files
 
@@ -240,3 +241,10 @@ SAMPLE = [
     for path in library_files()[0]
     if path.stat().st_size < 25_000 and {"test", "lib2to3"}.isdisjoint(path.parts)  # Python 2, and worse
 ]
+
+
+@pytest.mark.parametrize(
+    ("killed", "tried", "said"), [(53, 59, "89%"), (9, 10, "90%"), (10, 10, "100%"), (58, 100, "58%")]
+)
+def test_a_share_that_is_not_enough_is_not_shown_as_enough(killed: int, tried: int, said: str) -> None:
+    assert whole_percent(killed / tried) == said

@@ -71,6 +71,12 @@ def test_a_module_of_the_repository_is_shown_the_way_to(
     assert advice in failed.advice(tmp_path, error, result(error))
 
 
+def test_what_the_image_lacks_is_not_looked_for_elsewhere(tmp_path: Path) -> None:
+    error = "ModuleNotFoundError: No module named 'mine'"
+    told = failed.advice(tmp_path, error, result(error), in_image=True)
+    assert "requirements.lock" in told and "--sandbox docker" not in told
+
+
 def test_data_of_nltk_is_fetched_where_the_sandbox_finds_it(tmp_path: Path) -> None:
     told = failed.advice(tmp_path, failed.last_error(result(NLTK)), result(NLTK))
 

@@ -10,7 +10,7 @@ import typing
 
 import pytest
 
-from lmr_author.source import children, form, is_main_guard, nodes, walk
+from lmr_author.source import block_end, children, form, is_main_guard, nodes, walk
 
 SNIPPETS = [
     "match x:\n    case {'a': 1, **rest}: pass\n    case A(b=2, c=[1, *others]) as all: pass\n    case None | _: pass",
@@ -90,3 +90,9 @@ def test_what_a_script_alone_runs(condition: str) -> None:
 )
 def test_what_an_import_may_run_too(statement: str) -> None:
     assert not is_main_guard(ast.parse(statement).body[0])
+
+
+def test_a_block_ends_with_its_last_statement() -> None:
+    code = "def f(x):\n    if x:\n        a = 1\n        b = [\n 2]\n    else:\n        @g\n        def h(): pass"
+    tree = ast.parse(code)
+    assert [block_end(tree, line) for line in (1, 2, 3, 4, 7, 99)] == [8, 8, 5, 4, 8, 99]
