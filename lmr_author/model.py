@@ -287,6 +287,19 @@ class GateResult:
     seconds: float = 0.0
     detail: Mapping[str, Any] = field(default_factory=dict)
 
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> GateResult:
+        """A stored result. Raises KeyError, TypeError or ValueError for what is none."""
+        return cls(
+            str(data["gate"]),
+            GateStatus(data["status"]),
+            str(data["message"]),
+            str(data["hint"]),
+            data["implementation"],
+            float(data["seconds"]),
+            dict(data["detail"]),
+        )
+
     def to_json(self) -> dict[str, Any]:
         """The result as stored in ``authoring/evaluation.json``."""
         return {

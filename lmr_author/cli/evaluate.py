@@ -46,6 +46,12 @@ def evaluate(
     mutants: Annotated[
         int, typer.Option("--mutants", min=0, help="Mutants tried of each implementation, at most.")
     ] = 100,
+    implementation: Annotated[
+        int | None,
+        typer.Option(
+            "--implementation", metavar="N", help="Only this one; of the others the last evaluation counts."
+        ),
+    ] = None,
     accept_mutant: Annotated[
         str | None,
         typer.Option("--accept-mutant", metavar="ID", help="Record that a surviving mutant is equivalent."),
@@ -109,6 +115,8 @@ def evaluate(
         render_runs.accepted_mutant(accept_mutant, workflow.accept_mutant(tasks[0], accept_mutant, reason))
         return EXIT_CLEAN
     if predictions is not None:
+        if implementation is not None:
+            raise UsageError("--implementation is for gates, not for candidates", "leave it out")
         from lmr_author.evaluation.candidates.station import StationOptions
         from lmr_author.workflow.desk import CandidateOptions
 
@@ -121,7 +129,11 @@ def evaluate(
         raise UsageError(
             "--out, --whole-file, --protocol and --scheduler are for candidates", "add --predictions FILE"
         )
-    options = workflow.EvaluateOptions(sandbox.value, python, base_image, repeats, timeout, mutants, gpus)
+    if implementation is not None and len(tasks) != 1:
+        raise UsageError(f"--implementation is for one task, not {len(tasks)}", "name the task")
+    options = workflow.EvaluateOptions(
+        sandbox.value, python, base_image, repeats, timeout, mutants, gpus, implementation
+    )
     results = []
     for task in tasks:
         show = render_runs.GateTable(task.name, quiet=output is Format.json)

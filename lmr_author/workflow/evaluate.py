@@ -20,6 +20,7 @@ from lmr_author.model import GateResult, GateStatus
 from lmr_author.sandbox.base import Sandbox
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow.env_local import interpreter_for
+from lmr_author.workflow.named import implementation_of
 from lmr_author.workflow.preparing import build_hint, sandbox_of
 
 FORMAT = "lmr-evaluation/1"
@@ -39,6 +40,7 @@ class EvaluateOptions:
         seconds: time limit of one case.
         mutants: how many mutants of each implementation are tried at most.
         gpus: GPUs that a container is given; "all"; "" for none.
+        implementation: index of the only one whose gates are run; None for all.
     """
 
     sandbox: str = "local"
@@ -48,6 +50,7 @@ class EvaluateOptions:
     seconds: float = 60.0
     mutants: int = MUTANTS
     gpus: str = ""
+    implementation: int | None = None
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,8 @@ def evaluate(task: TaskDir, options: EvaluateOptions, progress: Progress, on_gat
         raise LmrError(
             f"nothing is masked in {task.name}", "mask a function first: lmr-author mask FILE::FUNCTION"
         )
+    if options.implementation is not None:
+        implementation_of(info, options.implementation)
     python, about = interpreter_for(task, options.sandbox, options.python)
     started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.monotonic()
     digest = task.content_digest()
@@ -114,7 +119,12 @@ def evaluate(task: TaskDir, options: EvaluateOptions, progress: Progress, on_gat
         build, facts = _build(sandbox, progress, about)
         build = _noted(build, implementations)
         keep(build)
+        kind: dict[str, Any] = {"kind": options.sandbox, **facts}
         for one in implementations:
+            if options.implementation not in (None, one.implementation.index):
+                for gate in _as_before(task, one.implementation.index, kind, digest):
+                    keep(gate)
+                continue
             if build.status is not GateStatus.PASSED:
                 _skip_all(one.implementation.index, keep)
                 continue
@@ -124,7 +134,6 @@ def evaluate(task: TaskDir, options: EvaluateOptions, progress: Progress, on_gat
             ) as bench:  # fmt: skip
                 for gate in run_gates(bench, options.repeats, progress):
                     keep(gate)
-    kind: dict[str, Any] = {"kind": options.sandbox, **facts}
     result = Evaluation(task, kind, tuple(gates), started, time.monotonic() - clock, digest)
     files.write_json(task.evaluation_path, result.to_json())
     return result
@@ -204,6 +213,33 @@ def _noted(build: GateResult, implementations: Sequence[Meant]) -> GateResult:
         return build
     message = f"{build.message}; info.json is loose: {'; '.join(notes)} (see `lmr-author validate`)"
     return replace(build, message=message, detail={**build.detail, "notes": notes})
+
+
+def _as_before(task: TaskDir, index: int, kind: dict[str, Any], digest: str) -> list[GateResult]:
+    """What the last evaluation says of an implementation that is left out; unproven where it was of something else.
+
+    Args:
+        kind: the sandbox, with the versions in it.
+        digest: of the task as it is.
+    """
+    stored = load_evaluation(task) or {}
+    same = (stored.get("sandbox"), stored.get("content_digest"), stored.get("tool")) == (
+        kind,
+        digest,
+        __version__,
+    )
+    gates = stored.get("gates") if same else None
+    found = [item for item in gates or () if isinstance(item, dict) and item.get("implementation") == index]
+    try:
+        kept = [GateResult.from_json(item) for item in found]
+    except (KeyError, TypeError, ValueError):
+        kept = []
+    if kept:
+        return kept
+    why = (
+        "not run: --implementation names another, and no earlier evaluation holds for this state and sandbox"
+    )
+    return [GateResult(gate.name, GateStatus.UNPROVEN, why, implementation=index) for gate in GATES]
 
 
 def _skip_all(index: int, keep: OnGate) -> None:

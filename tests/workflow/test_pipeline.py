@@ -96,6 +96,27 @@ def test_two_implementations_recorded_and_proven(task: TaskDir) -> None:
     assert stored["passed"] is True and stored["content_digest"] == task.content_digest()
 
 
+def test_one_implementation_is_evaluated_and_the_others_count_as_they_were(task: TaskDir) -> None:
+    recorded(task)
+    recorded(task, ADD)
+    quick = {"repeats": 1, "mutants": 2}
+
+    def found(evaluated: Evaluation, index: int) -> list[dict[str, object]]:
+        return [gate.to_json() for gate in evaluated.gates if gate.implementation == index]
+
+    alone = run_gates(task, implementation=2, **quick)
+    assert {gate["status"] for gate in found(alone, 1)} == {"unproven"} and not alone.passed
+    assert {gate["status"] for gate in found(alone, 2)} == {"passed"}
+    then = run_gates(task, implementation=1, **quick)
+    assert found(then, 1)[0]["status"] == "passed"
+    assert found(then, 2) == found(alone, 2), "it was proven before, for the same state"
+    (task.repository(task.load()) / "new.py").write_text("a = 1\n")
+    changed = run_gates(task, implementation=1, **quick)
+    assert {gate["status"] for gate in found(changed, 2)} == {"unproven"}, "it was proven for another state"
+    with pytest.raises(UsageError, match=r"which implementation\? \(there is 1, 2\)"):
+        run_gates(task, implementation=3)
+
+
 def test_the_shipped_test_runs_as_lmr_bench_runs_it(task: TaskDir) -> None:
     """A script from the repository's root, and under pytest; its exit code and its log both say so."""
     recorded(task, HINGE)
