@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from lmr_author.sandbox import bubblewrap
 from lmr_author.sandbox.base import Command, ExecResult, Sandbox
 from lmr_author.sandbox.docker import DockerSandbox
 from lmr_author.sandbox.local import LocalSandbox
@@ -33,6 +34,8 @@ class Difference:
         self.skip = skip
 
 
+OWN_ERROR = Difference("a limit on the address space shows as the program's own MemoryError")
+UNCOUNTED = Difference("the kernel does not count root's processes", skip=True)
 NO_NAMESPACES = Difference("without bubblewrap nothing is kept from the host")
 COPIED = Difference("without bubblewrap a read-only mount is a copy: writes succeed and are thrown away")
 ROOT_STAYS_ROOT = Difference("without bubblewrap root's commands run as root")
@@ -47,10 +50,9 @@ DIFFERENCES: dict[str, dict[str, Difference]] = {
     "test_host_processes_are_hidden": {"local-plain": NO_NAMESPACES},
     "test_tmp_by_its_own_name_is_private": {"local-plain": NO_NAMESPACES},
     "test_tmp_is_limited": {"local-plain": Difference("without bubblewrap only single files are limited")},
-    "test_memory_limit_is_reported": {
-        "local-bwrap": Difference("a limit on the address space shows as the program's own MemoryError"),
-        "local-plain": Difference("a limit on the address space shows as the program's own MemoryError"),
-    },
+    "test_memory_limit_is_reported": dict.fromkeys(
+        ("local-bwrap", "local-namespace", "local-plain"), OWN_ERROR
+    ),
     "test_missing_working_folder_is_an_error": {
         "docker": Difference("the engine makes a working folder that does not exist"),
     },
@@ -68,16 +70,13 @@ else:
     DIFFERENCES |= {
         "test_is_not_root": {"local-plain": ROOT_STAYS_ROOT},
         "test_system_is_not_writable": {"local-plain": ROOT_STAYS_ROOT},
-        "test_number_of_processes_is_limited": {
-            "local-plain": Difference("the kernel does not count root's processes", skip=True)
-        },
-        "test_fork_bomb_ends": {
-            "local-plain": Difference("the kernel does not count root's processes", skip=True)
-        },
+        "test_number_of_processes_is_limited": {"local-namespace": UNCOUNTED, "local-plain": UNCOUNTED},
+        "test_fork_bomb_ends": {"local-namespace": UNCOUNTED, "local-plain": UNCOUNTED},
     }
 
 BACKENDS = (
     pytest.param("local-bwrap", marks=pytest.mark.bwrap),
+    pytest.param("local-namespace", marks=pytest.mark.bwrap),
     pytest.param("local-plain"),
     pytest.param("docker", marks=pytest.mark.docker),
 )
@@ -102,6 +101,15 @@ def docker_context(tmp_path_factory: pytest.TempPathFactory, base_image: str) ->
 
 
 @pytest.fixture(scope="session")
+def without_setpriv(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A PATH on which setpriv does not work: even root then isolates by a user namespace, as other users do."""
+    folder = tmp_path_factory.mktemp("programs")
+    (folder / "setpriv").write_text("#!/bin/sh\nexit 1\n")
+    (folder / "setpriv").chmod(0o755)
+    return f"{folder}:{os.environ['PATH']}"
+
+
+@pytest.fixture(scope="session")
 def make(request: pytest.FixtureRequest) -> Callable[[str], Sandbox]:
     """Makes a new sandbox of a backend."""
 
@@ -109,6 +117,14 @@ def make(request: pytest.FixtureRequest) -> Callable[[str], Sandbox]:
         if backend == "docker":
             context = request.getfixturevalue("docker_context")
             return DockerSandbox(context, tag=TAG, build_args={})
+        if backend == "local-namespace":
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setenv("PATH", request.getfixturevalue("without_setpriv"))
+                bubblewrap.tools.cache_clear()
+                try:
+                    return LocalSandbox()
+                finally:
+                    bubblewrap.tools.cache_clear()
         return LocalSandbox(use_bubblewrap=backend == "local-bwrap")
 
     return made
@@ -161,7 +177,9 @@ def python(sandbox: Sandbox) -> Python:
 
 
 @pytest.fixture
-def owner_script(tmp_path: Path, backend: str, docker_context_or_none: Path | None) -> list[str]:
+def owner_script(
+    tmp_path: Path, backend: str, docker_context_or_none: Path | None, request: pytest.FixtureRequest
+) -> list[str]:
     """The argv of another process that says "ready" and then runs a long command in a sandbox."""
     script = tmp_path / "owner.py"
     script.write_text(
@@ -174,14 +192,17 @@ def owner_script(tmp_path: Path, backend: str, docker_context_or_none: Path | No
         "if backend == 'docker':\n"
         f"    box = DockerSandbox(Path(context), tag='{TAG}', build_args={{}})\n"
         "else:\n"
-        "    box = LocalSandbox(use_bubblewrap=backend == 'local-bwrap')\n"
+        "    box = LocalSandbox(use_bubblewrap=backend != 'local-plain')\n"
         "mounts = (Mount(Path(shared), '/shared', writable=True),)\n"
         "argv = ('python', '-c', code, '/shared/beat')\n"
         "with box:\n"
         "    box.prepare()\n"
         "    box.run(Command(argv, mounts, limits=Limits(seconds=float(seconds))))\n"
     )
-    return [sys.executable, str(script), backend, str(docker_context_or_none)]
+    owner = [sys.executable, str(script), backend, str(docker_context_or_none)]
+    if backend == "local-namespace":
+        return ["/usr/bin/env", f"PATH={request.getfixturevalue('without_setpriv')}", *owner]
+    return owner
 
 
 @pytest.fixture
