@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 LISTED = 10
 """How many downloads and missing packages a Dockerfile's comments name."""
 
+_NLTK = re.compile(r"^[a-z][a-z0-9_-]*$")
+_COLLECTIONS = frozenset({"all", "all-corpora", "all-nltk", "book", "popular", "tests", "third-party"})
+"""What NLTK's downloader takes beside single packages; `all` has 3 GB."""
+
 _FOLDER = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
 
 
@@ -30,7 +34,7 @@ def render(
 ) -> str:
     """The Dockerfile. What a repository says goes into its comments only, and its requirements into the lock.
 
-    Packages of the system come from our own table. Nothing is downloaded but packages.
+    Packages of the system come from our own table. Nothing is downloaded but packages, and data of NLTK by their names.
 
     Args:
         repo_folder: the repository's folder; default of the build argument ``DIR``.
@@ -49,6 +53,7 @@ def render(
         system=system,
         # Java's packages link their manual pages into a folder that slim images lack, and fail without it.
         java=any(item.name.startswith("default-j") for item in system),
+        nltk=_nltk_data(recipe),
         missing=_missing(recipe),
         downloads=_downloads(recipe),
     )
@@ -79,9 +84,22 @@ def _missing(recipe: Recipe) -> list[str]:
     return _some(lines)
 
 
+def _nltk_data(recipe: Recipe) -> list[str]:
+    """What NLTK's downloader is given: single packages of a few MB, never a whole collection."""
+    if not any(item.name == "nltk" for item in recipe.requirements):
+        return []
+    wanted = {item.what for item in recipe.downloads if item.kind == "nltk" and _NLTK.match(item.what)}
+    # Since NLTK 3.8.2 the tokenizer reads the same tables from a package without pickles.
+    return sorted((wanted | ({"punkt_tab"} if "punkt" in wanted else set())) - _COLLECTIONS)
+
+
 def _downloads(recipe: Recipe) -> list[str]:
     """Models and data, each once, those fetched at import first."""
-    ordered = sorted(recipe.downloads, key=lambda item: not item.at_import)
+    there = _nltk_data(recipe)
+    ordered = sorted(
+        (item for item in recipe.downloads if item.kind != "nltk" or item.what not in there),
+        key=lambda item: not item.at_import,
+    )
     unique = {(item.kind, item.what): item for item in reversed(ordered)}
     lines = [
         f"{item.kind} {item.what} ({item.origin})" for item in ordered if unique[item.kind, item.what] is item

@@ -10,6 +10,7 @@ import sys
 import uuid
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -26,7 +27,7 @@ from lmr_author.environment.failures.changes import (
     SystemPackages,
     Variable,
 )
-from lmr_author.environment.recipe import SystemPackage
+from lmr_author.environment.recipe import Declared, Download, SystemPackage
 from lmr_author.environment.repair import Index, Texts, repaired
 from lmr_author.errors import LmrError
 
@@ -81,6 +82,16 @@ def test_java_gets_its_folder_and_what_is_compiled_its_headers() -> None:
     assert "        python3-dev \\\n" in render(compiler, other, "a")
 
 
+def test_data_of_nltk_that_the_code_fetches_is_in_the_image() -> None:
+    fetched = [Download("nltk", name, "a.py:3", False) for name in ("stopwords", "punkt", "all", "$(x)")]
+    recipe = Recipe((Declared("nltk", "nltk", "r.txt:1"),), downloads=tuple(fetched))
+    text = render(recipe, choose_base(recipe), "a")
+    assert "    fetch punkt; fetch punkt_tab; fetch stopwords\n" in text
+    assert "#   nltk all (a.py:3)\n" in text and "#   nltk punkt" not in text
+    without = render(replace(recipe, requirements=()), choose_base(recipe), "a")
+    assert "nltk.downloader" not in without and "#   nltk punkt (a.py:3)\n" in without
+
+
 @pytest.mark.parametrize("name", ["", "a b", "../a", "a/b", "-a", ".git", "a\nRUN x", "${X}", 'a"'])
 def test_only_plain_folder_names_go_in(name: str) -> None:
     with pytest.raises(LmrError):
@@ -106,7 +117,13 @@ def test_hadolint_finds_what_hand_made_dockerfiles_have() -> None:
 
 
 SYSTEM = (SystemPackage("git", "a requirement", "requirements.txt:1"),)
-RECIPES = {"bare": Recipe(), "with packages": Recipe(system=SYSTEM, source_folder="src")}
+RECIPES = {
+    "bare": Recipe(),
+    "with packages": Recipe(system=SYSTEM, source_folder="src"),
+    "with data": Recipe(
+        (Declared("nltk", "nltk", "a"),), downloads=(Download("nltk", "wordnet", "a", True),)
+    ),
+}
 
 
 @pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
