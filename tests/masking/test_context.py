@@ -214,12 +214,14 @@ def test_links_and_circles_end(repository: Path, tmp_path_factory: pytest.TempPa
         ("coder", 0, "pkg/layers.py", "pkg/coder.py"),
         ("inner", 0, "app/run.py", "src/inner.py"),
         ("torch", 0, "train.py", None),
+        ("queue", 0, "app/run.py", "app/queue.py"),
+        ("queue", 0, "train.py", None),
     ],
 )
 def test_modules_are_found_as_python_finds_them(
     dotted: str, level: int, path: str, found: str | None, repository: Path
 ) -> None:
-    for name in ("app/run.py", "src/inner.py"):
+    for name in ("app/run.py", "app/queue.py", "src/inner.py"):
         (repository / name).parent.mkdir(exist_ok=True)
         (repository / name).write_text("")
     assert Imports(repository).module(dotted, level, path) == found

@@ -9,7 +9,7 @@ import pytest
 from lmr_author import source
 from lmr_author.masking import locate
 from lmr_author.masking.callers import calls_of
-from lmr_author.masking.describe import draft
+from lmr_author.masking.describe import MAX_SUMMARY, draft
 from lmr_author.masking.mask import mask_source
 from lmr_author.masking.notes import MaskNotes
 from lmr_author.model import Target
@@ -149,6 +149,16 @@ def test_callers_say_what_is_given_and_what_is_made_of_it(repository: Path) -> N
     assert found.inputs == ("items: for example `batch['items'][:, -1]` in `train`",)
     assert found.outputs == ("2 values, unpacked as losses, rewards in `train`",)
     assert "\n\nYields:\n    2 values" in found.docstring
+
+
+MANY = (MAX_SUMMARY + 1) // len("Say it. ")
+
+
+@pytest.mark.parametrize(("sentences", "kept"), [(2, 2), (MANY, MANY), (MANY + 1, 1)])
+def test_a_long_summary_is_cut_behind_its_first_sentence(sentences: int, kept: int, tmp_path: Path) -> None:
+    said = " ".join(["Say it."] * sentences)
+    (tmp_path / "loss.py").write_text(f'def speak():\n    """{said}"""\n')
+    assert drafted(tmp_path, "speak").objective == " ".join(["Say it."] * kept)
 
 
 def test_a_static_method_has_no_self(repository: Path) -> None:

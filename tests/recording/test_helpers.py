@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author import recorded, replaying
+from lmr_author import files, recorded, replaying
 from lmr_author.errors import LmrError
 from lmr_author.evaluation.candidates.score import Outcome
 from lmr_author.model import GateStatus
 from lmr_author.probe.codec import encode
+from lmr_author.probe.document import Document
 from lmr_author.probe.fixtures import Fixtures
 from lmr_author.probe.leaves import walk
 from lmr_author.recording import helpers
@@ -238,6 +239,21 @@ def test_an_example_may_call_a_fixture(task: TaskDir) -> None:
     )
     assert result.recording.coverage.missed == ()
     assert result.recording.cases[0].summary["tokenizer"] == "the fixture tokenizer"
+
+
+def test_a_recording_depends_on_the_helpers_that_its_cases_need(tmp_path: Path) -> None:
+    (tmp_path / "fixtures.py").write_text("def tokenizer():\n    return 1\n")
+    (tmp_path / "checkers.py").write_text("def close(expected, actual):\n    return True\n")
+    found = helpers.read(tmp_path)
+    plain = encode({"x": 1})
+    built = Document({"$": "dict", "v": [["x", {"$": "fixture", "name": "tokenizer"}]]}, {})
+    exact, custom = {"value": {"kind": "exact"}}, {"value": {"kind": "custom", "function": "close"}}
+    assert helpers.digests(found, [plain], [exact]) == {}
+    assert helpers.digests(found, [plain, built], [exact]) == {
+        "fixtures.py": files.sha256_file(tmp_path / "fixtures.py")
+    }
+    assert helpers.digests(found, [plain], [exact, custom]).keys() == {"checkers.py"}
+    assert helpers.digests(helpers.NO_HELPERS, [built], [custom]) == {}
 
 
 @pytest.mark.parametrize(

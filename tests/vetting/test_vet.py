@@ -167,6 +167,14 @@ def test_every_licence_that_is_recognised_is_judged(licence: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("licence", "file", "stops"),
+    [("", "", True), ("", "LICENSE", False), ("EUPL-1.2", "", False), ("MIT", "", False)],
+)
+def test_only_no_licence_at_all_is_a_reason_by_itself(licence: str, file: str, stops: bool) -> None:
+    assert ("all rights are reserved" in licence_stop(licence, file)) is stops
+
+
+@pytest.mark.parametrize(
     ("given", "said"),
     [
         ("venue", "is no answer"),
@@ -223,6 +231,22 @@ def test_offline_a_paper_that_would_be_fetched_and_one_that_is_not_there(
     assert main(offline) == 1
     sources = stored(tmp_path)["sources"]
     assert isinstance(sources, list) and note in sources[0]["note"]
+
+
+def test_an_accepted_vetting_is_that_of_the_task(offline: list[str], tmp_path: Path) -> None:
+    answers = [part for name in QUESTIONS for part in ("--answer", f"{name}=yes: it is so")]
+    assert main([*offline, *answers]) == 0
+    made = [
+        "new-task",
+        str(tmp_path / "paper.pdf"),
+        "--repo",
+        str(tmp_path / "code"),
+        "--offline",
+        "--no-input",
+    ]
+    assert main([*made, "--tasks-dir", str(tmp_path), "--vetting", str(tmp_path / "vetting.json")]) == 0
+    (task,) = tmp_path.glob("1-*")
+    assert json.loads((task / "authoring" / "vetting.json").read_bytes()) == stored(tmp_path)
 
 
 def test_a_rejected_vetting_makes_no_task(offline: list[str], tmp_path: Path) -> None:

@@ -1,0 +1,89 @@
+"""Zeros of the recorded shape: an expression that any tree can evaluate, of the same types, without the numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from lmr_author.evaluation.trivial import zeros_expression
+from lmr_author.probe.codec import encode
+
+LEAVES = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.complex_numbers()
+    | st.text(max_size=3)
+    | arrays.arrays(
+        st.sampled_from([numpy.float32, numpy.int64, numpy.bool_]), arrays.array_shapes(min_side=0)
+    )
+    | st.sampled_from([numpy.float32(2.5), numpy.int16(7)])
+)
+VALUES = st.recursive(
+    LEAVES,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.lists(inner, max_size=3).map(tuple)
+        | st.dictionaries(st.text("ab'", max_size=2), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+def zeros(value: Any) -> Any:
+    """The value with every number zero, made here."""
+    if isinstance(value, list | tuple):
+        return type(value)(zeros(item) for item in value)
+    if isinstance(value, dict):
+        return {key: zeros(item) for key, item in value.items()}
+    if isinstance(value, numpy.ndarray):
+        return numpy.zeros(value.shape, value.dtype)
+    return None if value is None else type(value)()
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two values are equal in type, shape and content."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, dict):
+        return list(one) == list(other) and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, numpy.ndarray | numpy.generic):
+        return (one.dtype, one.shape) == (other.dtype, other.shape) and bool((one == other).all())
+    return bool(one == other)
+
+
+@given(VALUES)
+def test_zeros_have_the_types_and_shapes_of_what_was_recorded(value: Any) -> None:
+    expression = zeros_expression(encode({"value": value}))
+    assert expression is not None
+    assert same(eval(expression), zeros(value)), expression
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("dtype", ["float32", "int64", "bool", "bfloat16"])
+def test_zeros_of_a_tensor(dtype: str) -> None:
+    import torch
+
+    recorded = torch.ones(2, 0, 3, dtype=getattr(torch, dtype))
+    expression = zeros_expression(encode({"value": [recorded, {"loss": torch.tensor(2.5)}]}))
+    assert expression is not None
+    made, named = eval(expression)
+    assert (made.dtype, made.shape) == (recorded.dtype, recorded.shape)
+    assert torch.equal(named["loss"], torch.tensor(0.0))
+
+
+@pytest.mark.parametrize("value", [{1, 2}, {1: 2.0}, b"x", [1, {2}]])
+def test_of_what_cannot_be_written_out_there_are_none(value: object) -> None:
+    assert zeros_expression(encode({"value": value})) is None
+
+
+def test_of_what_was_raised_there_are_none() -> None:
+    assert zeros_expression(encode({"outcome": "raised"})) is None
