@@ -1,0 +1,103 @@
+"""The annotator's command: what of it runs in the sandbox, what has to come along, and what is shown of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lmr_author.errors import UsageError
+from lmr_author.recording.command import DRIVER, Driver, driver
+from lmr_author.sandbox.base import Mount
+
+LAUNCHER = ("-m", "torch.distributed.run")
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A repository with two scripts, beside a folder with a driver and one of the same name as theirs."""
+    for name in ("repo/train.py", "repo/tools/run.py", "here/driver.py", "here/train.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    return tmp_path / "repo"
+
+
+def read(repository: Path, *command: str) -> Driver:
+    return driver(command, repository, repository.parent / "here")
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments", "shown"),
+    [
+        (("python", "train.py", "--lr", "1"), ("train.py", "--lr", "1"), ("python", "train.py", "--lr", "1")),
+        (("/usr/bin/python3.11", "train.py"), ("train.py",), ("python", "train.py")),
+        (("tools/run.py", "-c"), ("tools/run.py", "-c"), ("python", "tools/run.py", "-c")),
+        (("python", "-m", "tools.run", "x.py"), ("-m", "tools.run", "x.py"), ("python", "-m", "tools.run", "x.py")),
+        (("pytest", "-q"), ("-m", "pytest", "-q"), ("python", "-m", "pytest", "-q")),
+        (("torchrun", "train.py", "a.py"), (*LAUNCHER, "train.py", "a.py"), ("python", *LAUNCHER, "train.py", "a.py")),
+        (("torchrun", "--help"), (*LAUNCHER, "--help"), ("python", *LAUNCHER, "--help")),
+        (("torchrun", "nowhere.py"), (*LAUNCHER, "nowhere.py"), ("python", *LAUNCHER, "nowhere.py")),
+    ],
+)  # fmt: skip
+def test_what_lies_in_the_repository_runs_from_there(
+    command: tuple[str, ...], arguments: tuple[str, ...], shown: tuple[str, ...], repository: Path
+) -> None:
+    assert read(repository, *command) == Driver(arguments, (), shown)
+
+
+@pytest.mark.parametrize("before", [("python",), ("torchrun", "--nproc-per-node", "2")])
+def test_a_script_beside_it_comes_along_with_its_folder(before: tuple[str, ...], repository: Path) -> None:
+    here = repository.parent / "here"
+    for named in ("driver.py", str(here / "driver.py")):
+        found = read(repository, *before, named, "x")
+        assert found.arguments[-2:] == (f"{DRIVER}/driver.py", "x")
+        assert found.mounts == (Mount(here, DRIVER),)
+        assert found.shown[-2:] == ("driver.py", "x"), "no path of this machine"
+
+
+def test_a_script_named_by_its_whole_path_is_the_repositorys(repository: Path) -> None:
+    found = read(repository, "python", str(repository / "tools" / "run.py"))
+    assert found == Driver(("tools/run.py",), (), ("python", "tools/run.py"))
+
+
+def test_a_link_out_of_the_repository_is_what_it_leads_to(repository: Path) -> None:
+    (repository / "link.py").symlink_to("../here/driver.py")
+    found = read(repository, "python", "link.py")
+    assert (found.arguments, found.shown) == ((f"{DRIVER}/driver.py",), ("python", "driver.py"))
+    assert found.mounts == (Mount(repository.parent / "here", DRIVER),)
+
+
+def test_of_a_home_folder_the_script_comes_alone(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = repository.parent / "here"
+    monkeypatch.setenv("HOME", str(here))
+    assert read(repository, "python", "driver.py").mounts == (
+        Mount(here / "driver.py", f"{DRIVER}/driver.py"),
+    )
+
+
+def test_variables_in_front_are_set(repository: Path) -> None:
+    found = read(repository, "SEED=1", "OPTIONS=a=b", "EMPTY=", "python", "train.py", "X=2")
+    assert found.env == {"SEED": "1", "OPTIONS": "a=b", "EMPTY": ""}
+    assert found.arguments == ("train.py", "X=2")
+    assert found.shown == ("SEED=1", "OPTIONS=a=b", "EMPTY=", "python", "train.py", "X=2")
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ((), "no command to record"),
+        (("A=1",), "no command to record"),
+        (("python",), "name a script or a module to run"),
+        (("python", "-c", "import this"), "name a script or a module to run"),
+        (("python", "-m"), "-m needs a module"),
+        (("python", "-u", "train.py"), "python's option -u"),
+        (("python", "nowhere.py"), "there is no script 'nowhere.py' in repo/"),
+        (("python", "tools"), "there is no script 'tools'"),
+        (("bash", "run.sh"), "'bash' is not a Python command"),
+        (("2=3", "train.py"), "'2=3' is not a Python command"),
+    ],
+)
+def test_what_cannot_be_recorded_is_refused(command: tuple[str, ...], said: str, repository: Path) -> None:
+    with pytest.raises(UsageError, match=said) as caught:
+        read(repository, *command)
+    assert caught.value.hint
