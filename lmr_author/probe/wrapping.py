@@ -92,29 +92,49 @@ def _generator(function: Any, begin: Begin) -> Any:
     return wrapper
 
 
+class _Unwatched:
+    """In the place of a call that is not recorded: it notes nothing."""
+
+    def note(self, *_: Any) -> None:
+        """Nothing."""
+
+    item = sent = generated = raised = pause = note
+
+    @property
+    def recorder(self) -> Any:
+        """What is paused in vain."""
+        return self
+
+
 def _async_generator(function: Any, begin: Begin) -> Any:
     async def wrapper(*args: Any, **kwargs: Any) -> Any:
-        call = begin(function, args, kwargs)
+        call: Any = begin(function, args, kwargs) or _Unwatched()
         generator = function(*args, **kwargs)
-        if call is None:
-            async for item in generator:
-                yield item
-            return
-        try:
-            async for item in generator:
-                call.item(item)
-                call.recorder.pause(False)
+        step: Callable[[], Any] = generator.__anext__
+        while True:
+            try:
+                item = await step()
+            except StopAsyncIteration:
+                call.generated(True)
+                return
+            except BaseException as error:
+                call.raised(error)
+                raise
+            call.item(item)
+            call.recorder.pause(False)
+            try:
                 sent = yield item
-                call.recorder.pause(True)
+            except GeneratorExit:
+                await generator.aclose()
+                call.generated(False)
+                raise
+            except BaseException as error:
+                call.sent()
+                step = functools.partial(generator.athrow, error)
+            else:
+                step = functools.partial(generator.asend, sent)
                 if sent is not None:
                     call.sent()
-        except GeneratorExit:
-            await generator.aclose()
-            call.generated(False)
-            raise
-        except BaseException as error:
-            call.raised(error)
-            raise
-        call.generated(True)
+            call.recorder.pause(True)
 
     return wrapper
