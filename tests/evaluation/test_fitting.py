@@ -115,6 +115,11 @@ def test_every_form_gives_the_same_file(form: str) -> None:
     assert found.line == GOAL[: GOAL.index("def hinge")].count("\n") + 1
 
 
+def test_blanks_behind_the_first_line_of_a_body_are_no_indentation() -> None:
+    body = BODY.replace("# how far", "# how far   ")
+    assert fitted(body).data.decode() == replaced(body)
+
+
 METHOD_BODY = "        self.values.append(value)\n        return math.fsum(self.values)"
 METHOD = f"def add(self, value):\n{textwrap.indent(textwrap.dedent(METHOD_BODY), '    ')}\n"
 

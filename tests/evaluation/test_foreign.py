@@ -158,6 +158,32 @@ def test_exit_code_and_words_have_to_agree(golden: ScriptRun, other: ScriptRun, 
     assert bool(found) == bool(said)
 
 
+TRACE = (
+    'Traceback (most recent call last):\n  File "/w/unit_test/t.py", line 3, in <module>\n'
+    '  File "/w/{}", line 9, in {}\n  File "/usr/lib/python3/math.py", line 1, in exp\n{}'
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "end", "blamed"),
+    [
+        ("scores/smooth.py", "softplus", "ImportError: no torch", True),
+        ("scores/smooth.py", "<module>", "ImportError: no torch", False),
+        ("scores/other.py", "softplus", "SyntaxError: invalid", False),
+        ("noscores/smooth.py", "softplus", "ModuleNotFoundError: no", False),
+        ("scores/smooth.py", "Soft.softplus", "ImportError: no torch", True),
+        ("scores/other.py", "other", "ValueError: math domain error", True),
+        ("scores/other.py", "other", "NotImplementedError", True),
+    ],
+)
+def test_a_failure_comes_of_the_mask_unless_it_could_not_be_imported(
+    path: str, name: str, end: str, blamed: bool
+) -> None:
+    said = TRACE.format(path, name, end)
+    for ended in (run(1, stderr=said), run(1, log=said, stderr=end)):
+        assert ended.blames_mask("scores/smooth.py", frozenset({"softplus"})) is blamed
+
+
 @pytest.mark.parametrize(
     ("stderr", "said"),
     [

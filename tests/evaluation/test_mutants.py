@@ -146,6 +146,23 @@ def test_as_many_are_made_as_are_wanted_and_no_more(most: int) -> None:
     assert len(of_body(body, most)) == min(most, len(everything))
 
 
+@pytest.mark.parametrize(
+    ("body", "after"),
+    [
+        ("return x.weight @ y", ["return x.weight @ y.T"]),
+        ("return x.mT @ y.t()", ["return x @ y.t()", "return x.mT @ y"]),
+        ("return x.sum() @ y.H", ["return x.sum() @ y"]),
+        (
+            "return torch.mm(x.permute(1, 0), y)",
+            ["return torch.mm(x, y)", "return torch.mm(x.permute(1, 0), y.T)"],
+        ),
+        ("return x.T * y", []),
+    ],
+)
+def test_only_a_transposition_is_taken_away_from_a_factor(body: str, after: list[str]) -> None:
+    assert [item.after.strip() for item in of_body(body) if item.operator == "transposed"] == after
+
+
 def test_what_is_unpacked_from_a_tuple_is_swapped_once() -> None:
     swapped = [
         item.after for item in of_body("a, b = x, y\nreturn a") if item.operator == "swapped arguments"

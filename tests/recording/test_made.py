@@ -117,6 +117,24 @@ def test_a_table_keeps_its_size_and_gets_holes_ties_and_another_order() -> None:
     assert any(len(column) == 4 and len(set(column)) == 3 for column in columns)
 
 
+def test_a_table_with_columns_of_every_kind_is_varied() -> None:
+    import pandas
+
+    table = pandas.DataFrame(
+        {
+            "kind": pandas.Categorical(["a", "b", "a"]),
+            "count": pandas.array([1, None, 3], dtype="Int64"),
+            "day": pandas.to_datetime(["2020-01-01", "2020-01-02", None]),
+            "word": pandas.array(["x", "y", None], dtype="string"),
+            "mixed": [1, "a", None],
+        }
+    )
+    made = [item["x"] for item in values([{"x": table}])]
+
+    assert made and {item.shape for item in made} == {table.shape}
+    assert all(list(item.dtypes) == list(table.dtypes) for item in made)
+
+
 def test_first_come_inputs_so_large_that_an_exponential_overflows() -> None:
     base = {"x": np.array([9.0, 1.0], "f4"), "n": np.array([3, 4]), "beta": 9.0}
     first, second = values([base])[:2]
