@@ -11,7 +11,7 @@ from lmr_author.cli.common import TaskOption, current_task
 
 def env_local(
     python: Annotated[
-        str | None, typer.Option("--python", metavar="X.Y", help="This Python, rather than the lock's.")
+        str | None, typer.Option("--python", metavar="X.Y|PATH", help="This Python, rather than the lock's.")
     ] = None,
     extra: Annotated[
         list[str] | None,

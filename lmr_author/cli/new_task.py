@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -124,4 +125,5 @@ def show(result: NewTaskResult) -> None:
     screen.print(f"               because {result.base.reason}", markup=False)
     for note in result.notes:
         screen.print(Text.assemble(("note: ", "yellow"), note))
-    screen.print(f"next: cd {result.task.root} && lmr-author next", markup=False, soft_wrap=True)
+    place = shlex.quote(str(result.task.root))
+    screen.print(f"next: cd {place} && lmr-author next", markup=False, soft_wrap=True)

@@ -154,11 +154,10 @@ def _noticed(proof: Proof, screen: Console, varied: bool) -> None:
         f"  {killed} of {len(noticed.tried)} wrong versions of the golden fail "
         f"({whole_percent(share)}; `lmr-author evaluate` shows those that do not)"
     )
-    if share < NEEDED and not varied:
-        _note(
-            screen,
-            f"`evaluate` asks for {NEEDED:.0%}: record again with --vary --force, or drive it with other inputs",
-        )
+    if share < NEEDED:
+        accept = "accept what it shows to be equivalent (--accept-mutant)"
+        help_of_ours = accept if varied else "record again with --vary --force"
+        _note(screen, f"`evaluate` asks for {NEEDED:.0%}: {help_of_ours}, or drive it with other inputs")
 
 
 def _note(screen: Console, text: str) -> None:

@@ -65,6 +65,8 @@ def results(found: Sequence[Reviewed], total: Agreement) -> None:
         screen.print(f"[bold]{escape(one.task)}[/]  [{_STYLES[now.state]}]{now.state}[/]  {escape(who)}")
         if now.missing:
             screen.print(f"  {now.missing} more needed; answers stay hidden until then")
+        for name in now.damaged:
+            screen.print(f"  [bold red]damaged[/] authoring/reviews/{escape(name)}: it counts for nothing")
         for item in now.failed:
             screen.print(f"  [bold red]fails[/] {escape(item)}")
         for dispute in now.disputes:

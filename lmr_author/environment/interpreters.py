@@ -66,16 +66,34 @@ def _of_pyenv() -> list[Interpreter]:
     ]
 
 
+def at(path: Path) -> Interpreter:
+    """The CPython at a path, asked for its version. Raises LmrError where there is none, or an older one than 3.7."""
+    program = path.expanduser().absolute()
+    asked = "import sys; print('.'.join(map(str, sys.version_info[:3])))"
+    if not os.access(program, os.X_OK) or program.is_dir():
+        raise LmrError(
+            f"there is no Python interpreter at {path}", "give the path of one, or a version as 3.10"
+        )
+    done = processes.run([str(program), "-I", "-c", asked], cwd=Path("/"), seconds=30)
+    version = done.stdout.decode("utf-8", "replace").strip()
+    if done.exit_code != 0 or not re.fullmatch(r"3\.\d+\.\d+", version) or _numbers(version) < (3, 7):
+        raise LmrError(f"{path} is no Python 3.7 or newer", "give the path of one, or a version as 3.10")
+    return Interpreter(program, version)
+
+
 def choose(wanted: str, asked: str | None, found: Sequence[Interpreter]) -> tuple[Interpreter, str]:
     """The interpreter for an environment, and a remark ("" when it is what was wanted).
 
     Args:
         wanted: minor version that the lock was made for.
-        asked: version that the annotator asks for (``3.10`` or ``3.10.13``); it must be there.
+        asked: version that the annotator asks for (``3.10`` or ``3.10.13``), or the path of an interpreter; it must
+            be there.
         found: the machine's.
 
     Raises LmrError when what was asked for is not there, or nothing is.
     """
+    if asked is not None and "/" in asked:
+        return at(Path(asked)), ""
     have = ", ".join(dict.fromkeys(item.minor for item in found)) or "none"
     if asked is not None:
         same = [item for item in found if item.version == asked or item.minor == asked]

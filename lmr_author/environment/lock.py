@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -34,6 +35,8 @@ __all__ = ["Lock", "Progress", "lock"]
 
 SECONDS = 300.0
 """A long list of requirements, on a busy machine and with an empty cache, has taken three minutes."""
+LONGEST = 600
+"""Characters of a comment in a lock."""
 ATTEMPTS = 40
 """How often what stands in the way of a resolution is put aside before giving up."""
 
@@ -303,12 +306,23 @@ def _offline(attempt: Attempt) -> Lock:
     return Lock(lines, True, "pinned as the repository pins them; the package index was not asked", ())
 
 
+def _shortened(comment: str) -> str:
+    """A comment on one line; of a longer one the beginning, and how many characters are not there."""
+    comment = printable(comment, sys.maxsize)
+    if len(comment) <= LONGEST:
+        return comment
+    kept = comment[:LONGEST].rpartition(" ")[0] or comment[:LONGEST]
+    return f"{kept} … (and {len(comment) - len(kept)} more characters)"
+
+
 def _written(made: Lock, recipe: Recipe, base: BaseImage) -> Lock:
     """The lock with the comments that say what it is."""
     comments = [f"CHANGED: {change}" for change in made.changes]
     comments += [*made.told, f"for Python {base.python}; PyTorch and CUDA are the base image's"]
     comments += [*made.left_out, *made.yanked]
+    compiled: tuple[str, ...] = ()
     if made.compiled:
-        comments.append(f"compiled when installed, there is no wheel: {', '.join(made.compiled)}")
-    head = "".join(f"# {printable(comment, 600)}\n" for comment in comments)
+        # Whole, however long: what reads a lock takes the names from here.
+        compiled = (f"compiled when installed, there is no wheel: {', '.join(made.compiled)}",)
+    head = "".join(f"# {comment}\n" for comment in (*map(_shortened, comments), *compiled))
     return replace(made, text=stamped(head + made.text, before="(?=[^#])"))

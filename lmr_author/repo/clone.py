@@ -165,7 +165,15 @@ def _clone_history(address: Address, folder: Path, options: CloneOptions, progre
     # Files of other commits are not needed; a server that cannot leave them out sends everything. A local
     # repository sends all: where it is shallow or lacks objects, git asks for what is missing without end.
     how = ["--upload-pack", LOCAL_UPLOAD] if address.local else ["--filter=blob:none"]
-    git.run("clone", "--no-checkout", "--progress", "--template=", *how, "--", address.git, str(folder))
+    try:
+        git.run("clone", "--no-checkout", "--progress", "--template=", *how, "--", address.git, str(folder))
+    except LmrError as error:
+        if address.local and "not read from remote" in error.message:
+            raise LmrError(
+                f"{address.shown} is no git repository, or git may not read it",
+                "name the folder of a clone; of files without history make one: git init, git add ., git commit",
+            ) from error
+        raise
     return replace(git, folder=folder)
 
 

@@ -50,6 +50,7 @@ class Standing:
             are blind until all are in.
         failed: items that all found wanting, or for which that was decided.
         decisions: those that hold.
+        damaged: files of reviews that cannot be read, and do not count.
     """
 
     state: str
@@ -58,6 +59,7 @@ class Standing:
     disputes: tuple[Dispute, ...]
     failed: tuple[str, ...]
     decisions: tuple[Decision, ...]
+    damaged: tuple[str, ...] = ()
 
     @property
     def open(self) -> bool:

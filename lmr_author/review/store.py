@@ -91,6 +91,13 @@ def load_all(folder: Path) -> list[StoredReview]:
     return [found for path in _paths(folder, "*.json") if (found := _load(path))]
 
 
+def damaged(folder: Path) -> tuple[str, ...]:
+    """Names of finished reviews that count for nothing, because they cannot be read any more."""
+    return tuple(
+        path.name for path in _paths(folder, "*.json") if "format" not in files.read_object_or_empty(path)
+    )
+
+
 def load_blind(folder: Path, content_digest: str) -> list[StoredReview]:
     """Of each reviewer the last review of this state that was made blind, earlier ones included."""
     latest: dict[str, StoredReview] = {}

@@ -104,6 +104,8 @@ def evaluate(task: TaskDir, options: EvaluateOptions, progress: Progress, on_gat
     if options.implementation is not None:
         implementation_of(info, options.implementation)
     python, about = interpreter_for(task, options.sandbox, options.python)
+    if python is None and options.sandbox == "local":
+        about = "lmr-author's own Python, as no environment is made (`lmr-author env local` makes one)"
     started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.monotonic()
     digest = task.content_digest()
     gates: list[GateResult] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -123,12 +123,13 @@ def draft(task: TaskDir, reviewer: str) -> ReviewDraft:
 def where(task: TaskDir, asked: Checklist | None = None, digest: str | None = None) -> Standing:
     """Where a task's review stands now."""
     digest = digest or task.content_digest()
-    return standing.standing(
+    found = standing.standing(
         store.load_all(task.reviews_folder),
         standing.load_decisions(task.adjudication_path, digest),
         asked or checklist_for(task),
         digest,
     )
+    return replace(found, damaged=store.damaged(task.reviews_folder))
 
 
 def reviewed(task: TaskDir, given: Path | None = None, digest: str | None = None) -> Reviewed:

@@ -116,6 +116,8 @@ def _reviewed(task: TaskDir, done: list[str], digest: str) -> Status:
         note = "a sign-off fell: the task changed" if fell else "not reviewed"
         if found.reviewers:
             note = f"{len(found.reviewers)} of {len(found.reviewers) + found.missing} reviews are in"
+        if found.damaged:
+            note += f"; damaged, and counts for nothing: {', '.join(found.damaged)}"
         return Status(task.name, tuple(done), command, note, signed)
     if found.state == DISPUTED:
         note = "the reviewers differ on: " + ", ".join(item.item for item in found.disputes)

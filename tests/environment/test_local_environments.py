@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import subprocess
 import sys
 import threading
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from lmr_author.environment import local, local_torch
-from lmr_author.environment.interpreters import Interpreter, choose, interpreters
+from lmr_author.environment.interpreters import Interpreter, at, choose, interpreters
 from lmr_author.errors import LmrError
 from tests.servers import Release, package_index
 from tests.wheels import wheel
@@ -197,3 +198,17 @@ def test_two_at_once_make_one(wheels: Path) -> None:
         thread.join()
     assert sorted(item.made for item in results) == [False, False, True]
     assert len({item.path for item in results}) == 1
+
+
+def test_a_python_can_be_named_by_its_path(tmp_path: Path) -> None:
+    found, said = choose("3.7", sys.executable, [])
+    assert (found, said) == (at(Path(sys.executable)), "")
+    assert found.version == platform.python_version()
+    other = tmp_path / "other"
+    other.write_text("#!/bin/sh\necho 2.7.18\n")
+    for path in (other, tmp_path, tmp_path / "nothing"):
+        with pytest.raises(LmrError, match="no Python"):
+            choose("3.7", str(path), [found])
+    other.chmod(0o755)
+    with pytest.raises(LmrError, match=r"other is no Python 3\.7 or newer"):
+        choose("3.7", str(other), [found])

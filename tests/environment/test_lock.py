@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import socket
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from lmr_author.environment import Declared, Lock, Recipe, choose_base, lock
-from lmr_author.environment.lock import _pinned
+from lmr_author.environment.lock import _pinned, _written
 from lmr_author.environment.resolver import Attempt
 from tests.servers import Release, package_index
 
@@ -224,3 +226,17 @@ def test_what_was_read_and_then_left_out_is_compiled_by_nobody() -> None:
     attempt = Attempt((), built=("kept", "Left_Out"))
     recipe = Recipe(date=datetime(2023, 6, 1, tzinfo=UTC))
     assert _pinned(attempt, "kept==1.0\n", recipe, "").compiled == ("kept",)
+
+
+def test_a_long_list_of_what_is_compiled_is_whole_and_a_cut_comment_says_so() -> None:
+    names = tuple(f"package-{number}" for number in range(100))
+    recipe = Recipe()
+    made = _written(
+        replace(Lock("", True, "pinned; " + "why " * 300), compiled=names), recipe, choose_base(recipe)
+    )
+    compiled = next(line for line in made.text.splitlines() if line.startswith("# compiled when installed"))
+    assert compiled.endswith(", package-99") and len(compiled) > 600
+    cut = next(line for line in made.text.splitlines() if "why" in line)
+    assert re.fullmatch(r"# (why )+… \(and \d+ more characters\)", cut) and len(cut) < 700
+    kept = cut.removeprefix("# ").partition(" …")[0]
+    assert len(kept) + int(re.search(r"and (\d+)", cut)[1]) == len("why " * 300) - 1  # type: ignore[index]

@@ -20,6 +20,7 @@ from lmr_author.review.checklist import HUMAN, Checklist
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow import report_records, status
 from lmr_author.workflow import review as workflow
+from lmr_author.workflow.status import _reviewed
 from tests.cli.program import validate_with
 
 PASS = {item.id: "pass" for item in HUMAN}
@@ -321,8 +322,13 @@ def test_damaged_decisions_and_reviews_count_for_nothing(task: TaskDir) -> None:
         said(task, name, core="fail" if name == "ada" else "pass")
     files.write_text(task.adjudication_path, '{"decisions": [1, {"item": "core"}]}')
     assert workflow.where(task).state == "disputed"
+    assert workflow.where(task).damaged == ()
     files.write_text(task.reviews_folder / "bo.json", "{")
-    assert workflow.where(task).state == "waiting"
+    now = workflow.where(task)
+    assert (now.state, now.damaged) == ("waiting", ("bo.json",))
+    files.write_text(task.reviews_folder / "bo.json", "[]")
+    assert workflow.where(task).damaged == ("bo.json",)
+    assert "damaged, and counts for nothing: bo.json" in _reviewed(task, [], task.content_digest()).note
 
 
 @pytest.mark.parametrize("damaged", ["{", "[]", '{"decisions": [1, {"item": "core"}]}'])
