@@ -43,7 +43,8 @@ def build_hint(error: SandboxBuildError) -> str:
     if found is None:
         return error.hint
     rest = error.hint.partition("; ")[2]
-    return f"{found.cause}: {found.advice}" + (f"; {rest}" if rest else "")
+    fix = "`lmr-author env build --fix` (with the same --base-image) does what can safely be done"
+    return f"{found.cause}: {found.advice}; {fix}" + (f"; {rest}" if rest else "")
 
 
 def prepare(sandbox: Sandbox, progress: Callable[[str], None]) -> Mapping[str, str]:
