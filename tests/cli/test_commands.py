@@ -225,7 +225,7 @@ def test_evaluate_fails_where_the_mask_is_none(finished: TaskDir) -> None:
     info = finished.load()
     goal = finished.goal(info, info.implementations[0])
     goal.write_bytes(finished.golden(info.implementations[0]).read_bytes())
-    done = lmr("evaluate", "--repeats", "1", cwd=finished.root)
+    done = lmr("evaluate", "--repeats", "1", "--mutants", "5", cwd=finished.root)
     assert done.code == 1
     assert "✗ masked-fails" in done.out and "not proven" in done.out
     stored = json.loads(finished.evaluation_path.read_bytes())
