@@ -72,6 +72,17 @@ def test_an_agents_folders_name_the_model(task: TaskDir, tmp_path: Path) -> None
     assert all(item.tree is not None and item.tree.name == "scores-repo" for item in found)
 
 
+def test_a_tasks_folder_is_known_by_its_goal_file_too(task: TaskDir, tmp_path: Path) -> None:
+    for place in ("one/7-Softplus", "two/7-Softplus"):
+        shutil.copytree(task.root, tmp_path / "runs" / place)
+        (tmp_path / "runs" / place / "info.json").unlink()
+    (tmp_path / "runs/two/7-Softplus/scores-repo/scores/smooth.py").unlink()
+
+    found = predictions.read(tmp_path / "runs", {task.name: task.load()}).items
+
+    assert [item.model for item in found] == ["one"]
+
+
 def test_what_an_agent_changed(task: TaskDir, tmp_path: Path) -> None:
     repository = task.root / "scores-repo"
     tree = tmp_path / "tree"
