@@ -68,14 +68,12 @@ class RecordingJudge(Judge):
 
     def golden(self, seed: int) -> Verdict:
         """Replay on the golden tree."""
-        pair = self.bench.definitions
-        line = pair[0].line if pair else self.recording.line
         tree = self.bench.tree("golden", self.bench.golden_overlay, with_tests=False)
         result = replaying.replay(
             self.bench.sandbox,
             tree,
             self.bench.inside,
-            self.plan(line),
+            self.plan(self._line(golden=True)),
             [replaying.Variant("golden")],
             hash_seed=seed,
         )
@@ -84,10 +82,9 @@ class RecordingJudge(Judge):
     def masked(self) -> Verdict:
         """Replay on the masked tree."""
         tree = self.bench.tree("masked", self.bench.masked_overlay, with_tests=False)
-        pair = self.bench.definitions
-        line = pair[1].line if pair else self.recording.line
+        plan = self.plan(self._line(golden=False))
         result = replaying.replay(
-            self.bench.sandbox, tree, self.bench.inside, self.plan(line), [replaying.Variant("masked")]
+            self.bench.sandbox, tree, self.bench.inside, plan, [replaying.Variant("masked")]
         )
         return self._verdict(result, "masked")
 
@@ -95,8 +92,7 @@ class RecordingJudge(Judge):
         self, sources: Mapping[str, bytes], seconds: float | None = None, done: Done = _nobody
     ) -> dict[str, Verdict]:
         """Replay the versions, many in one sandbox run, each in a process of its own."""
-        pair = self.bench.definitions
-        line = pair[1].line if pair else self.recording.line
+        line = self._line(golden=False)
         tree = self.bench.tree("masked", self.bench.masked_overlay, with_tests=False)
         plan = self.plan(line, seconds)
         size = sum(case.bytes for case in self.recording.cases) or 1
@@ -108,6 +104,11 @@ class RecordingJudge(Judge):
             verdicts |= {name: self._verdict(result, name) for name, _ in batch}
             done(len(verdicts))
         return verdicts
+
+    def _line(self, *, golden: bool) -> int:
+        """The target's line in the golden, or in the masked goal file; as recorded where it cannot be told."""
+        pair = self.bench.definitions
+        return pair[0 if golden else 1].line if pair else self.recording.line
 
     def plan(self, line: int, seconds: float | None = None) -> replaying.Plan:
         """What is replayed. ``line``: of the target in the version; ``seconds``: time limit of a case."""

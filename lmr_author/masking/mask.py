@@ -95,13 +95,16 @@ def is_masked(definition: source.Definition) -> bool:
     statements = list(definition.node.body)
     if definition.docstring is not None:
         statements = statements[1:]
-    if not statements or not isinstance(statements[0], ast.Raise):
+    if not statements or not raises_not_implemented(statements[0]):
         return False
-    raised = statements[0].exc
+    return all(isinstance(item, ast.Expr) and isinstance(item.value, ast.Yield) for item in statements[1:])
+
+
+def raises_not_implemented(node: ast.stmt) -> bool:
+    """Whether a statement is ``raise NotImplementedError``, with or without arguments."""
+    raised = node.exc if isinstance(node, ast.Raise) else None
     raised = raised.func if isinstance(raised, ast.Call) else raised
-    rest = statements[1:]
-    only_yield = all(isinstance(item, ast.Expr) and isinstance(item.value, ast.Yield) for item in rest)
-    return isinstance(raised, ast.Name) and raised.id == "NotImplementedError" and only_yield
+    return isinstance(raised, ast.Name) and raised.id == "NotImplementedError"
 
 
 def notes_in(module: source.Module, definition: source.Definition) -> MaskNotes:

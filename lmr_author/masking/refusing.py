@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from lmr_author import source
 from lmr_author.errors import TargetError
+from lmr_author.masking.mask import raises_not_implemented
 from lmr_author.model import Target
 
 
@@ -19,7 +20,7 @@ def empty_body(definition: source.Definition) -> str:
         return "a docstring"
     for node in body:
         constant = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        if not (constant or isinstance(node, ast.Pass) or _raises_not_implemented(node)):
+        if not (constant or isinstance(node, ast.Pass) or raises_not_implemented(node)):
             return ""
     return f"`{ast.unparse(body[-1]).partition(chr(10))[0]}`"
 
@@ -79,10 +80,3 @@ def _flat(target: ast.expr) -> list[ast.expr]:
     if isinstance(target, ast.Tuple | ast.List):
         return [leaf for item in target.elts for leaf in _flat(item)]
     return [target]
-
-
-def _raises_not_implemented(node: ast.stmt) -> bool:
-    if not isinstance(node, ast.Raise) or node.exc is None:
-        return False
-    raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
-    return isinstance(raised, ast.Name) and raised.id == "NotImplementedError"

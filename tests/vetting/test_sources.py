@@ -159,3 +159,14 @@ def test_nobody_there_is_a_note() -> None:
 @pytest.mark.parametrize("url", ["", "https://gitlab.com/o/r", "/local/folder", "https://github.com/only"])
 def test_other_hosts_are_not_asked(url: str) -> None:
     assert sources.github(Services(github="http://127.0.0.1:9"), url, "", "").status == "skipped"
+
+
+def test_redirections_are_followed_but_not_for_ever() -> None:
+    chain = {f"/{n}": Answer(status=302, headers={"Location": f"/{n + 1}"}) for n in range(7)}
+    with serve(
+        {**chain, "/7": Answer(b"here"), "/loop": Answer(status=301, headers={"Location": "/loop"})}
+    ) as address:
+        assert web.get(f"{address}/2").text == "here"
+        for place in ("1", "loop"):
+            with pytest.raises(web.Unavailable, match="redirect"):
+                web.get(f"{address}/{place}")
