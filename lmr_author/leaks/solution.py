@@ -156,6 +156,11 @@ class Solution:
         return frozenset().union(*[trace.names for trace in self.traces])
 
     @cached_property
+    def least(self) -> int:
+        """How many words are needed to leave any trace."""
+        return min(trace.least for trace in self.traces)
+
+    @cached_property
     def tokens(self) -> Counter[str]:
         """What its statements use, in whatever order."""
         return tokens.profile(self.statements)
@@ -174,6 +179,8 @@ def left(solutions: Sequence[Solution], data: bytes) -> list[tuple[Solution, Tra
     there = searched(*[one.words for one in solutions]).within(data)
     found = []
     for one in solutions:
+        if len(there) < one.least:  # so with most of all files
+            continue
         parts = [trace.within(data, there) for trace in one.traces]
         found += [(one, part) for part in parts if part is not None]
     return found
