@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import ast
 import copy
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import cast
 
 from lmr_author.checks.assignments import Scope, assigned, own_nodes
+from lmr_author.checks.sides import fails, sides_of
 from lmr_author.checks.syntax import dotted
 from lmr_author.source import children, form, walk
 
-EQUALITIES = frozenset(
-    """
-    allclose isclose array_equal equal assert_close assert_equal assert_allclose assert_array_equal assertEqual
-    assertAlmostEqual assertListEqual assertDictEqual assertSetEqual assertTupleEqual assertSequenceEqual
-    assertCountEqual assert_almost_equal assert_array_almost_equal assert_frame_equal assert_series_equal
-    """.split()  # noqa: SIM905
-)
-_OF_A_VALUE = frozenset({"allclose", "equal", "isclose"})  # also as methods: a.allclose(b)
 _CONVERSIONS = frozenset(
     """
     array asarray tensor as_tensor from_numpy float int str list tuple set dict round numpy detach cpu item
@@ -207,22 +199,22 @@ def _within(scope_node: ast.AST, scope: Scope) -> Iterator[Comparison]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield from _within(node, assigned(node, scope))
             continue
-        if isinstance(node, ast.If) and _fails(node.body):
+        if isinstance(node, ast.If | ast.IfExp) and fails(node.body):
             rest = [child for child in children(node) if child is not node.test]
             stack += [(child, True) for child in rest][::-1]
             stack.append((node.test, False))
             continue
-        sides = _sides(node)
+        sides = sides_of(node)
         if sides is not None:
             assert isinstance(node, ast.expr)
-            differs = isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.NotEq | ast.Gt | ast.GtE)
-            yield Comparison(node, core(sides[0]), core(sides[1]), scope | now, wanted != differs)
+            equal = wanted != sides.differ
+            yield Comparison(node, core(sides.left), core(sides.right), scope | now, equal)
         elif isinstance(node, ast.Assign):
             now |= _given(node, scope, straight)
         negates = (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)) or (
             isinstance(node, ast.Call) and dotted(node.func).endswith("assertFalse")
         )
-        stack += [(child, wanted and not negates) for child in children(node)][::-1]
+        stack += [(child, wanted != negates) for child in children(node)][::-1]
 
 
 def _straight(node: ast.AST) -> frozenset[str]:
@@ -248,52 +240,3 @@ def _given(node: ast.Assign, scope: Scope, straight: frozenset[str]) -> Scope:
     if unclear & straight:
         return dict.fromkeys(names)
     return {name: (node.value, -1) for name in names if scope.get(name, name) is None and not unclear}
-
-
-def _fails(body: list[ast.stmt]) -> bool:
-    """Whether a branch is that of a failure: it raises, exits with a code, or logs "Failed"."""
-    text = "\n".join(ast.unparse(node) for node in body)
-    says = re.search(r"fail|error|wrong|mismatch|incorrect|differ", text, re.IGNORECASE)
-    ends = any(isinstance(node, ast.Raise) for node in body) or re.search(r"exit\([^)0]", text)
-    return bool(says or ends) and "Passed" not in text
-
-
-def _sides(node: ast.AST) -> tuple[ast.expr, ast.expr] | None:
-    if isinstance(node, ast.Compare) and len(node.ops) == 1:
-        if isinstance(node.ops[0], ast.Eq | ast.NotEq):
-            return node.left, node.comparators[0]
-        if isinstance(node.ops[0], ast.Lt | ast.LtE):
-            return _difference(node.left)
-        return _difference(node.comparators[0]) if isinstance(node.ops[0], ast.Gt | ast.GtE) else None
-    if not isinstance(node, ast.Call):
-        return None
-    last = dotted(node.func).rpartition(".")[2]
-    if last == "assertLess" and node.args:
-        return _difference(node.args[0])
-    if last not in EQUALITIES:
-        return None
-    method = last in _OF_A_VALUE and len(node.args) == 1 and isinstance(node.func, ast.Attribute)
-    own = [node.func.value] if method and isinstance(node.func, ast.Attribute) else []
-    named = [
-        item.value
-        for item in node.keywords
-        if item.arg in ("actual", "desired", "expected", "input", "other")
-    ]
-    operands = [*own, *node.args, *named][:2]
-    return (operands[0], operands[1]) if len(operands) == 2 else None
-
-
-def _difference(node: ast.expr) -> tuple[ast.expr, ast.expr] | None:
-    """The sides of ``abs(a - b)``, ``(a - b).abs().max()``, ``np.linalg.norm(a - b)``."""
-    for _ in range(6):
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
-            return node.left, node.right
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
-            node = node.left
-        elif not isinstance(node, ast.Call):
-            return None
-        elif isinstance(node.func, ast.Attribute) and not node.args:
-            node = node.func.value
-        elif node.args:
-            node = node.args[0]
-    return None

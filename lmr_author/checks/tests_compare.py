@@ -97,8 +97,27 @@ class ComparesTwoThings(ImplementationCheck):
                 + "    assert once(scores, [0, 1]) == expected\nlogging.info('Passed')\n"
             },
         ),
+        Example(
+            "a flag that is lowered where they differ",
+            files={
+                TEST: START
+                + "loss, share = pairwise_loss([0.5, 2.0], [0, 1])\n"
+                + "wanted, _ = pairwise_loss([0.5, 2.0], [0, 1])\n"
+                + "passed = True\nif not abs(loss - wanted) < 1e-6:\n    passed = False\n"
+                + "logging.info('Passed' if passed else 'Failed')\nassert passed\n"
+            },
+        ),
     )
     passing = (
+        Example(
+            "a flag that is lowered where they are equal",
+            files={
+                TEST: START
+                + "passed = pairwise_loss([0.5, 2.0], [0, 1]) == (2.7014132779827524, 0.0)\n"
+                + "if pairwise_loss([0.5, 2.0], [0, 1]) == pairwise_loss([0.5, 2.0], [0, 1]):\n"
+                + "    passed = False\nlogging.info('Passed' if passed else 'Failed')\nassert passed\n"
+            },
+        ),
         Example(
             "every result with every other",
             files={
