@@ -11,6 +11,8 @@ from lmr_author.source import children, form
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
+_LOOPS = (ast.For, ast.AsyncFor, ast.comprehension)
+
 Scope = dict[str, tuple[ast.expr, int] | None]
 
 
@@ -35,7 +37,7 @@ def assigned(node: ast.AST, outer: Scope) -> Scope:
         for item in statement.items
         if item.optional_vars is not None
     }
-    paired = {key: value for item in own if isinstance(item, ast.For) for key, value in _looped(item)}
+    paired = {key: value for item in own if isinstance(item, _LOOPS) for key, value in _looped(item)}
     for item in own:
         if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store) and id(item) not in simple:
             context = opened.get(id(item), paired.get(id(item)))
@@ -45,14 +47,15 @@ def assigned(node: ast.AST, outer: Scope) -> Scope:
     return outer | {name: _same(seen) for name, seen in values.items()}
 
 
-def _looped(loop: ast.For) -> Iterator[tuple[int, ast.expr]]:
+def _looped(loop: ast.For | ast.AsyncFor | ast.comprehension) -> Iterator[tuple[int, ast.expr]]:
     """For each name of ``for a, b in zip(x, y)`` what stands for its value: ``x[0]``, ``y[0]``.
 
-    For the name of ``for a in x`` it is ``x`` at this line: another loop over ``x`` may be at another of its values.
+    For the name of ``for a in x`` it is ``x`` at this place: another loop over ``x`` may be at another of its values.
     """
     call, target = loop.iter, loop.target
     if isinstance(target, ast.Name):
-        yield id(target), ast.Subscript(call, ast.Constant(f"line {loop.lineno}"), ast.Load())
+        place = ast.Constant(f"{call.lineno}:{call.col_offset}")
+        yield id(target), ast.Subscript(call, place, ast.Load())
     if isinstance(call, ast.Call) and dotted(call.func) == "zip" and isinstance(target, ast.Tuple):
         for name, values in zip(target.elts, call.args, strict=False):
             yield id(name), ast.Subscript(values, ast.Constant(0), ast.Load())

@@ -80,6 +80,20 @@ class Comparison:
         known = self.scope.get(node.id) if isinstance(node, ast.Name) else None
         return known[0] if known is not None and known[1] < 0 else node
 
+    def renamed(self, side: ast.expr) -> ast.expr:
+        """A side with the first name of each value: ``got["loss"]`` for ``want["loss"]`` after ``want = got``."""
+        first = {item.id: self._first(item) for item in walk(side) if isinstance(item, ast.Name)}
+        return cast(ast.expr, _Given(first).visit(copy.deepcopy(side)))
+
+    def _first(self, name: ast.Name) -> ast.Name:
+        """The name that a value was given first, where all its names are assigned once."""
+        for _ in range(8):
+            value = self._known(name)
+            if not isinstance(value, ast.Name) or self.scope.get(value.id) is None:
+                break
+            name = value
+        return name
+
     def source(self, side: ast.expr) -> ast.expr:
         """The expression that a side's value comes from, when it is a name; else the side itself."""
         node = core(side)
@@ -94,7 +108,12 @@ class Comparison:
 
 
 def _item(node: ast.expr, key: ast.expr) -> ast.expr | None:
-    """What a key takes from a dict that is written out, or from a list of one expression, over and over."""
+    """What a key takes from a list or dict that is written out, or from a list of one expression, over and over."""
+    if isinstance(node, ast.List | ast.Tuple):
+        place = key.value if isinstance(key, ast.Constant) else None
+        starred = any(isinstance(one, ast.Starred) for one in node.elts)
+        known = isinstance(place, int) and -len(node.elts) <= place < len(node.elts) and not starred
+        return node.elts[place] if known and isinstance(place, int) else None
     if isinstance(node, ast.Dict):
         same = [
             value

@@ -16,6 +16,7 @@ from lmr_author.checks.sites import (
     is_assert_name,
     is_broad,
     is_exit,
+    is_exit_name,
     is_interesting,
     is_none,
     is_quiet_exit,
@@ -27,7 +28,7 @@ from lmr_author.checks.sites import (
     never_main,
     suppresses,
 )
-from lmr_author.checks.syntax import dotted
+from lmr_author.checks.syntax import dotted, last_name
 from lmr_author.source import children, nodes, walk
 
 
@@ -121,6 +122,7 @@ class Flow:
         if (isinstance(node, ast.Assert) and depends(node.test)) or (
             isinstance(node, ast.Raise)
             and node.exc is not None
+            and not is_exit_name(node.exc)  # a call of it is looked at as any other exit
             and place.tells
             and not is_stub(node)
             and not self._of_runner(node)
@@ -233,13 +235,7 @@ class Flow:
                     and self._tells(node)
                 ):
                     self._site(unit, place.swallowed)
-                name = (
-                    node.id
-                    if isinstance(node, ast.Name)
-                    else node.attr
-                    if isinstance(node, ast.Attribute)
-                    else ""
-                )
+                name = last_name(node)
                 if name in self.defined:
                     (unit.calls_swallowed if place.swallowed else unit.calls).add(name)
 
@@ -252,8 +248,8 @@ class Flow:
             argument = argument.args[0]
         if isinstance(argument, ast.Name):
             return not is_zero(self.test.environment.get(argument.id, argument))
-        if isinstance(argument, ast.Call) and dotted(argument.func) in self.defined:
-            function = self.defined[dotted(argument.func)]
+        function = self.defined.get(last_name(argument.func)) if isinstance(argument, ast.Call) else None
+        if function is not None:
             values = [
                 item.value
                 for item in walk(function)

@@ -75,7 +75,10 @@ def _followed(test: Reading, defined: Mapping[str, FunctionNode], parts: list[st
 
 def result_counts(test: Reading, defined: Mapping[str, FunctionNode], names: set[str], texts: str) -> bool:
     """Whether a runner's result reaches the exit code."""
+    caught = _caught(test.module.tree)
     for node in nodes(test.module.tree):
+        if id(node) in caught:
+            continue
         if isinstance(node, ast.Call) and dotted(node.func) in (
             "unittest.main",
             "main",
@@ -105,6 +108,23 @@ def result_counts(test: Reading, defined: Mapping[str, FunctionNode], names: set
         if returns and is_runner(node, names):
             return True
     return False
+
+
+def _caught(tree: ast.Module) -> set[int]:
+    """What is tried where an exit is caught, and the program goes on: its exit code is lost."""
+    return {
+        id(item)
+        for node in nodes(tree)
+        if isinstance(node, ast.Try) and any(_catches_exit(handler) for handler in node.handlers)
+        for statement in node.body
+        for item in walk(statement)
+    }
+
+
+def _catches_exit(handler: ast.ExceptHandler) -> bool:
+    names = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    caught = any(name is None or dotted(name) in ("SystemExit", "BaseException") for name in names)
+    return caught and not any(isinstance(item, ast.Raise) or is_exit(item) for item in walk(handler))
 
 
 def _given(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:

@@ -77,13 +77,18 @@ def is_broad(handler: ast.ExceptHandler) -> bool:
 def is_exit(node: ast.AST) -> bool:
     """An exit with a code that is not always 0, or a raise."""
     if isinstance(node, ast.Raise):
-        return node.exc is not None
+        return node.exc is not None and not is_exit_name(node.exc)  # a call of it is one of EXITS
     return (
         isinstance(node, ast.Call)
         and dotted(node.func) in EXITS
         and bool(node.args)
         and not is_zero(node.args[0])
     )
+
+
+def is_exit_name(node: ast.AST) -> bool:
+    """``SystemExit``, called or not."""
+    return dotted(node.func if isinstance(node, ast.Call) else node) == "SystemExit"
 
 
 def is_assert_name(name: str) -> bool:

@@ -30,6 +30,11 @@ def dotted(node: ast.AST) -> str:
     return ""
 
 
+def last_name(node: ast.AST) -> str:
+    """``c`` of ``a.b.c`` and ``f().c``, ``a`` of ``a``; "" for anything else."""
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
 def single_assignments(tree: ast.AST) -> dict[str, ast.expr]:
     """Names that a module assigns exactly once, with their values."""
     values: dict[str, list[ast.expr | None]] = {}

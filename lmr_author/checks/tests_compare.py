@@ -204,7 +204,8 @@ def _problem(one: Comparison, others: list[Comparison], names: frozenset[str]) -
     if not one.wanted:
         return "", ""
     shown = ast.unparse(one.left)[:60]
-    same = form(one.left) == form(one.right)  # whatever its names stand for, they do on both sides
+    # Whatever its names stand for, they do on both sides.
+    same = form(one.renamed(one.left)) == form(one.renamed(one.right))
     if same and not _calls(one.left):
         if any(isinstance(item, ast.Name) and item.id != "__name__" for item in walk(one.left)):
             return f"compares `{shown}` with itself", "compare it with the expected value"
