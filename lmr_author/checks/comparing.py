@@ -89,6 +89,8 @@ class Comparison:
         """The name that a value was given first, where all its names are assigned once."""
         for _ in range(8):
             value = self._known(name)
+            if isinstance(value, ast.Subscript):
+                value = _item(self._known(value.value), value.slice) or value
             if not isinstance(value, ast.Name) or self.scope.get(value.id) is None:
                 break
             name = value

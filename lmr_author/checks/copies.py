@@ -25,7 +25,7 @@ def copied_name(one: Comparison, tree: ast.Module) -> str:
         original = _original(copy)
         if (
             isinstance(original, ast.Name)
-            and form(original) == form(core(other))
+            and form(one.renamed(original)) == form(one.renamed(core(other)))
             and one.scope.get(original.id) is not None
             and not _runs(tree, copy, one.node, original.id)
         ):

@@ -7,14 +7,23 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from lmr_author.checks.handlers import gives_nothing, is_broad, is_wanted, suppresses
 from lmr_author.checks.reading import Reading
-from lmr_author.checks.runners import RUNNERS, exit_texts, is_runner, result_counts, runner_names
+from lmr_author.checks.runners import (
+    RUNNERS,
+    exit_texts,
+    functions_in,
+    has_to_be_true,
+    is_runner,
+    looped,
+    result_counts,
+    runner_names,
+)
 from lmr_author.checks.sites import (
     EXITS,
     asks_machine,
     depends,
     is_assert_name,
-    is_broad,
     is_exit,
     is_exit_name,
     is_interesting,
@@ -26,7 +35,6 @@ from lmr_author.checks.sites import (
     library_names,
     mentions,
     never_main,
-    suppresses,
 )
 from lmr_author.checks.syntax import dotted, last_name
 from lmr_author.source import children, nodes, walk
@@ -79,11 +87,13 @@ class Flow:
             for node in nodes(module.tree)
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         }
+        self.looped = looped(test, self.defined)
         self.libraries = library_names(test.module.tree)
         self.runner_names = runner_names(test)
         self.has_runner = any(any(runner in name for runner in RUNNERS) for _, _, name in test.calls)
         self.exit_texts = exit_texts(test, self.defined)
         self.runner_counts = result_counts(test, self.defined, self.runner_names, self.exit_texts)
+        self.has_to_be_true = has_to_be_true(test)
         self.units = [unit for helper in test.helpers for unit in self._units(helper.tree, False)]
         self.swallowing.clear()  # a helper's handlers are its own business; what they hide counts
         self.units += self._units(test.module.tree, True)
@@ -131,6 +141,8 @@ class Flow:
         blocks = [getattr(node, name, []) for name in ("body", "orelse", "finalbody")]
         cases = [case.body for case in getattr(node, "cases", [])]
         inner = {id(item) for block in [*blocks, *cases] for item in block}
+        if isinstance(node, ast.For) and functions_in(node.iter, self.defined):
+            inner |= {id(node.target), id(node.iter)}  # they are called inside
         for child in children(node):
             if id(child) not in inner and not isinstance(child, ast.match_case):
                 self._expressions(unit, [child], place)
@@ -154,7 +166,8 @@ class Flow:
         quiet = any(
             is_broad(handler)
             and not self._lets_through(handler, unit.name)
-            and not (self._expects(node, handler) or _is_wanted(node, handler, following))
+            and not (following is None and unit.name in self.has_to_be_true and gives_nothing(handler))
+            and not (self._expects(node, handler) or is_wanted(node, handler, following))
             for handler in node.handlers
         ) or any(
             isinstance(item, ast.Return) or is_quiet_exit(getattr(item, "value", None))
@@ -236,8 +249,8 @@ class Flow:
                 ):
                     self._site(unit, place.swallowed)
                 name = last_name(node)
-                if name in self.defined:
-                    (unit.calls_swallowed if place.swallowed else unit.calls).add(name)
+                meant = {name} & self.defined.keys() | self.looped.get(name, frozenset())
+                (unit.calls_swallowed if place.swallowed else unit.calls).update(meant)
 
     def _tells(self, node: ast.Call) -> bool:
         """``sys.exit(main())`` says something when main returns something, ``sys.exit(code)`` if not ``code = 0``."""
@@ -264,25 +277,3 @@ class Flow:
             unit.sites_swallowed += 1
         else:
             unit.sites += 1
-
-
-def _is_wanted(node: ast.Try, handler: ast.ExceptHandler, following: ast.stmt | None) -> bool:
-    """Whether a failure is what is wanted: it ends the function well, and without it the test fails."""
-    if any(_fails(item) for item in node.orelse):
-        return True
-    ends = bool(handler.body) and isinstance(handler.body[-1], ast.Return | ast.Continue)
-    return ends and following is not None and _fails(following)
-
-
-def _fails(node: ast.stmt) -> bool:
-    """Whether a statement fails the test, whatever the values are."""
-    return (
-        isinstance(node, ast.Raise)
-        or (isinstance(node, ast.Assert) and is_zero(node.test))
-        or (
-            isinstance(node, ast.Expr)
-            and isinstance(node.value, ast.Call)
-            and dotted(node.value.func).rpartition(".")[2] in ("fail", "exit", "_exit")
-            and not is_quiet_exit(node.value)
-        )
-    )

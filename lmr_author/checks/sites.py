@@ -54,26 +54,6 @@ def is_interesting(name: str) -> bool:
     )
 
 
-_BROAD = frozenset({"Exception", "BaseException", "AssertionError", "SystemExit", "NotImplementedError"})
-
-
-def suppresses(node: ast.stmt) -> bool:
-    """Whether a statement is ``with suppress(Exception):``, or of another exception that a failing test raises."""
-    return isinstance(node, ast.With) and any(
-        isinstance(item.context_expr, ast.Call)
-        and dotted(item.context_expr.func).rpartition(".")[2] == "suppress"
-        and any(dotted(name).rpartition(".")[2] in _BROAD for name in item.context_expr.args)
-        for item in node.items
-    )
-
-
-def is_broad(handler: ast.ExceptHandler) -> bool:
-    if handler.type is None:
-        return True
-    names = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    return any(dotted(name).rpartition(".")[2] in _BROAD for name in names)
-
-
 def is_exit(node: ast.AST) -> bool:
     """An exit with a code that is not always 0, or a raise."""
     if isinstance(node, ast.Raise):

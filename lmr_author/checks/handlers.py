@@ -1,0 +1,64 @@
+"""What an ``except``, or a ``with suppress``, does to a failure."""
+
+from __future__ import annotations
+
+import ast
+
+from lmr_author.checks.sites import is_exit, is_quiet_exit, is_zero
+from lmr_author.checks.syntax import dotted
+from lmr_author.source import walk
+
+_BROAD = frozenset({"Exception", "BaseException", "AssertionError", "SystemExit", "NotImplementedError"})
+
+
+def suppresses(node: ast.stmt) -> bool:
+    """Whether a statement is ``with suppress(Exception):``, or of another exception that a failing test raises."""
+    return isinstance(node, ast.With) and any(
+        isinstance(item.context_expr, ast.Call)
+        and dotted(item.context_expr.func).rpartition(".")[2] == "suppress"
+        and any(dotted(name).rpartition(".")[2] in _BROAD for name in item.context_expr.args)
+        for item in node.items
+    )
+
+
+def is_broad(handler: ast.ExceptHandler) -> bool:
+    """Whether a handler catches what a failing test raises."""
+    if handler.type is None:
+        return True
+    names = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(dotted(name).rpartition(".")[2] in _BROAD for name in names)
+
+
+def catches_exit(handler: ast.ExceptHandler) -> bool:
+    """Whether a handler catches an exit, and the program goes on."""
+    names = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    caught = any(name is None or dotted(name) in ("SystemExit", "BaseException") for name in names)
+    return caught and not any(isinstance(item, ast.Raise) or is_exit(item) for item in walk(handler))
+
+
+def gives_nothing(handler: ast.ExceptHandler) -> bool:
+    """Whether a function returns nothing true from here, when nothing follows."""
+    values = [item.value for item in walk(handler) if isinstance(item, ast.Return)]
+    return all(value is None or is_zero(value) for value in values)
+
+
+def is_wanted(node: ast.Try, handler: ast.ExceptHandler, following: ast.stmt | None) -> bool:
+    """Whether a failure is what is wanted: it ends the function well, and without it the test fails."""
+    if any(_fails(item) for item in node.orelse):
+        return True
+    ends = bool(handler.body) and isinstance(handler.body[-1], ast.Return | ast.Continue)
+    return ends and following is not None and _fails(following)
+
+
+def _fails(node: ast.stmt) -> bool:
+    """Whether a statement fails the test, whatever the values are."""
+    return (
+        isinstance(node, ast.Raise)
+        or (isinstance(node, ast.Assert) and is_zero(node.test))
+        or (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Call)
+            and dotted(node.value.func).rpartition(".")[2] in ("fail", "exit", "_exit")
+            and not is_quiet_exit(node.value)
+        )
+    )
