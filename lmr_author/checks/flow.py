@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from lmr_author.checks.handlers import gives_nothing, is_broad, is_wanted, suppresses
+from lmr_author.checks.handlers import ends_quietly, gives_nothing, is_broad, is_wanted, suppresses
 from lmr_author.checks.reading import Reading
 from lmr_author.checks.runners import (
     RUNNERS,
@@ -69,6 +69,7 @@ class _Unit:
 
     name: str
     is_test: bool
+    runner: set[str]
     sites: int = 0
     sites_swallowed: int = 0
     calls: set[str] = field(default_factory=set)
@@ -89,17 +90,16 @@ class Flow:
         }
         self.looped = looped(test, self.defined)
         self.libraries = library_names(test.module.tree)
-        self.runner_names = runner_names(test)
         self.has_runner = any(any(runner in name for runner in RUNNERS) for _, _, name in test.calls)
         self.exit_texts = exit_texts(test, self.defined)
-        self.runner_counts = result_counts(test, self.defined, self.runner_names, self.exit_texts)
+        self.runner_counts = result_counts(test, self.defined, self.exit_texts)
         self.has_to_be_true = has_to_be_true(test)
         self.units = [unit for helper in test.helpers for unit in self._units(helper.tree, False)]
         self.swallowing.clear()  # a helper's handlers are its own business; what they hide counts
         self.units += self._units(test.module.tree, True)
 
     def _units(self, tree: ast.Module, own: bool) -> Iterator[_Unit]:
-        top = _Unit("" if own else "<helper>", False)
+        top = _Unit("" if own else "<helper>", False, runner_names(tree))
         self._fill(top, tree.body, _TOP)
         yield top
         for node in nodes(tree):
@@ -110,12 +110,16 @@ class Flow:
                     "tearDown",
                     "setUpClass",
                 )
-                unit = _Unit(node.name, own and named_test)
+                unit = _Unit(node.name, own and named_test, runner_names(node))
                 self._fill(unit, node.body, _TOP)
                 yield unit
 
     def _fill(self, unit: _Unit, body: list[ast.stmt], place: _Place) -> None:
         for node, following in itertools.zip_longest(body, body[1:]):
+            last = self._last_call(node)
+            if last is not None:
+                self._expressions(unit, [last], place)
+                return
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 self._expressions(unit, [*node.decorator_list], place)
             elif isinstance(node, ast.ClassDef):
@@ -128,6 +132,15 @@ class Flow:
             if isinstance(node, ast.Return | ast.Raise | ast.Continue | ast.Break):
                 return  # what follows is never run
 
+    def _last_call(self, node: ast.stmt) -> ast.Call | None:
+        """A call of a function that ends the program with 0 in any case: nothing hangs on what it returns."""
+        head = node.test if isinstance(node, ast.If | ast.Assert) else getattr(node, "value", None)
+        for item in walk(head) if isinstance(head, ast.expr) else ():
+            function = self.defined.get(last_name(item.func)) if isinstance(item, ast.Call) else None
+            if function is not None and ends_quietly(function.body) and isinstance(item, ast.Call):
+                return item
+        return None
+
     def _statement(self, unit: _Unit, node: ast.stmt, place: _Place) -> None:
         if (isinstance(node, ast.Assert) and depends(node.test)) or (
             isinstance(node, ast.Raise)
@@ -135,7 +148,7 @@ class Flow:
             and not is_exit_name(node.exc)  # a call of it is looked at as any other exit
             and place.tells
             and not is_stub(node)
-            and not self._of_runner(node)
+            and not is_runner(node, unit.runner)
         ):
             self._site(unit, place.swallowed)
         blocks = [getattr(node, name, []) for name in ("body", "orelse", "finalbody")]
@@ -146,7 +159,7 @@ class Flow:
         for child in children(node):
             if id(child) not in inner and not isinstance(child, ast.match_case):
                 self._expressions(unit, [child], place)
-        if isinstance(node, ast.If) and (never_main(node.test) or self._of_runner(node.test)):
+        if isinstance(node, ast.If) and (never_main(node.test) or is_runner(node.test, unit.runner)):
             blocks = blocks[1:] if never_main(node.test) else []  # a runner's exits are no sites of their own
         quiet = suppresses(node)
         if quiet and self._tests_something(blocks[0]):
@@ -158,9 +171,6 @@ class Flow:
         )
         for block in [*blocks, *cases]:
             self._fill(unit, [item for item in block if isinstance(item, ast.stmt)], within)
-
-    def _of_runner(self, node: ast.AST) -> bool:
-        return is_runner(node, self.runner_names)
 
     def _try(self, unit: _Unit, node: ast.Try, following: ast.stmt | None, place: _Place) -> None:
         quiet = any(
@@ -244,7 +254,7 @@ class Flow:
                     isinstance(node, ast.Call)
                     and is_site_call(node)
                     and (place.tells or not is_exit(node))
-                    and not (dotted(node.func) in EXITS and self._of_runner(node))
+                    and not (dotted(node.func) in EXITS and is_runner(node, unit.runner))
                     and self._tells(node)
                 ):
                     self._site(unit, place.swallowed)

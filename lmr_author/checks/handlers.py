@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 
 from lmr_author.checks.sites import is_exit, is_quiet_exit, is_zero
-from lmr_author.checks.syntax import dotted
-from lmr_author.source import walk
+from lmr_author.checks.syntax import dotted, last_name
+from lmr_author.source import nodes, walk
 
 _BROAD = frozenset({"Exception", "BaseException", "AssertionError", "SystemExit", "NotImplementedError"})
 
@@ -36,10 +37,36 @@ def catches_exit(handler: ast.ExceptHandler) -> bool:
     return caught and not any(isinstance(item, ast.Raise) or is_exit(item) for item in walk(handler))
 
 
+def own_version(tree: ast.Module, names: Collection[str]) -> int:
+    """The line where a failing import of some names is caught, and one of them defined anew; 0 for none."""
+    for node in nodes(tree):
+        if not isinstance(node, ast.Try):
+            continue
+        imported = {alias.asname or alias.name for alias in _aliases(node.body)} & set(names)
+        for statement in (line for handler in node.handlers for line in handler.body):
+            if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef) and statement.name in imported:
+                return statement.lineno
+            if isinstance(statement, ast.Assign) and imported & set(map(last_name, statement.targets)):
+                return statement.lineno
+    return 0
+
+
+def _aliases(body: list[ast.stmt]) -> list[ast.alias]:
+    return [alias for line in body if isinstance(line, ast.Import | ast.ImportFrom) for alias in line.names]
+
+
 def gives_nothing(handler: ast.ExceptHandler) -> bool:
     """Whether a function returns nothing true from here, when nothing follows."""
     values = [item.value for item in walk(handler) if isinstance(item, ast.Return)]
     return all(value is None or is_zero(value) for value in values)
+
+
+def ends_quietly(body: list[ast.stmt]) -> bool:
+    """Whether a block ends the process with 0, whichever way is taken."""
+    last = body[-1] if body else None
+    if isinstance(last, ast.If):
+        return ends_quietly(last.body) and ends_quietly(last.orelse)
+    return isinstance(last, ast.Expr) and is_quiet_exit(last.value)
 
 
 def is_wanted(node: ast.Try, handler: ast.ExceptHandler, following: ast.stmt | None) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from lmr_author.checks import bodies
+from lmr_author.checks import bodies, scopes
 from lmr_author.checks.pairing import Pair, TargetPair, pair
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Implementation
@@ -28,8 +28,8 @@ class MaskedBody:
 def _masked(one: Pair, golden: FunctionNode, goal: FunctionNode, target: TargetPair) -> MaskedBody:
     assert one.goal is not None
     kept, total = bodies.kept_pieces(golden, goal)
-    scopes = bodies.enclosing_names(one.goal, target.qualname)
-    undefined = bodies.undefined_names(one.goal, goal, golden, scopes)
+    around = scopes.enclosing_names(one.goal, target.qualname)
+    undefined = scopes.undefined_names(one.goal, goal, golden, around)
     body = bodies.statements(goal)
     left = {id(node) for node in kept}
     computing = [

@@ -81,6 +81,9 @@ def _pair(view: TaskView, implementation: Implementation) -> Pair:
         if len(qualnames) > 1:
             ambiguous.append(name)
             real = _probable(view, implementation, real)
+        elif set(qualnames) & set(classes):  # a class, whose other methods are somebody else's
+            taken = _claimed(view, implementation)
+            real = [one for one in real if one.qualname not in taken] or real
         targets.update({one.qualname: one for one in real})
     return Pair(
         implementation,

@@ -41,6 +41,7 @@ from lmr_author.checks import (
     tests_markers,
     tests_needs,
     tests_outcome,
+    tests_swallow,
 )
 from lmr_author.checks.base import Check
 
@@ -92,7 +93,7 @@ ALL_CHECKS: tuple[Check, ...] = (
     leak_package.OwnPackageInstalled(),
     tests_location.TestExists(),
     tests_outcome.CanFail(),
-    tests_outcome.NothingSwallowed(),
+    tests_swallow.NothingSwallowed(),
     tests_compare.ComparesTwoThings(),
     tests_imports.ImportsTheGoalFile(),
     tests_calls.CallsTheTarget(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Mapping
 
+from lmr_author.checks.assignments import own_nodes
 from lmr_author.checks.handlers import catches_exit
 from lmr_author.checks.reading import Reading
 from lmr_author.checks.sites import EXITS, is_assert_name, is_exit, is_zero, mentions
@@ -14,11 +15,11 @@ from lmr_author.source import FunctionNode, nodes, walk
 RUNNERS = ("unittest.main", "TextTestRunner", "pytest.main", "HTMLTestRunner", "TestProgram")
 
 
-def runner_names(test: Reading) -> set[str]:
-    """Names that hold a runner's result."""
+def runner_names(scope: ast.AST) -> set[str]:
+    """Names that hold a runner's result in a function, or at the top level of a module."""
     found: set[str] = set()
     for _ in range(3):
-        for node in nodes(test.module.tree):
+        for node in own_nodes(scope):
             if isinstance(node, ast.Assign) and is_runner(node.value, found):
                 found |= {
                     item.id for target in node.targets for item in walk(target) if isinstance(item, ast.Name)
@@ -74,41 +75,43 @@ def _followed(test: Reading, defined: Mapping[str, FunctionNode], parts: list[st
     return found
 
 
-def result_counts(test: Reading, defined: Mapping[str, FunctionNode], names: set[str], texts: str) -> bool:
+def result_counts(test: Reading, defined: Mapping[str, FunctionNode], texts: str) -> bool:
     """Whether a runner's result reaches the exit code."""
-    caught = _caught(test.module.tree)
-    for node in nodes(test.module.tree):
-        if id(node) in caught:
-            continue
-        if isinstance(node, ast.Call) and dotted(node.func) in (
-            "unittest.main",
-            "main",
-            "absltest.main",
-            "googletest.main",
-        ):
-            if dotted(node.func) == "main" and "main" in defined:
-                continue
-            keeps = any(
-                item.arg == "exit" and isinstance(item.value, ast.Constant) and not item.value.value
-                for item in node.keywords
-            )
-            if not keeps and not is_exit(node):
-                return True
-        if is_exit(node) and isinstance(node, ast.Call | ast.Raise) and is_runner(node, names):
+    tree = test.module.tree
+    caught = _caught(tree)
+    functions = [item for item in nodes(tree) if isinstance(item, FunctionNode)]
+    for scope in (tree, *functions):
+        names = runner_names(scope)
+        own = [node for node in own_nodes(scope) if id(node) not in caught]
+        if any(_exits_as_main(node, defined) or _decides(node, names) for node in own):
             return True
-        decides = isinstance(node, ast.If | ast.IfExp) and is_runner(node.test, names)
-        if decides and any(is_exit(item) for item in walk(node)):
-            return True
-        if isinstance(node, ast.Assert) and is_runner(node.test, names):
-            return True
-    # The runner inside a function whose value is exited with: sys.exit(main())
-    for node in nodes(test.module.tree):
-        if not isinstance(node, ast.FunctionDef) or node.name not in texts:
-            continue
-        returns = any(isinstance(item, ast.Return) and item.value for item in walk(node))
-        if returns and is_runner(node, names):
+        # The runner inside a function whose value is exited with: sys.exit(main())
+        returns = any(isinstance(item, ast.Return) and item.value for item in own)
+        if isinstance(scope, FunctionNode) and scope.name in texts and returns and is_runner(scope, names):
             return True
     return False
+
+
+def _exits_as_main(node: ast.AST, defined: Mapping[str, FunctionNode]) -> bool:
+    """Whether it is ``unittest.main()``, which exits with the verdict."""
+    name = dotted(node.func) if isinstance(node, ast.Call) else ""
+    if name not in ("unittest.main", "main", "absltest.main", "googletest.main") or name in defined:
+        return False
+    assert isinstance(node, ast.Call)
+    keeps = any(
+        item.arg == "exit" and isinstance(item.value, ast.Constant) and not item.value.value
+        for item in node.keywords
+    )
+    return not keeps and not is_exit(node)
+
+
+def _decides(node: ast.AST, names: set[str]) -> bool:
+    """Whether an exit or an assertion hangs on the verdict."""
+    if isinstance(node, ast.Assert):
+        return is_runner(node.test, names)
+    if isinstance(node, ast.If | ast.IfExp):
+        return is_runner(node.test, names) and any(is_exit(item) for item in walk(node))
+    return isinstance(node, ast.Call | ast.Raise) and is_exit(node) and is_runner(node, names)
 
 
 def _caught(tree: ast.Module) -> set[int]:

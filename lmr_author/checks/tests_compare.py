@@ -7,12 +7,13 @@ from collections.abc import Iterator
 
 from lmr_author.checks.base import Example, ImplementationCheck
 from lmr_author.checks.comparing import Comparison, comparisons, reads_file
-from lmr_author.checks.copies import copied_name
+from lmr_author.checks.copies import copied, handed_on
 from lmr_author.checks.example_texts import REPOSITORY, UNIT_TEST
+from lmr_author.checks.in_place import is_its_argument
 from lmr_author.checks.lookup import function_names
 from lmr_author.checks.pairing import pair
 from lmr_author.checks.reading import reading_of
-from lmr_author.checks.syntax import dotted
+from lmr_author.checks.syntax import dotted, last_name
 from lmr_author.checks.tests_outcome import START, TEST
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation
@@ -184,13 +185,13 @@ class ComparesTwoThings(ImplementationCheck):
         names = _names(view, implementation)
         names |= _callers(test.module.tree, names)
         found = comparisons(test.module.tree)
+        golden = [node for node, _, _ in pair(view, implementation).complete]
         for one in found:
-            message, hint = _problem(one, found, names)
-            if not message and (copied := copied_name(one, test.module.tree)):
-                message, hint = (
-                    f"compares `{copied}` with a copy of itself",
-                    "compare it with the expected value",
-                )
+            message, hint = _problem(one, found, names, test.module.tree)
+            if not message:
+                message, hint = copied(one, test.module.tree), "compare it with the expected value"
+            if not message and (name := is_its_argument(one, golden)):
+                message = f"compares `{ast.unparse(one.left)[:60]}` with itself: {name} returns its argument"
             if message:
                 line = one.node.lineno
                 yield self.finding(
@@ -199,7 +200,9 @@ class ComparesTwoThings(ImplementationCheck):
                 return
 
 
-def _problem(one: Comparison, others: list[Comparison], names: frozenset[str]) -> tuple[str, str]:
+def _problem(
+    one: Comparison, others: list[Comparison], names: frozenset[str], tree: ast.Module
+) -> tuple[str, str]:
     """What is wrong with a comparison, and what to do; empty when nothing is."""
     if not one.wanted:
         return "", ""
@@ -210,21 +213,32 @@ def _problem(one: Comparison, others: list[Comparison], names: frozenset[str]) -
         if any(isinstance(item, ast.Name) and item.id != "__name__" for item in walk(one.left)):
             return f"compares `{shown}` with itself", "compare it with the expected value"
         return "", ""
+    source = one.source(one.left)
+    from_file = reads_file(source) and not handed_on(one, tree)
+    if from_file and form(source) == form(one.source(one.right)) and not _calls_any(tree, names):
+        return _SAME_FILE
     origin = one.origin(one.left)
     if not same and (not origin or origin != one.origin(one.right)):
         return "", ""
-    source = one.source(one.left)
-    if reads_file(source):
-        return (
-            "expected and actual are read from the same file",
-            "take the actual value from a call of the target",
-        )
+    if from_file:
+        return _SAME_FILE
     # Two calls that agree say only that the target is no dice, unless something else is compared, too.
     ran = _runs(one, source, names) or _runs(one, one.source(one.right), names)
     if ran and not any(_is_real(other, names) for other in others):
         call = ast.unparse(source).partition("(")[0][:60]
         return f"both sides come from the same call of {call}", "compare it with stored values of the golden"
     return "", ""
+
+
+_SAME_FILE = (
+    "expected and actual are read from the same file",
+    "take the actual value from a call of the target",
+)
+
+
+def _calls_any(tree: ast.Module, names: frozenset[str]) -> bool:
+    """Whether a test calls the target anywhere."""
+    return any(isinstance(item, ast.Call) and last_name(item.func) in names for item in nodes(tree))
 
 
 def _names(view: TaskView, implementation: Implementation) -> frozenset[str]:

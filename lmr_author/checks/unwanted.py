@@ -29,6 +29,7 @@ EDITOR_FILES = (
     ".history",
     ".~lock.*#",
     ".*_history",
+    *(f"* - {word}*" for word in ("Copy", "Copie", "Copia", "Kopie", "\u526f\u672c", "\u30b3\u30d4\u30fc")),
 )
 CACHES = (
     *sorted(CACHE_FOLDERS),

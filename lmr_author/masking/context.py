@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lmr_author import source
-from lmr_author.checks.bodies import bound_names
+from lmr_author.checks.scopes import bound_names
 from lmr_author.masking.dotted import Role, Use, parts, uses
 from lmr_author.masking.imports import Found, Imports, bindings
 from lmr_author.masking.objects import ask_jedi

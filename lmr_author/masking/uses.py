@@ -7,7 +7,7 @@ import builtins
 from collections.abc import Iterator
 
 from lmr_author import source
-from lmr_author.checks import bodies
+from lmr_author.checks import bodies, scopes
 
 
 def used_inside(module: source.Module, definition: source.Definition) -> tuple[str, ...]:
@@ -16,8 +16,8 @@ def used_inside(module: source.Module, definition: source.Definition) -> tuple[s
     """
     node = definition.node
     assert not isinstance(node, ast.ClassDef)
-    own = bodies.bound_names(node)
-    known = bodies.module_names(module) | bodies.enclosing_names(module, definition.qualname)
+    own = scopes.bound_names(node)
+    known = scopes.module_names(module) | scopes.enclosing_names(module, definition.qualname)
     known -= own | imports_in(module.tree).keys()
     receiver = _receiver(definition)
     found: dict[str, None] = {}
