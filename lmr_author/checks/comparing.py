@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import cast
 
 from lmr_author.checks.assignments import Scope, assigned, own_nodes
-from lmr_author.checks.sides import fails, sides_of
+from lmr_author.checks.sides import Sides, fails, sides_of
 from lmr_author.checks.syntax import dotted
 from lmr_author.source import children, form, walk
 
@@ -29,6 +29,15 @@ class Helper:
 
     names: tuple[str, ...]
     returned: ast.expr
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """A function that compares two of its arguments: their places, and whether it is true where they differ."""
+
+    left: int
+    right: int
+    differ: bool
 
 
 @dataclass(frozen=True)
@@ -186,7 +195,19 @@ def _bound(generators: list[ast.comprehension]) -> set[str]:
 def comparisons(tree: ast.Module) -> list[Comparison]:
     """Every comparison of a module, in order."""
     helpers = _helpers(tree)
-    return [replace(one, helpers=helpers) for one in _within(tree, assigned(tree, {}))]
+    scope = assigned(tree, {})
+    compared = {name: sides for item in tree.body for name, sides in _compared(item, scope)}
+    return [replace(one, helpers=helpers) for one in _within(tree, scope, compared)]
+
+
+def _compared(node: ast.stmt, scope: Scope) -> Iterator[tuple[str, _Compared]]:
+    """A function of the test that says whether two of its parameters are equal, and which."""
+    if isinstance(node, ast.FunctionDef) and any(isinstance(item, ast.Return) for item in walk(node)):
+        names = [item.arg for item in (*node.args.posonlyargs, *node.args.args)]
+        found = list(_within(node, assigned(node, scope), {}))
+        sides = [dotted(side) for one in found for side in (one.left, one.right)]
+        if len(sides) == 2 == len(set(sides) & set(names)):
+            yield node.name, _Compared(names.index(sides[0]), names.index(sides[1]), not found[0].wanted)
 
 
 def reads_file(node: ast.expr) -> bool:
@@ -197,7 +218,10 @@ def reads_file(node: ast.expr) -> bool:
 
 
 def core(node: ast.expr) -> ast.expr:
-    """An expression without the conversions around it: ``x`` of ``np.array(x.detach().cpu())``."""
+    """An expression without the conversions around it: ``x`` of ``np.array(x.detach().cpu())``, ``f"{x:.4f}"``."""
+    if isinstance(node, ast.JoinedStr) and len(node.values) == 1:
+        only = node.values[0]
+        return core(only.value) if isinstance(only, ast.FormattedValue) else node
     while isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] in _CONVERSIONS:
         if isinstance(node.func, ast.Attribute) and not _is_library(node.func.value):
             node = node.func.value
@@ -212,20 +236,20 @@ def _is_library(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id in ("np", "numpy", "torch", "jnp", "tf")
 
 
-def _within(scope_node: ast.AST, scope: Scope) -> Iterator[Comparison]:
+def _within(scope_node: ast.AST, scope: Scope, compared: Mapping[str, _Compared]) -> Iterator[Comparison]:
     stack: list[tuple[ast.AST, bool]] = [(child, True) for child in children(scope_node)][::-1]
     straight, now = _straight(scope_node), Scope()
     while stack:
         node, wanted = stack.pop()
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield from _within(node, assigned(node, scope))
+            yield from _within(node, assigned(node, scope), compared)
             continue
         if isinstance(node, ast.If | ast.IfExp) and fails(node.body):
             rest = [child for child in children(node) if child is not node.test]
             stack += [(child, True) for child in rest][::-1]
             stack.append((node.test, False))
             continue
-        sides = sides_of(node)
+        sides = sides_of(node) or _by_helper(node, compared)
         if sides is not None:
             assert isinstance(node, ast.expr)
             equal = wanted != sides.differ
@@ -236,6 +260,16 @@ def _within(scope_node: ast.AST, scope: Scope) -> Iterator[Comparison]:
             isinstance(node, ast.Call) and dotted(node.func).endswith("assertFalse")
         )
         stack += [(child, wanted != negates) for child in children(node)][::-1]
+
+
+def _by_helper(node: ast.AST, compared: Mapping[str, _Compared]) -> Sides | None:
+    """The sides of a call of a function of the test that compares two of its arguments."""
+    known = compared.get(dotted(node.func)) if isinstance(node, ast.Call) else None
+    if known is None or not isinstance(node, ast.Call):
+        return None
+    plain = [item for item in node.args if not isinstance(item, ast.Starred)]
+    there = len(plain) == len(node.args) > max(known.left, known.right)
+    return Sides(plain[known.left], plain[known.right], known.differ) if there else None
 
 
 def _straight(node: ast.AST) -> frozenset[str]:

@@ -13,6 +13,7 @@ _COPIES = frozenset({"deepcopy", "copy", "clone"})
 _QUIET = frozenset(
     """
     print len type str repr debug info warning zip enumerate range all any abs sum max min float bool sorted
+    subTest assertTrue assertFalse
     """.split()  # noqa: SIM905
 )
 """Calls that change nothing that is compared."""
@@ -87,7 +88,7 @@ def _set(tree: ast.Module, value: ast.expr, comparison: ast.expr, name: str) -> 
         if isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, ast.Store | ast.Del):
             if any(isinstance(item, ast.Name) and item.id == name for item in walk(node)):
                 return True
-        elif isinstance(node, ast.AugAssign):
+        elif isinstance(node, ast.AugAssign) and last_name(node.target) == name:
             return True
     return False
 

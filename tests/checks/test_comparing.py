@@ -56,6 +56,36 @@ def _wanted(text: str) -> bool:
     return one.wanted
 
 
+def _compared(*lines: str) -> list[tuple[str, str, bool]]:
+    found = comparisons(ast.parse("\n".join(lines)))
+    return [(ast.unparse(one.left), ast.unparse(one.right), one.wanted) for one in found]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    return abs(a - b) < tol",
+        "    if abs(a - b) > tol:\n        return False\n    return True",
+        "    return np.allclose(b, a, atol=tol)",
+    ],
+)
+def test_a_function_of_the_test_may_compare_its_arguments(body: str) -> None:
+    function = f"def close(a, b, tol=1e-6):\n{body}"
+
+    assert (_compared(function, "assert close(got, want)"))[1:] in (
+        [("got", "want", True)],
+        [("want", "got", True)],
+    )
+    assert _compared(function, "assert not close(got, want)")[1][2] is False
+    assert len(_compared(function, "assert close(*both)", "assert other.close(got, want)")) == 1
+
+
+def test_a_function_that_looks_for_a_name_compares_none_of_its_arguments() -> None:
+    function = "def load(name):\n    return [node for node in tree.body if node.name == name][0]"
+
+    assert len(_compared(function, "expected = json.load(file)", "load(expected)")) == 1
+
+
 @pytest.mark.parametrize("text", WANTED)
 def test_equal_sides_are_wanted(text: str) -> None:
     assert _wanted(text)
