@@ -128,7 +128,7 @@ class Flow:
             elif isinstance(node, ast.Try):
                 self._try(unit, node, following, place)
             else:
-                self._statement(unit, node, place)
+                self._statement(unit, node, following, place)
             if isinstance(node, ast.Return | ast.Raise | ast.Continue | ast.Break):
                 return  # what follows is never run
 
@@ -141,7 +141,7 @@ class Flow:
                 return item
         return None
 
-    def _statement(self, unit: _Unit, node: ast.stmt, place: _Place) -> None:
+    def _statement(self, unit: _Unit, node: ast.stmt, following: ast.stmt | None, place: _Place) -> None:
         if (isinstance(node, ast.Assert) and depends(node.test)) or (
             isinstance(node, ast.Raise)
             and node.exc is not None
@@ -161,7 +161,8 @@ class Flow:
                 self._expressions(unit, [child], place)
         if isinstance(node, ast.If) and (never_main(node.test) or is_runner(node.test, unit.runner)):
             blocks = blocks[1:] if never_main(node.test) else []  # a runner's exits are no sites of their own
-        quiet = suppresses(node)
+        nothing_returned = following is None and unit.name in self.has_to_be_true
+        quiet = suppresses(node) and not nothing_returned
         if quiet and self._tests_something(blocks[0]):
             self.swallowing.append(node.lineno)
         within = replace(

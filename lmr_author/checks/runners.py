@@ -79,8 +79,7 @@ def result_counts(test: Reading, defined: Mapping[str, FunctionNode], texts: str
     """Whether a runner's result reaches the exit code."""
     tree = test.module.tree
     caught = _caught(tree)
-    functions = [item for item in nodes(tree) if isinstance(item, FunctionNode)]
-    for scope in (tree, *functions):
+    for scope in (tree, *_functions(test)):
         names = runner_names(scope)
         own = [node for node in own_nodes(scope) if id(node) not in caught]
         if any(_exits_as_main(node, defined) or _decides(node, names) for node in own):
@@ -90,6 +89,23 @@ def result_counts(test: Reading, defined: Mapping[str, FunctionNode], texts: str
         if isinstance(scope, FunctionNode) and scope.name in texts and returns and is_runner(scope, names):
             return True
     return False
+
+
+def counts_failures_only(test: Reading) -> int:
+    """The line where a runner's ``failures`` decide, and its ``errors`` do not; 0 when that is nowhere.
+
+    What raises is an error for unittest, and no failure: with the mask in place the exit code is 0.
+    """
+    seen = [node for node in nodes(test.module.tree) if isinstance(node, ast.Attribute)]
+    names = {node.attr for node in seen}
+    if "failures" not in names or names & {"errors", "wasSuccessful"}:
+        return 0
+    own = set().union(*(runner_names(scope) for scope in (test.module.tree, *_functions(test))))
+    return next((one.lineno for one in seen if one.attr == "failures" and is_runner(one.value, own)), 0)
+
+
+def _functions(test: Reading) -> list[FunctionNode]:
+    return [item for item in nodes(test.module.tree) if isinstance(item, FunctionNode)]
 
 
 def _exits_as_main(node: ast.AST, defined: Mapping[str, FunctionNode]) -> bool:

@@ -10,6 +10,7 @@ from lmr_author.checks.base import Example, ImplementationCheck
 from lmr_author.checks.example_texts import DOCKERFILE, REPOSITORY, UNIT_TEST
 from lmr_author.checks.outcome import outcome
 from lmr_author.checks.reading import Reading, reading_of
+from lmr_author.checks.runners import counts_failures_only
 from lmr_author.checks.sites import is_uncalled
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
@@ -59,6 +60,10 @@ class CanFail(ImplementationCheck):
         Example(
             "nothing runs the tests",
             files={TEST: UNIT_TEST.partition("\n\nif __name__")[0] + "\n\nVERDICTS = ('Passed', 'Failed')\n"},
+        ),
+        Example(
+            "only failures are counted, and no errors",
+            files={TEST: UNIT_TEST.replace("program.result.wasSuccessful()", "not program.result.failures")},
         ),
         Example(
             "a method that is not called",
@@ -116,6 +121,16 @@ class CanFail(ImplementationCheck):
                 severity=Severity.WARNING if found.reached else Severity.ERROR,
             )
             return
+        line = counts_failures_only(test)
+        if found.reached and line:
+            yield self.finding(
+                view,
+                "only the runner's failures decide: what raises, as the masked code does, is one of its errors",
+                "use wasSuccessful()",
+                implementation=implementation,
+                path=test.path,
+                line=line,
+            )
         if found.reached:
             return
         if found.unrun:
