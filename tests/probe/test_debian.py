@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.probe.harness import PROBE, Repository
-from tests.probe.test_record_replay import SCENARIOS, make
+from tests.probe.scenarios import SCENARIOS, make
 from tests.probe.test_torch import GOAL as TORCH_GOAL
 
 pytestmark = pytest.mark.docker

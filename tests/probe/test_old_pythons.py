@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.probe.harness import PROBE, Repository
-from tests.probe.test_record_replay import SCENARIOS, SCRIPT, make
+from tests.probe.scenarios import SCENARIOS, SCRIPT, make
 from tests.probe.test_unit_test import DRIVER, GOAL, generate
 
 VERSIONS = ("3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14")

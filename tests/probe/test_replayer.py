@@ -17,7 +17,7 @@ import pytest
 
 from lmr_author.probe import frames, replayer
 from tests.probe.harness import PROBE, Replayed, Repository
-from tests.probe.test_record_replay import make
+from tests.probe.scenarios import make
 
 GOAL = "def f(x):\n    return x + 1\n"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.probe.harness import Repository
-from tests.probe.test_record_replay import make
+from tests.probe.scenarios import make
 
 pytestmark = pytest.mark.torch
 

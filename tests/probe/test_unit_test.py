@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.probe.harness import PROBE, Repository
-from tests.probe.test_record_replay import SCRIPT, make
+from tests.probe.scenarios import SCRIPT, make
 
 GENERATED = '''\
 """Unit test 1 of 1-Small: ``{qualname}`` in ``{goal_file}``, from recorded calls. Made by lmr-author."""

@@ -1,0 +1,148 @@
+# ruff: noqa: E501, ISC004 (samples of source code read better unbroken)
+"""Small repositories whose target is of every kind, and the driver that calls it."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+from tests.probe.harness import Repository
+
+
+def make(tmp_path: Path, qualname: str, goal: str, driver: str, goal_file: str = "pkg/goal.py") -> Repository:
+    """A repository with one package, whose ``driver.py`` uses the target."""
+    root = tmp_path / "repo"
+    repository = Repository(root, goal_file, qualname)
+    repository.write(
+        {
+            "pkg/__init__.py": "",
+            "pkg/helper.py": "def double(x):\n    return 2 * x\n",
+            goal_file: textwrap.dedent(goal),
+            "driver.py": textwrap.dedent(driver),
+        }
+    )
+    return repository
+
+
+SCENARIOS = {
+    "relative import": (
+        "scaled",
+        "from .helper import double\n\ndef scaled(x, *more, flag=False, **rest):\n    return double(x), more, flag, rest\n",
+        "from pkg.goal import scaled\nscaled(1)\nscaled(1.5, 2, 3, flag=True, other=[1])\n",
+    ),
+    "staticmethod": (
+        "Tool.run",
+        "class Tool:\n    @staticmethod\n    def run(x):\n        return x + 1\n",
+        "from pkg.goal import Tool\nTool.run(1)\nTool().run(2)\n",
+    ),
+    "classmethod": (
+        "Tool.make",
+        "class Tool:\n    @classmethod\n    def make(cls, x):\n        self = cls()\n        self.x = x\n        return self\n"
+        "class Sub(Tool):\n    pass\n",
+        "from pkg.goal import Tool, Sub\nTool.make(1)\nSub.make({'a': 2})\n",
+    ),
+    "property": (
+        "Tool.size",
+        "class Tool:\n    def __init__(self, n):\n        self.n = n\n    @property\n    def size(self):\n        return self.n * 2\n",
+        "from pkg.goal import Tool\nTool(3).size\n",
+    ),
+    "zero-argument super": (
+        "Sub.area",
+        "class Base:\n    def area(self, k):\n        return k\n"
+        "class Sub(Base):\n    __slots__ = ('w',)\n    def area(self, k):\n        return super().area(k) + self.w, __class__.__name__\n",
+        "from pkg.goal import Sub\ns = Sub()\ns.w = 4\ns.area(1)\n",
+    ),
+    "generator": (
+        "count",
+        "def count(n):\n    for k in range(n):\n        yield k * k\n    return 'end'\n",
+        "from pkg.goal import count\nlist(count(3))\ng = count(100)\nnext(g), next(g)\ng.close()\nlist(count(0))\n",
+    ),
+    "coroutine": (
+        "fetch",
+        "import asyncio\n\nasync def fetch(x):\n    await asyncio.sleep(0)\n    return [x]\n",
+        "import asyncio\nfrom pkg.goal import fetch\nasyncio.run(fetch('a'))\n",
+    ),
+    "async generator": (
+        "ticks",
+        "async def ticks(n):\n    for k in range(n):\n        yield k\n",
+        "import asyncio\nfrom pkg.goal import ticks\nasync def go():\n    return [k async for k in ticks(3)]\nasyncio.run(go())\n",
+    ),
+    "in-place mutation": (
+        "push",
+        "def push(items, table, x):\n    items.append(x)\n    table['last'] = items\n    return len(items)\n",
+        "from pkg.goal import push\nitems = [1]\npush(items, {}, 2)\npush(items, {'a': 1}, 3)\n",
+    ),
+    "self changes": (
+        "Meter.add",
+        "class Meter:\n    def __init__(self):\n        self.values = []\n        self.total = 0\n"
+        "    def add(self, x):\n        self.values.append(x)\n        self.total += x\n        return self\n",
+        "from pkg.goal import Meter\nm = Meter()\nfor x in (1, 2.5, 3):\n    m.add(x)\n",
+    ),
+    "raising": (
+        "check",
+        "class Refused(Exception):\n    pass\n\ndef check(x):\n    if x < 0:\n        raise Refused('negative')\n    return x\n",
+        "from pkg.goal import check, Refused\ncheck(1)\ntry:\n    check(-1)\nexcept Refused:\n    pass\n",
+    ),
+    "python random": (
+        "pick",
+        "import random\n\ndef pick(items):\n    return random.choice(items), random.random()\n",
+        "import random\nfrom pkg.goal import pick\nrandom.seed(7)\nfor _ in range(3):\n    pick(list('abcdef'))\n",
+    ),
+    "functools.wraps": (
+        "area",
+        "import functools\n\ndef logged(f):\n    @functools.wraps(f)\n    def inner(*a, **k):\n        return ('logged', f(*a, **k))\n"
+        "    return inner\n\n@logged\n@logged\ndef area(w, h=2):\n    return w * h\n",
+        "from pkg.goal import area\nassert area(3) == ('logged', ('logged', 6))\narea(2, h=5)\n",
+    ),
+    "imported by name elsewhere": (
+        "core",
+        "def core(x):\n    return x * 3\n",
+        "import pkg.user\npkg.user.use(2)\n",
+    ),
+    "recursive": (
+        "fib",
+        "def fib(n):\n    return n if n < 2 else fib(n - 1) + fib(n - 2)\n",
+        "from pkg.goal import fib\nfib(6)\nfib(3)\n",
+    ),
+    "nested with closure": (
+        "outer.inner",
+        "BASE = 10\n\ndef outer(k, table):\n    total = 0\n    def inner(x):\n        nonlocal total\n        if x < 0:\n"
+        "            return inner(-x)\n        total += x\n        return BASE + k * x + len(table)\n    inner(-1)\n    return inner(2) + total\n",
+        "from pkg.goal import outer\nouter(3, {'a': 1})\nouter(5, {})\n",
+    ),
+    "dunder": (
+        "Box.__getitem__",
+        "class Box:\n    def __init__(self, d):\n        self.d = d\n    def __getitem__(self, k):\n        return self.d[k]\n",
+        "from pkg.goal import Box\nb = Box({'x': (1, {2, 3})})\nb['x']\ntry:\n    b['y']\nexcept KeyError:\n    pass\n",
+    ),
+    "constructor": (
+        "Box.__init__",
+        "class Box:\n    def __init__(self, d, n=3):\n        self.d = d\n        self.n = n\n",
+        "from pkg.goal import Box\nBox([1])\nBox([2], n=4)\n",
+    ),
+    "dataclass and enum": (
+        "step",
+        "import dataclasses, enum, typing\n\nclass Mode(enum.Enum):\n    A = 1\n    B = 'b'\n\n@dataclasses.dataclass(frozen=True)\n"
+        "class Config:\n    mode: Mode\n    size: int = 3\n\nclass Pair(typing.NamedTuple):\n    a: int\n    b: Config\n\n"
+        "def step(config):\n    return Pair(1, dataclasses.replace(config, mode=Mode.B))\n",
+        "from pkg.goal import step, Config, Mode\nstep(Config(Mode.A))\n",
+    ),
+}
+"""Name → qualified name of the target, its file, and the driver."""
+
+SCRIPT = """\
+from __future__ import annotations
+import sys
+
+class Config:
+    def __init__(self, k):
+        self.k = k
+
+def scale(config: Config, x):
+    return Config(config.k * x)
+
+if __name__ == "__main__":
+    print(sys.argv, __name__, __file__)
+    scale(Config(2), 3)
+    raise SystemExit(5)
+"""
