@@ -10,6 +10,7 @@ import ast
 from collections.abc import Mapping
 
 from lmr_author.evaluation.mutants.operator import Code
+from lmr_author.evaluation.mutants.summed import only_shapes
 
 EPSILON = 1e-5
 """A constant of this size that is added, or is a lower bound, only guards against a division by zero: versions
@@ -198,8 +199,18 @@ def _is_device(node: ast.expr) -> bool:
 class Canonical(ast.NodeTransformer):
     """One form for what is written in several ways: ``x = x`` and ``x = x.cuda()`` do nothing."""
 
+    def __init__(self) -> None:
+        self._only_shapes: frozenset[ast.stmt] = frozenset()
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        """What only gives a value another shape before it is summed."""
+        self._only_shapes |= only_shapes(node)
+        return self.generic_visit(node)
+
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
-        """``pass`` in the place of what is given to itself."""
+        """``pass`` in the place of what is given to itself, in another shape where that does not matter."""
+        if node in self._only_shapes:
+            return ast.Pass()
         self.generic_visit(node)
         itself = len(node.targets) == 1 and ast.unparse(node.targets[0]) == ast.unparse(node.value)
         return ast.Pass() if itself and _is_place(node.value) else node
