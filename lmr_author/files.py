@@ -53,6 +53,13 @@ def write_bytes(path: Path, data: bytes) -> None:
         raise
 
 
+def require_writable(path: Path) -> None:
+    """Raise at once the OSError that writing a file would raise after long work."""
+    folder = next(parent for parent in path.absolute().parents if parent.exists())
+    with tempfile.NamedTemporaryFile(prefix=f".{path.name[:60]}.", suffix=".tmp", dir=folder):
+        pass
+
+
 def write_text(path: Path, text: str) -> None:
     """Write UTF-8 text atomically, newlines as given."""
     write_bytes(path, text.encode("utf-8"))

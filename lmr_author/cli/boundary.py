@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 from collections.abc import Callable
 
@@ -34,8 +35,12 @@ def guarded(run: Callable[[], int]) -> int:
         return _bug()
 
 
+_OURS = re.compile(r"(^|/)\.([^/]+)\.[a-z0-9_]{8}\.(?:tmp|partial)$")
+"""A name that we write a file under before it gets its own (:mod:`lmr_author.files`)."""
+
+
 def _operating_system_error(error: OSError) -> tuple[str, str] | None:
-    place = str(error.filename) if error.filename else "this file system"
+    place = _OURS.sub(r"\1\2", str(error.filename)) if error.filename else "this file system"
     hints = {
         errno.ENOSPC: "free some space and run the command again; what was complete is kept",
         errno.EDQUOT: "free some of your quota and run the command again",

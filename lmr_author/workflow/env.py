@@ -172,7 +172,7 @@ def require_untouched(place: Place, force: bool, dry_run: bool, name: str) -> No
     path = place.task.root / name
     if path.is_file() and not stamp.is_untouched(env_facts.text(path)):
         raise LmrError(
-            f"{name} was edited, or not made by this version of lmr-author",
+            f"{name} was edited or repaired, or not made by this version of lmr-author",
             "--dry-run shows what would be written; --force overwrites it and keeps a copy in authoring/removed/",
         )
 

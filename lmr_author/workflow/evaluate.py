@@ -103,6 +103,7 @@ def evaluate(task: TaskDir, options: EvaluateOptions, progress: Progress, on_gat
         )
     if options.implementation is not None:
         implementation_of(info, options.implementation)
+    files.require_writable(task.evaluation_path)
     python, about = interpreter_for(task, options.sandbox, options.python)
     if python is None and options.sandbox == "local":
         about = "lmr-author's own Python, as no environment is made (`lmr-author env local` makes one)"

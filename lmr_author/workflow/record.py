@@ -79,8 +79,7 @@ def record(
     checkers.check_extras(checks)
     helpers.check_functions(checks, own)
     python, about = interpreter_for(task, options.sandbox, options.python)
-    if where := where_it_runs(options.sandbox, python, about):
-        tell(where)
+    files.require_writable(task.recording(info, implementation.index))
     with (
         files.temporary_folder("lmr-author-record-") as work,
         sandbox_of(task, info, options.sandbox, python=python, base_image=options.base_image) as sandbox,
@@ -88,6 +87,8 @@ def record(
         work.chmod(0o755)
         job = Job(task, info, implementation, options, here, work, own)
         command = driver_of(job)
+        if where := where_it_runs(options.sandbox, python, about):
+            tell(where)
         progress("preparing the environment")
         prepare(sandbox, progress)
         run = task.run_folder(implementation.index)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from lmr_author.files import require_writable
 from lmr_author.taskdir import TaskDir
 from tests.cli.conftest import HINGE
 from tests.cli.program import ENVIRONMENT, PROGRAM, refuse, succeed
@@ -40,6 +41,18 @@ def test_git_that_is_not_installed(tmp_path: Path) -> None:
     command = ("new-task", "paper.pdf", "--repo", "./code", *flags)
     error, hint = refuse(EXPECTED, *command, cwd=tmp_path, env={"PATH": str(tmp_path / "bin")})
     assert "git" in error and "install" in hint
+
+
+def test_a_place_where_nothing_can_be_written_is_named_as_it_was_given(masked: TaskDir) -> None:
+    error, _ = refuse(EXPECTED, "report", "--html", "/proc/page.html", cwd=masked.root)
+    assert "/proc/page.html: " in error and ".tmp" not in error
+
+
+def test_what_takes_long_asks_first_whether_it_can_be_written(tmp_path: Path) -> None:
+    require_writable(tmp_path / "authoring" / "evaluation.json")
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(OSError, match="evaluation"):
+        require_writable(Path("/proc/authoring/evaluation.json"))
 
 
 def test_files_that_may_not_grow(fresh: TaskDir) -> None:
