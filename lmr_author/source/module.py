@@ -121,7 +121,7 @@ class Module:
     @cached_property
     def definitions(self) -> tuple[Definition, ...]:
         """Every function and class, however nested, in file order."""
-        found = sorted(_walk(self.tree, ()), key=lambda item: (item[1].lineno, item[1].col_offset))
+        found = sorted(_walk(self.tree), key=lambda item: (item[1].lineno, item[1].col_offset))
         totals = Counter(".".join(parts) for parts, _, _ in found)
         seen: Counter[str] = Counter()
         result = []
@@ -190,11 +190,9 @@ class Module:
         return self._line_starts[line - 1]
 
 
-def _walk(
-    node: ast.AST, parts: tuple[str, ...], classes: int = 0
-) -> Iterator[tuple[tuple[str, ...], DefinitionNode, int]]:
-    """Yield (qualified name parts, node, number of leading classes) for every definition below a node."""
-    stack: list[tuple[ast.AST, tuple[str, ...], int]] = [(node, parts, classes)]
+def _walk(tree: ast.Module) -> Iterator[tuple[tuple[str, ...], DefinitionNode, int]]:
+    """Yield (qualified name parts, node, number of leading classes) for every definition of a module."""
+    stack: list[tuple[ast.AST, tuple[str, ...], int]] = [(tree, (), 0)]
     while stack:
         current, above, leading = stack.pop()
         for child in children(current):

@@ -202,6 +202,23 @@ def test_nested_targets_are_refused() -> None:
         mask_source(module, module.definitions)
 
 
+def test_a_qualified_name_is_that_of_classes_and_then_of_functions() -> None:
+    text = (
+        b"def f(): pass\nclass A:\n    def g(self):\n        class C:\n            def h(self): pass\n"
+        b"    class B:\n        if f:\n            def i(self): pass\n"
+    )
+    module = source.Module.parse(text, "file.py")
+    assert [(item.class_name, item.function_name) for item in module.definitions] == [
+        ("", "f"),
+        ("", "A"),
+        ("A", "g"),
+        ("A", "g.C"),
+        ("A", "g.C.h"),
+        ("A", "B"),
+        ("A.B", "i"),
+    ]
+
+
 def test_unmask_of_mask_is_the_file_on_a_sample_of_real_code() -> None:
     """Every function of files drawn from the library; `python -m tests.masking.roundtrip` takes them all."""
     standard, installed = library_files()
