@@ -18,6 +18,7 @@ from lmr_author.checks.runners import (
     looped,
     result_counts,
     runner_names,
+    tells_of_exceptions_only,
 )
 from lmr_author.checks.sites import (
     EXITS,
@@ -142,7 +143,7 @@ class Flow:
         return None
 
     def _statement(self, unit: _Unit, node: ast.stmt, following: ast.stmt | None, place: _Place) -> None:
-        if (isinstance(node, ast.Assert) and depends(node.test)) or (
+        if (isinstance(node, ast.Assert) and depends(node.test) and not self._only_tried(node.test)) or (
             isinstance(node, ast.Raise)
             and node.exc is not None
             and not is_exit_name(node.exc)  # a call of it is looked at as any other exit
@@ -168,7 +169,8 @@ class Flow:
         within = replace(
             place,
             swallowed=place.swallowed or quiet,
-            environment=place.environment or (isinstance(node, ast.If) and asks_machine(node.test)),
+            environment=place.environment
+            or (isinstance(node, ast.If) and (asks_machine(node.test) or self._only_tried(node.test))),
         )
         for block in [*blocks, *cases]:
             self._fill(unit, [item for item in block if isinstance(item, ast.stmt)], within)
@@ -263,11 +265,16 @@ class Flow:
                 meant = {name} & self.defined.keys() | self.looped.get(name, frozenset())
                 (unit.calls_swallowed if place.swallowed else unit.calls).update(meant)
 
+    def _only_tried(self, node: ast.expr) -> bool:
+        return tells_of_exceptions_only(node, self.test, self.defined)
+
     def _tells(self, node: ast.Call) -> bool:
         """``sys.exit(main())`` says something when main returns something, ``sys.exit(code)`` if not ``code = 0``."""
         if dotted(node.func) not in EXITS or not node.args:
             return True
         argument = node.args[0]
+        if self._only_tried(argument):
+            return False
         if isinstance(argument, ast.Call) and dotted(argument.func) in ("int", "bool") and argument.args:
             argument = argument.args[0]
         if isinstance(argument, ast.Name):

@@ -175,6 +175,40 @@ def has_to_be_true(test: Reading) -> frozenset[str]:
     return frozenset(last_name(item.func) for item in found if isinstance(item, ast.Call))
 
 
+def tells_of_exceptions_only(node: ast.expr, test: Reading, defined: Mapping[str, FunctionNode]) -> bool:
+    """Whether a value is the verdict of functions that try a test, and say only whether it raised something.
+
+    ``run(test_loss)`` of ``def run(test): try: test(); return True; except AssertionError: return False`` is False
+    where the test has an assertion; then that is what counts.
+    """
+    waiting, called = [node], 0
+    for _ in range(8):
+        if not waiting:
+            break
+        for item in walk(waiting.pop()):
+            name = last_name(item.func) if isinstance(item, ast.Call) else ""
+            if name in defined:
+                called += 1
+                if not _tries_only(defined[name]):
+                    return False
+            elif isinstance(item, ast.Name) and item.id in test.environment:
+                waiting.append(test.environment[item.id])
+    return called > 0
+
+
+def _tries_only(function: FunctionNode) -> bool:
+    """Whether all that a function does is to try something, and to return constants."""
+    inside = [item for statement in function.body for item in walk(statement)]
+    branches = (ast.If, ast.IfExp, ast.While, ast.Assert, ast.Raise, ast.BoolOp, ast.Compare)
+    handled = [item for item in inside if isinstance(item, ast.ExceptHandler)]
+    returned = [item.value for item in inside if isinstance(item, ast.Return)]
+    return (
+        bool(handled and returned)
+        and all(isinstance(value, ast.Constant) for value in returned)
+        and not any(isinstance(item, branches) for item in inside)
+    )
+
+
 def _negated(node: ast.expr) -> list[ast.expr]:
     return [node.operand] if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not) else []
 

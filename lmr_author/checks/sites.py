@@ -108,14 +108,15 @@ def depends(node: ast.expr) -> bool:
     if isinstance(node, ast.UnaryOp):
         return depends(node.operand)
     if isinstance(node, ast.BoolOp):
-        decided = isinstance(node.op, ast.Or) and any(map(_is_true, node.values))
+        decided = isinstance(node.op, ast.Or) and any(map(is_true, node.values))
         return not decided and any(depends(item) for item in node.values)
     if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Is | ast.IsNot):
         return not is_none(node.comparators[0])
     return True
 
 
-def _is_true(node: ast.expr) -> bool:
+def is_true(node: ast.expr) -> bool:
+    """Whether it is a constant that is true."""
     return isinstance(node, ast.Constant) and bool(node.value)
 
 

@@ -11,7 +11,7 @@ from lmr_author.checks.example_texts import DOCKERFILE, REPOSITORY, UNIT_TEST
 from lmr_author.checks.outcome import outcome
 from lmr_author.checks.reading import Reading, reading_of
 from lmr_author.checks.runners import counts_failures_only
-from lmr_author.checks.sites import is_uncalled
+from lmr_author.checks.sites import is_true, is_uncalled
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
 from lmr_author.source import nodes
@@ -109,12 +109,13 @@ class CanFail(ImplementationCheck):
         if test is None:
             return
         found = outcome(view, test)
-        idle = next((node for node in _asserts(test) if is_uncalled(node.test)), None)
+        idle = next((node for node in _asserts(test) if any(_why_it_holds(node.test))), None)
         if idle is not None:
+            why, hint = _why_it_holds(idle.test)
             yield self.finding(
                 view,
-                f"`{ast.unparse(idle.test)[:60]}` always holds: the method is not called",
-                "write () behind it",
+                f"`{ast.unparse(idle.test)[:60]}` always holds: {why}",
+                hint,
                 implementation=implementation,
                 path=test.path,
                 line=idle.lineno,
@@ -166,6 +167,17 @@ class CanFail(ImplementationCheck):
 
 def _asserts(test: Reading) -> list[ast.Assert]:
     return [node for node in nodes(test.module.tree) if isinstance(node, ast.Assert)]
+
+
+def _why_it_holds(node: ast.expr) -> tuple[str, str]:
+    """Why an assertion holds in any case, and what to do; nothing when it may fail."""
+    if is_uncalled(node):
+        return "the method is not called", "write () behind it"
+    if isinstance(node, ast.Tuple) and node.elts:
+        return "it is a tuple", "leave out the parentheses"
+    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or) and any(map(is_true, node.values)):
+        return "one of its alternatives is always true", "leave that alternative out"
+    return "", ""
 
 
 def _image_runs_pytest(view: TaskView) -> bool:

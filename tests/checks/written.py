@@ -137,6 +137,25 @@ CALLERS = (
     "for name, test in list(globals().items()):\n    if name.startswith('test_'):\n        test()",
 )
 
+TRIED = """\
+def run(test):
+    try:
+        test()
+        return True
+    except Exception as error:
+        print("Failed", error)
+        return False
+
+
+"""
+VERDICTS = (
+    "sys.exit(0 if run(test_loss) else 1)",
+    "results = [run(test) for test in [test_loss]]\nsys.exit(0 if all(results) else 1)",
+    "if not run(test_loss):\n    sys.exit(1)",
+    "assert run(test_loss)",
+    "run(test_loss)",
+)
+
 
 @dataclass(frozen=True)
 class Writer:
@@ -146,7 +165,7 @@ class Writer:
 
     def test(self) -> str:
         """A unit test of ``pairwise_loss``."""
-        body = self.habits.choice((self._script, self._function, self._method, self._class))()
+        body = self.habits.choice((self._script, self._function, self._method, self._class, self._tried))()
         return HEAD + body + "\n"
 
     def _pick(self, choices: Sequence[str]) -> str:
@@ -176,6 +195,10 @@ class Writer:
         if self.habits.random() < 0.2:
             call = self._pick(CALLERS).format(name="test_loss")
         return f"def test_loss():\n{_indented(body)}\n\n\n{_main(call)}"
+
+    def _tried(self) -> str:
+        body, _ = self._returning("")
+        return f"{TRIED}def test_loss():\n{_indented(body)}\n\n\n{_main(self._pick(VERDICTS))}"
 
     def _method(self) -> str:
         body, call = self._returning("Runner().run()")
