@@ -196,7 +196,7 @@ def _next_step(report: Report) -> str:
     fixable = sum(finding.fixable for finding in report.findings)
     if fixable:
         return f"`lmr-author validate --fix` repairs {fixable} of these, `--diff` shows how; {say}"
-    return f"start with the errors, then run this again; {say}"
+    return f"start with the {worst}s, then run this again; {say}"
 
 
 def _cut(text: str, start: int, end: int, room: int) -> tuple[str, int, int]:

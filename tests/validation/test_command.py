@@ -51,6 +51,14 @@ def test_findings_are_grouped_by_task_and_file(tmp_path: Path, capsys: pytest.Ca
     assert lines[-1].startswith("next: ") and "explain LMR203" in lines[-1]
 
 
+@pytest.mark.parametrize(("code", "first"), [("LMR502", "errors"), ("LMR307", "warnings")])
+def test_the_last_line_names_what_is_there(code: str, first: str, tmp_path: Path) -> None:
+    task = example_task.write(tmp_path)
+    example_task.apply(task, by_code()[code].failing[0])
+
+    assert f"next: start with the {first}, then run this again" in " ".join(findings_text(validate([task])))
+
+
 def test_the_line_that_is_meant_is_shown_with_a_caret(tmp_path: Path) -> None:
     task = example_task.write(tmp_path)
     example_task.apply(task, by_code()["LMR203"].failing[0])
