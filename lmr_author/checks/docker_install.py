@@ -224,6 +224,14 @@ class LogFolderExists(DockerCheck):
                 )
             },
         ),
+        Example(
+            "nobody makes the folder that is taken where the environment names none",
+            files={
+                f"{REPOSITORY}/unit_test/unit_test_1.py": UNIT_TEST.replace(
+                    "os.makedirs(LOGS, exist_ok=True)\n", ""
+                ).replace('os.path.join(HERE, "logs")', 'os.environ.get("LOGS", os.path.join(HERE, "logs"))')
+            },
+        ),
     )
     passing = (
         Example(

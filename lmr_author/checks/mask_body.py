@@ -165,6 +165,12 @@ class NoSilentMask(ImplementationCheck):
         ),
         Example("constants are returned", files=with_body("    share = 0.0\n    return 0, share\n")),
         Example(
+            "numbers are returned as an array",
+            files=with_body(
+                "    import numpy as np\n\n    total = share = 0.0\n    return np.stack([total, share])\n"
+            ),
+        ),
+        Example(
             "a number times an argument is returned",
             files=with_body("    total = 0.0\n    return total * margin, 1.0\n"),
         ),

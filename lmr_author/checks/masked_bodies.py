@@ -7,9 +7,13 @@ from dataclasses import dataclass
 
 from lmr_author.checks import bodies, scopes
 from lmr_author.checks.pairing import Pair, TargetPair, pair
+from lmr_author.checks.syntax import last_name
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Implementation
 from lmr_author.source import FunctionNode, walk
+
+_COLLECTED = frozenset({"stack", "cat", "concatenate", "hstack", "vstack", "tensor", "array", "asarray"})
+"""Functions that only put values beside each other."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,11 @@ def _is_given(node: ast.expr) -> bool:
 
 
 def _is_arithmetic(node: ast.expr) -> bool:
-    """Whether an expression only calculates with what is there: ``total * scale``."""
+    """Whether an expression only calculates with what is there: ``total * scale``, ``torch.stack([hits, misses])``."""
+    if isinstance(node, ast.List | ast.Tuple):
+        return all(map(_is_arithmetic, node.elts))
+    if isinstance(node, ast.Call):
+        return last_name(node.func) in _COLLECTED and bool(node.args) and all(map(_is_arithmetic, node.args))
     if isinstance(node, ast.BinOp):
         return _is_arithmetic(node.left) and _is_arithmetic(node.right)
     return _is_arithmetic(node.operand) if isinstance(node, ast.UnaryOp) else _is_given(node)

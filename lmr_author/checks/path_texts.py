@@ -135,6 +135,8 @@ class PathTexts:
                 return None
             known = [part if part is not None else "?" for part in parts]
             return "?/" + str(known[-1]) if "?" in known[:-1] else posixpath.join(*known)
+        if name == "getenv" or dotted(node.func).endswith("environ.get"):  # as where nobody sets it
+            return self._path(node.args[1], depth + 1) if len(node.args) > 1 else None
         if name in _PATH_FUNCTIONS:
             return self._path(node.args[0] if node.args else inner, depth + 1)
         return None
