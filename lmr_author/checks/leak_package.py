@@ -11,7 +11,8 @@ from lmr_author.checks.dockerfile import Dockerfile
 from lmr_author.checks.example_texts import REPOSITORY
 from lmr_author.checks.installs import normalised, requirements
 from lmr_author.checks.published import Published, published
-from lmr_author.checks.view import TaskView
+from lmr_author.checks.scan import solutions
+from lmr_author.checks.view import MAX_PYTHON, TaskView
 from lmr_author.model import Finding, Severity
 
 INSTALL = "RUN pip install --no-cache-dir -r /tmp/requirements.lock"
@@ -40,6 +41,13 @@ class OwnPackageInstalled(DockerCheck):
             also=("LMR207",),
         ),
         Example(
+            "a library from which other code takes a function of the target's name",
+            files={
+                "requirements.lock": "numpy==1.26.4\nrank-losses==2.0\n",
+                f"{REPOSITORY}/ranking/baseline.py": "from rank_losses.pairs import (\n    pairwise_loss,\n)\n",
+            },
+        ),
+        Example(
             "a clone of the original",
             files=changed(
                 "USER agent\n", "RUN git clone https://example.org/code/margin-ranking\nUSER agent\n"
@@ -48,6 +56,10 @@ class OwnPackageInstalled(DockerCheck):
     )
     passing = (
         Example(
+            "a function of the target's name in a module that is not installed",
+            files={f"{REPOSITORY}/ranking/baseline.py": "from rank_losses.pairs import pairwise_loss\n"},
+        ),
+        Example(
             "the repository itself, which is masked",
             files=changed(INSTALL, INSTALL + " && pip install -e /workspace/${DIR}"),
         ),
@@ -55,10 +67,19 @@ class OwnPackageInstalled(DockerCheck):
 
     def run_file(self, view: TaskView, parsed: Dockerfile) -> Iterator[Finding]:
         """One finding for each requirement, and for each command that fetches the original."""
-        names = published(view)
+        names, namesakes = published(view), _namesakes(view)
         installed: set[int] = set()
         for item, requirement in requirements(view, parsed):
             sure = is_own(names, requirement)
+            function, path = namesakes.get(_package(requirement), ("", ""))
+            if sure is None and function:
+                yield self.at(
+                    view,
+                    item.line,
+                    f"installs {requirement!r:.100}, from which {path} imports a function {function}, too",
+                    "look whether it is the solution; if it is, take another target",
+                    Severity.WARNING,
+                )
             if sure is None:
                 continue
             installed.add(item.line)
@@ -83,7 +104,7 @@ class OwnPackageInstalled(DockerCheck):
 
 def is_own(names: Published, requirement: str) -> bool | None:
     """Whether a requirement surely (True) or probably (False) contains the goal file; None when neither."""
-    name = normalised(re.split(r"[\s=<>!~\[;@#]", requirement, maxsplit=1)[0])
+    name = _package(requirement)
     text = requirement.lower()
     if name in names.sure or (names.address and _names_address(names.address, text)):
         return True
@@ -93,6 +114,32 @@ def is_own(names: Published, requirement: str) -> bool | None:
     if (egg and normalised(egg[1]) in known) or (fork and names.repository and fork[1] == names.repository):
         return False
     return False if name in names.likely else None
+
+
+def _package(requirement: str) -> str:
+    return normalised(re.split(r"[\s=<>!~\[;@#]", requirement, maxsplit=1)[0])
+
+
+def _namesakes(view: TaskView) -> dict[str, tuple[str, str]]:
+    """Package → name of a target and a file that imports a function of that name from the package."""
+    targets = [one.name for one in solutions(view) if "." not in one.qualname and one.has_telling_name]
+    if not targets:
+        return {}
+    words = "|".join(map(re.escape, targets))
+    pattern = re.compile(
+        rf"^[ \t]*from[ \t]+(\w+)[\w.]*[ \t]+import[ \t]+(?:\([^)]*|[^\n(#]*)\b({words})\b".encode(), re.M
+    )
+    own = {entry.name.removesuffix(".py") for entry in view.repository_entries}
+    found: dict[str, tuple[str, str]] = {}
+    for entry in view.repository_entries:
+        data = view.read_entry(entry, MAX_PYTHON) if entry.suffix == ".py" and entry.kind == "file" else None
+        if data is None or not any(name.encode() in data for name in targets):
+            continue
+        for match in pattern.finditer(data):
+            package, name = match[1].decode(), match[2].decode()
+            if package not in own:
+                found.setdefault(normalised(package), (name, view.in_repository(entry)))
+    return found
 
 
 def _names_address(address: str, text: str) -> bool:
