@@ -12,13 +12,9 @@ from lmr_author.checks.reading import Reading
 from lmr_author.checks.runners import (
     RUNNERS,
     exit_texts,
-    functions_in,
-    has_to_be_true,
     is_runner,
-    looped,
     result_counts,
     runner_names,
-    tells_of_exceptions_only,
 )
 from lmr_author.checks.sites import (
     EXITS,
@@ -38,6 +34,7 @@ from lmr_author.checks.sites import (
     never_main,
 )
 from lmr_author.checks.syntax import dotted, last_name
+from lmr_author.checks.verdicts import functions_in, has_to_be_true, looped, tells_of_exceptions_only
 from lmr_author.source import children, nodes, walk
 
 
