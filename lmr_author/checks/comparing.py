@@ -91,8 +91,9 @@ class Comparison:
 
     def renamed(self, side: ast.expr) -> ast.expr:
         """A side with the first name of each value: ``got["loss"]`` for ``want["loss"]`` after ``want = got``."""
-        first = {item.id: self._first(item) for item in walk(side) if isinstance(item, ast.Name)}
-        return cast(ast.expr, _Given(first).visit(copy.deepcopy(side)))
+        names = [item for item in walk(side) if isinstance(item, ast.Name)]
+        first = {item.id: other for item in names if (other := self._first(item)) is not item}
+        return cast(ast.expr, _Given(first).visit(copy.deepcopy(side))) if first else side
 
     def _first(self, name: ast.Name) -> ast.Name:
         """The name that a value was given first, where all its names are assigned once."""

@@ -34,7 +34,13 @@ from lmr_author.checks.sites import (
     never_main,
 )
 from lmr_author.checks.syntax import dotted, last_name
-from lmr_author.checks.verdicts import functions_in, has_to_be_true, looped, tells_of_exceptions_only
+from lmr_author.checks.verdicts import (
+    functions_in,
+    has_to_be_true,
+    looped,
+    tells_of_exceptions_only,
+    tries_only,
+)
 from lmr_author.source import children, nodes, walk
 
 
@@ -92,6 +98,8 @@ class Flow:
         self.exit_texts = exit_texts(test, self.defined)
         self.runner_counts = result_counts(test, self.defined, self.exit_texts)
         self.has_to_be_true = has_to_be_true(test)
+        self.endless = {name for name, item in self.defined.items() if ends_quietly(item.body)}
+        self.trying = {name for name, item in self.defined.items() if tries_only(item)}
         self.units = [unit for helper in test.helpers for unit in self._units(helper.tree, False)]
         self.swallowing.clear()  # a helper's handlers are its own business; what they hide counts
         self.units += self._units(test.module.tree, True)
@@ -133,9 +141,8 @@ class Flow:
     def _last_call(self, node: ast.stmt) -> ast.Call | None:
         """A call of a function that ends the program with 0 in any case: nothing hangs on what it returns."""
         head = node.test if isinstance(node, ast.If | ast.Assert) else getattr(node, "value", None)
-        for item in walk(head) if isinstance(head, ast.expr) else ():
-            function = self.defined.get(last_name(item.func)) if isinstance(item, ast.Call) else None
-            if function is not None and ends_quietly(function.body) and isinstance(item, ast.Call):
+        for item in walk(head) if isinstance(head, ast.expr) and self.endless else ():
+            if isinstance(item, ast.Call) and last_name(item.func) in self.endless:
                 return item
         return None
 
@@ -263,7 +270,7 @@ class Flow:
                 (unit.calls_swallowed if place.swallowed else unit.calls).update(meant)
 
     def _only_tried(self, node: ast.expr) -> bool:
-        return tells_of_exceptions_only(node, self.test, self.defined)
+        return bool(self.trying) and tells_of_exceptions_only(node, self.test, self.defined, self.trying)
 
     def _tells(self, node: ast.Call) -> bool:
         """``sys.exit(main())`` says something when main returns something, ``sys.exit(code)`` if not ``code = 0``."""

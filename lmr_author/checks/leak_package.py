@@ -11,7 +11,7 @@ from lmr_author.checks.dockerfile import Dockerfile
 from lmr_author.checks.example_texts import REPOSITORY
 from lmr_author.checks.installs import normalised, requirements
 from lmr_author.checks.published import Published, published
-from lmr_author.checks.scan import solutions
+from lmr_author.checks.scan import plain_names, scan
 from lmr_author.checks.view import MAX_PYTHON, TaskView
 from lmr_author.model import Finding, Severity
 
@@ -122,19 +122,14 @@ def _package(requirement: str) -> str:
 
 def _namesakes(view: TaskView) -> dict[str, tuple[str, str]]:
     """Package → name of a target and a file that imports a function of that name from the package."""
-    targets = [one.name for one in solutions(view) if "." not in one.qualname and one.has_telling_name]
-    if not targets:
-        return {}
-    words = "|".join(map(re.escape, targets))
+    words = "|".join(map(re.escape, plain_names(view))) or "(?!)"
     pattern = re.compile(
         rf"^[ \t]*from[ \t]+(\w+)[\w.]*[ \t]+import[ \t]+(?:\([^)]*|[^\n(#]*)\b({words})\b".encode(), re.M
     )
     own = {entry.name.removesuffix(".py") for entry in view.repository_entries}
     found: dict[str, tuple[str, str]] = {}
-    for entry in view.repository_entries:
-        data = view.read_entry(entry, MAX_PYTHON) if entry.suffix == ".py" and entry.kind == "file" else None
-        if data is None or not any(name.encode() in data for name in targets):
-            continue
+    for entry in scan(view).naming:
+        data = view.read_entry(entry, MAX_PYTHON) or b""
         for match in pattern.finditer(data):
             package, name = match[1].decode(), match[2].decode()
             if package not in own:

@@ -17,14 +17,20 @@ RUNNERS = ("unittest.main", "TextTestRunner", "pytest.main", "HTMLTestRunner", "
 
 def runner_names(scope: ast.AST) -> set[str]:
     """Names that hold a runner's result in a function, or at the top level of a module."""
+    assignments = [node for node in own_nodes(scope) if isinstance(node, ast.Assign)]
     found: set[str] = set()
-    for _ in range(3):
-        for node in own_nodes(scope):
-            if isinstance(node, ast.Assign) and is_runner(node.value, found):
-                found |= {
-                    item.id for target in node.targets for item in walk(target) if isinstance(item, ast.Name)
-                }
-    return found
+    while True:
+        more = {
+            item.id
+            for node in assignments
+            if is_runner(node.value, found)
+            for target in node.targets
+            for item in walk(target)
+            if isinstance(item, ast.Name)
+        }
+        if more <= found:
+            return found
+        found |= more
 
 
 def is_runner(node: ast.AST, names: set[str]) -> bool:

@@ -31,10 +31,16 @@ GIVEN = ("paper.json", "paper.pdf")
 
 @dataclass(frozen=True)
 class Scan:
-    """What one pass found."""
+    """What one pass found.
+
+    Attributes:
+        pointers: of Git LFS.
+        naming: files of code in which the name of a target stands that is a function by itself, with a telling name.
+    """
 
     pointers: tuple[Entry, ...]
     leaks: tuple[Leak, ...]
+    naming: tuple[Entry, ...]
 
 
 def search(view: TaskView) -> tuple[Leak, ...]:
@@ -114,6 +120,11 @@ def _bare_repositories(view: TaskView) -> set[str]:
     }
 
 
+def plain_names(view: TaskView) -> list[str]:
+    """The names of targets that are functions by themselves, where a name tells which function it is."""
+    return [one.name for one in solutions(view) if "." not in one.qualname and one.has_telling_name]
+
+
 def scan(view: TaskView) -> Scan:
     """Look into every file of the repository, and of the goldens for LFS pointers, once."""
     return view.memo("scan", lambda: _scan(view))
@@ -123,6 +134,8 @@ def _scan(view: TaskView) -> Scan:
     wanted = solutions(view)
     pointers: list[Entry] = []
     found: list[Leak] = []
+    naming: list[Entry] = []
+    names = [name.encode() for name in plain_names(view)]
     prefix = view.relative_raw(view.repository) + "/" if view.repository else "\0"
     masked = _targets(view)
     for entry in view.entries:
@@ -139,10 +152,12 @@ def _scan(view: TaskView) -> Scan:
         if data.startswith(LFS_HEADER):
             pointers.append(entry)
         elif searched:
+            if path.endswith(".py") and any(name in data for name in names):
+                naming.append(entry)
             relative = view.in_repository(entry)
             targets = masked.get(relative, frozenset())
             found += leaks.in_file(relative, data, wanted, targets=targets, bytecode=lambda: _features(view))
-    return Scan(tuple(pointers), tuple(found))
+    return Scan(tuple(pointers), tuple(found), tuple(naming))
 
 
 def _limit(relative: str, entry: Entry) -> int:

@@ -57,6 +57,7 @@ LOGS = (
 )
 
 _WILD = re.compile(r"[*?\[]")
+_INSIDE = re.compile(r"\*[^*?\[]+\*")
 
 
 def suspects(view: TaskView) -> tuple[Entry, ...]:
@@ -81,6 +82,9 @@ class _Patterns:
     """Whether a name fits one of some patterns; whole names and endings, as most are, without an expression."""
 
     def __init__(self, patterns: tuple[str, ...]) -> None:
+        inside = [pattern for pattern in patterns if _INSIDE.fullmatch(pattern)]
+        patterns = tuple(pattern for pattern in patterns if pattern not in inside)
+        self._inside = re.compile("|".join(re.escape(pattern.strip("*")) for pattern in inside) or r"(?!)")
         plain = [not _WILD.search(pattern.removeprefix("*")) for pattern in patterns]
         simple = [pattern for pattern, is_plain in zip(patterns, plain, strict=True) if is_plain]
         rest = [pattern for pattern, is_plain in zip(patterns, plain, strict=True) if not is_plain]
@@ -89,7 +93,12 @@ class _Patterns:
         self._rest = re.compile("|".join(map(fnmatch.translate, rest)) or r"(?!)")
 
     def __contains__(self, name: str) -> bool:
-        return name in self._whole or name.endswith(self._endings) or self._rest.match(name) is not None
+        return (
+            name in self._whole
+            or name.endswith(self._endings)
+            or self._rest.match(name) is not None
+            or self._inside.search(name) is not None
+        )
 
 
 _BUILT = re.compile(

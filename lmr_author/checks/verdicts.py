@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
 from lmr_author.checks.reading import Reading
 from lmr_author.checks.sites import EXITS, is_exit, is_zero
@@ -45,7 +45,9 @@ def has_to_be_true(test: Reading) -> frozenset[str]:
     return frozenset(last_name(item.func) for item in found if isinstance(item, ast.Call))
 
 
-def tells_of_exceptions_only(node: ast.expr, test: Reading, defined: Mapping[str, FunctionNode]) -> bool:
+def tells_of_exceptions_only(
+    node: ast.expr, test: Reading, defined: Collection[str], trying: Collection[str]
+) -> bool:
     """Whether a value is the verdict of functions that try a test, and say only whether it raised something.
 
     ``run(test_loss)`` of ``def run(test): try: test(); return True; except AssertionError: return False`` is False
@@ -55,16 +57,16 @@ def tells_of_exceptions_only(node: ast.expr, test: Reading, defined: Mapping[str
     while values:
         for item in walk(values.pop()):
             name = last_name(item.func) if isinstance(item, ast.Call) else ""
-            if name in defined and not _tries_only(defined[name]):
+            if name in defined and name not in trying:
                 return False
-            called += name in defined
+            called += name in trying
             if isinstance(item, ast.Name) and item.id in test.environment and item.id not in seen:
                 seen.add(item.id)
                 values.append(test.environment[item.id])
     return called > 0
 
 
-def _tries_only(function: FunctionNode) -> bool:
+def tries_only(function: FunctionNode) -> bool:
     """Whether all that a function does is to try something, and to return constants."""
     inside = [item for statement in function.body for item in walk(statement)]
     branches = (ast.If, ast.IfExp, ast.While, ast.Assert, ast.Raise, ast.BoolOp, ast.Compare)
