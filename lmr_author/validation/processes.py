@@ -105,11 +105,13 @@ def _worked(
 
 
 def _keep(answers: list[bool], parts: Sequence[Sequence[T]], found: bytes) -> None:
-    """Put answers where they belong."""
+    """Put answers where they belong; what a process that was killed did not write to its end stays False."""
     place = 0
     while place < len(found):
         number, size = found[place], len(parts[found[place]])
-        answers[number::_PARTS] = [byte == 1 for byte in found[place + 1 : place + 1 + size]]
+        told = found[place + 1 : place + 1 + size]
+        if len(told) == size:
+            answers[number::_PARTS] = [byte == 1 for byte in told]
         place += 1 + size
 
 

@@ -149,6 +149,17 @@ def test_what_a_process_that_died_was_asked_is_not_known(tmp_path: Path) -> None
         assert sorted(answers) == [False] + [True] * 5
 
 
+@pytest.mark.parametrize("cut", range(7))
+def test_an_answer_that_was_cut_off_leaves_the_rest_unknown(cut: int) -> None:
+    items = range(processes._PARTS + 2)
+    parts = [items[number :: processes._PARTS] for number in range(processes._PARTS)]
+    answers = [False] * len(items)
+
+    processes._keep(answers, parts, bytes([1, 1, 1, 0, 1, 1])[:cut])
+
+    assert answers.count(True) == 2 * (cut // 3)
+
+
 @pytest.mark.parametrize("jobs", [1, 2, 5])
 @pytest.mark.parametrize("count", [0, 1, 255, 256, 257, 1000])
 def test_every_item_gets_its_own_answer(jobs: int, count: int) -> None:
