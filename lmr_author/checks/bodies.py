@@ -146,10 +146,12 @@ def _same_start(golden: FunctionNode, goal: FunctionNode) -> list[ast.AST]:
     one, other = statements(golden), statements(goal)
     same = itertools.takewhile(lambda two: form(two[0]) == form(two[1]), zip(one, other, strict=False))
     found: list[ast.AST] = [two for _, two in same if isinstance(two, ast.Assign | ast.AnnAssign)]
-    if found and isinstance(other[-1], ast.Return) and form(other[-1]) == form(one[-1]):
-        found += (
-            [other[-1]] if any(isinstance(item, ast.Call | ast.BinOp) for item in walk(other[-1])) else []
-        )
+    last = other[-1] if found else None
+    computes = isinstance(last, ast.Return) and any(
+        isinstance(item, ast.Call | ast.BinOp) for item in walk(last)
+    )
+    if last is not None and computes and form(last) == form(one[-1]):
+        found.append(last)
     return found if len(found) >= 2 else []
 
 

@@ -96,10 +96,10 @@ def _set(tree: ast.Module, value: ast.expr, comparison: ast.expr, name: str) -> 
 def _alike(calls: list[ast.Call], one: str, other: str) -> bool:
     """Whether there are calls, and for each one on one name there is the same on the other."""
     texts = [ast.unparse(call) for call in calls]
-    mine = sorted(re.sub(rf"\b{re.escape(one)}\b", "_", text) for text in texts if _names(text, one))
-    theirs = sorted(re.sub(rf"\b{re.escape(other)}\b", "_", text) for text in texts if _names(text, other))
-    return bool(mine) and mine == theirs
+    return [] != _without(texts, one) == _without(texts, other)
 
 
-def _names(text: str, name: str) -> bool:
-    return re.search(rf"\b{re.escape(name)}\b", text) is not None
+def _without(texts: list[str], name: str) -> list[str]:
+    """The texts in which a name stands, without it."""
+    word = re.compile(rf"\b{re.escape(name)}\b")
+    return sorted(word.sub("_", text) for text in texts if word.search(text))

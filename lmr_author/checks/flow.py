@@ -9,13 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from lmr_author.checks.handlers import ends_quietly, gives_nothing, is_broad, is_wanted, suppresses
 from lmr_author.checks.reading import Reading
-from lmr_author.checks.runners import (
-    RUNNERS,
-    exit_texts,
-    is_runner,
-    result_counts,
-    runner_names,
-)
+from lmr_author.checks.runners import RUNNERS, exit_texts, is_runner, result_counts, runner_names
 from lmr_author.checks.sites import (
     EXITS,
     asks_machine,

@@ -10,6 +10,7 @@ from lmr_author.checks.syntax import dotted, last_name
 from lmr_author.source import nodes, walk
 
 _BROAD = frozenset({"Exception", "BaseException", "AssertionError", "SystemExit", "NotImplementedError"})
+_EXITS = frozenset({"BaseException", "SystemExit"})
 
 
 def suppresses(node: ast.stmt) -> bool:
@@ -24,17 +25,18 @@ def suppresses(node: ast.stmt) -> bool:
 
 def is_broad(handler: ast.ExceptHandler) -> bool:
     """Whether a handler catches what a failing test raises."""
-    if handler.type is None:
-        return True
-    names = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    return any(dotted(name).rpartition(".")[2] in _BROAD for name in names)
+    return handler.type is None or not _BROAD.isdisjoint(_caught(handler.type))
 
 
 def catches_exit(handler: ast.ExceptHandler) -> bool:
     """Whether a handler catches an exit, and the program goes on."""
-    names = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    caught = any(name is None or dotted(name) in ("SystemExit", "BaseException") for name in names)
+    caught = handler.type is None or not _EXITS.isdisjoint(_caught(handler.type))
     return caught and not any(isinstance(item, ast.Raise) or is_exit(item) for item in walk(handler))
+
+
+def _caught(node: ast.expr) -> list[str]:
+    """The names of the exceptions behind an ``except``."""
+    return list(map(last_name, node.elts if isinstance(node, ast.Tuple) else [node]))
 
 
 def own_version(tree: ast.Module, names: Collection[str]) -> int:

@@ -16,8 +16,8 @@ def is_its_argument(one: Comparison, functions: Sequence[FunctionNode]) -> str:
         call = one.source(side)
         for function in functions if isinstance(call, ast.Call) else ():
             assert isinstance(call, ast.Call)
-            name = _returned(function)
-            if not name or last_name(call.func) != function.name:
+            name = _returned(function) if last_name(call.func) == function.name else ""
+            if not name:
                 continue
             names = [item.arg for item in (*function.args.posonlyargs, *function.args.args)]
             place = names.index(name) - (names[0] in ("self", "cls")) if name in names else len(call.args)

@@ -98,9 +98,7 @@ def depends(node: ast.expr) -> bool:
     Not so: a constant, a tuple (true, whatever it holds), a method that is not called, a question about files or
     hardware, or one that only asks for the type of a result or whether there is one.
     """
-    if isinstance(node, ast.Constant | ast.Lambda) or is_uncalled(node):
-        return False
-    if isinstance(node, ast.Tuple) and node.elts:
+    if isinstance(node, ast.Constant | ast.Lambda) or any(why_it_holds(node)):
         return False
     if isinstance(node, ast.Call):
         name = "." + dotted(node.func)
@@ -108,19 +106,28 @@ def depends(node: ast.expr) -> bool:
     if isinstance(node, ast.UnaryOp):
         return depends(node.operand)
     if isinstance(node, ast.BoolOp):
-        decided = isinstance(node.op, ast.Or) and any(map(is_true, node.values))
-        return not decided and any(depends(item) for item in node.values)
+        return any(depends(item) for item in node.values)
     if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Is | ast.IsNot):
         return not is_none(node.comparators[0])
     return True
 
 
-def is_true(node: ast.expr) -> bool:
-    """Whether it is a constant that is true."""
+def why_it_holds(node: ast.expr) -> tuple[str, str]:
+    """Why an assertion holds in any case, and what to do; nothing when it may fail."""
+    if _is_uncalled(node):
+        return "the method is not called", "write () behind it"
+    if isinstance(node, ast.Tuple) and node.elts:
+        return "it is a tuple", "leave out the parentheses"
+    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or) and any(map(_is_true, node.values)):
+        return "one of its alternatives is always true", "leave that alternative out"
+    return "", ""
+
+
+def _is_true(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and bool(node.value)
 
 
-def is_uncalled(node: ast.expr) -> bool:
+def _is_uncalled(node: ast.expr) -> bool:
     """Whether a condition is a method of an array, and nobody calls it: ``(a == b).all`` is true for all of them."""
     return isinstance(node, ast.Attribute) and node.attr in ("all", "any", "equal", "allclose", "isclose")
 

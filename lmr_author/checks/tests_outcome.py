@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from lmr_author.checks import dockerfile
 from lmr_author.checks.base import Example, ImplementationCheck
 from lmr_author.checks.example_texts import DOCKERFILE, REPOSITORY, UNIT_TEST
-from lmr_author.checks.outcome import outcome
+from lmr_author.checks.outcome import Outcome, outcome
 from lmr_author.checks.reading import Reading, reading_of
 from lmr_author.checks.runners import counts_failures_only
-from lmr_author.checks.sites import is_true, is_uncalled
+from lmr_author.checks.sites import why_it_holds
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
 from lmr_author.source import nodes
@@ -109,9 +109,9 @@ class CanFail(ImplementationCheck):
         if test is None:
             return
         found = outcome(view, test)
-        idle = next((node for node in _asserts(test) if any(_why_it_holds(node.test))), None)
+        idle = next((node for node in _asserts(test) if any(why_it_holds(node.test))), None)
         if idle is not None:
-            why, hint = _why_it_holds(idle.test)
+            why, hint = why_it_holds(idle.test)
             yield self.finding(
                 view,
                 f"`{ast.unparse(idle.test)[:60]}` always holds: {why}",
@@ -132,52 +132,40 @@ class CanFail(ImplementationCheck):
                 path=test.path,
                 line=line,
             )
-        if found.reached:
-            return
-        if found.unrun:
-            if _image_runs_pytest(view):
-                return
-            message = (
-                f"run as a script, as LMR-Bench does (`python {test.path.name}`), it only defines its tests: none of"
-                " them runs, and it exits with 0"
-            )
-            hint = (
-                'end the file with `if __name__ == "__main__": sys.exit(pytest.main([__file__]))` or'
-                " unittest.main()"
-            )
-        elif found.ignored:
-            message, hint = (
-                "the runner's verdict does not reach the exit code",
-                "end with sys.exit(0 if result.wasSuccessful() else 1)",
-            )
-        elif found.asserts and found.swallowed:
-            return  # LMR503 says it
-        elif found.uncalled:
-            message, hint = (
-                "it cannot fail: its assertions are in functions that nothing calls",
-                'call them below `if __name__ == "__main__":`',
-            )
-        else:
-            message, hint = (
-                "it cannot fail: no assertion or exit code depends on the result",
-                "assert the comparison instead of logging it",
-            )
-        yield self.finding(view, message, hint, implementation=implementation, path=test.path)
+        message, hint = _why_it_cannot_fail(view, test, found)
+        if message:
+            yield self.finding(view, message, hint, implementation=implementation, path=test.path)
+
+
+def _why_it_cannot_fail(view: TaskView, test: Reading, found: Outcome) -> tuple[str, str]:
+    """Why a test cannot fail, and what to do; nothing where it can, or LMR503 says why."""
+    swallowed = found.asserts and found.swallowed and not (found.unrun or found.ignored)
+    if found.reached or swallowed or (found.unrun and _image_runs_pytest(view)):
+        return "", ""
+    if found.unrun:
+        only = f"run as a script, as LMR-Bench does (`python {test.path.name}`), it only defines its tests"
+        return (
+            f"{only}: none of them runs, and it exits with 0",
+            'end the file with `if __name__ == "__main__": sys.exit(pytest.main([__file__]))` or unittest.main()',
+        )
+    if found.ignored:
+        return (
+            "the runner's verdict does not reach the exit code",
+            "end with sys.exit(0 if result.wasSuccessful() else 1)",
+        )
+    if found.uncalled:
+        return (
+            "it cannot fail: its assertions are in functions that nothing calls",
+            'call them below `if __name__ == "__main__":`',
+        )
+    return (
+        "it cannot fail: no assertion or exit code depends on the result",
+        "assert the comparison instead of logging it",
+    )
 
 
 def _asserts(test: Reading) -> list[ast.Assert]:
     return [node for node in nodes(test.module.tree) if isinstance(node, ast.Assert)]
-
-
-def _why_it_holds(node: ast.expr) -> tuple[str, str]:
-    """Why an assertion holds in any case, and what to do; nothing when it may fail."""
-    if is_uncalled(node):
-        return "the method is not called", "write () behind it"
-    if isinstance(node, ast.Tuple) and node.elts:
-        return "it is a tuple", "leave out the parentheses"
-    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or) and any(map(is_true, node.values)):
-        return "one of its alternatives is always true", "leave that alternative out"
-    return "", ""
 
 
 def _image_runs_pytest(view: TaskView) -> bool:

@@ -22,8 +22,8 @@ from lmr_author.validation.processes import in_copies
 WORTH_COPIES = 100_000
 """Characters of records: for fewer (some 3,000 files) this process is done before another one is there."""
 
-WORTH_OPENING = 5
-"""Names of a folder, its own included: fewer are asked for by their path, where a link instead of the folder shows."""
+FEW_NAMES = 5
+"""Names of a folder, its own included: no more are asked for by their path, where a link instead of it shows."""
 
 _FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _CHANGED = attrgetter("st_ctime_ns")
@@ -58,7 +58,7 @@ def state(root: os.stat_result | None, entries: Iterable[Entry]) -> State | None
         else:
             groups[entry.folder or _TOP].append((entry.name, entry.status))
     for folder, group in list(groups.items()):
-        if folder != _TOP and len(group) <= WORTH_OPENING:
+        if folder != _TOP and len(group) <= FEW_NAMES:
             groups[_TOP] += [group[0], *((f"{folder}/{name}", said) for name, said in group[1:])]
             del groups[folder]
     everything = [said for group in groups.values() for _, said in group]
