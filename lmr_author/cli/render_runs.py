@@ -103,6 +103,9 @@ class GateTable:
             f"  {verdict} ({held} of {len(result.gates)} gates, {kind} sandbox, {result.seconds:.1f} s; "
             f"{_escape(str(result.task.evaluation_path.relative_to(result.task.root)))})"
         )
+        if result.counts:
+            said = "both are kept, and" if result.passed else "for this state every gate held in"
+            self._screen.print(f"  {said} the {result.counts} sandbox, whose result counts")
 
 
 def checklist_items(items: Iterable[Item]) -> None:

@@ -19,11 +19,11 @@ from lmr_author.evaluation.meant import Meant, meant
 from lmr_author.model import GateResult, GateStatus
 from lmr_author.sandbox.base import Sandbox
 from lmr_author.taskdir import TaskDir
+from lmr_author.workflow import evaluation_records
 from lmr_author.workflow.env_local import interpreter_for
 from lmr_author.workflow.named import implementation_of
 from lmr_author.workflow.preparing import build_hint, sandbox_of
 
-FORMAT = "lmr-evaluation/1"
 Progress = Callable[[str], None]
 OnGate = Callable[[GateResult], None]
 
@@ -55,7 +55,11 @@ class EvaluateOptions:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The result for one task: what ``authoring/evaluation.json`` holds."""
+    """The result of one run, as ``authoring/evaluation.json`` keeps it.
+
+    Attributes:
+        counts: kind of the sandbox whose evaluation of this state counts for the task; "" for this one.
+    """
 
     task: TaskDir
     sandbox: dict[str, Any]
@@ -63,6 +67,7 @@ class Evaluation:
     started: str
     seconds: float
     content_digest: str
+    counts: str = ""
 
     @property
     def passed(self) -> bool:
@@ -72,7 +77,7 @@ class Evaluation:
     def to_json(self) -> dict[str, Any]:
         """The document as stored."""
         return {
-            "format": FORMAT,
+            "format": evaluation_records.FORMAT,
             "tool": __version__,
             "sandbox": self.sandbox,
             "started": self.started,
@@ -84,7 +89,7 @@ class Evaluation:
 
 
 def evaluate(task: TaskDir, options: EvaluateOptions, progress: Progress, on_gate: OnGate) -> Evaluation:
-    """Run every gate of a task and write ``authoring/evaluation.json``.
+    """Run every gate of a task and write ``authoring/evaluation.json``, beside what other sandboxes showed.
 
     Args:
         task: the task folder.
@@ -138,8 +143,8 @@ def evaluate(task: TaskDir, options: EvaluateOptions, progress: Progress, on_gat
                 for gate in run_gates(bench, options.repeats, progress):
                     keep(gate)
     result = Evaluation(task, kind, tuple(gates), started, time.monotonic() - clock, digest)
-    files.write_json(task.evaluation_path, result.to_json())
-    return result
+    counts = evaluation_records.sandbox_kind(evaluation_records.store(task, result.to_json()))
+    return result if counts == options.sandbox else replace(result, counts=counts)
 
 
 @dataclass(frozen=True)
@@ -177,12 +182,6 @@ def attempt(
 def accept_mutant(task: TaskDir, identifier: str, reason: str) -> str:
     """Record that a mutant is no mistake; returns its change. Raises UsageError when there is no such one."""
     return equivalents.accept(task, task.load(), identifier, reason)
-
-
-def load_evaluation(task: TaskDir) -> dict[str, Any] | None:
-    """The stored result of the last evaluation; None when there is none that can be read."""
-    data = files.read_object_or_empty(task.evaluation_path)
-    return data if data.get("format") == FORMAT else None
 
 
 def _build(sandbox: Sandbox, progress: Progress, about: str) -> tuple[GateResult, dict[str, Any]]:
@@ -225,7 +224,7 @@ def _as_before(task: TaskDir, index: int, kind: dict[str, Any], digest: str) -> 
         kind: the sandbox, with the versions in it.
         digest: of the task as it is.
     """
-    stored = load_evaluation(task) or {}
+    stored = evaluation_records.evaluation_in(task, str(kind["kind"])) or {}
     same = (stored.get("sandbox"), stored.get("content_digest"), stored.get("tool")) == (
         kind,
         digest,

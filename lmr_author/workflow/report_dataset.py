@@ -15,7 +15,7 @@ from lmr_author.reporting.page import percent
 from lmr_author.taskdir import TaskDir
 from lmr_author.validation.report import TaskReport
 from lmr_author.workflow.checking import checked
-from lmr_author.workflow.evaluate import load_evaluation
+from lmr_author.workflow.evaluation_records import load_evaluation
 from lmr_author.workflow.review import reviewed
 from lmr_author.workflow.status import STEPS, Status, status_with
 

@@ -30,7 +30,7 @@ from lmr_author.suggesting.passages import FunctionWords, passages
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow import report_records as records
 from lmr_author.workflow.checking import checked
-from lmr_author.workflow.evaluate import load_evaluation
+from lmr_author.workflow.evaluation_records import load_evaluation
 from lmr_author.workflow.status import STEPS, status_with
 
 Progress = Callable[[str], None]

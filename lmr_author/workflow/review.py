@@ -15,7 +15,7 @@ from lmr_author.review.standing import Decision, Standing
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow.answer_files import read_object
 from lmr_author.workflow.checking import checked
-from lmr_author.workflow.evaluate import load_evaluation
+from lmr_author.workflow.evaluation_records import doubts, load_evaluation
 
 BESIDE_THE_TASKS = ("checklist.yaml", "checklist.yml", "checklist.json")
 """A lab's own list, found in the folder that holds the tasks."""
@@ -58,7 +58,10 @@ def read_checklist(path: Path) -> Checklist:
 def automatic(task: TaskDir) -> tuple[checklist.Item, checklist.Item]:
     """The automatic items of a task, as they are now."""
     findings = checked([task]).findings
-    return checklist.automatic_items(findings, load_evaluation(task), task.content_digest())
+    evaluation = load_evaluation(task)
+    static, gates = checklist.automatic_items(findings, evaluation, task.content_digest())
+    doubt = doubts(evaluation or {})
+    return static, replace(gates, evidence=f"{gates.evidence}; {doubt}") if doubt else gates
 
 
 def read_answers(path: Path) -> Mapping[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from lmr_author.errors import LmrError
@@ -14,7 +14,7 @@ from lmr_author.review.standing import ACCEPTED, DISPUTED, WAITING
 from lmr_author.taskdir import TaskDir
 from lmr_author.validation.report import TaskReport
 from lmr_author.workflow.checking import checked
-from lmr_author.workflow.evaluate import load_evaluation
+from lmr_author.workflow.evaluation_records import doubts, load_evaluation
 from lmr_author.workflow.review import where
 
 STEPS = ("created", "masked", "recorded", "valid", "evaluated", "signed off", "accepted")
@@ -32,7 +32,7 @@ class Status:
         task: folder name.
         done: the steps that hold now.
         next: the next command, or "" when there is none.
-        note: why the first open step does not hold.
+        note: why the first open step does not hold, and what another sandbox's evaluation puts in doubt.
         signed_off_by: reviewers whose sign-off holds for the task as it is.
     """
 
@@ -98,7 +98,9 @@ def _checked(task: TaskDir, done: list[str], known: Sequence[Finding] | None) ->
         open_gates = [gate["gate"] for gate in evaluation.get("gates", []) if gate.get("status") != "passed"]
         return Status(task.name, tuple(done), command, f"does not hold: {', '.join(open_gates)}", ())
     done.append("evaluated")
-    return _reviewed(task, done, digest)
+    found = _reviewed(task, done, digest)
+    note = "; ".join(filter(None, (found.note, doubts(evaluation))))
+    return replace(found, note=note)
 
 
 def _reviewed(task: TaskDir, done: list[str], digest: str) -> Status:

@@ -19,8 +19,8 @@ from lmr_author.workflow.evaluate import (
     Evaluation,
     accept_mutant,
     evaluate,
-    load_evaluation,
 )
+from lmr_author.workflow.evaluation_records import load_evaluation
 from lmr_author.workflow.mask import MaskOptions, mask
 from lmr_author.workflow.record import RecordOptions, RecordResult, record
 from lmr_author.workflow.unmask import unmask

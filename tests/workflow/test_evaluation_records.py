@@ -1,0 +1,140 @@
+"""What two sandboxes found of one task stands beside each other."""
+
+from __future__ import annotations
+
+import json
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lmr_author import resources
+from lmr_author.checks import example_task
+from lmr_author.cli.app import main
+from lmr_author.model import GateResult, GateStatus
+from lmr_author.taskdir import TaskDir
+from lmr_author.workflow import evaluate as workflow
+from lmr_author.workflow import report_records, review, status
+from lmr_author.workflow.evaluation_records import doubts, evaluation_in, load_evaluation, others, store
+
+KINDS = ("local", "docker")
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> TaskDir:
+    return example_task.write(tmp_path / "tasks")
+
+
+def record(task: TaskDir, kind: str, passed: bool, **changed: Any) -> dict[str, Any]:
+    """An evaluation of the task as it is, whose build fails unless it ``passed``."""
+    build = GateResult("build", GateStatus.PASSED if passed else GateStatus.FAILED, "text")
+    later = GateResult("golden-passes", GateStatus.PASSED if passed else GateStatus.SKIPPED, "", "", 1)
+    return {
+        "format": "lmr-evaluation/1", "tool": "0", "sandbox": {"kind": kind}, "seconds": 1,
+        "started": "2026-01-02T03:04:05+00:00", "content_digest": task.content_digest(), "passed": passed,
+        "gates": [build.to_json(), later.to_json()], **changed,
+    }  # fmt: skip
+
+
+def counting(task: TaskDir) -> tuple[str, bool]:
+    found = load_evaluation(task)
+    assert found is not None
+    return found["sandbox"]["kind"], found["passed"]
+
+
+@pytest.mark.parametrize(("sound", "failing"), [KINDS, KINDS[::-1]])
+def test_a_failing_evaluation_leaves_a_sound_one_of_another_sandbox(
+    task: TaskDir, sound: str, failing: str
+) -> None:
+    store(task, record(task, sound, True))
+    store(task, record(task, failing, False))
+
+    assert counting(task) == (sound, True)
+    assert [one["passed"] for one in others(load_evaluation(task) or {})] == [False]
+    found = status.status_with(task, ())
+    assert found.done[-1] == "evaluated"
+    assert found.note == f"not reviewed; in the {failing} sandbox: build: failed"
+    _, gates = review.automatic(task)
+    assert gates.answer == "pass" and gates.evidence.endswith(f"; in the {failing} sandbox: build: failed")
+    shown = dict(report_records.environment(task, load_evaluation(task) or {}))
+    assert shown[f"in the {failing} sandbox"] == "build: failed"
+    told = [event.what for event in report_records.history(task, task.load(), load_evaluation(task) or {})]
+    assert f"evaluated, {sound} sandbox: every gate held" in told
+    assert f"evaluated, {failing} sandbox: not every gate held" in told
+
+
+@pytest.mark.parametrize("first", KINDS)
+def test_of_two_sound_ones_that_in_docker_counts(task: TaskDir, first: str) -> None:
+    for kind in (first, *(kind for kind in KINDS if kind != first)):
+        store(task, record(task, kind, True))
+
+    assert counting(task) == ("docker", True)
+    assert doubts(load_evaluation(task) or {}) == ""
+    assert status.status_with(task, ()).note == "not reviewed"
+
+
+@pytest.mark.parametrize(("first", "last"), [KINDS, KINDS[::-1]])
+def test_of_two_failing_ones_the_last_counts(task: TaskDir, first: str, last: str) -> None:
+    store(task, record(task, first, False))
+    store(task, record(task, last, False))
+
+    assert counting(task) == (last, False)
+
+
+def test_the_same_sandbox_replaces_its_own_and_another_state_goes(task: TaskDir) -> None:
+    store(task, record(task, "docker", True))
+    store(task, record(task, "local", True))
+    store(task, record(task, "docker", False))
+    assert counting(task) == ("local", True)
+    store(task, record(task, "local", False))
+    assert counting(task) == ("local", False) and evaluation_in(task, "docker") is not None
+
+    (task.root / "margin-ranking" / "README.md").write_text("changed\n")
+    store(task, record(task, "docker", True))
+    assert counting(task) == ("docker", True) and evaluation_in(task, "local") is None
+
+
+def test_the_file_is_as_its_schema_says(task: TaskDir) -> None:
+    from jsonschema import Draft202012Validator
+
+    store(task, record(task, "local", True))
+    store(task, record(task, "docker", False))
+    stored = json.loads(task.evaluation_path.read_bytes())
+    schema = Draft202012Validator(resources.schema("evaluation"))
+    assert schema.is_valid(stored)
+    stored["others"][0]["gates"][0]["status"] = "maybe"
+    assert not schema.is_valid(stored)
+
+
+@pytest.mark.parametrize("damaged", [7, [7], [{}], [{"sandbox": 7, "gates": 7}], [{"gates": [7]}]])
+def test_a_damaged_record_beside_it_stops_nothing(task: TaskDir, damaged: object) -> None:
+    task.evaluation_path.parent.mkdir(exist_ok=True)
+    task.evaluation_path.write_text(json.dumps(record(task, "local", True, others=damaged)))
+
+    status.status_with(task, ())
+    review.automatic(task)
+    report_records.environment(task, load_evaluation(task) or {})
+    store(task, record(task, "docker", False))
+    assert counting(task) == ("local", True)
+
+
+def test_evaluate_keeps_both_and_says_which_counts(
+    task: TaskDir, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store(task, record(task, "local", True))
+
+    def broken(*_: Any) -> tuple[GateResult, dict[str, Any]]:
+        return GateResult("build", GateStatus.FAILED, "no base image"), {}
+
+    monkeypatch.setattr(workflow, "sandbox_of", lambda *_, **__: nullcontext())
+    monkeypatch.setattr(workflow, "_build", broken)
+
+    assert main(["evaluate", str(task.root), "--sandbox", "docker"]) == 1
+    said = capsys.readouterr().out
+    assert "not proven" in said
+    assert "for this state every gate held in the local sandbox, whose result counts" in " ".join(
+        said.split()
+    )
+    assert counting(task) == ("local", True)
+    assert evaluation_in(task, "docker") is not None
