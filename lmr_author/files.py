@@ -282,9 +282,9 @@ def staged_folder(final: Path) -> Iterator[Path]:
         raise
 
 
-def _remove(folder: Path, tries: int = 40) -> None:
+def _remove(folder: Path) -> None:
     """Remove a folder in which a program that was just killed may still be creating files."""
-    for _ in range(tries):
+    for _ in range(40):
         shutil.rmtree(folder, ignore_errors=True)
         if not folder.exists():
             return

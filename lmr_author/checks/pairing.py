@@ -31,8 +31,6 @@ class Pair:
     Attributes:
         goal, golden: parsed files, None when absent or not Python 3.
         targets: the functions that are masked. For a class, those of its methods that differ, or all.
-        classes: targets that are classes.
-        ambiguous: names that mean several definitions.
     """
 
     implementation: Implementation
@@ -41,8 +39,6 @@ class Pair:
     goal: Module | None
     golden: Module | None
     targets: tuple[TargetPair, ...]
-    classes: tuple[str, ...]
-    ambiguous: tuple[str, ...]
 
     @property
     def complete(self) -> tuple[tuple[FunctionNode, FunctionNode, TargetPair], ...]:
@@ -72,29 +68,18 @@ def _pair(view: TaskView, implementation: Implementation) -> Pair:
     goal, golden = view.module(goal_file), view.module(golden_file)
     targets: dict[str, TargetPair] = {}
     classes: list[str] = []
-    ambiguous: list[str] = []
     for name in function_names(implementation):
         qualnames = _qualnames(goal, golden, name, implementation.class_name)
         if not qualnames:
             qualnames = _misnamed(view, implementation, goal, golden, name)
         real = _expand(goal, golden, qualnames, classes, implementation.nth)
         if len(qualnames) > 1:
-            ambiguous.append(name)
             real = _probable(view, implementation, real)
         elif set(qualnames) & set(classes):  # a class, whose other methods are somebody else's
             taken = _claimed(view, implementation)
             real = [one for one in real if one.qualname not in taken] or real
         targets.update({one.qualname: one for one in real})
-    return Pair(
-        implementation,
-        goal_file,
-        golden_file,
-        goal,
-        golden,
-        tuple(targets.values()),
-        tuple(classes),
-        tuple(ambiguous),
-    )
+    return Pair(implementation, goal_file, golden_file, goal, golden, tuple(targets.values()))
 
 
 def _probable(view: TaskView, implementation: Implementation, found: list[TargetPair]) -> list[TargetPair]:

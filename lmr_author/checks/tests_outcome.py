@@ -18,7 +18,6 @@ from lmr_author.source import nodes
 
 TEST = f"{REPOSITORY}/unit_test/unit_test_1.py"
 START = UNIT_TEST.partition("class Test")[0]
-MAIN = '\n\nif __name__ == "__main__":\n' + UNIT_TEST.partition('if __name__ == "__main__":\n')[2]
 CALL = "    loss, share = pairwise_loss([0.5, 2.0, -1.0], [0, 2, 1], margin=1.0)\n"
 
 LOGGING_ONLY = START + (

@@ -205,18 +205,6 @@ class TaskView:
             return None
         return self.memo(("inside", root, relative), lambda: _inside(root, relative))
 
-    def goal(self, implementation: Implementation) -> Path | None:
-        """The goal file when it exists and stays inside the repository."""
-        return _file(self.inside(self.repository, implementation.goal_file))
-
-    def golden(self, implementation: Implementation) -> Path | None:
-        """The golden file when it exists and stays inside the task."""
-        return _file(self.inside(self.task.root, implementation.golden_file))
-
-    def unit_test(self, implementation: Implementation) -> Path | None:
-        """The unit test when it exists and stays inside the repository."""
-        return _file(self.inside(self.repository, implementation.unit_test_file))
-
     def read_bytes(self, path: Path | None) -> bytes | None:
         """A file's content, cached; None when it is no readable regular file or is over ``MAX_TEXT``."""
         if path is None:
@@ -274,11 +262,4 @@ def _inside(root: Path, relative: str) -> Path | None:
     try:
         return files.inside(root, relative)
     except (LmrError, OSError, ValueError):
-        return None
-
-
-def _file(path: Path | None) -> Path | None:
-    try:
-        return path if path is not None and path.is_file() else None
-    except (OSError, ValueError):  # a name that is too long, or that the file system cannot hold
         return None

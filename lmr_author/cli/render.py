@@ -154,9 +154,9 @@ def _paths(names: Sequence[str], line: str) -> None:
         console().print(line.format(f"{len(left_out)} more caches"), markup=False)
 
 
-def _short(text: str, width: int = 90) -> str:
+def _short(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= width else line[: width - 1] + "…"
+    return line if len(line) <= 90 else line[:89] + "…"
 
 
 def _escape(text: str) -> str:

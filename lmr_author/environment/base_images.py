@@ -164,10 +164,10 @@ def _by_companions(recipe: Recipe) -> list[Declared]:
     return []
 
 
-def companion(base: BaseImage, name: str) -> str:
-    """The version of a companion that belongs to an image's torch; "" when it is not known."""
+def torchtext(base: BaseImage) -> str:
+    """The version of torchtext that belongs to an image's torch; "" when it is not known."""
     release = next((item for item in _releases() if str(item.torch) == base.torch), None)
-    return dict(release.companions).get(name, "") if release else ""
+    return dict(release.companions).get("torchtext", "") if release else ""
 
 
 def _specifier(wanted: Sequence[Declared]) -> tuple[SpecifierSet, str]:

@@ -13,7 +13,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from lmr_author.environment import resolver
-from lmr_author.environment.base_images import BaseImage, companion
+from lmr_author.environment.base_images import BaseImage, torchtext
 from lmr_author.environment.gone_back import behind, held_back
 from lmr_author.environment.locked import Lock, unpinned
 from lmr_author.environment.obstacles import Index, allow_later, following, read_sources
@@ -198,10 +198,10 @@ def _first(recipe: Recipe, base: BaseImage) -> Attempt:
         remark = "the repository lists a whole environment, which is installed as it stands"
         return Attempt(declared, resolve=False, remarks=(*remarks, remark))
     constraints = tuple(item for item in recipe.constraints if item.name not in TORCH_FAMILY)
-    torchtext = companion(base, "torchtext")
-    if torchtext:
+    version = torchtext(base)
+    if version:
         constraints = tuple(item for item in constraints if item.name != "torchtext")
-        constraints += (Declared("torchtext", f"torchtext=={torchtext}", "the image's PyTorch"),)
+        constraints += (Declared("torchtext", f"torchtext=={version}", "the image's PyTorch"),)
     return Attempt(declared, constraints, remarks=remarks)
 
 
@@ -216,7 +216,7 @@ def _companions(
     declared: tuple[Declared, ...], base: BaseImage
 ) -> tuple[tuple[Declared, ...], tuple[str, ...]]:
     """Torchtext is compiled for one PyTorch: it is the one that belongs to the image's."""
-    version = companion(base, "torchtext")
+    version = torchtext(base)
     kept, remarks = [], []
     for item in declared:
         if item.name == "torchtext" and version and Requirement(item.text).specifier:

@@ -11,7 +11,7 @@ from lmr_author.environment.recipe import Declared, Unused
 from lmr_author.processes import printable
 
 
-def parse_requirement(text: str, origin: str, *, guessed: bool = False) -> Declared | Unused:
+def parse_requirement(text: str, origin: str) -> Declared | Unused:
     """A requirement, or why it is not used: an address or path in place of a version, or no requirement."""
     try:
         requirement = Requirement(text)
@@ -21,7 +21,7 @@ def parse_requirement(text: str, origin: str, *, guessed: bool = False) -> Decla
     if requirement.url:
         kind = _address_kind(requirement.url)
         return Unused(_short(text), origin, kind, f"{name} comes from {_PLACES[kind]}", name)
-    return Declared(name, str(requirement), origin, guessed)
+    return Declared(name, str(requirement), origin)
 
 
 _PLACES = {"git": "a repository", "url": "an address", "path": "a path"}

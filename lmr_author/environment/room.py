@@ -31,13 +31,12 @@ class Room:
     """Bytes that a build needs, and has.
 
     Attributes:
-        base: the base image's reference; ``base_bytes`` what it takes, 0 when the engine has it.
+        base_bytes: what the base image takes, 0 when the engine has it.
         packages: what the lock's packages take; ``guessed`` of them have no size on the index.
         repository: the repository's files, sent to the engine and copied into a layer.
         free: None when it is not known.
     """
 
-    base: str
     base_bytes: int
     packages: int
     count: int
@@ -89,7 +88,7 @@ def room(
     guessed = max(0, len(wanted) - len(known))
     packages = UNPACKED * sum(known.values()) + guessed * PER_PACKAGE
     tree = sum(path.stat().st_size for path in files.walk(repository))
-    return Room(base, missing if base_bytes is None else 0, packages, len(wanted), guessed, tree, free)
+    return Room(missing if base_bytes is None else 0, packages, len(wanted), guessed, tree, free)
 
 
 def wheel_sizes(wanted: list[str], python: str) -> dict[str, int]:

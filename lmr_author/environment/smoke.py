@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from lmr_author import resources
 from lmr_author.environment.failures import Explanation, Failure, explain
-from lmr_author.sandbox.base import Command, ExecResult, Limits, Mount, Sandbox
+from lmr_author.sandbox.base import Command, ExecResult, Limits, Sandbox
 from lmr_author.staging import PROBE_ROOT, probe_mount
 
 SECONDS = 120.0
@@ -56,7 +55,7 @@ class Imported:
 
 
 def import_files(
-    sandbox: Sandbox, tree: str, paths: Sequence[str], *, mount: Path | None = None, seconds: float = SECONDS
+    sandbox: Sandbox, tree: str, paths: Sequence[str], *, seconds: float = SECONDS
 ) -> list[Imported]:
     """Import each file by itself: without network, not as root, nothing writable, within the time limit.
 
@@ -64,16 +63,14 @@ def import_files(
         sandbox: prepared.
         tree: the repository's place inside.
         paths: files in it.
-        mount: the repository on this machine, where the environment does not hold it.
 
     Raises SandboxError when the sandbox itself fails.
     """
-    mounts = (probe_mount(resources.probe_folder()), *((Mount(mount, tree),) if mount else ()))
     results = []
     for path in paths:
         command = Command(
             argv=("python", f"{PROBE_ROOT}/lmr_probe", "import", tree, path, str(seconds)),
-            mounts=mounts,
+            mounts=(probe_mount(resources.probe_folder()),),
             cwd=tree,
             limits=Limits(seconds=seconds),
         )

@@ -135,12 +135,12 @@ class Bench:
         """The target in the golden and in the masked goal file, the first of several; None if it cannot be told."""
         return self.pairs[0] if self.pairs else None
 
-    def tree(self, name: str, overlay: dict[str, bytes], *, with_tests: bool) -> Path:
-        """A copy of the repository with some files replaced; made once per name."""
+    def tree(self, name: str, overlay: dict[str, bytes]) -> Path:
+        """A copy of the repository without its tests, with some files replaced; made once per name."""
         path = self._folder / re.sub(r"\W", "_", name)
         with self._lock:
             if not path.exists():
-                staging.copy_tree(self.task.repository(self.info), path, overlay, with_tests=with_tests)
+                staging.copy_tree(self.task.repository(self.info), path, overlay, with_tests=False)
         return path
 
     def fresh_tree(self, name: str, overlay: dict[str, bytes]) -> Path:

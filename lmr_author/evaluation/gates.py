@@ -245,7 +245,7 @@ def _guarded(gate: Gate, bench: Bench, golden: list[Verdict], repeats: int) -> G
 def _facts(bench: Bench) -> dict[str, Any]:
     """What the sandbox reports about itself, from a replay of no cases."""
     target = bench.implementation
-    tree = bench.tree("golden", bench.golden_overlay, with_tests=False)
+    tree = bench.tree("golden", bench.golden_overlay)
     plan = replaying.Plan(target.goal_file, target.qualname, 1, None, ("",), bench.recording_folder, ())
     return dict(replaying.replay(bench.sandbox, tree, bench.inside, plan, []).facts)
 

@@ -68,7 +68,7 @@ class RecordingJudge(Judge):
 
     def golden(self, seed: int) -> Verdict:
         """Replay on the golden tree."""
-        tree = self.bench.tree("golden", self.bench.golden_overlay, with_tests=False)
+        tree = self.bench.tree("golden", self.bench.golden_overlay)
         result = replaying.replay(
             self.bench.sandbox,
             tree,
@@ -81,7 +81,7 @@ class RecordingJudge(Judge):
 
     def masked(self) -> Verdict:
         """Replay on the masked tree."""
-        tree = self.bench.tree("masked", self.bench.masked_overlay, with_tests=False)
+        tree = self.bench.tree("masked", self.bench.masked_overlay)
         plan = self.plan(self._line(golden=False))
         result = replaying.replay(
             self.bench.sandbox, tree, self.bench.inside, plan, [replaying.Variant("masked")]
@@ -93,7 +93,7 @@ class RecordingJudge(Judge):
     ) -> dict[str, Verdict]:
         """Replay the versions, many in one sandbox run, each in a process of its own."""
         line = self._line(golden=False)
-        tree = self.bench.tree("masked", self.bench.masked_overlay, with_tests=False)
+        tree = self.bench.tree("masked", self.bench.masked_overlay)
         plan = self.plan(line, seconds)
         size = sum(case.bytes for case in self.recording.cases) or 1
         verdicts: dict[str, Verdict] = {}

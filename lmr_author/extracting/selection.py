@@ -83,9 +83,9 @@ def select(module: source.Module, start: int, end: int) -> Block:
     )
 
 
-def suites(node: ast.AST, owners: tuple[ast.AST, ...] = ()) -> Iterator[Suite]:
+def suites(node: ast.AST) -> Iterator[Suite]:
     """Every suite below a node, outer ones first."""
-    stack: list[tuple[ast.AST, tuple[ast.AST, ...]]] = [(node, owners)]
+    stack: list[tuple[ast.AST, tuple[ast.AST, ...]]] = [(node, ())]
     while stack:
         current, above = stack.pop()
         path = (*above, current)

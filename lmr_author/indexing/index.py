@@ -10,6 +10,9 @@ from functools import cached_property
 
 from lmr_author.indexing.entry import Entry
 
+SUGGESTED = 4
+"""Entries told of for "did you mean" at most."""
+
 
 @dataclass(frozen=True)
 class Unread:
@@ -43,11 +46,6 @@ class Index:
         return tuple(item for item in self.entries if item.kind != "class" and not item.is_overload)
 
     @cached_property
-    def by_path(self) -> Mapping[str, Sequence[Entry]]:
-        """Entries by file."""
-        return _grouped((item.path, item) for item in self.entries)
-
-    @cached_property
     def _by_name(self) -> Mapping[str, Sequence[Entry]]:
         return _grouped((item.name, item) for item in self.entries)
 
@@ -70,13 +68,13 @@ class Index:
         """(file, how often) a name is called, wherever it is defined. A name says nothing of its class."""
         return self._callers.get(name, ())
 
-    def similar(self, name: str, count: int = 4) -> list[Entry]:
-        """Entries of that last name, else of the most similar ones: for "did you mean"."""
+    def similar(self, name: str) -> list[Entry]:
+        """Entries of that last name, else of the most similar ones, at most SUGGESTED: for "did you mean"."""
         found = list(self.named(name))
         if not found:
-            for close in difflib.get_close_matches(name, self._by_name, count, 0.75):
+            for close in difflib.get_close_matches(name, self._by_name, SUGGESTED, 0.75):
                 found += self._by_name[close]
-        return found[:count]
+        return found[:SUGGESTED]
 
 
 def _grouped(pairs: object) -> Mapping[str, list]:  # type: ignore[type-arg]

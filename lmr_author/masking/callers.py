@@ -24,14 +24,13 @@ class Call:
     """One call of a function.
 
     Attributes:
-        path, line: where.
+        path: of the file.
         caller: qualified name of the function it stands in; "" for a module's top level.
         arguments: by parameter, the expression as written; long ones are left out.
         results: names that the result is unpacked into, as in ``losses, rewards = f(x)``.
     """
 
     path: str
-    line: int
     caller: str
     arguments: dict[str, str]
     results: tuple[str, ...]
@@ -86,7 +85,7 @@ def _calls_in(
         caller = _around(module, node.lineno)
         if not (own and (caller + ".").startswith(definition.qualname + ".")):  # not from within itself
             arguments = dict(_bound(node, definition))
-            yield Call(module.name, node.lineno, caller, arguments, assigned.get(id(node), ()))
+            yield Call(module.name, caller, arguments, assigned.get(id(node), ()))
 
 
 def _means(func: ast.expr, definition: source.Definition, name: str, *, known: bool, sure: bool) -> bool:

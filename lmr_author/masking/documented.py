@@ -47,7 +47,7 @@ def read_docstring(text: str | None) -> Documented:
     parsed = _parsed(text)
     summary = one_line(text.split("\n\n")[0])
     if parsed is None:
-        return Documented(summary, {}, _shape_lines(text, "Output"))
+        return Documented(summary, {}, _shape_lines(text))
     described = parsed.description if hasattr(parsed, "description") else parsed.short_description
     if described:
         summary = one_line(described.split("\n\n")[0])
@@ -57,7 +57,7 @@ def read_docstring(text: str | None) -> Documented:
         item.arg_name.lstrip("*"): Entry(one_line(item.type_name or ""), one_line(item.description or ""))
         for item in parsed.params
     }
-    return Documented(summary, parameters, _returns(parsed) or _shape_lines(text, "Output"))
+    return Documented(summary, parameters, _returns(parsed) or _shape_lines(text))
 
 
 def shape_in(text: str) -> str:
@@ -105,12 +105,12 @@ def _returns(parsed: Any) -> tuple[str, ...]:
     return tuple(one_line(text) for text in found if text)
 
 
-def _shape_lines(text: str, name: str) -> tuple[str, ...]:
-    """Entries of a ``Shape:`` section, as torch's docstrings have it."""
+def _shape_lines(text: str) -> tuple[str, ...]:
+    """The outputs in a ``Shape:`` section, as torch's docstrings have it."""
     if not re.search(r"^\s*Shapes?:", text, re.MULTILINE):
         return ()
     return tuple(
         one_line(match["text"].replace(":math:", "").replace("`", ""))
         for match in _SHAPE_LINE.finditer(text)
-        if match["name"].startswith(name)
+        if match["name"].startswith("Output")
     )

@@ -25,12 +25,10 @@ class Masked:
 
     Attributes:
         data: its bytes.
-        qualnames: the functions masked, in file order.
         remarks: what the annotator should know (no docstring, a decorator that needs the body).
     """
 
     data: bytes
-    qualnames: tuple[str, ...]
     remarks: tuple[str, ...]
 
 
@@ -72,7 +70,7 @@ def mask_source(
         bodies[definition] = left_out_body(generator=source.is_generator(definition.node))
     data = source.splice(module, bodies)
     _assert_faithful(module, data, [*definitions, *along], notes)
-    return Masked(data, tuple(item.qualname for item in definitions), tuple(remarks))
+    return Masked(data, tuple(remarks))
 
 
 def unmask_source(golden: source.Module, goal: source.Module, qualname: str, nth: int | None = None) -> bytes:

@@ -105,19 +105,6 @@ def read_notes(lines: Sequence[str]) -> MaskNotes:
     )
 
 
-def tidy(notes: MaskNotes) -> MaskNotes:
-    """Notes with every entry on one line, and without empty ones."""
-    return replace(
-        notes,
-        objective=one_line(notes.objective),
-        inputs=_said(notes.inputs),
-        outputs=_said(notes.outputs),
-        dependencies=_said(notes.dependencies),
-        outside=_said(notes.outside),
-        steps=_said(notes.steps),
-    )
-
-
 def overlaid(notes: MaskNotes, over: MaskNotes) -> MaskNotes:
     """Notes with the parts that ``over`` has in their place."""
     given = {name: value for name, value in vars(over).items() if value}

@@ -32,40 +32,39 @@ class Block:
 
 @dataclass(frozen=True)
 class PageImage:
-    """A page as a grey PNG: its number from 1, pixels across and down, the file's bytes."""
+    """A page as a grey PNG: pixels across and down, the file's bytes."""
 
-    number: int
     width: int
     height: int
     png: bytes
 
 
-def blocks(pdf: Path, *, seconds: float = SECONDS) -> tuple[Block, ...]:
+def blocks(pdf: Path) -> tuple[Block, ...]:
     """The paragraphs of a PDF, in reading order. Raises LmrError when it cannot be read."""
-    data = _paint(pdf, [], seconds)
+    data = _paint(pdf, [])
     return tuple(
         Block(int(page), float(left), float(top), float(right), float(bottom), str(text))
         for page, left, top, right, bottom, text in data["blocks"]
     )
 
 
-def images(pdf: Path, numbers: Iterable[int], *, seconds: float = SECONDS) -> dict[int, PageImage]:
+def images(pdf: Path, numbers: Iterable[int]) -> dict[int, PageImage]:
     """Pictures of some pages; a page that cannot be drawn is left out. Raises LmrError as :func:`blocks`."""
     wanted = sorted(set(numbers))
     if not wanted:
         return {}
-    data = _paint(pdf, wanted, seconds)
+    data = _paint(pdf, wanted)
     return {
-        int(number): PageImage(int(number), int(width), int(height), base64.b64decode(png))
+        int(number): PageImage(int(width), int(height), base64.b64decode(png))
         for number, (width, height, png) in data["images"].items()
     }
 
 
-def _paint(pdf: Path, pages: list[int], seconds: float) -> dict[str, Any]:
+def _paint(pdf: Path, pages: list[int]) -> dict[str, Any]:
     painter = Path(__file__).with_name("painter.py")
-    argv = [sys.executable, "-P", str(painter), str(pdf.absolute()), str(MEMORY_BYTES), str(int(seconds) + 1)]
+    argv = [sys.executable, "-P", str(painter), str(pdf.absolute()), str(MEMORY_BYTES), str(int(SECONDS) + 1)]
     request = json.dumps({"pages": pages, "width": WIDTH}).encode()
-    done = processes.run(argv, cwd=pdf.parent, seconds=seconds, stdin=request)
+    done = processes.run(argv, cwd=pdf.parent, seconds=SECONDS, stdin=request)
     try:
         data = json.loads(done.stdout)
     except (ValueError, RecursionError):

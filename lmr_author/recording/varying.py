@@ -30,8 +30,8 @@ _LARGE = 1 << 22
 Draw = Callable[[Any], Any]
 
 
-def variations(bases: Sequence[Document], parameters: Parameters, most: int = MOST) -> list[Document]:
-    """Up to ``most`` different inputs, the same each time; the simplest come first.
+def variations(bases: Sequence[Document], parameters: Parameters) -> list[Document]:
+    """Up to ``MOST`` different inputs, the same each time; the simplest come first.
 
     Args:
         bases: inputs of calls, as recorded.
@@ -42,7 +42,7 @@ def variations(bases: Sequence[Document], parameters: Parameters, most: int = MO
     found = {item.digest(): item for base in bases[:LARGE_OF] for item in _large(base)}
 
     @settings(
-        max_examples=2 * most,
+        max_examples=2 * MOST,
         derandomize=True,
         database=None,
         phases=[Phase.generate],
@@ -58,7 +58,7 @@ def variations(bases: Sequence[Document], parameters: Parameters, most: int = MO
 
     with _nothing_written():
         collect()
-    return list(found.values())[:most]
+    return list(found.values())[:MOST]
 
 
 @contextmanager

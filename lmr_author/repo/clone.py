@@ -58,7 +58,6 @@ class Clone:
 
     Attributes:
         folder: the work tree; no ``.git`` in it.
-        url: where it came from, without credentials.
         commit: 40 hexadecimal digits (64 in a SHA-256 repository).
         commit_date: when it was committed, UTC.
         default_branch, last_date, commits: of the whole repository: the branch, its newest commit, and
@@ -68,7 +67,6 @@ class Clone:
     """
 
     folder: Path
-    url: str
     commit: str
     commit_date: datetime
     default_branch: str = ""
@@ -208,7 +206,7 @@ def _facts(git: Git, sha: str, folder: Path, address: Address) -> Clone:
         head = (git.try_run("symbolic-ref", "--short", "refs/remotes/origin/HEAD") or b"").decode().strip()
         last = repository.commit(head).committed_datetime.astimezone(UTC) if head else None
         commits = int(repository.git.rev_list("--count", sha))
-    return Clone(folder, address.shown, sha, date, printable(head.removeprefix("origin/")), last, commits)
+    return Clone(folder, sha, date, printable(head.removeprefix("origin/")), last, commits)
 
 
 def _gitlinks(git: Git, sha: str) -> list[tuple[str, str, str]]:

@@ -196,6 +196,6 @@ def is_test(path: str) -> bool:
     return bool(re.search(r"(^|/)(tests?|testing)/|(^|/)(test_[^/]*|[^/]*_test|conftest)\.py$", path))
 
 
-def _places(callers: Sequence[tuple[str, int]], most: int = 3) -> str:
+def _places(callers: Sequence[tuple[str, int]]) -> str:
     names = [path for path, _ in sorted(callers, key=lambda item: (-item[1], item[0]))]
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -60,10 +60,10 @@ class Criterion(ABC):
         return Judgement(self.name, value, sentence, warning)
 
 
-def pages(numbers: Sequence[int], most: int = 3) -> str:
+def pages(numbers: Sequence[int]) -> str:
     """``p. 4`` or ``p. 4, 5, 7 …``."""
-    listed = ", ".join(map(str, sorted(numbers[:most])))
-    return f"p. {listed}{' …' if len(numbers) > most else ''}"
+    listed = ", ".join(map(str, sorted(numbers[:3])))
+    return f"p. {listed}{' …' if len(numbers) > 3 else ''}"
 
 
 def count(number: int, one: str, many: str = "") -> str:

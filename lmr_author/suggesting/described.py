@@ -26,6 +26,10 @@ FIELDS = {
 }
 """How often a term counts, by where it stands."""
 
+TERMS = 6
+PAGES = 3
+"""Shared terms and pages told of a function at most."""
+
 
 @dataclass(frozen=True)
 class Match:
@@ -33,12 +37,10 @@ class Match:
 
     Attributes:
         term: as the paper writes it.
-        weight: what it adds to the score.
         pages: where it stands, those that use it most first.
     """
 
     term: str
-    weight: float
     pages: tuple[int, ...]
 
 
@@ -47,13 +49,11 @@ class Description:
     """How well the paper describes a function.
 
     Attributes:
-        score: BM25, comparable within one paper and repository.
-        share: of the best function's score, 0 to 1.
+        share: of the best function's BM25 score, 0 to 1.
         matches: the terms that count most, the best first.
         pages: those that describe it best, the best first.
     """
 
-    score: float
     share: float
     matches: tuple[Match, ...]
     pages: tuple[int, ...]
@@ -71,28 +71,27 @@ class Descriptions:
         self._bm25 = BM25(documents)
         self._scores = [sum(self._bm25.parts(place, paper.query).values()) for place in range(len(functions))]
         self._best = max(self._scores, default=0.0)
-        self._pages = BM25(list(paper.page_terms.values()))
 
     def share(self, place: int) -> float:
         """A function's score as a share of the best one's, 0 to 1."""
         return self._scores[place] / self._best if self._best else 0.0
 
-    def describe(self, place: int, terms: int = 6, pages: int = 3) -> Description:
+    def describe(self, place: int) -> Description:
         """The evidence for one function."""
         parts = self._bm25.parts(place, self._paper.query)
         on_page: Counter[int] = Counter()
         for term, weight in parts.items():
             for number, counts in self._paper.page_terms.items():
                 on_page[number] += weight * counts[term] / (counts[term] + 2)  # type: ignore[assignment]
-        best = [number for number, weight in on_page.most_common(pages) if weight > 0]
+        best = [number for number, weight in on_page.most_common(PAGES) if weight > 0]
         matches = []
-        for term in _telling(parts)[:terms]:
+        for term in _telling(parts)[:TERMS]:
             counted = {
                 number: counts[term] for number, counts in self._paper.page_terms.items() if counts[term]
             }
             order = sorted(counted, key=lambda number: (-counted[number], number))
-            matches.append(Match(self._paper.spelled(term), round(parts[term], 2), tuple(order)))
-        return Description(round(self._scores[place], 2), self.share(place), tuple(matches), tuple(best))
+            matches.append(Match(self._paper.spelled(term), tuple(order)))
+        return Description(self.share(place), tuple(matches), tuple(best))
 
 
 def _terms(item: Entry, owner: Entry | None, vocabulary: Vocabulary) -> dict[str, float]:

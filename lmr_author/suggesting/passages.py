@@ -13,6 +13,8 @@ from lmr_author.suggesting.terms import Vocabulary
 LIMIT = 5
 SHARE = 0.45
 """Paragraphs told at most, and the share of the best one's score that each must have."""
+TERMS = 6
+"""Shared terms told of a paragraph at most."""
 SHORTEST = 6
 """Words below which a paragraph is a heading, a page number or a piece of a formula."""
 
@@ -22,7 +24,6 @@ class Passage:
     """A paragraph that describes a function: its place among the paragraphs, and the terms both share."""
 
     place: int
-    score: float
     terms: tuple[str, ...]
 
 
@@ -37,7 +38,7 @@ class FunctionWords:
     texts: Sequence[str] = ()
 
 
-def passages(paragraphs: Sequence[str], function: FunctionWords, limit: int = LIMIT) -> tuple[Passage, ...]:
+def passages(paragraphs: Sequence[str], function: FunctionWords) -> tuple[Passage, ...]:
     """The paragraphs that describe a function best, the best first; none when they share no word.
 
     Args:
@@ -53,8 +54,8 @@ def passages(paragraphs: Sequence[str], function: FunctionWords, limit: int = LI
     ranked = sorted(((sum(parts.values()), place, parts) for parts, place in scored), key=lambda one: -one[0])
     best = ranked[0][0] if ranked else 0.0
     return tuple(
-        Passage(place, round(score, 2), _best_terms(parts, paper))
-        for score, place, parts in ranked[:limit]
+        Passage(place, _best_terms(parts, paper))
+        for score, place, parts in ranked[:LIMIT]
         if score > 0 and score >= SHARE * best
     )
 
@@ -90,10 +91,10 @@ def _own(paragraphs: Sequence[str]) -> list[tuple[str, bool]]:
     return found
 
 
-def _best_terms(parts: Mapping[str, float], paper: PaperText, most: int = 6) -> tuple[str, ...]:
+def _best_terms(parts: Mapping[str, float], paper: PaperText) -> tuple[str, ...]:
     order = sorted(parts, key=lambda term: (-parts[term], term))
     kept: list[str] = []
     for term in order:
         if not any(term in other.split() for other in kept):
             kept.append(term)
-    return tuple(paper.spelled(term) for term in kept[:most])
+    return tuple(paper.spelled(term) for term in kept[:TERMS])

@@ -93,7 +93,7 @@ def rank(
     """
     functions = index.functions
     described = Descriptions(index, functions, paper)
-    nothing = Description(0.0, 1.0, (), ())
+    nothing = Description(1.0, (), ())
     found = []
     for place, entry in enumerate(functions):
         if globs and not any(fnmatchcase(entry.path, glob) for glob in globs):

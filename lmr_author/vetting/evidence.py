@@ -39,7 +39,6 @@ class PaperFacts:
 class CloneFacts:
     """What was found in the clone."""
 
-    url: str
     folder: Path
     commits: int
     commit_date: datetime

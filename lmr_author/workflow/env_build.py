@@ -88,7 +88,6 @@ class BuildResult:
         broken: why it was not.
         imported: the smoke test.
         repairs: what was changed, in order.
-        kept: earlier files, kept in ``authoring/removed/``.
         instead: the base image that was given in place of the Dockerfile's; "" for none.
     """
 
@@ -97,7 +96,6 @@ class BuildResult:
     broken: Broken | None
     imported: tuple[Imported, ...]
     repairs: tuple[Repair, ...] = ()
-    kept: tuple[str, ...] = ()
     instead: str = ""
 
     @property
@@ -139,7 +137,7 @@ def build(task: TaskDir, options: BuildOptions, hooks: Hooks) -> BuildResult:
         options = replace(options, no_cache=False)
     own = env_facts.base_of(env_facts.text(task.dockerfile))
     instead = options.base_image if options.base_image not in (None, own) else ""
-    return replace(result, repairs=tuple(bench.made), kept=tuple(bench.kept), instead=instead or "")
+    return replace(result, repairs=tuple(bench.made), instead=instead or "")
 
 
 def _require_files(task: TaskDir) -> None:
@@ -238,7 +236,7 @@ def _broken(task: TaskDir, options: BuildOptions, error: SandboxBuildError) -> B
     if step.upper().startswith("FROM "):
         # The engine shows the instruction as it is written; the image is what its arguments make of it.
         step = f"FROM {env_facts.known(task, options.base_image).base.reference}"
-    found = explain(Failure("build", step, text, error.line))
+    found = explain(Failure("build", step, text))
     if found is not None and found.name in {kind.name for kind in MACHINE}:
         raise SandboxError(
             f"the image could not be built: {found.cause}",

@@ -107,7 +107,7 @@ def vetting(info: TaskInfo, stages: Stages) -> dict[str, Any]:
     """``authoring/vetting.json`` (``schemas/vetting.schema.json``): evidence; no question is answered."""
     found = evidence.merged(
         evidence.from_paper(vet.paper_facts(stages.paper, info.year), info.repo_url, datetime.now(UTC).year),
-        evidence.from_clone(vet.clone_facts(stages.clone, info.repo_url, tuple(stages.recipe.sources))),
+        evidence.from_clone(vet.clone_facts(stages.clone, tuple(stages.recipe.sources))),
     )
     stop = licence_stop(stages.clone.licence, stages.clone.licence_file)
     return {"status": "open", "questions": vet.questions_json(found, {}), "licence_stop": stop}

@@ -39,7 +39,7 @@ def sandbox_of(
 
 def build_hint(error: SandboxBuildError) -> str:
     """What to do about a build that failed: the likely cause and its fix, where they are known."""
-    found = explain(Failure("build", error.step, "\n".join(error.said) or error.message, error.line))
+    found = explain(Failure("build", error.step, "\n".join(error.said) or error.message))
     if found is None:
         return error.hint
     rest = error.hint.partition("; ")[2]

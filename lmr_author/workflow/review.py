@@ -135,9 +135,9 @@ def where(task: TaskDir, asked: Checklist | None = None, digest: str | None = No
     return replace(found, damaged=store.damaged(task.reviews_folder))
 
 
-def reviewed(task: TaskDir, given: Path | None = None, digest: str | None = None) -> Reviewed:
+def reviewed(task: TaskDir, given: Path | None = None) -> Reviewed:
     """The standing of a task's review, and the agreement when all are in."""
-    asked, digest = checklist_for(task, given), digest or task.content_digest()
+    asked, digest = checklist_for(task, given), task.content_digest()
     found = where(task, asked, digest)
     if not found.open:
         return Reviewed(task.name, found, None)

@@ -124,7 +124,7 @@ def gather(options: VetOptions, say: Progress) -> Vetting:
         public = options.repo_url or _public(options.repo, read)
         found = evidence.merged(
             evidence.from_paper(paper_facts(read), public, datetime.now(UTC).year) if read else {},
-            evidence.from_clone(clone_facts(clone, public)) if clone else {},
+            evidence.from_clone(clone_facts(clone)) if clone else {},
         )
     asked = _services(options, read, fetched_url, identifier, public, say)
     stop = licence_stop(clone.licence, clone.licence_file) if clone else options.stop
@@ -169,10 +169,9 @@ def paper_facts(read: Paper, year: int | None = None) -> evidence.PaperFacts:
     )
 
 
-def clone_facts(clone: Clone, url: str, requirements: tuple[str, ...] | None = None) -> evidence.CloneFacts:
+def clone_facts(clone: Clone, requirements: tuple[str, ...] | None = None) -> evidence.CloneFacts:
     """A clone as evidence is made of it."""
     return evidence.CloneFacts(
-        url,
         clone.folder,
         clone.commits,
         clone.commit_date,

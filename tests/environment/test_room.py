@@ -18,7 +18,7 @@ INDEX = {
     "silent": [Release("1.0", "2020-01-01")],
     "compiled": [Release("1.0", "2020-01-01", tags=("cp311-cp311",), size=40 * MB)],
 }
-NEED = Room("base", 0, 3 * GB, 5, 0, 500 * MB, None)
+NEED = Room(0, 3 * GB, 5, 0, 500 * MB, None)
 
 
 @pytest.fixture

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterable
+from dataclasses import replace
 
 import pytest
 from hypothesis import assume, given, settings
@@ -12,7 +14,7 @@ from lmr_author import source
 from lmr_author.errors import TargetError
 from lmr_author.masking.literal import clean_docstring, docstring_lines
 from lmr_author.masking.mask import mask_source, notes_in, unmask_source
-from lmr_author.masking.notes import WIDTH, MaskNotes, masked_body, overlaid, read_notes, tidy
+from lmr_author.masking.notes import WIDTH, MaskNotes, masked_body, one_line, overlaid, read_notes
 
 FULL = MaskNotes(
     objective="Add the two.",
@@ -48,6 +50,23 @@ notes = st.builds(
     steps=entries,
 )
 ENDINGS = st.sampled_from(["\n", "\r\n", "\r"])
+
+
+def tidy(notes: MaskNotes) -> MaskNotes:
+    """What a comment can say of notes: every entry on one line, none of them empty."""
+
+    def said(entries: Iterable[str]) -> tuple[str, ...]:
+        return tuple(text for text in map(one_line, entries) if text)
+
+    return replace(
+        notes,
+        objective=one_line(notes.objective),
+        inputs=said(notes.inputs),
+        outputs=said(notes.outputs),
+        dependencies=said(notes.dependencies),
+        outside=said(notes.outside),
+        steps=said(notes.steps),
+    )
 
 
 @settings(max_examples=300, deadline=None)

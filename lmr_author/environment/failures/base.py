@@ -21,14 +21,12 @@ class Failure:
         stage: see :data:`Stage`.
         where: the instruction, or the file that was imported.
         text: its output, or the traceback.
-        line: of the Dockerfile, 0 when unknown.
         missing: all modules that the imported code needs and the environment lacks.
     """
 
     stage: Stage
     where: str
     text: str
-    line: int = 0
     missing: tuple[str, ...] = ()
 
 

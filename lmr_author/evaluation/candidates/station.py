@@ -161,7 +161,7 @@ class Station:
         extra = {name: data for name, data in overlay.items() if name != bench.implementation.goal_file}
         base = {**bench.masked_overlay, **extra}
         name = "masked" if not extra else f"candidate {_digest(overlay)}"
-        tree = bench.tree(name, base, with_tests=False)
+        tree = bench.tree(name, base)
         size = sum(case.bytes for case in judge.recording.cases)
         limits = Limits(
             seconds=self.options.start_seconds + plan.case_seconds * len(plan.cases),

@@ -16,11 +16,11 @@ Z95 = 1.959963984540054
 ALL = "all"
 
 
-def wilson(passed: int, judged: int, z: float = Z95) -> tuple[float, float]:
-    """Wilson's score interval of a share (Wilson 1927, https://doi.org/10.1080/01621459.1927.10502953)."""
+def wilson(passed: int, judged: int) -> tuple[float, float]:
+    """Wilson's 95 % score interval of a share (Wilson 1927, https://doi.org/10.1080/01621459.1927.10502953)."""
     if judged == 0:
         return 0.0, 1.0
-    share = passed / judged
+    share, z = passed / judged, Z95
     scale = 1 + z * z / judged
     middle = (share + z * z / (2 * judged)) / scale
     half = z / scale * math.sqrt(share * (1 - share) / judged + z * z / (4 * judged * judged))
