@@ -23,15 +23,22 @@ def env_local(
         bool,
         typer.Option("--cuda", help="Take PyTorch's CUDA build (gigabytes) although there is no GPU here."),
     ] = False,
+    fix: Annotated[
+        bool,
+        typer.Option(
+            "--fix", help="Change requirements.lock where something in it cannot be installed, and try again."
+        ),
+    ] = False,
     task: TaskOption = None,
 ) -> int:
     """Make a virtual environment from the task's lock, for the local sandbox; print its interpreter."""
     from lmr_author.cli.render import console, progress
+    from lmr_author.cli.render_env_build import repair
     from lmr_author.workflow.env_local import LocalOptions, make
 
     folder = current_task(task)
     with progress("looking for a Python") as say:
-        result = make(folder, LocalOptions(python, tuple(extra or ()), cuda), say)
+        result = make(folder, LocalOptions(python, tuple(extra or ()), cuda, fix), say, repair)
     screen = console()
     for remark in result.remarks:
         screen.print(f"note: {remark}", markup=False)

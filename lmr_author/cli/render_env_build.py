@@ -54,14 +54,19 @@ class BuildScreen:
 
     def repair(self, made: Repair) -> None:
         """A repair, as soon as it is made."""
-        screen = console()
-        if made.undone:
-            screen.print(f"[yellow]undone[/] {_escape(str(made.change))}: it did not help")
-            return
-        screen.print(f"[yellow]repaired[/] {_escape(made.cause)}: {_escape(str(made.change))}")
-        for line in made.diff.splitlines():
-            style = {"+": "green", "-": "red"}.get(line[:1], "dim")
-            screen.print(f"  [{style}]{_escape(line)}[/]")
+        repair(made)
+
+
+def repair(made: Repair) -> None:
+    """A repair with its difference; or that it was taken back."""
+    screen = console()
+    if made.undone:
+        screen.print(f"[yellow]undone[/] {_escape(str(made.change))}: it did not help")
+        return
+    screen.print(f"[yellow]repaired[/] {_escape(made.cause)}: {_escape(str(made.change))}")
+    for line in made.diff.splitlines():
+        style = {"+": "green", "-": "red"}.get(line[:1], "dim")
+        screen.print(f"  [{style}]{_escape(line)}[/]")
 
 
 @contextmanager

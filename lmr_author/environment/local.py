@@ -21,7 +21,7 @@ from typing import Any
 
 from lmr_author import files, processes
 from lmr_author.environment import lock_lines, resolver
-from lmr_author.environment.failures import Failure, explain
+from lmr_author.environment.failures import Explanation, Failure, explain
 from lmr_author.environment.interpreters import Interpreter
 from lmr_author.errors import LmrError
 
@@ -32,6 +32,18 @@ _SECONDS = 3600.0
 _SECONDS_ASKED = 120.0
 _DIGITS = 16
 PARTIAL = ".partial"
+
+
+class NotInstalled(LmrError):
+    """Something cannot be installed.
+
+    Attributes:
+        explanation: why, and what could be changed.
+    """
+
+    def __init__(self, message: str, hint: str, explanation: Explanation) -> None:
+        super().__init__(message, hint)
+        self.explanation = explanation
 
 
 @dataclass(frozen=True)
@@ -223,10 +235,8 @@ def _uv(arguments: list[str], shown: str, say: Say | None = None) -> str:
     if found is None:
         why = resolver.cause(done.stderr) or "it says nothing"
         raise LmrError(f"{shown} failed: {why}", "try another Python with --python, or use --sandbox docker")
-    raise LmrError(
-        f"{shown} failed: {found.cause}",
-        f"{found.advice}; or another Python with --python, or --sandbox docker",
-    )
+    advice = f"{found.advice}; or another Python with --python, or --sandbox docker"
+    raise NotInstalled(f"{shown} failed: {found.cause}", advice, found)
 
 
 def _environment() -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -147,6 +147,26 @@ def _found(
         if not more:
             break
         built = (*(built or ()), *more)
+    return ""
+
+
+def only_for(python: str, pins: Sequence[str], base: BaseImage) -> str:
+    """The first pin that has a wheel for a Python and none for the image's; "" when there is none, or nobody knows.
+
+    What has wheels for neither is most likely Python alone, and its source is as good in both.
+    """
+    left = list(pins)
+    while left:
+        declared = tuple(Declared("", text, "") for text in left)
+        done = compile_once(Attempt(declared, resolve=False), Recipe(), base, _SECONDS)
+        said = " ".join(done.stderr.split())
+        blamed = [text for text in left if re.search(rf"(?<![\w.-]){re.escape(text)}(?![\w.+-]*\w)", said)]
+        if done.exit_code == 0 or not blamed:
+            break
+        for text in blamed:
+            if _found(text, replace(base, python=python), None, offline=False):
+                return text
+        left = [text for text in left if text not in blamed]
     return ""
 
 

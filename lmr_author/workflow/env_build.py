@@ -19,6 +19,7 @@ from lmr_author.errors import LmrError, SandboxBuildError, SandboxError, UsageEr
 from lmr_author.model import TaskInfo
 from lmr_author.sandbox import docker_disk
 from lmr_author.sandbox.docker_engine import connect, engine_errors
+from lmr_author.sandbox.docker_python import image_python
 from lmr_author.sandbox.factory import image_tag
 from lmr_author.staging import tree_path
 from lmr_author.taskdir import TaskDir
@@ -126,6 +127,8 @@ def build(task: TaskDir, options: BuildOptions, hooks: Hooks) -> BuildResult:
     wanted = _files(task, info, options.files)
     _require_room(task, info, options, hooks.say)
     bench = Repairs(task, options.base_image, hooks.say)
+    if options.fix and (early := bench.ahead(_python_of_base(task, options))):
+        hooks.repair(early)
     while True:
         result = _once(task, info, options, wanted, hooks)
         if options.fix and bench.did_not_help(result.explanation):
@@ -204,6 +207,18 @@ def _require_room(task: TaskDir, info: TaskInfo, options: BuildOptions, say: Say
     say(f"needs: {need}" + ("; most of it is there from the last build" if built else ""))
     if options.check_disk and (built is None or options.no_cache):
         need.require()
+
+
+def _python_of_base(task: TaskDir, options: BuildOptions) -> str:
+    """The Python in the base image: of one that is here its own word, else the table's where it is sure; or ""."""
+    base = env_facts.known(task, options.base_image).base
+    client = connect()
+    try:
+        with engine_errors():
+            found = image_python(client, base.reference)
+    finally:
+        client.close()
+    return found or (base.python if base.python_certain else "")
 
 
 def _once(

@@ -64,6 +64,12 @@ def said_python(task: TaskDir, image: str) -> str:
     return python if certain and re.fullmatch(r"3\.\d+", python) else ""
 
 
+def lock_python(task: TaskDir) -> str:
+    """The Python that a lock says it is for, as ``3.8``; "" when it does not say."""
+    said = re.search(r"^# for Python (3\.\d+)", text(task.lock), re.M)
+    return said[1] if said else ""
+
+
 def base_of(content: str) -> str:
     """The image after a Dockerfile's last FROM, with the defaults of its ARGs; "" when there is none."""
     parsed = dockerfile.parse(content)
@@ -104,9 +110,9 @@ def _choose(reference: str) -> BaseImage:
 
 def _python(task: TaskDir, environment: dict[str, Any], base: BaseImage) -> str:
     """The lock's own comment, else the provenance, else the base image's table."""
-    said = re.search(r"^# for Python (3\.\d+)", text(task.lock), re.M)
+    said = lock_python(task)
     if said:
-        return said[1]
+        return said
     recorded = str(_table(environment, "base_image").get("python", ""))
     return recorded if re.fullmatch(r"3\.\d+", recorded) else base.python
 

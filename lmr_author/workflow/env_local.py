@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lmr_author.environment import detect, interpreters, local, local_torch
 from lmr_author.errors import LmrError
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow import env_facts
+from lmr_author.workflow.env_repair import OF_THE_LOCK, Repair, Repairs
 
 
 @dataclass(frozen=True)
@@ -21,22 +22,30 @@ class LocalOptions:
         python: a version that must be on this machine; None is the lock's, or the nearest.
         extra: more requirements.
         cuda: CUDA libraries may be installed although there is no GPU.
+        fix: change the lock where something in it cannot be installed, as ``env build --fix`` does.
     """
 
     python: str | None = None
     extra: tuple[str, ...] = ()
     cuda: bool = False
+    fix: bool = False
 
 
 @dataclass(frozen=True)
 class LocalResult:
-    """The environment, and what the annotator should know."""
+    """The environment, what the annotator should know, and what was changed in the lock."""
 
     local: local.Local
     remarks: tuple[str, ...]
+    repairs: tuple[Repair, ...] = ()
 
 
-def make(task: TaskDir, options: LocalOptions, say: Callable[[str], None]) -> LocalResult:
+def make(
+    task: TaskDir,
+    options: LocalOptions,
+    say: Callable[[str], None],
+    on_repair: Callable[[Repair], None] = lambda _: None,
+) -> LocalResult:
     """Find or make the virtual environment for a task's lock.
 
     PyTorch, which the base image brings in Docker, is added at the base image's version, unless ``extra``
@@ -48,11 +57,36 @@ def make(task: TaskDir, options: LocalOptions, say: Callable[[str], None]) -> Lo
     info = task.load()
     if not task.lock.is_file():
         raise LmrError(f"{task.name} has no requirements.lock", "write it: `lmr-author env lock`")
-    lock = env_facts.text(task.lock)
     known = env_facts.known(task)
     python, remark = interpreters.choose(known.python, options.python, interpreters.interpreters())
+    declared = frozenset(item.name for item in detect(task.repository(info)).torch)
+    bench = Repairs(task, None, say, lock_only=True)
+    if options.fix and (early := bench.ahead(python.minor)):
+        on_repair(early)
+    while True:
+        try:
+            result = _once(task, options, known, python, declared, say)
+            break
+        except local.NotInstalled as error:
+            made = _repaired(bench, error, python, on_repair) if options.fix else None
+            if made is None:
+                raise _with_fix(error, options.fix) from error
+    for_another = _for_another(known.python, env_facts.lock_python(task)) if bench.made else ""
+    remarks = tuple(filter(None, (remark, *result.remarks, for_another)))
+    return replace(result, remarks=remarks, repairs=tuple(bench.made))
+
+
+def _once(
+    task: TaskDir,
+    options: LocalOptions,
+    known: env_facts.Known,
+    python: interpreters.Interpreter,
+    declared: frozenset[str],
+    say: Callable[[str], None],
+) -> LocalResult:
+    """One attempt, with the lock as it is now. ``declared``: PyTorch's packages that the repository names."""
+    lock = env_facts.text(task.lock)
     torch = known.base.torch or _built_torch(task)
-    declared = {item.name for item in detect(task.repository(info)).torch}
     needs_torch = bool(declared) or local.brings_torch(lock, python)
     extra = local_torch.with_torch(options.extra, torch if needs_torch else "", declared)
     try:
@@ -66,9 +100,48 @@ def make(task: TaskDir, options: LocalOptions, say: Callable[[str], None]) -> Lo
         )
     except LmrError as error:
         ours = torch if f"torch=={torch}" in extra and f"torch=={torch}" not in options.extra else ""
-        raise _with_what_else(error, ours, known.python, python) from error
+        raise _with_what_else(error, ours, env_facts.lock_python(task) or known.python, python) from error
     without = "" if any(text.startswith("torch==") for text in extra) else _without_torch(needs_torch)
-    return LocalResult(made, tuple(filter(None, (remark, without))))
+    return LocalResult(made, (without,))
+
+
+def _repaired(
+    bench: Repairs,
+    error: local.NotInstalled,
+    python: interpreters.Interpreter,
+    on_repair: Callable[[Repair], None],
+) -> Repair | None:
+    """The next change of the lock that may help, made; None when there is none."""
+    if bench.did_not_help(error.explanation):
+        on_repair(bench.undo())
+    made = bench.repair(error.explanation, python.minor)
+    if made is not None:
+        on_repair(made)
+    return made
+
+
+def _with_fix(error: local.NotInstalled, tried: bool) -> LmrError:
+    """An error with what ``--fix`` could do about it, or that it did what it could."""
+    change = error.explanation.change
+    if tried:
+        return LmrError(
+            error.message, f"nothing that --fix may change in requirements.lock helps: {error.hint}"
+        )
+    if isinstance(change, OF_THE_LOCK):
+        return LmrError(
+            error.message, f"`lmr-author env local --fix` tries what the lock can do; {error.hint}"
+        )
+    return error
+
+
+def _for_another(before: str, now: str) -> str:
+    """What a lock that was made for another Python means for the image."""
+    if not now or now == before:
+        return ""
+    return (
+        f"requirements.lock is for Python {now} now, and was for {before}: `env build`, `record` and `evaluate` in "
+        f"Docker need a base image with Python {now}, or the old lock, which is in authoring/removed/"
+    )
 
 
 def _with_what_else(error: LmrError, torch: str, wanted: str, python: interpreters.Interpreter) -> LmrError:
@@ -87,6 +160,8 @@ def _with_what_else(error: LmrError, torch: str, wanted: str, python: interprete
             f"requirements.lock is for Python {wanted}: `lmr-author env lock --python {python.minor}` makes one for "
             f"this Python; {hint}"
         )
+    if isinstance(error, local.NotInstalled):
+        return local.NotInstalled(message, hint, error.explanation)
     return LmrError(message, hint)
 
 

@@ -1,4 +1,4 @@
-"""``env build --fix``: the changes that failures ask for, made in a task's Dockerfile and lock."""
+"""``env build --fix`` and ``env local --fix``: what failures ask for, changed in a task's Dockerfile and lock."""
 
 from __future__ import annotations
 
@@ -28,13 +28,15 @@ from lmr_author.environment.lock_lines import pins, requirements
 from lmr_author.environment.parsing import parse_requirement
 from lmr_author.environment.recipe import Declared, is_exact
 from lmr_author.environment.repair import Index, Texts, repaired
-from lmr_author.environment.wheels import WITH_WHEELS, nearest, newest_python, not_before
+from lmr_author.environment.wheels import WITH_WHEELS, nearest, newest_python, not_before, only_for
 from lmr_author.errors import LmrError
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow import env_facts, env_lock
 from lmr_author.workflow.env import place_of
 from lmr_author.workflow.env_lock import LockOptions
 
+OF_THE_LOCK = (Requirements, Drop, Wheel, Instead, BuiltWith, Relaxed, Newer, Older)
+"""Changes that can be made in a lock, or have such a one to fall back on."""
 ROUNDS = 10
 """So many repairs at most: each is followed by a build."""
 
@@ -63,8 +65,12 @@ class Repairs:
         kept: the files of which a copy is in ``authoring/removed/``.
     """
 
-    def __init__(self, task: TaskDir, base_image: str | None, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, task: TaskDir, base_image: str | None, say: Callable[[str], None], *, lock_only: bool = False
+    ) -> None:
+        """With ``lock_only`` the Dockerfile stays as it is: it has no part in a local environment."""
         self._task = task
+        self._lock_only = lock_only
         self._base_image = base_image
         self._say = say
         self._before: Texts | None = None
@@ -88,13 +94,32 @@ class Repairs:
                 continue
             self._say(f"repairing: {change}")
             after = self._changed(change, before, known, minor)
-            if after is not None:
+            if after is not None and not (self._lock_only and after.dockerfile != before.dockerfile):
                 self._keep(before, after)
                 self._write(before, after)
                 self._before = before
                 self.made.append(Repair(found.cause, change, _difference(before, after)))
                 return self.made[-1]
         return None
+
+    def ahead(self, python: str) -> Repair | None:
+        """Before anything is installed: lock again where the lock is for another Python, and does not fit this one.
+
+        Args:
+            python: the minor version in the image, or of the local interpreter; "" when nobody knows.
+        """
+        made_for = env_facts.lock_python(self._task)
+        if not python or not made_for or python == made_for:
+            return None
+        known = env_facts.known(self._task, self._base_image)
+        base = choose_base(Recipe(), known.base.reference or None, python)
+        self._say(f"requirements.lock is for Python {made_for}, not {python}: looking whether it fits")
+        held = [pin for _, pin in pins(env_facts.text(self._task.lock))]
+        odd = only_for(made_for, held, base)
+        if not odd:
+            return None
+        cause = f"requirements.lock is for Python {made_for}: {odd} has no wheel for Python {python}"
+        return self.repair(Explanation("lock-for-another-python", cause, str(Relaxed()), Relaxed()), python)
 
     def _candidates(self, change: Change, guessed: frozenset[str]) -> tuple[Change, ...]:
         """A change, and what is tried when it cannot be made or does not help. ``guessed``: what nobody declares."""

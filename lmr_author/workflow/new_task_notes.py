@@ -8,6 +8,7 @@ from lmr_author.model import TaskInfo
 from lmr_author.repo import Address
 
 if TYPE_CHECKING:
+    from lmr_author.environment import Lock
     from lmr_author.workflow.new_task import Stages
 
 
@@ -38,10 +39,17 @@ def notes_on(info: TaskInfo, stages: Stages, had_tests: bool) -> list[str]:
         notes.append("the repository has a folder unit_test of its own; the task's tests join it")
     notes += stages.recipe.problems
     if not lock.pinned:
-        notes.append(f"requirements.lock is {lock.note} (`lmr-author env lock` makes it again)")
+        notes.append(f"requirements.lock is {lock.note} ({_again(lock)})")
     notes += [f"requirements.lock: {item}" for item in (*lock.changes, *lock.left_out)]
     if not base.python_certain:
         notes.append(
             f"requirements are locked for Python {base.python}, which {base.reference} is thought to have"
         )
     return notes
+
+
+def _again(lock: Lock) -> str:
+    """The command that makes a lock that is not pinned."""
+    if lock.conflict is not None:
+        return "`lmr-author env lock --relax` makes the smallest changes that help"
+    return "`lmr-author env lock` makes it again"

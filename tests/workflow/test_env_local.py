@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from lmr_author.errors import LmrError
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow.env_local import LocalOptions, LocalResult, make
+from lmr_author.workflow.env_repair import Repair
 from tests.support import make_task
 from tests.wheels import wheel
 
@@ -93,3 +96,51 @@ def test_a_lock_for_another_python_is_named_as_the_reason(tmp_path: Path) -> Non
     with pytest.raises(LmrError) as caught:
         make(made, LocalOptions(python=own), lambda _: None)
     assert "lock --python" not in str(caught.value.hint)
+
+
+def fragile(folder: Path) -> None:
+    """A version of which there is only a source that cannot be built, and a later one with a wheel."""
+    backend = b"def build_wheel(*a, **k):\n    raise RuntimeError('written for another Python')\n"
+    settings = b"[build-system]\nrequires = []\nbuild-backend = 'backend'\nbackend-path = ['.']\n"
+    told = b"Metadata-Version: 2.2\nName: fragile\nVersion: 1.0\n"
+    with tarfile.open(folder / "fragile-1.0.tar.gz", "w:gz") as archive:
+        for name, content in (("PKG-INFO", told), ("pyproject.toml", settings), ("backend.py", backend)):
+            member = tarfile.TarInfo(f"fragile-1.0/{name}")
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    wheel(folder, "fragile", "1.1")
+
+
+OWN = f"{sys.version_info.major}.{sys.version_info.minor}"
+
+
+def test_what_cannot_be_built_is_repaired_in_the_lock(tmp_path: Path) -> None:
+    made = task(tmp_path, OFFICIAL, "import fragile\nimport plain\n")
+    fragile(tmp_path / "wheels")
+    held = f"# for Python {OWN}\nfragile==1.0\nplain==1.0\n"
+    made.lock.write_text(held)
+    with pytest.raises(LmrError) as caught:
+        make(made, LocalOptions(python=OWN), lambda _: None)
+    assert "fragile" in str(caught.value) and "`lmr-author env local --fix`" in caught.value.hint
+    assert made.lock.read_text() == held, "nothing changes unasked"
+
+    told: list[Repair] = []
+    result = make(made, LocalOptions(python=OWN, fix=True), lambda _: None, told.append)
+    assert made.lock.read_text() == held.replace("fragile==1.0", "fragile==1.1")
+    assert tuple(told) == result.repairs and "+fragile==1.1" in told[0].diff
+    assert (made.authoring / "removed" / "requirements.lock").read_text() == held
+    assert list(result.local.path.glob("lib/python*/site-packages/fragile.py"))
+    assert not [text for text in result.remarks if "base image" in text]
+
+
+def test_what_the_lock_cannot_help_is_said(tmp_path: Path) -> None:
+    made = task(tmp_path, OFFICIAL, "import fragile\n")
+    fragile(tmp_path / "wheels")
+    (tmp_path / "wheels" / "fragile-1.1-py3-none-any.whl").unlink()
+    (made.root / "small-repo/requirements.txt").write_text("fragile\n")
+    held = f"# for Python {OWN}\nfragile==1.0\n"
+    made.lock.write_text(held)
+    with pytest.raises(LmrError) as caught:
+        make(made, LocalOptions(python=OWN, fix=True), lambda _: None)
+    assert caught.value.hint.startswith("nothing that --fix may change in requirements.lock helps")
+    assert made.lock.read_text() == held

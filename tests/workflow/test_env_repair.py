@@ -16,9 +16,11 @@ from lmr_author.environment.failures.changes import (
     Newer,
     Older,
     Relaxed,
+    SystemPackages,
     Wheel,
 )
 from lmr_author.taskdir import TaskDir
+from lmr_author.workflow import env_build
 from lmr_author.workflow.env import place_of
 from lmr_author.workflow.env_lock import LockOptions, lock
 from lmr_author.workflow.env_repair import Repairs, with_its_python
@@ -218,3 +220,55 @@ def test_what_has_no_wheels_gives_way_to_what_has_them_though_it_came_later(task
     assert made is not None
     assert made.change == Instead("fasttext", "fasttext-wheel")
     assert pins(task) == ["fasttext-wheel==0.9.2", "loss==2.0"]
+
+
+def test_a_lock_for_another_python_is_seen_before_anything_is_built(task: TaskDir) -> None:
+    """Only where something in it has no wheel for the new one: else it is left as it is."""
+    task.dockerfile.write_text(f"FROM {OFFICIAL}\nCOPY . /workspace\n")
+    lock(place_of(task), LockOptions(python="3.8", force=True))
+    assert "fast==1.0" in pins(task)
+    stale = task.lock.read_text()
+    bench = Repairs(task, BASE, lambda _: None)
+    assert bench.ahead("3.8") is None and bench.ahead("") is None
+    made = bench.ahead("3.11")
+    assert made is not None and made.change == Relaxed()
+    assert made.cause == "requirements.lock is for Python 3.8: fast==1.0 has no wheel for Python 3.11"
+    assert "fast==1.1" in pins(task) and "# for Python 3.11" in task.lock.read_text()
+    assert (task.authoring / "removed" / "requirements.lock").read_text() == stale
+    assert bench.ahead("3.11") is None
+
+    (task.root / "small-repo/requirements.txt").write_text("loss\nsource\n")
+    lock(place_of(task), LockOptions(python="3.8", force=True))
+    fits = task.lock.read_text()
+    assert Repairs(task, BASE, lambda _: None).ahead("3.11") is None, "its source is as good there"
+    assert task.lock.read_text() == fits
+
+
+def test_a_build_begins_with_the_lock_that_fits(task: TaskDir, monkeypatch: pytest.MonkeyPatch) -> None:
+    lock(place_of(task), LockOptions(python="3.8", force=True))
+    told: list[str] = []
+
+    def once(task: TaskDir, *_: object) -> env_build.BuildResult:
+        told.append(f"built with {pins(task)[0]}")
+        return env_build.BuildResult(task, {}, None, ())
+
+    monkeypatch.setattr(env_build, "_once", once)
+    monkeypatch.setattr(env_build, "_require_room", lambda *_: None)
+    monkeypatch.setattr(env_build, "_python_of_base", lambda *_: "3.11")
+    hooks = env_build.Hooks(lambda _: None, lambda _: None, lambda made: told.append(str(made.change)))
+    found = env_build.build(task, env_build.BuildOptions(fix=True), hooks)
+    assert told == [str(Relaxed()), "built with fast==1.1"]
+    assert [str(made.change) for made in found.repairs] == [str(Relaxed())]
+
+
+def test_the_dockerfile_has_no_part_in_a_local_environment(task: TaskDir) -> None:
+    task.lock.write_text("fast==1.1\nloss==2.0\nmaths==2.0\nsource==1.0\n")
+    task.dockerfile.write_text(
+        f"FROM {BASE}\nCOPY requirements.lock /opt/lmr-author/requirements.lock\nRUN pip\n"
+    )
+    before = task.dockerfile.read_text()
+    bench = Repairs(task, None, lambda _: None, lock_only=True)
+    made = bench.repair(because(BuiltWith("source", ("setuptools<58",))), "3.11")
+    assert made is not None and made.change == Wheel("source")
+    assert bench.repair(because(SystemPackages(("cmake",))), "3.11") is None
+    assert task.dockerfile.read_text() == before

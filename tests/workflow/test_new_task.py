@@ -155,6 +155,23 @@ def test_what_was_decided_for_the_annotator_is_said(tmp_path: Path, pdf: Path, s
         assert part in notes
 
 
+def test_a_lock_that_nothing_fits_names_what_would_help(
+    tmp_path: Path, pdf: Path, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit(source, {"requirements.txt": "loss==2.0\nmaths==1.0\n"})
+    releases = {
+        "loss": [Release("2.0", "2020-01-01", ("maths>=2",))],
+        "maths": [Release("1.0", "2020-01-01"), Release("2.0", "2020-01-01")],
+    }
+    monkeypatch.delenv("UV_OFFLINE")
+    with package_index(releases) as address:
+        monkeypatch.setenv("UV_DEFAULT_INDEX", address)
+        made = make(tmp_path, pdf, source, base_image="me/base:1")
+    (note,) = [note for note in made.notes if note.startswith("requirements.lock is")]
+    assert "no versions fit together" in note
+    assert note.endswith("(`lmr-author env lock --relax` makes the smallest changes that help)")
+
+
 def test_given_values_win(tmp_path: Path, pdf: Path, source: Path) -> None:
     first = git(source, "rev-parse", "HEAD")
     commit(source, {"late.py": ""})
