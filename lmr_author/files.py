@@ -222,16 +222,6 @@ def sha256_file(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def size_text(count: int) -> str:
-    """A number of bytes for people, in decimal units: ``812 B``, ``3.1 kB``, ``120 MB``."""
-    amount = float(count)
-    for unit in ("B", "kB", "MB"):
-        if amount < 1000:
-            return f"{amount:.0f} {unit}" if unit == "B" or amount >= 100 else f"{amount:.1f} {unit}"
-        amount /= 1000
-    return f"{amount:.1f} GB"
-
-
 def is_lfs_pointer(path: Path) -> bool:
     """Whether a file is a Git LFS pointer in place of the data it stands for."""
     try:

@@ -18,6 +18,7 @@ from typing import IO
 
 from lmr_author.errors import LmrError
 from lmr_author.interrupts import HeldInterrupts
+from lmr_author.texts import printable
 
 KEPT_OUTPUT = 64 * 1024 * 1024
 """Bytes kept of each of stdout and stderr; what exceeds it is dropped."""
@@ -80,12 +81,6 @@ def run(
     finally:
         if process.returncode is None:
             _kill(process)
-
-
-def printable(text: str, limit: int = 500) -> str:
-    """Text of a foreign program or repository made fit for a terminal, a JSON file or a comment: one line."""
-    clean = " ".join("".join(char if char.isprintable() else " " for char in text).split())
-    return clean if len(clean) <= limit else clean[: limit - 1] + "…"
 
 
 def _wait(

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, NamedTuple, TypedDict
 from lmr_author.checks.lenient import readable
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
+from lmr_author.texts import listed
 
 Content = str | bytes | None | Callable[[], bytes]
 """What an example puts into a file."""
@@ -166,5 +167,4 @@ class TreeCheck(Check):
         names = [
             other.task + (f" #{other.implementation}" if other.implementation else "") for other in others
         ]
-        listed = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-        return replace(finding, message=f"{finding.message} {listed}")
+        return replace(finding, message=f"{finding.message} {listed(names, 5)}")

@@ -11,6 +11,7 @@ from lmr_author.checks.base import Check, Example, TreeCheck
 from lmr_author.checks.example_texts import FILES
 from lmr_author.checks.registry import ALL_CHECKS, by_code
 from lmr_author.errors import UsageError
+from lmr_author.texts import shortened
 
 GROUPS = {
     "0": "Metadata",
@@ -123,5 +124,5 @@ def _changed(before: str, after: str) -> str:
 
 
 def _cut(lines: list[str]) -> list[str]:
-    lines = [line if len(line) <= 110 else line[:109] + "…" for line in lines]
+    lines = [shortened(line, 110) for line in lines]
     return lines if len(lines) <= MAX_LINES else [*lines[: MAX_LINES - 1], "…"]

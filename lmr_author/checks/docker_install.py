@@ -15,6 +15,7 @@ from lmr_author.checks.installs import (
 from lmr_author.checks.pairing import pairs
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Severity
+from lmr_author.texts import listed
 
 INSTALL = "RUN pip install --no-cache-dir -r /tmp/requirements.lock"
 
@@ -136,20 +137,22 @@ class Pinned(DockerCheck):
             )
             (pinned if exact else loose).append(name)
             line = line or (0 if exact else item.line)
+        said = listed(list(dict.fromkeys(loose)), 6)
         if loose and not pinned:
             yield self.at(
                 view,
                 line,
-                f"nothing is pinned: {_listed(loose)}",
+                f"nothing is pinned: {said}",
                 "pin each of them, as name==version",
             )
         elif loose:
-            yield self.at(view, line, f"not pinned: {_listed(loose)}", "add ==version", Severity.NOTE)
-
-
-def _listed(names: list[str]) -> str:
-    unique = list(dict.fromkeys(names))
-    return ", ".join(unique[:6]) + (f" and {len(unique) - 6} more" if len(unique) > 6 else "")
+            yield self.at(
+                view,
+                line,
+                f"not pinned: {said}",
+                "add ==version",
+                Severity.NOTE,
+            )
 
 
 class NoDownloads(DockerCheck):

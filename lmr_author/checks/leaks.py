@@ -18,6 +18,7 @@ from lmr_author.leaks import Leak, Solution, is_generated
 from lmr_author.leaks import lines as text_lines
 from lmr_author.model import Finding, Implementation, Severity
 from lmr_author.source import Module
+from lmr_author.texts import counted
 
 WORRYING = 0.85
 """Similarity from which a look-alike is a warning; below it is a note."""
@@ -126,7 +127,7 @@ class CopyElsewhere(Check):
         )
         return self.finding(
             view,
-            what + (f"; {others} more place{'s' * (others > 1)} in this file" if others else ""),
+            what + (f"; {counted(others, 'more place')} in this file" if others else ""),
             _advice(leak, found),
             implementation=leak.solution.implementation,
             path=place(view, leak),
@@ -250,5 +251,5 @@ def _in_added_lines(item: Solution, goal: Module, added: set[str]) -> tuple[str,
     first = next(
         (n for n in numbers if any(line in text_lines.squeezed(goal.line_text(n)) for line in found)), 0
     )
-    count = f"{len(found)} line{'s' * (len(found) > 1)}"
+    count = counted(len(found), "line")
     return f"{count} of the solution of {item.qualname} stand in comments or texts", first, Severity.ERROR

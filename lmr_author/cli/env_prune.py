@@ -27,7 +27,7 @@ def env_prune(
     from lmr_author.cli import ask
     from lmr_author.cli.render import console, progress
     from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
-    from lmr_author.files import size_text
+    from lmr_author.texts import size_text
     from lmr_author.workflow import env_prune as workflow
 
     plan = workflow.plan(workflow.PruneOptions(older_than, everything))
@@ -52,8 +52,8 @@ def env_prune(
 
 def _show(plan: Plan) -> None:
     from lmr_author.cli.render import console
-    from lmr_author.files import size_text
     from lmr_author.sandbox.docker_prune import ago
+    from lmr_author.texts import size_text
 
     screen = console()
     if plan.engine is None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lmr_author.cli import ask
+from lmr_author.texts import shortened
 from lmr_author.workflow.new_task_draft import LABELS, Draft, forget, kept_in, problems
 
 if TYPE_CHECKING:
@@ -77,8 +78,7 @@ class AtTerminal:
 
 
 def _line(draft: Draft, field: str) -> str:
-    text = f"{LABELS[field]}: {getattr(draft, field) or 'not known'}"
-    return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
+    return shortened(f"{LABELS[field]}: {getattr(draft, field) or 'not known'}", WIDTH)
 
 
 def _changed(draft: Draft, field: str, question: str) -> Draft:

@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING
 
+from lmr_author.cli.render_text import escape
 from lmr_author.model import Severity
+from lmr_author.texts import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -53,8 +55,6 @@ class Progress:
     def __call__(self, message: str) -> None:
         """Say what is being done now."""
         if self._status is not None:
-            from rich.markup import escape
-
             self._status.update(escape(message.strip()[:120]))
 
     @contextmanager
@@ -88,18 +88,18 @@ def mask_result(result: MaskResult) -> None:
     """What ``mask`` did, and where the answer can still be read."""
     screen = console()
     for item in result.implementations:
-        screen.print(f"[green]masked[/] {_escape(str(item.target))} as implementation {item.index}")
+        screen.print(f"[green]masked[/] {escape(str(item.target))} as implementation {item.index}")
         screen.print(f"  golden       {item.golden_file}", markup=False)
         screen.print(f"  category     {item.category or NO_CATEGORY}", markup=False)
-        screen.print(f"  instruction  {_short(item.instruction)}", markup=False)
+        screen.print(f"  instruction  {printable(item.instruction, 90)}", markup=False)
         if item.retrieval_context:
             screen.print(f"  context      {', '.join(item.retrieval_context)}", markup=False)
     for along in result.also:
-        screen.print(f"[green]masked too[/] {_escape(along.node_id)}, like {_escape(along.target)}")
+        screen.print(f"[green]masked too[/] {escape(along.node_id)}, like {escape(along.target)}")
     _paths(result.cleaned.deleted, "  deleted      {}, which a run had made again")
     _paths(result.cleaned.moved, "  moved        {} to authoring/removed/")
     for remark in result.remarks:
-        screen.print(f"[yellow]note:[/] {_escape(remark)}")
+        screen.print(f"[yellow]note:[/] {escape(remark)}")
     for leak in result.leaks:
         mask_leak(leak)
 
@@ -109,8 +109,8 @@ def mask_leak(leak: OpenLeak) -> None:
     screen, found = console(), leak.finding
     style = "bold red" if found.severity is Severity.ERROR else "yellow"
     place = f"{found.path}:{found.pointer.removeprefix('L')}" if found.pointer else found.path
-    screen.print(f"[{style}]leak:[/] {_escape(place)}: {_escape(found.message)} [dim]{found.code}[/]")
-    screen.print(f"      [cyan]hint:[/] {_escape(found.hint)}")
+    screen.print(f"[{style}]leak:[/] {escape(place)}: {escape(found.message)} [dim]{found.code}[/]")
+    screen.print(f"      [cyan]hint:[/] {escape(found.hint)}")
 
 
 def mask_next(result: MaskResult) -> None:
@@ -127,9 +127,9 @@ def unmask_result(result: UnmaskResult) -> None:
 
     screen = console()
     for target in result.targets:
-        screen.print(f"[green]restored[/] {_escape(target)}")
+        screen.print(f"[green]restored[/] {escape(target)}")
     for name in result.also:
-        screen.print(f"[green]restored[/] {_escape(name)}, which was masked along")
+        screen.print(f"[green]restored[/] {escape(name)}, which was masked along")
     for name, target in result.still_alike:
         screen.print(f"  {name} stays masked: it is like {target}, too", markup=False)
     _paths(result.put_back, "  put back {}")
@@ -152,14 +152,3 @@ def _paths(names: Sequence[str], line: str) -> None:
             console().print(line.format(name), markup=False)
     if left_out:
         console().print(line.format(f"{len(left_out)} more caches"), markup=False)
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= 90 else line[:89] + "…"
-
-
-def _escape(text: str) -> str:
-    from rich.markup import escape
-
-    return escape(text)

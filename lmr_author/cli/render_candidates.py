@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from lmr_author.cli.render import console
+from lmr_author.cli.render_text import escape
 
 if TYPE_CHECKING:
     from lmr_author.evaluation.candidates.pool import Pace
@@ -66,7 +67,6 @@ def display() -> Iterator[Display]:
     if not screen.is_terminal:
         yield Display(None)
         return
-    from rich.markup import escape
 
     with screen.status("reading the predictions") as status:
         yield Display(lambda message: status.update(escape(message)))

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from lmr_author.cli.render import console
+from lmr_author.cli.render_text import escape
 
 if TYPE_CHECKING:
     from lmr_author.environment import BaseImage, Recipe
@@ -65,11 +66,11 @@ def locked(made: Written, *, relaxed: bool) -> None:
     if lock is None:
         return
     for change in lock.changes:
-        screen.print(f"[yellow]changed:[/] {_escape(change)}")
+        screen.print(f"[yellow]changed:[/] {escape(change)}")
     problems = made.detected.recipe.problems
     more = [f"and {len(problems) - SHOWN} more (lmr-author env detect)"] if len(problems) > SHOWN else []
     for each in (*problems[:SHOWN], *more, *lock.left_out, *lock.yanked):
-        screen.print(f"[yellow]note:[/] {_escape(each)}")
+        screen.print(f"[yellow]note:[/] {escape(each)}")
     relaxing = "" if relaxed else "; --relax takes versions with a wheel, where there are any"
     compiled = [f"compiled when installed: {', '.join(lock.compiled)}{relaxing}"] if lock.compiled else []
     for line in (*lock.told, *compiled):
@@ -94,9 +95,3 @@ def _file(made: Written) -> None:
     screen.print(f"{verb} {made.path}", markup=False)
     if made.kept:
         screen.print(f"  a copy of the {made.kept} before it is in authoring/removed/", markup=False)
-
-
-def _escape(text: str) -> str:
-    from rich.markup import escape
-
-    return escape(text)

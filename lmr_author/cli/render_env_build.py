@@ -7,7 +7,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from lmr_author.cli.render import console
+from lmr_author.cli.render_text import escape
 from lmr_author.sandbox.build_log import Step, read_step
+from lmr_author.texts import counted, printable
 
 if TYPE_CHECKING:
     from rich.status import Status
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from lmr_author.workflow.env_repair import Repair
 
 _LAST_LINES = 8
+_WIDTH = 110
+"""Columns of a line that the build says."""
 
 
 class BuildScreen:
@@ -37,9 +41,9 @@ class BuildScreen:
         """What is being done."""
         self._step = None
         if self._status is not None and not message.startswith("needs:"):
-            self._status.update(_escape(message[:160]))
+            self._status.update(escape(message[:160]))
         else:
-            console().print(_escape(message))
+            console().print(escape(message))
 
     def line(self, line: str) -> None:
         """A line of the build's log."""
@@ -48,9 +52,9 @@ class BuildScreen:
             self._step = step
         where = f"step {self._step.number}/{self._step.total}" if self._step else "building"
         if self._status is not None:
-            self._status.update(f"[bold]{where}[/] {_escape(_one_line(step.text if step else line))}")
+            self._status.update(f"[bold]{where}[/] {escape(printable(step.text if step else line, _WIDTH))}")
         elif step is not None:
-            console().print(f"{where}: {_escape(_one_line(step.text))}")
+            console().print(f"{where}: {escape(printable(step.text, _WIDTH))}")
 
     def repair(self, made: Repair) -> None:
         """A repair, as soon as it is made."""
@@ -61,12 +65,12 @@ def repair(made: Repair) -> None:
     """A repair with its difference; or that it was taken back."""
     screen = console()
     if made.undone:
-        screen.print(f"[yellow]undone[/] {_escape(str(made.change))}: it did not help")
+        screen.print(f"[yellow]undone[/] {escape(str(made.change))}: it did not help")
         return
-    screen.print(f"[yellow]repaired[/] {_escape(made.cause)}: {_escape(str(made.change))}")
+    screen.print(f"[yellow]repaired[/] {escape(made.cause)}: {escape(str(made.change))}")
     for line in made.diff.splitlines():
         style = {"+": "green", "-": "red"}.get(line[:1], "dim")
-        screen.print(f"  [{style}]{_escape(line)}[/]")
+        screen.print(f"  [{style}]{escape(line)}[/]")
 
 
 @contextmanager
@@ -92,14 +96,13 @@ def result(found: BuildResult, *, fixing: bool) -> None:
     made = [item for item in found.repairs if not item.undone]
     if made:
         screen.print(
-            f"changed {len(made)} thing{'s' * (len(made) > 1)}; the files as they were are in"
-            " authoring/removed/:"
+            f"changed {counted(len(made), 'thing')}; the files as they were are in authoring/removed/:"
         )
         for each in made:
-            screen.print(f"  {_escape(str(each.change))}")
+            screen.print(f"  {escape(str(each.change))}")
     if found.passed and found.instead:
         screen.print(
-            f"[cyan]hint:[/] give --base-image {_escape(found.instead)} to `record` and `evaluate`, too, or have it "
+            f"[cyan]hint:[/] give --base-image {escape(found.instead)} to `record` and `evaluate`, too, or have it "
             "in the Dockerfile: `lmr-author env dockerfile --base-image …`"
         )
     explanation = found.explanation
@@ -158,24 +161,24 @@ def _held(facts: dict[str, Any]) -> None:
 def _imported(item: Imported) -> None:
     screen = console(stderr=False)
     if item.ok:
-        screen.print(
-            f"[green]imports[/] {_escape(item.file)} as {_escape(item.module)} ({item.seconds:.1f} s)"
-        )
+        screen.print(f"[green]imports[/] {escape(item.file)} as {escape(item.module)} ({item.seconds:.1f} s)")
         return
-    screen.print(f"[bold red]cannot import[/] {_escape(item.file)}")
+    screen.print(f"[bold red]cannot import[/] {escape(item.file)}")
     for line in item.said[-_LAST_LINES:]:
-        screen.print(f"  [dim]{_escape(line)}[/]")
+        screen.print(f"  [dim]{escape(line)}[/]")
     _advice(item.explanation)
 
 
 def _broken(broken: Broken) -> None:
     screen = console(stderr=False)
     where = (
-        f"line {broken.line} of the Dockerfile: {_one_line(broken.step)}" if broken.line else "the Dockerfile"
+        f"line {broken.line} of the Dockerfile: {printable(broken.step, _WIDTH)}"
+        if broken.line
+        else "the Dockerfile"
     )
-    screen.print(f"[bold red]not built[/] at {_escape(where)}")
+    screen.print(f"[bold red]not built[/] at {escape(where)}")
     for line in broken.said[-_LAST_LINES:]:
-        screen.print(f"  [dim]{_escape(_one_line(line, 200))}[/]")
+        screen.print(f"  [dim]{escape(printable(line, 200))}[/]")
     _advice(broken.explanation)
 
 
@@ -184,16 +187,5 @@ def _advice(found: Explanation | None) -> None:
     if found is None:
         screen.print("  cause: not known; the whole log is authoring/logs/build.log")
         return
-    screen.print(f"  [bold]cause:[/] {_escape(found.cause)}")
-    screen.print(f"  [cyan]try:[/] {_escape(found.advice)}")
-
-
-def _one_line(text: str, width: int = 110) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= width else line[: width - 1] + "…"
-
-
-def _escape(text: str) -> str:
-    from rich.markup import escape
-
-    return escape(text)
+    screen.print(f"  [bold]cause:[/] {escape(found.cause)}")
+    screen.print(f"  [cyan]try:[/] {escape(found.advice)}")

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from lmr_author.cli.render_text import WIDE, coloured, columns, one_line, paint
+from lmr_author.texts import counted
 
 if TYPE_CHECKING:
     from lmr_author.model import Finding
@@ -50,9 +51,9 @@ class _Look:
         from lmr_author.validation.places import Places
 
         places = Places(task.directory)
-        counted = Counter(finding.severity.value for finding in task.findings)
+        numbers = Counter(finding.severity.value for finding in task.findings)
         counts = ", ".join(
-            _count(counted[word], word) for word in ("error", "warning", "note") if counted[word]
+            counted(numbers[word], word) for word in ("error", "warning", "note") if numbers[word]
         )
         yield self._paint("task", one_line(task.task)) + (self._paint("dim", f"  {counts}") if counts else "")
         path = None
@@ -130,7 +131,7 @@ class _Look:
         """Numbers, and what comes next."""
         summary = report.to_json()["summary"]
         tasks, clean = summary["tasks"], summary["clean"]
-        checked = f"{tasks} task{'s' * (tasks != 1)} checked"
+        checked = f"{counted(tasks, 'task')} checked"
         known = f" ({summary['accepted']} accepted with a reason)" if summary["accepted"] else ""
         if tasks > 1:
             yield from self._held(report)
@@ -139,7 +140,7 @@ class _Look:
             yield "next: lmr-author evaluate, which runs the tests"
             return
         counts = [
-            _count(summary[key], key.removesuffix("s"))
+            counted(summary[key], key.removesuffix("s"))
             for key in ("errors", "warnings", "notes")
             if summary[key]
         ]
@@ -182,17 +183,13 @@ class _Look:
         return paint(kind, text, self._colour)
 
 
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'s' * (number != 1)}"
-
-
 def _next_step(report: Report) -> str:
     """What an annotator does now."""
     if report.clean:
         return "lmr-author evaluate, which runs the tests; notes need no action"
     worst = min(finding.severity.value for finding in report.findings)  # "error" before "warning"
-    counted = Counter(finding.code for finding in report.findings if finding.severity.value == worst)
-    say = f"`lmr-author explain {counted.most_common(1)[0][0]}` says more"
+    codes = Counter(finding.code for finding in report.findings if finding.severity.value == worst)
+    say = f"`lmr-author explain {codes.most_common(1)[0][0]}` says more"
     fixable = sum(finding.fixable for finding in report.findings)
     if fixable:
         return f"`lmr-author validate --fix` repairs {fixable} of these, `--diff` shows how; {say}"

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from lmr_author.cli.render import console
+from lmr_author.cli.render_text import escape
+from lmr_author.texts import shortened
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,14 +32,14 @@ def record_result(result: RecordResult, varied: bool = False) -> None:
     made = sum(case.made for case in recording.cases)
     screen.print(
         f"[green]recorded[/] {len(recording.cases) - made} of {recording.calls} calls of "
-        f"{_escape(str(result.implementation.target))}{f', and {made} with made inputs' if made else ''}"
+        f"{escape(str(result.implementation.target))}{f', and {made} with made inputs' if made else ''}"
     )
     for case in recording.cases:
         _case(case, screen)
     for text in not_stored(recording.cases):
         _note(screen, text)
     for rejected in proof.rejected[:MOST]:
-        _note(screen, f"call {rejected.call.number} was rejected: {_short(rejected.reason, 200)}")
+        _note(screen, f"call {rejected.call.number} was rejected: {shortened(rejected.reason, 200)}")
     _uncovered(result, screen)
     tolerances(item for proven in proof.chosen for item in proven.wide)
     if all(case.outcome == "raised" for case in recording.cases):
@@ -50,7 +52,7 @@ def record_result(result: RecordResult, varied: bool = False) -> None:
         said = f": {result.error}" if result.error else ""
         _note(screen, f"the command itself ended with exit code {result.exit_code}{said}")
     for name in result.kept:
-        screen.print(f"  kept the old {_escape(name)} in authoring/removed/")
+        screen.print(f"  kept the old {escape(name)} in authoring/removed/")
     screen.print(f"  test {result.implementation.unit_test_file}", markup=False)
     screen.print("next: lmr-author validate && lmr-author evaluate", markup=False)
 
@@ -85,7 +87,7 @@ def _case(case: Case, screen: Console) -> None:
 
     values = ", ".join(f"{name}: {text}" for name, text in case.summary.items())
     origin = "inputs made" if case.made else f"call {case.call}"
-    screen.print(f"  {case.name}  {origin}, {megabytes(case.bytes)}, {_short(values)}", markup=False)
+    screen.print(f"  {case.name}  {origin}, {megabytes(case.bytes)}, {shortened(values, 110)}", markup=False)
 
 
 def not_stored(cases: Sequence[Case]) -> list[str]:
@@ -161,14 +163,4 @@ def _noticed(proof: Proof, screen: Console, varied: bool) -> None:
 
 
 def _note(screen: Console, text: str) -> None:
-    screen.print(f"[yellow]  note:[/] {_escape(text)}")
-
-
-def _escape(text: str) -> str:
-    from rich.markup import escape
-
-    return escape(text)
-
-
-def _short(text: str, width: int = 110) -> str:
-    return text if len(text) <= width else text[: width - 1] + "…"
+    screen.print(f"[yellow]  note:[/] {escape(text)}")

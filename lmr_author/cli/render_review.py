@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from lmr_author.cli.render import console
+from lmr_author.cli.render_text import escape
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,7 +57,6 @@ def turn(task: TaskDir, number: int, total: int) -> None:
 
 def results(found: Sequence[Reviewed], total: Agreement) -> None:
     """Where each task's review stands, what is disputed, and the agreement."""
-    from rich.markup import escape
 
     screen = console()
     for one in found:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lmr_author.cli.render import console
+from lmr_author.cli.render_text import escape
 from lmr_author.model import GateResult, GateStatus
 
 if TYPE_CHECKING:
@@ -58,16 +59,16 @@ class GateTable:
             return
         if self._title:
             # Not before: a task that cannot be evaluated at all has no table, only an error.
-            self._screen.print(f"[bold]{_escape(self._title)}[/]")
+            self._screen.print(f"[bold]{escape(self._title)}[/]")
             self._title = ""
         if gate.implementation is not None and gate.implementation != self._implementation:
             self._implementation = gate.implementation
             self._screen.print(f"  implementation {gate.implementation}")
         style, mark = MARKS[gate.status]
         seconds = f"[dim]{gate.seconds:5.1f} s[/]" if gate.seconds >= 0.05 else "       "
-        self._screen.print(f"  [{style}]{mark}[/] {gate.gate:<14} {seconds}  {_escape(gate.message)}")
+        self._screen.print(f"  [{style}]{mark}[/] {gate.gate:<14} {seconds}  {escape(gate.message)}")
         if gate.hint and gate.status is not GateStatus.PASSED:
-            self._screen.print(f"                            [cyan]hint:[/] {_escape(gate.hint)}")
+            self._screen.print(f"                            [cyan]hint:[/] {escape(gate.hint)}")
 
         self._survivors(gate.detail.get("survivors"))
 
@@ -77,7 +78,7 @@ class GateTable:
         for item in mutants[:SURVIVORS]:
             self._screen.print(
                 f"      [yellow]survivor {item['id']}[/] line {item['line']}, {item['operator']}"
-                + (f" [dim]({_escape(item['why'])})[/]" if item["why"] else "")
+                + (f" [dim]({escape(item['why'])})[/]" if item["why"] else "")
             )
             mutant_diff(item["diff"], self._screen)
         if len(mutants) > SURVIVORS:
@@ -92,16 +93,16 @@ class GateTable:
         if self._quiet:
             return
         if isinstance(result, Broken):
-            self._screen.print(f"[bold]{_escape(result.task.name)}[/]")
-            self._screen.print(f"  [bold red]not evaluated[/]: {_escape(result.error.message)}")
-            self._screen.print(f"  [cyan]hint:[/] {_escape(result.error.hint)}")
+            self._screen.print(f"[bold]{escape(result.task.name)}[/]")
+            self._screen.print(f"  [bold red]not evaluated[/]: {escape(result.error.message)}")
+            self._screen.print(f"  [cyan]hint:[/] {escape(result.error.hint)}")
             return
         held = sum(gate.status is GateStatus.PASSED for gate in result.gates)
         verdict = "[green]sound: every gate holds[/]" if result.passed else "[bold red]not proven[/]"
         kind = result.sandbox.get("kind", "?")
         self._screen.print(
             f"  {verdict} ({held} of {len(result.gates)} gates, {kind} sandbox, {result.seconds:.1f} s; "
-            f"{_escape(str(result.task.evaluation_path.relative_to(result.task.root)))})"
+            f"{escape(str(result.task.evaluation_path.relative_to(result.task.root)))})"
         )
         if result.counts:
             said = "both are kept, and" if result.passed else "for this state every gate held in"
@@ -114,7 +115,7 @@ def checklist_items(items: Iterable[Item]) -> None:
     for item in items:
         style = {"pass": "green", "fail": "bold red"}.get(item.answer, "yellow")
         more = item.evidence or item.comment
-        screen.print(f"  [{style}]{item.answer:<6}[/] {_escape(item.question)} {_escape(more)}")
+        screen.print(f"  [{style}]{item.answer:<6}[/] {escape(item.question)} {escape(more)}")
 
 
 def review_result(result: Review) -> None:
@@ -122,9 +123,9 @@ def review_result(result: Review) -> None:
     checklist_items(result.items)
     screen = console()
     if result.signed_off:
-        screen.print(f"[green]signed off[/]: {_escape(str(result.path))} (holds until the task changes)")
+        screen.print(f"[green]signed off[/]: {escape(str(result.path))} (holds until the task changes)")
     else:
-        screen.print(f"[bold red]not signed off[/]: stored in {_escape(str(result.path))}")
+        screen.print(f"[bold red]not signed off[/]: stored in {escape(str(result.path))}")
 
 
 def status_table(found: Sequence[Status], *, stderr: bool = False) -> None:
@@ -136,22 +137,16 @@ def status_table(found: Sequence[Status], *, stderr: bool = False) -> None:
         marks = " ".join(
             f"[green]✓ {step}[/]" if step in item.done else f"[dim]· {step}[/]" for step in STEPS
         )
-        screen.print(f"[bold]{_escape(item.task)}[/]")
+        screen.print(f"[bold]{escape(item.task)}[/]")
         screen.print(f"  {marks}")
         if item.note:
-            screen.print(f"  {_escape(item.note)}")
+            screen.print(f"  {escape(item.note)}")
         if item.signed_off_by:
-            screen.print(f"  signed off by {_escape(', '.join(item.signed_off_by))}")
+            screen.print(f"  signed off by {escape(', '.join(item.signed_off_by))}")
         if item.next:
             screen.print(f"  next: {item.next}", markup=False, soft_wrap=True)  # to be copied whole
 
 
 def exported(destination: Path, count: int) -> None:
     """A bundle was written."""
-    console().print(f"[green]exported[/] {_escape(str(destination))} ({count} files)")
-
-
-def _escape(text: str) -> str:
-    from rich.markup import escape
-
-    return escape(text)
+    console().print(f"[green]exported[/] {escape(str(destination))} ({count} files)")

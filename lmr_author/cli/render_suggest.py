@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from lmr_author.cli.render import console
+from lmr_author.texts import counted
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -69,12 +70,11 @@ def size(item: Suggestion) -> str:
 
 
 def _footer(found: Suggestions) -> str:
-    from lmr_author.suggesting.criterion import count
 
-    where = f"{count(found.files, 'file')} of {found.repository}/"
-    parts = [f"{count(found.functions, 'function')} in {where}"]
+    where = f"{counted(found.files, 'file')} of {found.repository}/"
+    parts = [f"{counted(found.functions, 'function')} in {where}"]
     parts.append(
-        f"{count(found.pages, 'page')} of the paper"
+        f"{counted(found.pages, 'page')} of the paper"
         if found.pages
         else "no text of the paper: judged without it"
     )

@@ -27,6 +27,13 @@ def one_line(text: str) -> str:
     )
 
 
+def escape(text: str) -> str:
+    """Text in which rich finds no markup of its own."""
+    from rich.markup import escape as escaped
+
+    return escaped(text)
+
+
 def columns() -> int:
     """How wide a report may be."""
     return max(40, min(WIDE, shutil.get_terminal_size((WIDE, 24)).columns)) if sys.stdout.isatty() else WIDE

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lmr_author.cli.render import console
+from lmr_author.cli.render_text import escape
 
 if TYPE_CHECKING:
     from lmr_author.workflow.vet import Vetting
@@ -15,7 +16,6 @@ _STYLES = {"accepted": "green", "rejected": "bold red", "open": "yellow"}
 
 def sources(vetting: Vetting) -> None:
     """What is vetted, and which sources gave no evidence."""
-    from rich.markup import escape
 
     screen = console()
     screen.print(f"[bold]{escape(vetting.paper)}[/]  {escape(vetting.repository or 'no repository')}")
@@ -46,7 +46,6 @@ def _hanging(line: str) -> None:
 
 def questions(vetting: Vetting) -> None:
     """Every question with its evidence and its answer."""
-    from rich.markup import escape
 
     from lmr_author.vetting.questions import QUESTIONS, Answer
 
@@ -60,7 +59,6 @@ def questions(vetting: Vetting) -> None:
 
 def verdict(vetting: Vetting, place: Path, *, of_task: bool) -> None:
     """What it comes to, why, and what comes next."""
-    from rich.markup import escape
 
     screen, result = console(), vetting.verdict
     screen.print(f"\n[{_STYLES[result.status]}]{result.status}[/] (stored in {escape(str(place))})")

@@ -13,6 +13,7 @@ import typer
 from lmr_author.cli.common import default_tasks, print_json
 from lmr_author.errors import UsageError
 from lmr_author.model import Severity
+from lmr_author.texts import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -160,7 +161,7 @@ def _print_diff(plans: Sequence[Plan]) -> None:
     render_plans(plans)
     count = sum(len(one.changes) for one in plans)
     if count:
-        said = f"{count} change{'s' * (count != 1)} to {len(plans)} task{'s' * (len(plans) != 1)}"
+        said = f"{counted(count, 'change')} to {counted(len(plans), 'task')}"
         print(f"next: `lmr-author validate --fix` makes {said}; a copy of each is kept", file=sys.stderr)
     else:
         print("nothing can be repaired automatically; run it without --diff", file=sys.stderr)

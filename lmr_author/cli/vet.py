@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lmr_author.cli.common import Format, FormatOption, NoInputOption, TaskOption, can_ask, print_json
+from lmr_author.texts import shortened
 
 if TYPE_CHECKING:
     from lmr_author.vetting.questions import Answer
@@ -176,7 +177,7 @@ def _ask(vetting: Vetting, save: Callable[[Vetting], None]) -> Vetting:
 def _line(vetting: Vetting, name: str) -> str:
     answer = vetting.answers[name]
     text = f"{name}: {answer.answer}" + (f", {answer.justification}" if answer.justification else "")
-    return text if len(text) <= WIDTH else f"{text[: WIDTH - 1]}…"
+    return shortened(text, WIDTH)
 
 
 def _one(vetting: Vetting, name: str) -> Answer:

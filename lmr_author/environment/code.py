@@ -17,7 +17,7 @@ from lmr_author.environment.imports import Import, imports_in
 from lmr_author.environment.recipe import Download, Fact
 from lmr_author.environment.requirements import MAX_BYTES, read_text
 from lmr_author.errors import LmrError
-from lmr_author.processes import printable
+from lmr_author.texts import printable
 
 MAX_FILES = 5000
 MAX_NOTEBOOK = 32 * 1024 * 1024

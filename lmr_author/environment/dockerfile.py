@@ -14,7 +14,7 @@ from lmr_author.environment.stamp import stamped
 from lmr_author.environment.system import known_name
 from lmr_author.errors import LmrError
 from lmr_author.model import TORCH_FAMILY
-from lmr_author.processes import printable
+from lmr_author.texts import printable
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from lmr_author.environment.recipe import Download
-from lmr_author.processes import printable
 from lmr_author.source import is_main_guard, parameters
+from lmr_author.texts import printable
 
 
 @dataclass(frozen=True)

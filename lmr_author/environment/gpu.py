@@ -11,8 +11,8 @@ from lmr_author import files
 from lmr_author.environment.recipe import Fact
 from lmr_author.environment.requirements import read_text
 from lmr_author.errors import LmrError
-from lmr_author.processes import printable
 from lmr_author.source import is_main_guard
+from lmr_author.texts import printable
 
 _GUARD = re.compile(r"cuda|gpu|device", re.I)
 COMPILES = "compiles CUDA code when run (torch.utils.cpp_extension)"

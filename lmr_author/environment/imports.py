@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 from packaging.utils import canonicalize_name
 
 from lmr_author.environment.recipe import Declared, Unused
-from lmr_author.processes import printable
 from lmr_author.source import is_main_guard
+from lmr_author.texts import printable
 
 if TYPE_CHECKING:
     from lmr_author.environment.code import Code, SourceFile

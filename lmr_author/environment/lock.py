@@ -29,7 +29,7 @@ from lmr_author.environment.stamp import stamped
 from lmr_author.environment.wheels import is_compiled, nearest, not_before
 from lmr_author.errors import LmrError
 from lmr_author.model import TORCH_FAMILY
-from lmr_author.processes import printable
+from lmr_author.texts import printable
 
 __all__ = ["Lock", "Progress", "lock"]
 

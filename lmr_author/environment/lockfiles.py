@@ -11,7 +11,7 @@ from lmr_author import files
 from lmr_author.environment.manifests import Line, make
 from lmr_author.environment.recipe import Manifest
 from lmr_author.errors import LmrError
-from lmr_author.processes import printable
+from lmr_author.texts import printable
 
 MAX_BYTES = 32 * 1024 * 1024
 """Lock files are long: that of a large project with all its hashes has a few megabytes."""

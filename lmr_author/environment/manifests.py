@@ -20,7 +20,7 @@ from lmr_author.environment.poetry import as_requirements, as_specifier
 from lmr_author.environment.recipe import Declared, Manifest, Unused
 from lmr_author.environment.requirements import normal_path, own_or_unused, read_requirements, read_text
 from lmr_author.errors import LmrError
-from lmr_author.processes import printable
+from lmr_author.texts import printable
 
 Line = tuple[str, str]
 """A requirement as written, and its origin."""

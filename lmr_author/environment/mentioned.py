@@ -13,7 +13,7 @@ from lmr_author.environment.manifests import Line, make
 from lmr_author.environment.recipe import Fact, Manifest
 from lmr_author.environment.requirements import read_text
 from lmr_author.errors import LmrError
-from lmr_author.processes import printable
+from lmr_author.texts import printable
 
 _SECTION = re.compile(
     r"require|install|depend|environment|set-?\s?up|prerequi|getting started|quick\s?start|usage|how to (run|use)"

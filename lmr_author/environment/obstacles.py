@@ -15,7 +15,7 @@ from lmr_author.environment.locked import Conflict, Lock, unpinned
 from lmr_author.environment.recipe import BUILT_WITH_TORCH, Declared, is_exact
 from lmr_author.environment.resolver import Attempt
 from lmr_author.environment.wheels import NO_WHEEL
-from lmr_author.processes import printable
+from lmr_author.texts import printable
 
 
 @dataclass(frozen=True)

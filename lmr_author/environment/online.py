@@ -14,7 +14,7 @@ from lmr_author.environment.base_images import BaseImage
 from lmr_author.environment.recipe import Declared, Fact, Recipe
 from lmr_author.environment.resolver import Attempt, compile_once
 from lmr_author.errors import LmrError
-from lmr_author.processes import printable
+from lmr_author.texts import printable
 
 _REASONS = (
     (r"Because ([\w.-]+) was not found in the package registry", "is not on the package index"),

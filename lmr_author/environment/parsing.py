@@ -8,7 +8,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from lmr_author.environment.recipe import Declared, Unused
-from lmr_author.processes import printable
+from lmr_author.texts import printable
 
 
 def parse_requirement(text: str, origin: str) -> Declared | Unused:
@@ -20,7 +20,7 @@ def parse_requirement(text: str, origin: str) -> Declared | Unused:
     name = canonicalize_name(requirement.name)
     if requirement.url:
         kind = _address_kind(requirement.url)
-        return Unused(_short(text), origin, kind, f"{name} comes from {_PLACES[kind]}", name)
+        return Unused(printable(text, 120), origin, kind, f"{name} comes from {_PLACES[kind]}", name)
     return Declared(name, str(requirement), origin)
 
 
@@ -34,9 +34,9 @@ def _no_requirement(text: str, origin: str) -> Unused:
     egg = word.partition("#egg=")[2].partition("&")[0].partition("[")[0]
     name = canonicalize_name(egg or (_wheel_name(word) if kind != "path" else ""))
     if kind == "path" and "/" not in word and not word.startswith(".") and not word.endswith((".whl", ".gz")):
-        return Unused(_short(text), origin, "unreadable", "no requirement by name and version")
+        return Unused(printable(text, 120), origin, "unreadable", "no requirement by name and version")
     what = f"{name} comes" if name else "it comes"
-    return Unused(_short(text), origin, kind, f"{what} from {_PLACES[kind]}", name)
+    return Unused(printable(text, 120), origin, kind, f"{what} from {_PLACES[kind]}", name)
 
 
 def _address_kind(address: str) -> str:
@@ -62,7 +62,3 @@ def wheel_version(unused: Unused) -> Declared | None:
         return None
     made = parse_requirement(f"{match[1].replace('_', '-')}=={match[2]}", unused.origin)
     return made if isinstance(made, Declared) else None
-
-
-def _short(text: str) -> str:
-    return printable(text, 120)

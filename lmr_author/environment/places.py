@@ -11,7 +11,7 @@ from lmr_author import files
 from lmr_author.environment import lockfiles, manifests, mentioned, setup_py
 from lmr_author.environment.recipe import Manifest
 from lmr_author.environment.requirements import normal_path, read_requirements
-from lmr_author.processes import printable
+from lmr_author.texts import listed, printable
 
 _REQUIREMENTS = re.compile(r"^(pip[-_]?)?(requirements?|reqs?)([-_.].*)?\.(txt|in)$", re.I)
 _NOT_FOR_RUNNING = re.compile(
@@ -134,6 +134,4 @@ def deeper(repo: Path) -> list[str]:
 
 def some(names: Iterable[str], limit: int = 5) -> str:
     """The first of some names, and how many more there are."""
-    listed = [printable(name) for name in names]
-    more = f" and {len(listed) - limit} more" if len(listed) > limit else ""
-    return ", ".join(listed[:limit]) + more
+    return listed([printable(name) for name in names], limit)

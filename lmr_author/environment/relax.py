@@ -12,6 +12,7 @@ from lmr_author.environment.locked import Conflict, Lock
 from lmr_author.environment.looser import Looser, changed, continued, loosened, size
 from lmr_author.environment.recipe import Declared, Recipe, is_exact
 from lmr_author.environment.resolver import NO_DATES, Attempt
+from lmr_author.texts import counted
 
 LATER = (30, 90, 180, 365, 730)
 """Days after the commit at which versions are looked for."""
@@ -94,7 +95,7 @@ class Search:
         new = [change for change in changes if change not in self.changes]
         others = len(changes) - len(new)
         words = "; ".join(map(str, new)) or "fewer changes"
-        beside = f", beside {others} other change{'s' * (others > 1)}" if others else ""
+        beside = f", beside {counted(others, 'other change')}" if others else ""
         made = self.made(changed(self.recipe, changes), tuple(map(str, changes)), f"{words}{beside}", after)
         if made is not None:
             self._known[frozenset(changes)] = made

@@ -7,7 +7,7 @@ from typing import Any
 
 from lmr_author.environment.base_images import BaseImage
 from lmr_author.environment.recipe import Declared, Fact, Recipe
-from lmr_author.processes import printable
+from lmr_author.texts import printable
 
 FORMAT = "lmr-recipe/1"
 

@@ -12,7 +12,7 @@ from lmr_author import files
 from lmr_author.environment.parsing import parse_requirement
 from lmr_author.environment.recipe import Declared, Manifest, Unused
 from lmr_author.errors import LmrError
-from lmr_author.processes import printable
+from lmr_author.texts import printable
 
 MAX_BYTES = 1024 * 1024
 _BOMS = (

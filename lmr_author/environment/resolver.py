@@ -18,7 +18,7 @@ from lmr_author.environment.python_days import builds_from
 from lmr_author.environment.recipe import BACKPORTS, Declared, Recipe
 from lmr_author.errors import LmrError
 from lmr_author.model import TORCH_FAMILY
-from lmr_author.processes import printable
+from lmr_author.texts import printable
 
 TORCH_NEEDS = frozenset(
     {"typing-extensions", "filelock", "sympy", "mpmath", "networkx", "jinja2", "markupsafe"}

@@ -12,6 +12,7 @@ from typing import Any
 from lmr_author import files, processes
 from lmr_author.environment.lock_lines import requirements
 from lmr_author.errors import LmrError
+from lmr_author.texts import size_text
 
 _GB = 1000**3
 UNPACKED = 4
@@ -51,23 +52,23 @@ class Room:
 
     def __str__(self) -> str:
         base = (
-            f"the base image has to be fetched (about {files.size_text(self.base_bytes)})"
+            f"the base image has to be fetched (about {size_text(self.base_bytes)})"
             if self.base_bytes
             else "the base image is here"
         )
         about = "about " if self.guessed else ""
-        free = f"{files.size_text(self.free)} free" if self.free is not None else "free space unknown"
+        free = f"{size_text(self.free)} free" if self.free is not None else "free space unknown"
         return (
-            f"{base}; {self.count} packages, {about}{files.size_text(self.packages)}; repository"
-            f" {files.size_text(self.repository)}; in all about {files.size_text(self.needed)}, {free}"
+            f"{base}; {self.count} packages, {about}{size_text(self.packages)}; repository"
+            f" {size_text(self.repository)}; in all about {size_text(self.needed)}, {free}"
         )
 
     def require(self) -> None:
         """Raise LmrError when there is certainly not enough."""
         if self.free is not None and self.needed + _SPARE > self.free:
             raise LmrError(
-                f"not enough disk space for the image: it needs about {files.size_text(self.needed + _SPARE)}, "
-                f"{files.size_text(self.free)} are free",
+                f"not enough disk space for the image: it needs about {size_text(self.needed + _SPARE)}, "
+                f"{size_text(self.free)} are free",
                 "free some with `lmr-author env prune --all`, see what else uses it with `docker system df`,"
                 " or pass --no-disk-check if you know better",
             )

@@ -18,7 +18,7 @@ from lmr_author.environment.manifests import Line, make
 from lmr_author.environment.recipe import Manifest
 from lmr_author.environment.requirements import read_requirements, read_text
 from lmr_author.errors import LmrError
-from lmr_author.processes import printable
+from lmr_author.texts import printable
 
 _REQUIREMENTS = re.compile(r"^[\w./-]*req[\w.-]*\.(txt|in)$", re.I)
 _DEPTH = 20

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 
 from lmr_author.environment.recipe import Declared, Fact, SystemPackage, Unused
-from lmr_author.processes import printable
+from lmr_author.texts import printable
 
 _COMPILER = ("build-essential", "{} is compiled when it is installed")
 _GL = (("libgl1", "{} loads libGL.so.1"), ("libglib2.0-0", "{} loads libglib-2.0.so.0"))

@@ -13,7 +13,7 @@ from typing import Any
 
 from lmr_author import processes
 from lmr_author.errors import LmrError
-from lmr_author.processes import printable
+from lmr_author.texts import printable
 
 SECONDS = 180
 MEMORY_BYTES = 4 * 1024**3

@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 from lmr_author import files
 from lmr_author.errors import LmrError
-from lmr_author.processes import printable
+from lmr_author.texts import printable
 
 MAX_BYTES = 200 * 1024 * 1024
 """A paper larger than this is refused."""

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from lmr_author import files
 from lmr_author.errors import LmrError
-from lmr_author.processes import printable
 from lmr_author.repo import lfs, licences, tree
 from lmr_author.repo.address import Address
 from lmr_author.repo.git import Git, Progress
 from lmr_author.repo.tree import Removed
+from lmr_author.texts import printable
 
 LOCAL_UPLOAD = (
     "env GIT_NO_LAZY_FETCH=1 GIT_ALLOW_PROTOCOL=none git -c uploadpack.allowAnySHA1InWant=true upload-pack"

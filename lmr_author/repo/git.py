@@ -11,8 +11,8 @@ from pathlib import Path
 
 from lmr_author import processes
 from lmr_author.errors import LmrError
-from lmr_author.processes import printable
 from lmr_author.repo.address import SCHEMES
+from lmr_author.texts import printable
 
 Progress = Callable[[str], None]
 

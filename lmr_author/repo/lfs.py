@@ -6,8 +6,8 @@ from pathlib import Path
 
 from lmr_author import files
 from lmr_author.errors import LmrError
-from lmr_author.processes import printable
 from lmr_author.repo.git import Git
+from lmr_author.texts import printable
 
 
 def pointers(folder: Path) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lmr_author import files
-from lmr_author.processes import printable
+from lmr_author.texts import printable
 
 _LEFT_OUT = files.CACHE_FOLDERS | {".ipynb_checkpoints", ".nox", "__MACOSX"}
 CACHE_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})

@@ -14,9 +14,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from lmr_author import __version__, files, resources
+from lmr_author import __version__, resources
 from lmr_author.reporting import code
 from lmr_author.reporting.model import DatasetPage, TaskPage
+from lmr_author.texts import size_text
 
 _ADDRESS = re.compile(r"^https?://[^\s<>\"'`]+$", re.I)
 
@@ -42,7 +43,7 @@ def _render(template: str, page: TaskPage | DatasetPage) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "size": files.size_text,
+        "size": size_text,
         "percent": percent,
         "address": address,
         "highlight": code.highlight,

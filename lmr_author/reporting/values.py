@@ -16,6 +16,7 @@ from lmr_author.probe.buffers import BadDocument
 from lmr_author.probe.document import Document
 from lmr_author.probe.storage import load
 from lmr_author.probe.wording import describe
+from lmr_author.texts import shortened
 
 MOST_ROWS = 120
 """Values shown of one document."""
@@ -81,7 +82,9 @@ def _row(document: Document, path: str, node: Any) -> ValueRow | None:
     if leaves.dtype_of(node):
         return _numbers(document, path, node)
     if not isinstance(node, dict):
-        return ValueRow(path, type(node).__name__ if node is not None else "None", first=_short(repr(node)))
+        return ValueRow(
+            path, type(node).__name__ if node is not None else "None", first=shortened(repr(node), LONGEST)
+        )
     tag = str(node["$"])
     if tag in _CONTAINERS:
         return ValueRow(path or "(all)", tag, first=f"{len(node['v'])} items") if not node["v"] else None
@@ -90,7 +93,7 @@ def _row(document: Document, path: str, node: Any) -> ValueRow | None:
     if tag == "ref":
         return ValueRow(path, "same object", first="as one above")
     if tag == "int":
-        return ValueRow(path, "int", first=_short(str(int(node["hex"], 16))))
+        return ValueRow(path, "int", first=shortened(str(int(node["hex"], 16)), LONGEST))
     return ValueRow(path, describe(node).removeprefix("a "))
 
 
@@ -131,13 +134,9 @@ def _range(values: Sequence[Any]) -> str:
 
 def _number(value: Any) -> str:
     if isinstance(value, bytes):
-        return _short(repr(value.rstrip(b"\0")))
+        return shortened(repr(value.rstrip(b"\0")), LONGEST)
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def _listed(first: list[str], total: int) -> str:
     return ", ".join(first) + (", …" if total > len(first) else "")
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from lmr_author import files
 from lmr_author.errors import SandboxBuildError, SandboxError
-from lmr_author.processes import printable
 from lmr_author.sandbox.base import OnLine
 from lmr_author.sandbox.build_log import BuildLog, Labelled, labelled, named_base, rebased
 from lmr_author.sandbox.docker_engine import GONE_HINT, IMAGE_LABEL
+from lmr_author.texts import printable
 
 if TYPE_CHECKING:
     from docker import DockerClient

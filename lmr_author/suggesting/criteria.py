@@ -10,8 +10,9 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from lmr_author.suggesting.criterion import Case, Criterion, Judgement, count, pages
+from lmr_author.suggesting.criterion import Case, Criterion, Judgement, pages
 from lmr_author.suggesting.recordable import Recordable
+from lmr_author.texts import counted, listed
 
 WEIGHTS = {
     "described": 1.0,
@@ -60,7 +61,7 @@ class Size(Criterion):
     def judge(self, case: Case) -> Judgement:
         """Grows up to five statements, falls beyond 45."""
         entry = case.entry
-        said = f"{count(entry.statements, 'statement')}, {count(entry.branches, 'branch', 'branches')}"
+        said = f"{counted(entry.statements, 'statement')}, {counted(entry.branches, 'branch', 'branches')}"
         if entry.statements < self.TOO_SMALL:
             value = (0.02, 0.08, 0.25, 0.5)[entry.statements]
             return self.says(value, f"{said}: next to nothing to implement", "trivial")
@@ -144,8 +145,8 @@ class Called(Criterion):
         times = sum(number for _, number in callers)
         own = [item for item in callers if not is_test(item[0])]
         if not own:
-            return self.says(0.9, f"called {count(times, 'time')}, by tests only: {_places(callers)}")
-        return self.says(1.0, f"called {count(times, 'time')} by name: {_places(own)}")
+            return self.says(0.9, f"called {counted(times, 'time')}, by tests only: {_places(callers)}")
+        return self.says(1.0, f"called {counted(times, 'time')} by name: {_places(own)}")
 
 
 class Runs(Criterion):
@@ -174,7 +175,7 @@ class Unique(Criterion):
         return self.says(
             max(0.3, 0.7 - 0.02 * len(case.copies)),
             f"{first.share:.0%} of it stands in {first.entry.node_id}{more}: mask those too",
-            f"{count(len(case.copies), 'near copy', 'near copies')}",
+            f"{counted(len(case.copies), 'near copy', 'near copies')}",
         )
 
 
@@ -198,4 +199,4 @@ def is_test(path: str) -> bool:
 
 def _places(callers: Sequence[tuple[str, int]]) -> str:
     names = [path for path, _ in sorted(callers, key=lambda item: (-item[1], item[0]))]
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return listed(names, 3)

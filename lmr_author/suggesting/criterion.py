@@ -64,8 +64,3 @@ def pages(numbers: Sequence[int]) -> str:
     """``p. 4`` or ``p. 4, 5, 7 …``."""
     listed = ", ".join(map(str, sorted(numbers[:3])))
     return f"p. {listed}{' …' if len(numbers) > 3 else ''}"
-
-
-def count(number: int, one: str, many: str = "") -> str:
-    """A number with its noun."""
-    return f"{number} {one if number == 1 else many or one + 's'}"

@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 
 from lmr_author import files
-from lmr_author.processes import printable
+from lmr_author.texts import counted, printable, size_text
 from lmr_author.vetting.questions import YEARS, licence_stop, named_venues
 
 Evidence = dict[str, list[str]]
@@ -71,8 +71,7 @@ def from_clone(clone: CloneFacts) -> Evidence:
     found = list(files.walk(folder))
     sources = [path for path in found if path.suffix == ".py"]
     tests = sum(path.name.startswith("test_") or path.name.endswith("_test.py") for path in sources)
-    commits = f"{clone.commits} commit{'s' * (clone.commits != 1)}"
-    activity = [f"{commits} up to the pinned one ({clone.commit_date.date()})"]
+    activity = [f"{counted(clone.commits, 'commit')} up to the pinned one ({clone.commit_date.date()})"]
     if clone.last_date is not None:
         activity.append(f"last commit on {clone.branch or 'its branch'}: {clone.last_date.date()}")
     if clone.requirements is not None:
@@ -143,7 +142,7 @@ def _languages(found: Sequence[Path]) -> str:
     shares = (
         ", ".join(f"{name} {size / code:.0%}" for name, size in sizes.most_common(3)) if code else "no code"
     )
-    return f"{len(found)} files, {files.size_text(total)}; {shares}"
+    return f"{len(found)} files, {size_text(total)}; {shares}"
 
 
 def _licence(clone: CloneFacts) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from lmr_author.processes import printable
+from lmr_author.texts import printable
 from lmr_author.vetting.evidence import Evidence
 from lmr_author.vetting.web import SECONDS, Reply, Unavailable, get
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from lmr_author.processes import printable
+from lmr_author.texts import printable
 
 SECONDS = 15.0
 """An answer may take this long in all."""

@@ -13,7 +13,7 @@ from lmr_author import __version__, files, resources
 from lmr_author.environment import BaseImage, Declared, Lock, Recipe, base_json
 from lmr_author.errors import LmrError
 from lmr_author.model import TaskInfo
-from lmr_author.processes import printable
+from lmr_author.texts import printable
 from lmr_author.vetting import evidence
 from lmr_author.vetting.questions import licence_stop
 from lmr_author.workflow import vet

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from statistics import median
 
-from lmr_author import files
 from lmr_author.checks.info_category import canonical_category
 from lmr_author.errors import LmrError
 from lmr_author.model import CATEGORIES, Severity, TaskInfo
 from lmr_author.reporting.model import DatasetPage, TaskRow
 from lmr_author.reporting.page import percent
 from lmr_author.taskdir import TaskDir
+from lmr_author.texts import size_text
 from lmr_author.validation.report import TaskReport
 from lmr_author.workflow.checking import checked
 from lmr_author.workflow.evaluation_records import load_evaluation
@@ -112,5 +112,5 @@ def _facts(rows: Sequence[TaskRow]) -> tuple[tuple[str, str], ...]:
         ("tasks with open findings", str(sum(bool(row.errors or row.warnings) for row in rows))),
         ("mutants killed, median", percent(median(strengths) if strengths else None)),
         ("agreement, median", percent(median(agreements) if agreements else None)),
-        ("in all", files.size_text(sum(row.bytes for row in rows))),
+        ("in all", size_text(sum(row.bytes for row in rows))),
     )

@@ -8,8 +8,8 @@ from typing import Any
 
 from lmr_author import files
 from lmr_author.errors import LmrError, UsageError
-from lmr_author.processes import printable
 from lmr_author.taskdir import TaskDir
+from lmr_author.texts import printable
 from lmr_author.vetting import evidence
 from lmr_author.vetting.questions import QUESTIONS, Answer, read_answer
 from lmr_author.workflow.answer_files import read_object

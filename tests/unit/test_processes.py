@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from lmr_author.errors import LmrError
-from lmr_author.processes import printable, run
+from lmr_author.processes import run
 
 PYTHON = sys.executable
 
@@ -57,14 +55,6 @@ def test_children_left_behind_go_too(tmp_path: Path) -> None:
 def test_a_missing_program_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(LmrError, match="no-such-program is not installed"):
         run(["no-such-program"], cwd=tmp_path, seconds=1)
-
-
-@given(st.text(), st.integers(5, 50))
-def test_printable_text_is_one_line_that_can_be_stored(text: str, limit: int) -> None:
-    clean = printable(text, limit)
-    assert clean.isprintable()
-    assert len(clean) <= limit
-    clean.encode("utf-8")
 
 
 def _running(wanted: str) -> bool:

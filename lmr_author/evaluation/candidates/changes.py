@@ -10,6 +10,7 @@ from pathlib import Path
 from lmr_author import files, processes
 from lmr_author.errors import LmrError, UnsafePathError
 from lmr_author.evaluation.candidates.answer import Invalid
+from lmr_author.texts import printable
 
 MAX_FILE = 8 * 2**20
 """Bytes of a changed file that are taken; a larger one is no source."""
@@ -72,7 +73,7 @@ def _apply(patch: str, strip: int, paths: set[str], repository: Path, folder: Pa
         )
         if done.exit_code == 0:
             return ""
-        said = said or processes.printable(done.stderr.removeprefix("error: "), 200)
+        said = said or printable(done.stderr.removeprefix("error: "), 200)
     return said or "git apply failed"
 
 
