@@ -64,7 +64,6 @@ class Commands:
         lines: requirements, as written.
         unused: addresses, paths and options.
         requirements: files given with ``-r`` or to ``conda env create -f``.
-        constraints: files given with ``-c``.
         pythons: specifiers of the Python version that conda is told to install.
         apt: packages of the operating system.
     """

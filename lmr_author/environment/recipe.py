@@ -203,11 +203,6 @@ class Manifest:
     includes: tuple[str, ...] = ()
     apt: tuple[Fact, ...] = ()
 
-    @property
-    def remarks(self) -> list[str]:
-        """Everything that was not used or not understood, as lines for a person."""
-        return [*self.problems, *map(str, self.unused)]
-
 
 def applies(declared: Declared) -> bool:
     """Whether a requirement's marker holds on Linux x86-64; markers on the Python version are left open."""

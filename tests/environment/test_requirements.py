@@ -18,7 +18,7 @@ def read(root: Path, text: str | bytes, name: str = "requirements.txt") -> tuple
     """(requirements with origin, problems) of a file."""
     (root / name).write_bytes(text if isinstance(text, bytes) else text.encode())
     manifest = read_requirements(root, name)
-    return [str(item) for item in manifest.declared], list(manifest.remarks)
+    return [str(item) for item in manifest.declared], [*manifest.problems, *map(str, manifest.unused)]
 
 
 def test_comments_options_markers_and_continuations(tmp_path: Path) -> None:
