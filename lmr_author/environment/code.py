@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +15,7 @@ from lmr_author.environment.imports import Import, imports_in
 from lmr_author.environment.recipe import Download, Fact
 from lmr_author.environment.requirements import MAX_BYTES, read_text
 from lmr_author.errors import LmrError
+from lmr_author.source import parse
 from lmr_author.texts import printable
 
 MAX_FILES = 5000
@@ -95,13 +94,6 @@ def _read(path: Path, relative: str) -> SourceFile:
     return SourceFile(
         relative, tuple(imports_in(tree)), tuple(downloads_in(tree, shown)), tuple(gpu.uses_in(tree, shown))
     )
-
-
-def parse(text: str) -> ast.Module:
-    """Parse foreign code: its invalid escapes are not our reader's business."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return ast.parse(text)
 
 
 def _notebook(text: str) -> Iterator[Import]:

@@ -18,6 +18,7 @@ from lmr_author.environment.manifests import Line, make
 from lmr_author.environment.recipe import Manifest
 from lmr_author.environment.requirements import read_requirements, read_text
 from lmr_author.errors import LmrError
+from lmr_author.source import parse
 from lmr_author.texts import printable
 
 _REQUIREMENTS = re.compile(r"^[\w./-]*req[\w.-]*\.(txt|in)$", re.I)
@@ -43,7 +44,7 @@ class _Values:
 def read_setup_py(root: Path, path: str) -> Manifest:
     """``install_requires``, ``python_requires``, ``name`` and extras of the ``setup`` call; not executed."""
     try:
-        tree = ast.parse(read_text(files.inside(root, path)))
+        tree = parse(read_text(files.inside(root, path)))
     except (LmrError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return Manifest(path, problems=(f"{path}: cannot be read ({printable(str(error), 100)})",))
     reader = _Reader(tree)

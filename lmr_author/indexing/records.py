@@ -15,7 +15,6 @@ import json
 import os
 import stat
 import tokenize
-import warnings
 from collections import Counter
 from collections.abc import Sequence
 from itertools import filterfalse
@@ -24,6 +23,7 @@ from typing import Any
 from lmr_author.indexing.statements import BRANCHES, Found, definitions
 from lmr_author.indexing.words import Text, calls, comments, no_words
 from lmr_author.source.targets import is_generator
+from lmr_author.source.tree import parse
 
 FORMAT = 1
 """Number of the rows' format and meaning: raise it with every change in what this package reads."""
@@ -88,9 +88,7 @@ def record(data: bytes, words: bool = True) -> bytes:
 
 
 def _record(data: bytes, words: bool) -> dict[str, Any]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        tree = ast.parse(data)
+    tree = parse(data)
     found = definitions(tree)
     text = Text(_decoded(data)) if words or b"yield" in data else None
     rows = _rows(found, text if b"yield" in data else None)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import sys
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+
+from lmr_author import source
 
 MAX_BYTES = 2 * 1024 * 1024
 """Larger files are data; nothing is looked for in them."""
@@ -171,9 +172,7 @@ class Imports:
         try:
             if not self._is_file(path) or file.stat().st_size > MAX_BYTES:
                 return ast.Module([], [])
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                return ast.parse(file.read_bytes())
+            return source.parse(file.read_bytes())
         except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
             return ast.Module([], [])
 

@@ -22,6 +22,7 @@ from lmr_author.source.tree import (
     is_main_guard,
     nodes,
     parameters,
+    parse,
     walk,
 )
 
@@ -45,6 +46,7 @@ __all__ = [
     "number",
     "outside",
     "parameters",
+    "parse",
     "python_2_names",
     "region",
     "region_bytes",

@@ -6,14 +6,13 @@ import ast
 import io
 import re
 import tokenize
-import warnings
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from lmr_author.errors import SourceError
-from lmr_author.source.tree import children
+from lmr_author.source.tree import children, parse
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 DefinitionNode = FunctionNode | ast.ClassDef
@@ -97,9 +96,7 @@ class Module:
             encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
             encoding = "utf-8" if encoding == "utf-8-sig" else encoding
             text = data[len(_BOM) if data.startswith(_BOM) else 0 :].decode(encoding)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                tree = ast.parse(data, name)
+            tree = parse(data, name)
         except SyntaxError as error:
             place = f"{name}:{error.lineno}" if error.lineno else name
             raise SourceError(

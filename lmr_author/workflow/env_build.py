@@ -21,6 +21,7 @@ from lmr_author.sandbox import docker_disk
 from lmr_author.sandbox.docker_engine import connect, engine_errors
 from lmr_author.sandbox.docker_python import image_python
 from lmr_author.sandbox.factory import image_tag
+from lmr_author.source import parse
 from lmr_author.staging import tree_path
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow import env_facts
@@ -182,8 +183,8 @@ def _top_level(task: TaskDir, info: TaskInfo) -> tuple[str, ...]:
 def _is_script(path: Path) -> bool:
     """Whether a file does work when it is imported, or is no Python that we can read."""
     try:
-        body = ast.parse(path.read_bytes()).body
-    except (OSError, SyntaxError, ValueError, RecursionError):
+        body = parse(path.read_bytes()).body
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return True
     working = (ast.For, ast.While, ast.With)
     return any(

@@ -30,7 +30,7 @@ dependencies = ["torch>=2", "a @ https://x.example/a.whl", "b; extra == 'c'"]
 dynamic = ["version"]"""
     found = read_pyproject(write(tmp_path, "pyproject.toml", text), "pyproject.toml")
     assert (texts(found), found.python, found.project) == (["torch>=2", 'b; extra == "c"'], ">=3.9", "my-pkg")
-    assert len(found.remarks) == 1
+    assert [item.name for item in found.unused] == ["a"] and not found.problems
 
 
 def test_pyproject_poetry(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ vcs = {git = "https://x.example/r.git"}"""
         "extra[p,q]<2,>=1.0",
     ]  # fmt: skip
     assert found.python == ">=3.8,<4"
-    assert "vcs comes from a repository" in found.remarks[0]
+    assert "vcs comes from a repository" in str(found.unused[0])
 
 
 def test_setup_cfg(tmp_path: Path) -> None:
@@ -86,6 +86,14 @@ main()"""
     assert not (tmp_path / "ran").exists()
 
 
+def test_a_setup_py_of_which_python_warns_is_read(tmp_path: Path) -> None:
+    text = r"""import setuptools, re
+version = re.search("(\d+)", "1").group()
+setuptools.setup(install_requires=["six"])"""
+    found = read_setup_py(write(tmp_path, "setup.py", text), "setup.py")
+    assert (texts(found), found.problems) == (["six"], ())
+
+
 def test_environment_yml(tmp_path: Path) -> None:
     text = """name: x
 channels: [pytorch]
@@ -114,7 +122,7 @@ dependencies:
         "transformers==4.3.1",
     ]
     assert found.python == "==3.8.5"
-    assert len(found.remarks) == 2
+    assert len([*found.problems, *found.unused]) == 2
 
 
 def test_the_pip_part_of_an_environment_includes_files(tmp_path: Path) -> None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from dataclasses import dataclass
 
 from lmr_author.errors import LmrError
-from lmr_author.source import Definition, Module
+from lmr_author.source import Definition, Module, parse
 
 MAX_ANSWER = 2 * 2**20
 """Characters of an answer; a longer one is not looked into."""
@@ -130,9 +129,7 @@ def _read(text: str) -> Parsed | None:
 
 def _error(text: str) -> str:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ast.parse(text)
+        parse(text)
     except SyntaxError as error:
         return f"line {error.lineno}: {error.msg}"
     except (ValueError, RecursionError, MemoryError) as error:

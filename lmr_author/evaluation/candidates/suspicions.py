@@ -8,8 +8,9 @@ passes and uses one of these, where the golden does not, is not believed.
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Iterator
+
+from lmr_author import source
 
 _NAMES = {
     "eval", "exec", "exit", "quit", "open", "compile", "__import__", "__builtins__", "SystemExit",
@@ -38,9 +39,7 @@ def suspicions(answer: bytes, golden: bytes, given: bytes) -> list[str]:
 
 def _found(data: bytes) -> Iterator[str]:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(data)
+        tree = source.parse(data)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     imported = {

@@ -5,14 +5,13 @@ from __future__ import annotations
 import ast
 import difflib
 import hashlib
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lmr_author.evaluation.mutants import arithmetic, flow, research
 from lmr_author.evaluation.mutants.equivalent import Canonical
 from lmr_author.evaluation.mutants.operator import Code, Edit, Operator
-from lmr_author.source import Definition, Module
+from lmr_author.source import Definition, Module, parse
 
 OPERATORS: tuple[type[Operator], ...] = (*arithmetic.OPERATORS, *research.OPERATORS, *flow.OPERATORS)
 """All operators, in the order their mutants are tried."""
@@ -120,10 +119,8 @@ def _form(code: Code, text: str, longer: int = 0) -> str | None:
     start = code.module.line_start(code.function.lineno)
     end = code.span(code.function)[1] + longer
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            own = text[start:end]
-            return ast.dump(Canonical().visit(ast.parse(own if own[0] in "da" else f"if 1:\n{own}")))
+        own = text[start:end]
+        return ast.dump(Canonical().visit(parse(own if own[0] in "da" else f"if 1:\n{own}")))
     except (SyntaxError, ValueError, RecursionError):
         return None
 
