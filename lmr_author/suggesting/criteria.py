@@ -18,22 +18,13 @@ WEIGHTS = {
     "described": 1.0,
     "size": 1.0,
     "kind": 1.0,
+    "own": 1.0,
     "called": 0.7,
     "recordable": 1.0,
     "runs": 1.0,
     "copies": 0.5,
 }
 """How much each criterion counts; 0 leaves it out."""
-
-
-FOREIGN = re.compile(r"third_?party|vendor(ed)?|site-packages|extern(al)?s?", re.I)
-_PROJECTS = """
-    transformers pytorch_transformers pytorch_pretrained_bert fairseq torch torchvision tensorflow apex
-    detectron2 mmcv mmdet timm diffusers peft trl accelerate datasets allennlp opennmt onmt tensor2tensor
-    sentence_transformers lm_eval senteval taming clip
-"""
-PROJECTS = frozenset(_PROJECTS.split())
-"""Folders of projects that research code is often copied from."""
 
 
 class Described(Criterion):
@@ -77,13 +68,10 @@ class Kind(Criterion):
     name = "kind"
 
     def judge(self, case: Case) -> Judgement:
-        """Falls for constructors, tests, printing, copies of other projects, and nested functions."""
+        """Falls for constructors, tests, printing and nested functions."""
         entry, name = case.entry, case.entry.name
         if is_test(entry.path) or name.startswith("test_"):
             return self.says(0.05, "it is a test", "a test")
-        project = _other_project(case)
-        if project:
-            return self.says(0.4, f"it belongs to another project ({project})", "another project's")
         if name in ("__init__", "__post_init__", "__new__", "setup", "build_model", "build"):
             return self.says(0.3, "it sets things up, which the paper seldom describes", "a constructor")
         if name.startswith("__") and name not in ("__call__", "__getitem__", "__iter__"):
@@ -104,13 +92,19 @@ class Kind(Criterion):
         return self.says(1.0, "a method" if entry.class_name else "a function")
 
 
-def _other_project(case: Case) -> str:
-    """The folder that says that a file was taken over from another project; "" when none does."""
-    own = case.repository.lower().replace("-", "_")
-    for folder in case.entry.path.split("/")[:-1]:
-        if FOREIGN.fullmatch(folder) or (folder in PROJECTS and folder not in own):
-            return folder
-    return ""
+class Own(Criterion):
+    """Whether it is the repository's own code, and not a library's: what the paper brings is seldom in a copy."""
+
+    name = "own"
+
+    def judge(self, case: Case) -> Judgement:
+        """Falls for what was copied from another project, less where it was changed for this one."""
+        origin = case.origin
+        if origin is None:
+            return self.says(1.0, "nothing says that it is another project's")
+        if origin.adapted:
+            return self.says(0.6, origin.reason, "adapted from a library")
+        return self.says(0.4, origin.reason, "another project's")
 
 
 class Called(Criterion):
@@ -179,7 +173,16 @@ class Unique(Criterion):
         )
 
 
-CRITERIA: tuple[Criterion, ...] = (Described(), Size(), Kind(), Called(), Recordable(), Runs(), Unique())
+CRITERIA: tuple[Criterion, ...] = (
+    Described(),
+    Size(),
+    Kind(),
+    Own(),
+    Called(),
+    Recordable(),
+    Runs(),
+    Unique(),
+)
 """Every criterion, in the order in which an annotator reads them."""
 
 

@@ -10,6 +10,7 @@ from typing import ClassVar
 from lmr_author.indexing import Entry, Index
 from lmr_author.suggesting.copies import NearCopy
 from lmr_author.suggesting.described import Description
+from lmr_author.suggesting.origin import Origin
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Case:
 
     Attributes:
         copies: near copies; empty as long as they have not been looked for.
-        repository: its name, "" when it is not known.
+        origin: the project that it seems to be taken over from; None where it is the repository's own.
         obstacle: why it cannot run in a test, as a sentence; "" where nothing is known, or was looked at.
     """
 
@@ -42,7 +43,7 @@ class Case:
     index: Index
     description: Description
     copies: Sequence[NearCopy] = ()
-    repository: str = ""
+    origin: Origin | None = None
     obstacle: str = ""
 
 

@@ -12,6 +12,7 @@ from lmr_author.suggesting.copies import Copies
 from lmr_author.suggesting.criteria import CRITERIA, score
 from lmr_author.suggesting.criterion import Case, Judgement
 from lmr_author.suggesting.described import Description, Descriptions
+from lmr_author.suggesting.origin import Origins
 from lmr_author.suggesting.paper import PaperText
 
 DETAILED = 100
@@ -93,13 +94,14 @@ def rank(
     """
     functions = index.functions
     described = Descriptions(index, functions, paper)
+    origins = Origins(index, repository)
     nothing = Description(1.0, (), ())
     found = []
     for place, entry in enumerate(functions):
         if globs and not any(fnmatchcase(entry.path, glob) for glob in globs):
             continue
         own = replace(nothing, share=described.share(place)) if paper.pages else nothing
-        case = Case(entry, index, own, repository=repository)
+        case = Case(entry, index, own, origin=origins.of(entry.path, entry.class_name))
         found.append((score(_judge(case)), place, case))
     found.sort(key=lambda item: (-item[0], item[1]))
     copies = Copies(index)
