@@ -119,6 +119,11 @@ def read_entries_to_change(path: Path, name: str) -> list[dict[str, Any]]:
     return entries
 
 
+def objects_in(value: object) -> list[dict[str, Any]]:
+    """The objects of a list that was read; none where it is no list."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
 def inside(root: Path, relative: str) -> Path:
     """``root / relative``, refused when it leaves ``root`` (absolute, ``..``, or through a symlink).
 
@@ -140,6 +145,14 @@ def inside(root: Path, relative: str) -> Path:
             "replace the link by the file itself",
         )
     return path
+
+
+def is_file_inside(root: Path, relative: str) -> bool:
+    """Whether a path is that of a file in a folder, as :func:`inside` has it; False for all else."""
+    try:
+        return inside(root, relative).is_file()
+    except (UnsafePathError, OSError, ValueError):
+        return False
 
 
 def read_inside(root: str, path: str | Path, limit: int) -> bytes | None:

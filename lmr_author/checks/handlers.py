@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 from lmr_author.checks.sites import is_exit, is_quiet_exit, is_zero
 from lmr_author.checks.syntax import dotted, last_name
-from lmr_author.source import nodes, walk
+from lmr_author.source import bound_by, nodes, walk
 
 _BROAD = frozenset({"Exception", "BaseException", "AssertionError", "SystemExit", "NotImplementedError"})
 _EXITS = frozenset({"BaseException", "SystemExit"})
@@ -44,17 +44,14 @@ def own_version(tree: ast.Module, names: Collection[str]) -> int:
     for node in nodes(tree):
         if not isinstance(node, ast.Try):
             continue
-        imported = {alias.asname or alias.name for alias in _aliases(node.body)} & set(names)
+        imports = [line for line in node.body if isinstance(line, ast.Import | ast.ImportFrom)]
+        imported = {name for line in imports for name in bound_by(line)} & set(names)
         for statement in (line for handler in node.handlers for line in handler.body):
             if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef) and statement.name in imported:
                 return statement.lineno
             if isinstance(statement, ast.Assign) and imported & set(map(last_name, statement.targets)):
                 return statement.lineno
     return 0
-
-
-def _aliases(body: list[ast.stmt]) -> list[ast.alias]:
-    return [alias for line in body if isinstance(line, ast.Import | ast.ImportFrom) for alias in line.names]
 
 
 def gives_nothing(handler: ast.ExceptHandler) -> bool:

@@ -12,7 +12,7 @@ from lmr_author.checks.path_texts import HOME
 from lmr_author.checks.reading import Reading
 from lmr_author.checks.syntax import dotted
 from lmr_author.checks.view import TaskView
-from lmr_author.source import FunctionNode, Module, nodes, walk
+from lmr_author.source import FunctionNode, Module, bound_by, imported_as, nodes, walk
 
 _NETWORK = frozenset(
     [
@@ -94,7 +94,7 @@ def needs(view: TaskView, test: Reading) -> Iterator[tuple[str, int]]:
             yield "a GPU: without one it is skipped, and skipped counts as passed", line
     if "mock" in source or "monkeypatch" in source:
         return
-    modules = _module_names(test.module.tree)
+    modules = imported_as(test.module.tree)
     for module, node, called in test.calls:
         if module is not test.module:
             continue
@@ -112,17 +112,6 @@ def needs(view: TaskView, test: Reading) -> Iterator[tuple[str, int]]:
             key = item.slice.value if isinstance(item.slice, ast.Constant) else None
             if isinstance(item.ctx, ast.Load) and isinstance(key, str) and _KEY.fullmatch(key):
                 yield f"the network or a model: {key}", item.lineno
-
-
-def _module_names(tree: ast.Module) -> dict[str, str]:
-    """Names under which modules, or what is in them, are imported → their full names."""
-    found: dict[str, str] = {}
-    for node in nodes(tree):
-        if isinstance(node, ast.Import):
-            found |= {alias.asname: alias.name for alias in node.names if alias.asname}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
-    return found
 
 
 def _wants_nccl(node: ast.Call, name: str) -> bool:
@@ -205,10 +194,10 @@ def _is_local(view: TaskView, path: str) -> bool:
 def corpus_call(module: Module, function: FunctionNode) -> str:
     """What of NLTK a function, or one of its module that it calls, uses that needs downloaded data; or ""."""
     imported = {
-        alias.asname or alias.name
+        name
         for node in nodes(module.tree)
         if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "nltk"
-        for alias in node.names
+        for name in bound_by(node)
     }
     known = {item.name: item.node for item in module.definitions if item.kind == "function"}
     waiting: list[ast.AST] = [function]

@@ -6,7 +6,7 @@ import ast
 import builtins
 
 from lmr_author.checks.bodies import statements
-from lmr_author.source import FunctionNode, Module, children, is_main_guard, nodes, walk
+from lmr_author.source import FunctionNode, Module, bound_by, children, is_main_guard, nodes, walk
 
 
 def undefined_names(
@@ -98,7 +98,7 @@ def _bound_by(node: ast.AST) -> set[str]:
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return {node.name}
     if isinstance(node, ast.Import | ast.ImportFrom):
-        return {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+        return set(bound_by(node))
     if isinstance(node, ast.ExceptHandler):
         return {node.name} if node.name else set()
     if isinstance(node, ast.MatchAs | ast.MatchStar):

@@ -6,7 +6,7 @@ import ast
 import sys
 
 from lmr_author.checks.syntax import dotted
-from lmr_author.source import nodes, walk
+from lmr_author.source import bound_by, nodes, walk
 
 EXITS = frozenset({"sys.exit", "exit", "quit", "os._exit", "SystemExit"})
 _ENVIRONMENT = (
@@ -205,7 +205,7 @@ def library_names(tree: ast.Module) -> frozenset[str]:
         elif isinstance(node, ast.ImportFrom):
             top = "" if node.level else (node.module or "").partition(".")[0]
             if top in _LIBRARIES:
-                found |= {alias.asname or alias.name for alias in node.names}
+                found |= set(bound_by(node))
     return frozenset(found)
 
 

@@ -17,7 +17,7 @@ from lmr_author.checks.syntax import dotted
 from lmr_author.checks.tests_imports import IMPORT, TEST
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation
-from lmr_author.source import nodes, walk
+from lmr_author.source import bound_by, nodes, walk
 
 
 class CallsTheTarget(ImplementationCheck):
@@ -140,8 +140,7 @@ def _defines(test: Reading, implementation: Implementation) -> bool:
         for node in test.module.tree.body
     )
     imported = any(
-        isinstance(node, ast.Import | ast.ImportFrom)
-        and any((alias.asname or alias.name) == name for alias in node.names)
+        isinstance(node, ast.Import | ast.ImportFrom) and name in bound_by(node)
         for node in nodes(test.module.tree)
     )
     return bool(name) and defined and not imported

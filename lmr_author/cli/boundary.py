@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Callable
 
+from lmr_author.cli.render_text import coloured
 from lmr_author.errors import EXIT_BUG, EXIT_ERROR, EXIT_INTERRUPTED, LmrError
 
 
@@ -75,11 +76,7 @@ def _bug() -> int:
 
 
 def _say(message: str, hint: str) -> None:
-    red, dim, off = ("\033[1;31m", "\033[36m", "\033[0m") if _colour() else ("", "", "")
+    red, dim, off = ("\033[1;31m", "\033[36m", "\033[0m") if coloured(sys.stderr) else ("", "", "")
     print(f"{red}error:{off} {message}", file=sys.stderr)
     if hint:
         print(f"{dim}hint:{off} {hint}", file=sys.stderr)
-
-
-def _colour() -> bool:
-    return sys.stderr.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ WIDTH = 100
 
 def render_check(check: Description) -> None:
     """Print what a check means."""
-    colour = coloured()
+    colour = coloured(sys.stdout)
     print(paint("task", f"{check.code}: {check.title}", colour))
     print(
         f"{check.group}; severity"
@@ -36,7 +37,7 @@ def render_checks(checks: Sequence[Description]) -> None:
     for check in checks:
         if check.group != group:
             group = check.group
-            print(paint("task", group, coloured()))
+            print(paint("task", group, coloured(sys.stdout)))
         print(f"  {check.code}  {check.severity:<7}  {check.title}")
 
 

@@ -16,7 +16,7 @@ _KINDS = {"---": "task", "+++": "task", "@@": "note", "-": "bad", "+": "good", "
 
 def render_plans(plans: Sequence[Plan]) -> None:
     """Print what is changed as a diff to stdout."""
-    colour = coloured()
+    colour = coloured(sys.stdout)
     for plan in plans:
         for line in plan.diff():
             kind = next((kind for start, kind in _KINDS.items() if line.startswith(start)), "")

@@ -27,7 +27,9 @@ _INDENT = " " * 12
 
 def render_findings(report: Report) -> None:
     """Print a report to stdout; the last line says what to do next."""
-    sys.stdout.writelines(line + "\n" for line in findings_text(report, colour=coloured(), width=columns()))
+    sys.stdout.writelines(
+        line + "\n" for line in findings_text(report, colour=coloured(sys.stdout), width=columns())
+    )
 
 
 def findings_text(report: Report, *, colour: bool = False, width: int = WIDE) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from typing import TextIO
 
 _COLOURS = {
     "error": "1;31",
@@ -39,9 +40,9 @@ def columns() -> int:
     return max(40, min(WIDE, shutil.get_terminal_size((WIDE, 24)).columns)) if sys.stdout.isatty() else WIDE
 
 
-def coloured() -> bool:
-    """Whether stdout is a terminal that is to show colours."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+def coloured(stream: TextIO) -> bool:
+    """Whether a stream is a terminal that is to show colours."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def paint(kind: str, text: str, colour: bool) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from lmr_author.environment.recipe import Download
-from lmr_author.source import is_main_guard, parameters
+from lmr_author.source import imported_as, is_main_guard, parameters
 from lmr_author.texts import printable
 
 
@@ -94,7 +94,7 @@ _NAME = re.compile(r"^(?![./~])[A-Za-z0-9][\w.+-]*(/[\w.+-]+)?$")
 def downloads_in(tree: ast.Module, path: str) -> Iterator[Download]:
     """Downloads in a module's code, in the order of its lines."""
     seen: set[tuple[str, str, bool]] = set()
-    aliases = _aliases(tree)
+    aliases = imported_as(tree)
     for call, at_import, known in _calls(tree):
         for kind, what in _fetched(call, known, aliases):
             key = (kind, what, at_import)
@@ -194,17 +194,6 @@ def _argument(call: ast.Call, entry: _Call, known: Mapping[str, str]) -> str:
     if isinstance(node, ast.Attribute):
         return known.get(f"args.{node.attr}", "")
     return _string(node)
-
-
-def _aliases(tree: ast.Module) -> dict[str, str]:
-    """What imported names stand for: ``import gensim.downloader as api`` → ``api``: ``gensim.downloader``."""
-    found: dict[str, str] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            found |= {alias.asname: alias.name for alias in node.names if alias.asname}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
-    return found
 
 
 def _dotted(node: ast.expr) -> str:

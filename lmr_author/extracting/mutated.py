@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 
+from lmr_author.source import root_name
+
 METHODS = frozenset(
     {
         "add", "append", "appendleft", "clear", "difference_update", "discard", "extend", "extendleft",
@@ -31,15 +33,8 @@ def mutated(statements: Sequence[ast.stmt], names: Iterable[str]) -> tuple[str, 
             name = node.func.attr
             in_place = name.endswith("_") and not name.startswith("_") and not name.endswith("__")
             changed = node.func.value if name in METHODS or in_place else None
-        root = _root(changed)
+        root = root_name(changed)
         if root:
             found.setdefault(root)
     wanted = set(names)
     return tuple(name for name in found if name in wanted)
-
-
-def _root(node: ast.expr | None) -> str:
-    """The name at the beginning of ``name.attribute[item]…``, or ""."""
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""

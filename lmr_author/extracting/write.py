@@ -96,7 +96,7 @@ def _header_end(owner: ast.ClassDef) -> int:
 
 def _spaced(module: source.Module, place: int, function: bytes, plan: Plan) -> bytes:
     """The function with the blank lines around it that a reader expects."""
-    blank = module.encode(_newline(module, place))
+    blank = module.encode(source.newline_after(module, place))
     wanted = 1 if plan.receiver else 2
     above = 0
     while place - 1 - above >= 1 and not module.line_text(place - 1 - above).strip():
@@ -110,7 +110,7 @@ def _spaced(module: source.Module, place: int, function: bytes, plan: Plan) -> b
 
 def _function(module: source.Module, block: Block, plan: Plan, base: str) -> bytes:
     """The new function's bytes, final line ending included."""
-    newline = module.encode(_newline(module, block.start))
+    newline = module.encode(source.newline_after(module, block.start))
     unit = _unit(module, block)
     indent = base + unit
     parameters = [plan.receiver, *plan.parameters] if plan.receiver else [*plan.parameters]
@@ -199,7 +199,7 @@ def _call(module: source.Module, block: Block, plan: Plan) -> str:
     before = "return " if plan.returns else f"{targets} = " if targets and plan.reaches_end else ""
     opening, closing = ("(", "))") if plan.returns and plan.yields else ("", ")")
     head = f"{indent}{before}{opening}{word}{name}("
-    newline = _newline(module, block.start)
+    newline = source.newline_after(module, block.start)
     lines = _broken(head, [*plan.parameters], closing, indent, _unit(module, block))
     return newline.join(lines)
 
@@ -266,10 +266,3 @@ def _put_back(tree: ast.Module, plan: Plan, body: list[ast.stmt]) -> None:
 def _indent_of(text: str) -> str:
     match = _INDENT.match(text)
     return match.group() if match else ""
-
-
-def _newline(module: source.Module, line: int) -> str:
-    """The line ending of a line, or of the file's first line when it has none."""
-    start = module.line_start(line)
-    match = NEWLINE.search(module.text, start) or NEWLINE.search(module.text)
-    return match.group() if match else "\n"

@@ -104,10 +104,10 @@ def _means(func: ast.expr, definition: source.Definition, name: str, *, known: b
 
 def _imported(module: source.Module) -> set[str]:
     return {
-        alias.asname or alias.name
+        name
         for node in ast.walk(module.tree)
         if isinstance(node, ast.ImportFrom)
-        for alias in node.names
+        for name in source.bound_by(node)
     }
 
 

@@ -194,10 +194,8 @@ def bindings(tree: ast.AST) -> dict[str, ast.stmt]:
 def _names(node: ast.AST) -> list[str]:
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return [node.name]
-    if isinstance(node, ast.Import):
-        return [alias.asname or alias.name.partition(".")[0] for alias in node.names]
-    if isinstance(node, ast.ImportFrom):
-        return [alias.asname or alias.name for alias in node.names]
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return source.bound_by(node)
     if isinstance(node, ast.Assign | ast.AnnAssign):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         return [item.id for target in targets for item in ast.walk(target) if isinstance(item, ast.Name)]

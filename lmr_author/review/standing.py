@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from lmr_author import files
 from lmr_author.errors import UsageError
@@ -98,7 +97,7 @@ def load_decisions(path: Path, content_digest: str) -> list[Decision]:
     """The decisions about the task as it is; none from a file that is damaged."""
     return [
         Decision(str(item["item"]), str(item["answer"]), str(item.get("reason", "")), str(item.get("by", "")))
-        for item in _entries(files.read_object_or_empty(path))
+        for item in files.objects_in(files.read_object_or_empty(path).get("decisions"))
         if item.get("content_digest") == content_digest and "item" in item and "answer" in item
     ]
 
@@ -126,8 +125,3 @@ def decide(path: Path, decision: Decision, content_digest: str) -> None:
         "content_digest": content_digest,
     }
     files.write_json(path, {"format": FORMAT, "decisions": [*kept, new]})
-
-
-def _entries(document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    entries = document.get("decisions")
-    return [item for item in entries if isinstance(item, dict)] if isinstance(entries, list) else []

@@ -119,12 +119,7 @@ def _load(path: Path) -> StoredReview | None:
     data = files.read_object_or_empty(path)
     if data.get("format") != FORMAT:
         return None
-    entries = data.get("items")
-    human = [
-        item
-        for item in (entries if isinstance(entries, list) else [])
-        if isinstance(item, dict) and item.get("kind") == "human"
-    ]
+    human = [item for item in files.objects_in(data.get("items")) if item.get("kind") == "human"]
     return StoredReview(
         str(data.get("reviewer", path.name.partition(".json")[0])),
         data.get("signed_off") is True,

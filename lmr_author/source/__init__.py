@@ -12,7 +12,16 @@ from __future__ import annotations
 
 from lmr_author.source.importing import demanded, python_2_names, running
 from lmr_author.source.module import Definition, DefinitionNode, FunctionNode, Module
-from lmr_author.source.regions import Region, outside, region, region_bytes, splice, splice_regions
+from lmr_author.source.names import bound_by, imported_as, root_name
+from lmr_author.source.regions import (
+    Region,
+    newline_after,
+    outside,
+    region,
+    region_bytes,
+    splice,
+    splice_regions,
+)
 from lmr_author.source.targets import find, is_generator, matching, methods, number, suggestion
 from lmr_author.source.tree import (
     block_end,
@@ -33,15 +42,18 @@ __all__ = [
     "Module",
     "Region",
     "block_end",
+    "bound_by",
     "children",
     "demanded",
     "find",
     "first_line",
     "form",
+    "imported_as",
     "is_generator",
     "is_main_guard",
     "matching",
     "methods",
+    "newline_after",
     "nodes",
     "number",
     "outside",
@@ -50,6 +62,7 @@ __all__ = [
     "python_2_names",
     "region",
     "region_bytes",
+    "root_name",
     "running",
     "splice",
     "splice_regions",

@@ -61,7 +61,7 @@ def region(module: Module, definition: Definition) -> Region:
         end=end,
         header_rest=rest.rstrip() if block else "",
         indent=indent,
-        newline=_newline_after(module, colon_line),
+        newline=newline_after(module, colon_line),
         docstring=_docstring_source(module, node),
         type_comment=_type_comment(module, colon_line, start_line) if block else None,
     )
@@ -192,7 +192,7 @@ def _new_region(where: Region, lines: Sequence[str]) -> str:
     return where.header_rest + "".join(where.newline + (where.indent + line if line else "") for line in body)
 
 
-def _newline_after(module: Module, line: int) -> str:
+def newline_after(module: Module, line: int) -> str:
     """The line ending of a line, or of the file's first line when it has none."""
     start = module.line_start(line)
     match = NEWLINE.search(module.text, start) or NEWLINE.search(module.text)

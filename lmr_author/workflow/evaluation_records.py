@@ -46,8 +46,7 @@ def store(task: TaskDir, new: Record) -> Record:
 
 def others(evaluation: Mapping[str, Any]) -> list[Record]:
     """The evaluations of the same state that are kept beside the one that counts."""
-    found = evaluation.get(OTHERS)
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    return files.objects_in(evaluation.get(OTHERS))
 
 
 def doubts(evaluation: Mapping[str, Any]) -> str:
@@ -61,8 +60,7 @@ def doubts(evaluation: Mapping[str, Any]) -> str:
 
 def open_gates(evaluation: Mapping[str, Any]) -> str:
     """The gates that do not hold, each once, without those skipped: ``build: failed, isolated: unproven``."""
-    gates = evaluation.get("gates")
-    each = [gate for gate in gates if isinstance(gate, dict)] if isinstance(gates, list) else []
+    each = files.objects_in(evaluation.get("gates"))
     found = [(gate.get("gate"), gate.get("status")) for gate in each]
     open_ones = dict.fromkeys(
         f"{gate}: {status}" for gate, status in found if status not in ("passed", "skipped")

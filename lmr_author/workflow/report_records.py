@@ -122,13 +122,9 @@ def history(task: TaskDir, info: TaskInfo, evaluation: Mapping[str, Any]) -> tup
                 Event(str(data.get("created", "")), f"reviewed by {data.get('reviewer', path.stem)}")
             )
     for path, what in ((task.accepted_path, "finding"), (task.equivalent_mutants_path, "mutant")):
-        entries = files.read_object_or_empty(path).get("accepted")
-        for entry in entries if isinstance(entries, list) else []:
-            if isinstance(entry, dict):
-                name = entry.get("code") or entry.get("id")
-                found.append(
-                    Event(str(entry.get("date", "")), f"{what} {name} accepted: {entry.get('reason')}")
-                )
+        for entry in files.objects_in(files.read_object_or_empty(path).get("accepted")):
+            name = entry.get("code") or entry.get("id")
+            found.append(Event(str(entry.get("date", "")), f"{what} {name} accepted: {entry.get('reason')}"))
     return tuple(sorted((event for event in found if event.when), key=lambda event: event.when))
 
 

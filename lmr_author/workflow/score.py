@@ -22,6 +22,7 @@ from lmr_author.review import scores
 from lmr_author.review.agreement import Agreement, agreement
 from lmr_author.review.scores import Score
 from lmr_author.source import Module, find
+from lmr_author.staging import read_golden
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow.named import implementation_of
 
@@ -80,7 +81,7 @@ def candidate(task: TaskDir, path: Path, index: int | None) -> Candidate:
             f"{path}: there is no such file, or it is too large", "name a candidate's Python file"
         )
     one = implementation_of(info, index)
-    golden, data = _golden(task, one), path.read_bytes()
+    golden, data = read_golden(task, one), path.read_bytes()
     return Candidate(
         task,
         path.name,
@@ -193,7 +194,7 @@ def _predictions(tasks: Sequence[TaskDir], source: Path) -> list[tuple[TaskDir, 
 def _answer(task: TaskDir, item: Prediction) -> Candidate:
     """An answer beside its golden: function beside function where it has it, else all of it."""
     one = implementation_of(task.load(), item.index)
-    golden, text = _golden(task, one), _text(item, one)
+    golden, text = read_golden(task, one), _text(item, one)
     digest = files.sha256_bytes(text.encode("utf-8", "replace"))
     # Nothing, for one, is an answer to several tasks, and is graded for each of them.
     name = f"answer-{files.sha256_bytes(f'{task.name} {item.index} {digest}'.encode())[:8]}"
@@ -241,13 +242,6 @@ def _graded(one: Candidate, reviewer: str) -> bool:
     same = (one.sha256, one.implementation.index, one.golden_sha256)
     given = scores.load(one.task.scores_folder).get(reviewer, ())
     return any((item.sha256, item.implementation, item.golden_sha256) == same for item in given)
-
-
-def _golden(task: TaskDir, one: Implementation) -> bytes:
-    golden = task.golden(one)
-    if not golden.is_file():
-        raise LmrError(f"{one.golden_file} is missing", "run `lmr-author validate`")
-    return golden.read_bytes()
 
 
 def _goldens(task: TaskDir) -> dict[int, str]:

@@ -8,7 +8,6 @@ import shutil
 from pathlib import Path
 
 from lmr_author import files, processes
-from lmr_author.errors import LmrError, UnsafePathError
 from lmr_author.evaluation.candidates.answer import Invalid
 from lmr_author.texts import printable
 
@@ -40,7 +39,7 @@ def patched(patch: str, repository: Path) -> dict[str, bytes]:
     said = "it names no file"
     for strip in (1, 2, 0, 3):
         paths = {"/".join(name.strip().split("/")[strip:]) for name in named}
-        if not any(path and _regular(repository, path) for path in paths):
+        if not any(path and files.is_file_inside(repository, path) for path in paths):
             continue
         with files.temporary_folder("lmr-author-patch-") as folder:
             said = _apply(patch, strip, paths, repository, folder)
@@ -52,7 +51,7 @@ def patched(patch: str, repository: Path) -> dict[str, bytes]:
 def _apply(patch: str, strip: int, paths: set[str], repository: Path, folder: Path) -> str:
     """Apply a patch to copies of the files that it names; returns what git says, "" when it worked."""
     for path in paths:
-        if path and _regular(repository, path):
+        if path and files.is_file_inside(repository, path):
             target = files.inside(folder, path)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(files.inside(repository, path), target)
@@ -113,11 +112,8 @@ def _bounded(path: Path) -> bytes | None:
 
 
 def _current(repository: Path, relative: str) -> bytes | None:
-    return files.inside(repository, relative).read_bytes() if _regular(repository, relative) else None
-
-
-def _regular(root: Path, relative: str) -> bool:
-    try:
-        return files.inside(root, relative).is_file()
-    except (UnsafePathError, LmrError, OSError, ValueError):
-        return False
+    return (
+        files.inside(repository, relative).read_bytes()
+        if files.is_file_inside(repository, relative)
+        else None
+    )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from lmr_author.evaluation.candidates.answer import Parsed
 from lmr_author.evaluation.candidates.shifting import shifted
-from lmr_author.source import Definition, Module, first_line
+from lmr_author.source import Definition, Module, bound_by, first_line
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -198,7 +198,7 @@ def _bound(statements: Sequence[ast.stmt]) -> set[str]:
     while stack:
         node = stack.pop()
         if isinstance(node, ast.Import | ast.ImportFrom):
-            found.update((item.asname or item.name).partition(".")[0] for item in node.names)
+            found.update(bound_by(node))
         elif isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
             found.add(node.name)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):

@@ -207,19 +207,12 @@ def _task_folders(folder: Path, tasks: Mapping[str, TaskInfo], depth: int) -> It
 
 def _has_goal(folder: Path, info: TaskInfo) -> bool:
     repository = _repository(folder, info)
-    return any(_is_file(repository, item.goal_file) for item in info.implementations)
+    return any(files.is_file_inside(repository, item.goal_file) for item in info.implementations)
 
 
 def _repository(folder: Path, info: TaskInfo) -> Path:
     inner = folder / info.repo_folder_name
     return inner if info.repo_folder_name and inner.is_dir() and not inner.is_symlink() else folder
-
-
-def _is_file(root: Path, relative: str) -> bool:
-    try:
-        return files.inside(root, relative).is_file()
-    except (LmrError, OSError, ValueError):
-        return False
 
 
 def content(item: Prediction, goal_files: Sequence[str]) -> bytes:

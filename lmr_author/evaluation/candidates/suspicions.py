@@ -43,10 +43,10 @@ def _found(data: bytes) -> Iterator[str]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     imported = {
-        (name.asname or name.name).partition(".")[0]
+        name
         for node in ast.walk(tree)
         if isinstance(node, ast.Import | ast.ImportFrom)
-        for name in node.names
+        for name in source.bound_by(node)
     }
     documented = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
@@ -59,7 +59,7 @@ def _found(data: bytes) -> Iterator[str]:
         elif isinstance(node, ast.Name) and node.id in _NAMES:
             yield node.id
         elif isinstance(node, ast.Attribute) and (
-            node.attr in _ATTRIBUTES or (node.attr == "modules" and _root(node) == "sys")
+            node.attr in _ATTRIBUTES or (node.attr == "modules" and source.root_name(node) == "sys")
         ):
             yield f".{node.attr}"
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documented:
@@ -71,18 +71,12 @@ def _found(data: bytes) -> Iterator[str]:
             yield from _patches(targets, imported)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "setattr":
             first = node.args[0] if node.args else None
-            if isinstance(first, ast.Name | ast.Attribute) and _root(first) in imported:
+            if isinstance(first, ast.Name | ast.Attribute) and source.root_name(first) in imported:
                 yield f"setattr({ast.unparse(first)}, …)"
 
 
 def _patches(targets: list[ast.expr], imported: set[str]) -> Iterator[str]:
     """Assignments to what belongs to an imported module, as in ``torch.allclose = …``."""
     for target in targets:
-        if isinstance(target, ast.Attribute | ast.Subscript) and _root(target) in imported:
+        if isinstance(target, ast.Attribute | ast.Subscript) and source.root_name(target) in imported:
             yield f"{ast.unparse(target)} = …"
-
-
-def _root(node: ast.expr) -> str:
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""

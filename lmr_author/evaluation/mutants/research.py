@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from lmr_author.evaluation.mutants.equivalent import called, commutes, is_default
 from lmr_author.evaluation.mutants.flow import first_statement, line_break
 from lmr_author.evaluation.mutants.operator import Code, Edit, Operator
-from lmr_author.source import parameters
+from lmr_author.source import bound_by, parameters
 
 EXCHANGED_CALLS = {
     "mean": "sum", "sum": "mean", "max": "min", "min": "max", "amax": "amin", "amin": "amax",
@@ -250,10 +250,10 @@ def _is_module(node: ast.expr, code: Code) -> bool:
     if not isinstance(node, ast.Name):
         return False
     imported = {
-        (alias.asname or alias.name).partition(".")[0]
+        name
         for item in ast.walk(code.module.tree)
         if isinstance(item, ast.Import | ast.ImportFrom)
-        for alias in item.names
+        for name in bound_by(item)
     }
     return node.id in imported
 
