@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
+
+from tests.support import write_files
 
 ENVIRONMENT = {
     **{key: value for key, value in os.environ.items() if not key.startswith("GIT_")},
@@ -32,7 +35,7 @@ def git(folder: Path, *arguments: str, stdin: bytes = b"") -> str:
     return done.stdout.decode().strip()
 
 
-def make_repository(folder: Path, files: dict[str, bytes | str] | None = None) -> Path:
+def make_repository(folder: Path, files: Mapping[str, bytes | str] | None = None) -> Path:
     """A repository with one commit, on the branch ``main``."""
     folder.mkdir(parents=True)
     git(folder, "init", "--quiet", "--initial-branch=main")
@@ -40,12 +43,9 @@ def make_repository(folder: Path, files: dict[str, bytes | str] | None = None) -
     return folder
 
 
-def commit(folder: Path, files: dict[str, bytes | str], message: str = "change") -> str:
+def commit(folder: Path, files: Mapping[str, bytes | str], message: str = "change") -> str:
     """Write files, commit everything, and return the commit's id."""
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    write_files(folder, files)
     git(folder, "add", "--all", "--force")
     git(folder, "commit", "--quiet", "--allow-empty", "--message", message)
     return git(folder, "rev-parse", "HEAD")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 from lmr_author.model import TaskInfo
@@ -54,6 +55,15 @@ meter = Meter(2)
 for x in (1.0, 2.0, 3.0):
     meter.add(x)
 """
+
+
+def write_files(root: Path, files: Mapping[str, str | bytes]) -> Path:
+    """Write files by their paths below a folder, and return the folder."""
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return root
 
 
 def remove_image(task: TaskDir) -> None:

@@ -12,6 +12,7 @@ from lmr_author.checks.registry import by_code
 from lmr_author.model import Severity
 from lmr_author.taskdir import TaskDir
 from lmr_author.validation.run import validate
+from tests.support import write_files
 
 ERROR, WARNING, NOTHING = Severity.ERROR, Severity.WARNING, None
 
@@ -23,9 +24,7 @@ def _task(folder: Path, goal: str, build: dict[str, str], requirement: str, url:
     target = repository / goal
     target.parent.mkdir(parents=True, exist_ok=True)
     (repository / "ranking" / "losses.py").rename(target)
-    for path, text in build.items():
-        (repository / path).parent.mkdir(parents=True, exist_ok=True)
-        (repository / path).write_text(text)
+    write_files(repository, build)
     info = task.load_raw()
     info["repo_url"] = url
     info["implementations"][0]["goal_file"] = goal

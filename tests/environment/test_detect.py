@@ -12,13 +12,7 @@ from packaging.requirements import Requirement
 from lmr_author.environment import BaseImage, Recipe, choose_base, detect
 from lmr_author.environment.recipe import Declared
 from lmr_author.errors import LmrError
-
-
-def repository(root: Path, files: dict[str, str]) -> Path:
-    for name, text in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
-    return root
+from tests.support import write_files
 
 
 def names(recipe: Recipe) -> list[str]:
@@ -27,7 +21,7 @@ def names(recipe: Recipe) -> list[str]:
 
 def test_an_earlier_file_decides_and_later_ones_add(tmp_path: Path) -> None:
     recipe = detect(
-        repository(
+        write_files(
             tmp_path,
             {
                 "requirements.txt": "torch==2.0.1\nnumpy==1.24.3\nsix\n",
@@ -68,7 +62,7 @@ def late():
 """
     cell = ["%pip x\n", "import seaborn"]
     recipe = detect(
-        repository(
+        write_files(
             tmp_path,
             {
                 "train.py": code,
@@ -97,14 +91,14 @@ def test_what_the_main_code_needs_at_once_is_added(tmp_path: Path) -> None:
         "pkg/a.py": "import numpy\nimport surely_local_or_odd\ndef f():\n    import wandb",
         "examples/b.py": "import pandas",
     }
-    recipe = detect(repository(tmp_path, files))
+    recipe = detect(write_files(tmp_path, files))
     assert [(item.name, item.guessed) for item in recipe.requirements] == [("numpy", True)]
     assert "numpy is not declared but needed: import numpy in pkg/a.py:1" in recipe.problems
 
 
 def test_the_repositorys_own_package_is_never_installed(tmp_path: Path) -> None:
     files = {"requirements.txt": "Own.Pkg>=1\nsix\n", "pyproject.toml": "[project]\nname = 'own_pkg'\n"}
-    recipe = detect(repository(tmp_path, files))
+    recipe = detect(write_files(tmp_path, files))
     assert (names(recipe), recipe.project) == (["six"], "own-pkg")
     assert any("own package" in problem for problem in recipe.problems)
 
@@ -114,13 +108,13 @@ def test_markers_of_other_systems_are_left_out(tmp_path: Path) -> None:
         "a; sys_platform == 'win32'\nb; platform_system != 'Darwin'\n"
         "c==1; python_version < '3.8'\nc==2; python_version >= '3.8'\n"
     )
-    recipe = detect(repository(tmp_path, {"requirements.txt": text}))
+    recipe = detect(write_files(tmp_path, {"requirements.txt": text}))
     assert [item.text.partition(";")[0] for item in recipe.requirements] == ["b", "c==1", "c==2"]
 
 
 def test_a_full_freeze_is_left_as_it_is(tmp_path: Path) -> None:
     freeze = "".join(f"p{number}==1.{number}\n" for number in range(20)) + "certifi==1\nidna==2\nsix==3\n"
-    recipe = detect(repository(tmp_path, {"requirements.txt": freeze, "a.py": "import numpy"}))
+    recipe = detect(write_files(tmp_path, {"requirements.txt": freeze, "a.py": "import numpy"}))
     assert len(recipe.requirements) == 23
 
 
@@ -135,7 +129,7 @@ def test_other_places_of_requirements(tmp_path: Path) -> None:
     ):
         root = tmp_path / str(number)
         text = f"dependencies: [x{number + 1}]" if name.endswith("yml") else f"x{number + 1}\n"
-        assert names(detect(repository(root, {name: text}))) == expected
+        assert names(detect(write_files(root, {name: text}))) == expected
 
 
 def test_an_empty_repository_needs_nothing(tmp_path: Path) -> None:
@@ -237,4 +231,4 @@ def test_the_readme_says_which_torch_only_where_nothing_else_does(
     declared: str, readme: str, torch: str, tmp_path: Path
 ) -> None:
     files = {"requirements.txt": declared, "README.md": f"```\n{readme}\n```\n", "a.py": "import torch\n"}
-    assert [item.text for item in detect(repository(tmp_path, files)).torch] == [torch]
+    assert [item.text for item in detect(write_files(tmp_path, files)).torch] == [torch]

@@ -9,17 +9,9 @@ import pytest
 
 from lmr_author.indexing import Cache, Index, build, workers
 from lmr_author.indexing.records import MAX_BYTES
+from tests.support import write_files
 
 NONE = Cache(None)
-
-
-def write(folder: Path, files: dict[str, str]) -> Path:
-    """Write some files."""
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    return folder
 
 
 def reasons(index: Index) -> dict[str, str]:
@@ -29,7 +21,7 @@ def reasons(index: Index) -> dict[str, str]:
 
 def test_files_of_every_name(tmp_path: Path) -> None:
     names = ["a b.py", "größe.py", "new\nline.py", "sub/-.py", "x/y/z.py"]
-    write(tmp_path, dict.fromkeys(names, "def f(): pass\n"))
+    write_files(tmp_path, dict.fromkeys(names, "def f(): pass\n"))
     raw = os.fsencode(tmp_path) + b"/\xff\xfe.py"
     Path(os.fsdecode(raw)).write_text("def g(): pass\n")
     index = build(tmp_path, cache=NONE)
@@ -40,7 +32,7 @@ def test_files_of_every_name(tmp_path: Path) -> None:
 
 def test_what_is_no_file_is_listed_with_its_reason(tmp_path: Path) -> None:
     (tmp_path / "outside.py").write_text("def secret(): pass\n")
-    folder = write(tmp_path / "repo", {"good.py": "def f(): pass\n", "old.py": "print 'two'\n"})
+    folder = write_files(tmp_path / "repo", {"good.py": "def f(): pass\n", "old.py": "print 'two'\n"})
     os.mkfifo(folder / "pipe.py")
     (folder / "loop.py").symlink_to("loop.py")
     (folder / "linked.py").symlink_to("../outside.py")
@@ -71,7 +63,7 @@ def test_a_file_of_the_largest_size_is_read(tmp_path: Path) -> None:
 
 def test_folders_of_tools_and_those_left_out(tmp_path: Path) -> None:
     names = [".git/a.py", "__pycache__/b.py", "unit_test/c.py", "sub/unit_test/d.py", "e.txt", "f.py"]
-    write(tmp_path, dict.fromkeys(names, "def f(): pass\n"))
+    write_files(tmp_path, dict.fromkeys(names, "def f(): pass\n"))
     assert build(tmp_path, cache=NONE, without=["unit_test"]).files == ("f.py", "sub/unit_test/d.py")
 
 
@@ -83,7 +75,9 @@ def test_a_folder_that_is_not_there_is_empty(tmp_path: Path) -> None:
 def many(tmp_path: Path) -> Path:
     """Files of different sizes, one of which does not parse."""
     files = {f"{number:02}.py": f"def f{number}():\n" + "    x = 1\n" * number for number in range(1, 30)}
-    return write(tmp_path / "many", {**files, "bad.py": "def (", "sub dir/\udcff.py": "def g(): f1()\n"})
+    return write_files(
+        tmp_path / "many", {**files, "bad.py": "def (", "sub dir/\udcff.py": "def g(): f1()\n"}
+    )
 
 
 def test_processes_find_what_one_finds(many: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,7 +108,7 @@ worker.main()
 
 
 def test_an_outline_is_the_index_without_words(many: Path, tmp_path: Path) -> None:
-    write(many, {"words.py": "def loss(x):\n    yield helper(x)  # why\n"})
+    write_files(many, {"words.py": "def loss(x):\n    yield helper(x)  # why\n"})
     cache = Cache(tmp_path / "index.sqlite3")
     outline, whole = (build(many, cache=cache, words=words) for words in (False, True))
     assert outline.entries == tuple(item._replace(words="", comments="") for item in whole.entries)
@@ -126,7 +120,7 @@ def test_an_outline_is_the_index_without_words(many: Path, tmp_path: Path) -> No
 def test_another_content_under_the_files_own_lines(tmp_path: Path) -> None:
     masked = "# a comment\ndef loss(x):\n    raise NotImplementedError\n\ndef other(): pass\n"
     golden = "def loss(x):\n    y = helper(x)\n    return y\n\ndef other(): pass\n"
-    write(tmp_path, {"a.py": masked, "b.py": "print 'two'"})
+    write_files(tmp_path, {"a.py": masked, "b.py": "print 'two'"})
     index = build(tmp_path, cache=NONE, instead={"a.py": golden.encode(), "b.py": b"x", "no.py": b"x"})
     loss, other = index.entries
     assert (loss.calls, loss.statements) == (("helper",), 2)
@@ -136,7 +130,7 @@ def test_another_content_under_the_files_own_lines(tmp_path: Path) -> None:
 
 
 def test_similar_names(tmp_path: Path) -> None:
-    write(
+    write_files(
         tmp_path, {"a.py": "def preference_loss(): pass\n", "b.py": "class C:\n    def forward(self): pass\n"}
     )
     index = build(tmp_path, cache=NONE)
@@ -146,7 +140,7 @@ def test_similar_names(tmp_path: Path) -> None:
 
 
 def test_overloads_are_no_functions(tmp_path: Path) -> None:
-    write(tmp_path, {"a.py": "@typing.overload\ndef f(x): ...\ndef f(x): pass\nclass C: pass\n"})
+    write_files(tmp_path, {"a.py": "@typing.overload\ndef f(x): ...\ndef f(x): pass\nclass C: pass\n"})
     index = build(tmp_path, cache=NONE)
     assert [item.nth for item in index.functions] == [2]
     assert len(index.entries) == 3

@@ -21,16 +21,14 @@ from lmr_author.model import Severity
 from lmr_author.taskdir import TaskDir
 from lmr_author.validation.run import validate
 from tests.leaks.places import in_tar_gz, in_wheel
+from tests.support import write_files
 
 REPOSITORY = example_texts.REPOSITORY
 
 
 def _task(folder: Path, files: dict[str, bytes]) -> TaskDir:
     task = example_task.write(folder)
-    for name, data in files.items():
-        path = task.root / REPOSITORY / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+    write_files(task.root / REPOSITORY, files)
     return task
 
 

@@ -11,6 +11,7 @@ from lmr_author.masking import locate, objects
 from lmr_author.masking.context import propose
 from lmr_author.masking.imports import Imports
 from lmr_author.model import Target
+from tests.support import write_files
 
 FILES = {
     "train.py": """\
@@ -83,10 +84,7 @@ class Base(Root):
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    for name, text in FILES.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
-    return tmp_path
+    return write_files(tmp_path, FILES)
 
 
 def proposed(repository: Path, target: str, **how: object) -> dict[str, str]:

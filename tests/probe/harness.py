@@ -13,6 +13,7 @@ from typing import Any
 from lmr_author.probe import frames, storage
 from lmr_author.probe.compare import compare
 from lmr_author.probe.document import Document
+from tests.support import write_files
 
 PROBE = Path(storage.__file__).parent
 
@@ -33,10 +34,7 @@ class Repository:
         return self.root.parent / "out"
 
     def write(self, files: Mapping[str, str]) -> None:
-        for name, text in files.items():
-            path = self.root / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
+        write_files(self.root, files)
 
     def record(self, *command: str, **config: Any) -> subprocess.CompletedProcess[bytes]:
         """Run a command under the recorder, from the repository's root."""

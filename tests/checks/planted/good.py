@@ -14,6 +14,7 @@ from typing import Any
 
 from lmr_author.checks.example_texts import PROVENANCE
 from lmr_author.taskdir import TaskDir
+from tests.support import write_files
 
 
 @dataclass(frozen=True)
@@ -61,10 +62,7 @@ class Good:
 
     def write(self, parent: Path) -> TaskDir:
         """Write it below a folder."""
-        root = parent / str(self.info["folder_name"])
-        for path, text in self.files.items():
-            (root / path).parent.mkdir(parents=True, exist_ok=True)
-            (root / path).write_bytes(text.encode("utf-8"))
+        root = write_files(parent / str(self.info["folder_name"]), self.files)
         (root / "info.json").write_text(json.dumps(self.info, indent=4), "utf-8")
         provenance = json.loads(json.dumps(PROVENANCE))
         provenance["paper"] |= {"url": self.info["paper_url"], "title": self.info["paper_name"]}
