@@ -128,7 +128,6 @@ class TaskPage:
     review_note: str
     agreement: tuple[tuple[str, str], ...]
     history: tuple[Event, ...]
-    evaluated: str = ""
 
 
 @dataclass(frozen=True)
