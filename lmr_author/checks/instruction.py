@@ -60,6 +60,10 @@ class InstructionCheck(ImplementationCheck):
         )
 
 
+GAP = "[to fill in: what it computes]"
+"""What a draft of an instruction says where nothing tells the purpose of the function."""
+
+
 class InstructionThere(InstructionCheck):
     """LMR601."""
 
@@ -70,6 +74,7 @@ class InstructionThere(InstructionCheck):
         Example("missing", implementation={"instruction": None}),
         Example("empty", implementation=told("  ")),
         Example("a placeholder", implementation=told("TODO")),
+        Example("a gap of a draft", implementation=told(f"{INSTRUCTION} Its purpose: {GAP}.")),
     )
     passing = (
         Example(
@@ -92,6 +97,13 @@ class InstructionThere(InstructionCheck):
                 implementation,
                 message,
                 "say which function to implement, in which file, from which part of the paper",
+            )
+        elif GAP in text:
+            yield self.at(
+                view,
+                implementation,
+                "the instruction still has the gap of its draft",
+                f"say it in place of {GAP!r}, in the paper's words: `lmr-author instruct`",
             )
 
 

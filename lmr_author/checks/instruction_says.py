@@ -116,12 +116,10 @@ class BodyNotGivenAway(InstructionCheck):
 
     def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
         """At most one finding: the longest quotation."""
-        text = _squeezed(implementation.instruction)
         quoted = [
             code
             for golden, _, _ in pair(view, implementation).complete
-            for code in _telling(golden, text)
-            if _squeezed(code) in text
+            for code in quotations(golden, implementation.instruction)
         ]
         if quoted:
             longest = max(quoted, key=len)
@@ -131,6 +129,12 @@ class BodyNotGivenAway(InstructionCheck):
                 f"the instruction quotes the solution: {longest[:80]!r}",
                 "say what it does, or name the paper's equation",
             )
+
+
+def quotations(golden: ast.FunctionDef | ast.AsyncFunctionDef, text: str) -> list[str]:
+    """The expressions of a body that a text quotes, whatever their layout."""
+    squeezed = _squeezed(text)
+    return [code for code in _telling(golden, squeezed) if _squeezed(code) in squeezed]
 
 
 def _telling(golden: ast.FunctionDef | ast.AsyncFunctionDef, text: str) -> Iterator[str]:

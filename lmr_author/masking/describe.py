@@ -13,7 +13,7 @@ from pathlib import Path
 
 from lmr_author import source
 from lmr_author.masking.callers import Call, calls_of
-from lmr_author.masking.documented import Documented, read_docstring, shape_in
+from lmr_author.masking.documented import Documented, documented, read_docstring, shape_in
 from lmr_author.masking.notes import MaskNotes, one_line
 from lmr_author.masking.shapes import shapes_of
 from lmr_author.masking.uses import used_inside, used_outside
@@ -29,7 +29,7 @@ def draft(repository: Path, module: source.Module, definition: source.Definition
         repository: the task's repository, in which callers are looked for.
         module, definition: the function, not masked.
     """
-    own = read_docstring(definition.docstring)
+    own = documented(definition)
     around = _class_documented(module, definition)
     calls = calls_of(repository, module, definition)
     summary = own.summary or _comment_above(module, definition) or _from_name(definition, around)

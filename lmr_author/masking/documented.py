@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
+from lmr_author import source
 from lmr_author.masking.notes import one_line
+from lmr_author.masking.purpose import purpose
 
+_ROLE = re.compile(r":(?:py:)?(?!math)[a-z]+:`[~!]?([^`]+)`")
+"""A role of Sphinx, ``:obj:`x```; its colons would be taken for the end of a parameter's name."""
 _SHAPE_LINE = re.compile(r"^\s*[-*]?\s*(?P<name>Inputs?|Outputs?):\s*(?P<text>\S.*)$", re.MULTILINE)
 _SIZE = r"(?:[A-Za-z_]\w*|\d+|\*|…|\.\.\.|-1)"
 _SHAPE = re.compile(
@@ -29,7 +35,7 @@ class Documented:
     """What a docstring says.
 
     Attributes:
-        summary: its first paragraph on one line, "" when there is none.
+        summary: what its first paragraph says the function is for, on one line; "" when it does not say.
         parameters: by name, in the docstring's order.
         returns: one line each.
     """
@@ -39,18 +45,25 @@ class Documented:
     returns: tuple[str, ...] = ()
 
 
-def read_docstring(text: str | None) -> Documented:
-    """Read a docstring: Google, NumPy, reST and epydoc styles, and torch's ``Shape:`` section."""
+def read_docstring(
+    text: str | None, own_names: Collection[str] = (), names: Collection[str] = ()
+) -> Documented:
+    """Read a docstring: Google, NumPy, reST and epydoc styles, and torch's ``Shape:`` section.
+
+    Args:
+        own_names: of the function and its class; a summary that has nothing but them is none.
+        names: of its parameters, by which lines about them are known.
+    """
     if not text or not text.strip():
         return Documented()
-    text = inspect.cleandoc(text)
+    text = _ROLE.sub(r"\1", inspect.cleandoc(text))
     parsed = _parsed(text)
-    summary = one_line(text.split("\n\n")[0])
+    summary = purpose(text.split("\n\n")[0], own_names, names)
     if parsed is None:
         return Documented(summary, {}, _shape_lines(text))
     described = parsed.description if hasattr(parsed, "description") else parsed.short_description
     if described:
-        summary = one_line(described.split("\n\n")[0])
+        summary = purpose(described.split("\n\n")[0], own_names, names)
     elif parsed.meta:
         summary = ""  # it starts with its first section
     parameters = {
@@ -58,6 +71,13 @@ def read_docstring(text: str | None) -> Documented:
         for item in parsed.params
     }
     return Documented(summary, parameters, _returns(parsed) or _shape_lines(text))
+
+
+def documented(definition: source.Definition) -> Documented:
+    """What a function's or class's own docstring says."""
+    node = definition.node
+    names = [] if isinstance(node, ast.ClassDef) else [item.arg for item, _ in source.parameters(node.args)]
+    return read_docstring(definition.docstring, (definition.name, definition.class_name), names)
 
 
 def shape_in(text: str) -> str:

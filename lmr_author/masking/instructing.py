@@ -9,8 +9,11 @@ from __future__ import annotations
 import ast
 
 from lmr_author import source
-from lmr_author.masking.documented import Documented, read_docstring
+from lmr_author.checks.instruction import GAP
+from lmr_author.checks.instruction_says import quotations
+from lmr_author.masking.documented import Documented, Entry, documented
 from lmr_author.masking.notes import MaskNotes, one_line
+from lmr_author.masking.purpose import sentences
 
 MOST_WORDS = 14
 """Words said of one input; the docstring has the rest."""
@@ -30,12 +33,12 @@ def draft_instruction(
         section: of the paper, as in ``section 3 (Method)``; "" when it is not known.
     """
     said = notes or MaskNotes()
-    own = read_docstring(definition.docstring)
+    own = _without_solution(documented(definition), definition)
     purpose = one_line(said.objective or own.summary).rstrip(".")
     where = f"as {section} of the paper describes it" if section else "as the paper describes it"
     parts = [
         f"Implement the {_kind(definition)} in `{path}` {where}.",
-        f"Its purpose: {purpose}." if purpose else "",
+        f"Its purpose: {purpose or GAP}.",
         _listed("Inputs", said.inputs or _inputs(definition, own), MOST_WORDS),
         _listed("Outputs", said.outputs or own.returns, MOST_WORDS_OF_OUTPUT)
         or f"Return what {'its docstring and ' if definition.docstring else ''}its callers expect.",
@@ -43,6 +46,19 @@ def draft_instruction(
         "Keep its signature, and leave everything else as it is.",
     ]
     return " ".join(part for part in parts if part)
+
+
+def _without_solution(own: Documented, definition: source.Definition) -> Documented:
+    """What a docstring says, without the sentences that quote the body: they are the answer."""
+    node = definition.node
+    if isinstance(node, ast.ClassDef):
+        return own
+
+    def cleaned(text: str) -> str:
+        return " ".join(one for one in sentences(text) if not quotations(node, one))
+
+    parameters = {name: Entry(entry.type, cleaned(entry.text)) for name, entry in own.parameters.items()}
+    return Documented(cleaned(own.summary), parameters, tuple(cleaned(text) for text in own.returns))
 
 
 def _kind(definition: source.Definition) -> str:
@@ -110,5 +126,6 @@ def _parameters(definition: source.Definition) -> list[str]:
     given = definition.node.args
     named = [*given.posonlyargs, *given.args, given.vararg, *given.kwonlyargs, given.kwarg]
     names = [item.arg for item in named if item is not None]
-    is_method = bool(definition.class_name) and names[:1] in (["self"], ["cls"])
-    return names[1:] if is_method else names
+    # A method of a class in a function has no class name; there only `self` is sure to be none of its inputs.
+    bound = ("self", "cls") if definition.class_name else ("self",)
+    return names[1:] if names[:1] and names[0] in bound else names

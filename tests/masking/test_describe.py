@@ -57,7 +57,7 @@ def outer(n):
 
 
 def documented(x: int = 1):
-    """Compute it.
+    """Measure gaps.
 
     Args:
         x: the one, of shape (b,)
@@ -138,7 +138,7 @@ def test_a_nested_function(repository: Path) -> None:
 def test_a_documented_function_keeps_its_words_and_gets_no_docstring(repository: Path) -> None:
     found = drafted(repository, "documented")
     assert found == MaskNotes(
-        objective="Compute it.",
+        objective="Measure gaps.",
         inputs=("x (int, default 1): the one, of shape (b,)",),
         outputs=("the other",),
     )

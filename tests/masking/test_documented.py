@@ -115,3 +115,18 @@ def f(
 def test_a_parameter_that_was_assigned_to_has_no_shape_any_more() -> None:
     assert shapes("def f(x):\n    x = x.view(-1)\n    (n,) = x.shape\n    return n\n") == {}
     assert shapes("def f(x):\n    a, b = x.shape[:2]\n    y.shape = a, 1\n    c, d = size(x)\n") == {}
+
+
+ROLES = """Weigh pairs as :class:`~some.package.Weigher` does.
+
+    Args:
+        pairs (:obj:`torch.LongTensor` of shape :obj:`(batch, 2)`, `optional`):
+            Two answers.
+    """
+
+
+def test_roles_of_sphinx_do_not_hide_what_is_said() -> None:
+    found = read_docstring(ROLES)
+    assert found.summary == "Weigh pairs as some.package.Weigher does."
+    assert found.parameters["pairs"].text == "Two answers."
+    assert found.parameters["pairs"].type.startswith("torch.LongTensor of shape (batch, 2)")

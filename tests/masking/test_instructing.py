@@ -8,6 +8,7 @@ import pytest
 
 from lmr_author import source
 from lmr_author.checks import example_task, example_texts
+from lmr_author.checks.instruction import GAP
 from lmr_author.cli.app import main
 from lmr_author.masking.instructing import draft_instruction
 from lmr_author.masking.notes import MaskNotes
@@ -67,7 +68,7 @@ def test_what_was_confirmed_in_the_comment_comes_before_the_docstring() -> None:
 
 def test_without_a_docstring_the_signature_speaks() -> None:
     text = draft_instruction("m.py", definition("bare"))
-    assert "Inputs: `a`; `rest`; `key`; `more`." in text
+    assert f"Its purpose: {GAP}. Inputs: `a`; `rest`; `key`; `more`." in text
     assert "Return what its callers expect." in text
     assert "May be ignored: `rest`, `more`." in text
 
@@ -149,3 +150,39 @@ def test_the_parts_of_a_property_are_told_apart() -> None:
         "Implement the setter of the property `v` of the class `A`",
         "Implement the method `w` of the class `A`",
     ]
+
+
+def drafted(text: str) -> str:
+    """The draft for the first function of a module."""
+    module = source.Module.parse(text.encode(), "m.py")
+    return draft_instruction("m.py", next(item for item in module.definitions if item.kind == "function"))
+
+
+def test_a_docstring_that_quotes_the_body_does_not_give_it_away() -> None:
+    quoting = "Average the gaps of pairs. It is sum(gaps) / len(gaps) + margin * 2."
+    text = drafted(
+        f'def f(gaps, margin):\n    """{quoting}\n\n    Args:\n        gaps: numbers.\n        margin: as in\n'
+        "            sum(gaps) / len(gaps) + margin * 2.\n\n    Returns:\n        The average.\n"
+        '    """\n    return sum(gaps) / len(gaps) + margin * 2\n'
+    )
+    assert "Its purpose: Average the gaps of pairs. Inputs: `gaps`: numbers; `margin`. Outputs" in text
+    assert "sum(" not in text
+    elsewhere = drafted(f'def f(gaps, margin):\n    """{quoting}"""\n    return margin\n')
+    assert "sum(gaps)" in elsewhere, "it is no quotation of this body"
+
+
+def test_what_only_quotes_the_body_leaves_a_gap() -> None:
+    text = drafted(
+        'def f(gaps, margin):\n    """Compute sum(gaps) / len(gaps) + margin."""\n'
+        "    return sum(gaps) / len(gaps) + margin\n"
+    )
+    assert f"Its purpose: {GAP}." in text
+
+
+def test_self_of_a_class_in_a_function_is_no_input() -> None:
+    text = "def f():\n    class A:\n        def g(self, x):\n            return x\n    return A\n"
+    module = source.Module.parse(text.encode(), "m.py")
+    inner = next(item for item in module.definitions if item.name == "g")
+    assert "Inputs: `x`." in draft_instruction("m.py", inner)
+    loose = source.Module.parse(b"def init(cls, x):\n    return cls, x\n", "m.py").definitions[0]
+    assert "Inputs: `cls`; `x`." in draft_instruction("m.py", loose)
