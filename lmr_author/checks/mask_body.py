@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from lmr_author.checks import bodies
 from lmr_author.checks.base import Content, Example, ImplementationCheck
-from lmr_author.checks.example_texts import BODY, GOAL, GOLDEN, HEAD, TAIL
-from lmr_author.checks.masked_bodies import all_masked
+from lmr_author.checks.example_texts import BODY, GOAL, GOLDEN, HEAD, MASKED, REPOSITORY, TAIL
+from lmr_author.checks.masked_bodies import all_masked, masked_copy
 from lmr_author.checks.pairing import Pair, pair
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
@@ -43,6 +43,10 @@ class ReallyMasked(ImplementationCheck):
             files={GOAL: GOLDEN.replace("Mean smooth hinge", "TODO. Mean smooth hinge")},
         ),
         Example("only comments were added", files=with_body("    # TODO: implement\n" + BODY)),
+        Example(
+            "a copy beside it was masked",
+            files={GOAL: GOLDEN, f"{REPOSITORY}/ranking/losses_masked.py": MASKED},
+        ),
     )
     passing = (Example("the body raises NotImplementedError"),)
 
@@ -76,24 +80,15 @@ class ReallyMasked(ImplementationCheck):
                 path=one.goal_path or "",
             )
 
-    def _hint(self, view: TaskView, one: Pair, qualname: str) -> str:
+    @staticmethod
+    def _hint(view: TaskView, one: Pair, qualname: str) -> str:
         """Name another file in which the function is masked, if there is one."""
-        assert one.goal_path is not None
-        for path in view.repository_files:
-            if path == one.goal_path or path.name != one.goal_path.name:
-                continue
-            module = view.module(path)
-            for item in module.definitions if module else ():
-                if (
-                    item.qualname == qualname
-                    and not isinstance(item.node, ast.ClassDef)
-                    and bodies.raises_not_implemented(item.node)
-                ):
-                    return (
-                        f"it is {view.relative(path)} that is masked: name that file in goal_file, or mask"
-                        " this one"
-                    )
-        return f"mask it: `lmr-author mask {one.implementation.goal_file}::{qualname}`"
+        copy = masked_copy(view, one, qualname)
+        if copy is None or one.goal_path is None:
+            return f"mask it: `lmr-author mask {one.implementation.goal_file}::{qualname}`"
+        if copy.name != one.goal_path.name:
+            return f"it is {view.relative(copy)} that is masked: move it to {view.relative(one.goal_path)}"
+        return f"it is {view.relative(copy)} that is masked: name that file in goal_file, or mask this one"
 
 
 class NoUndefinedReturn(ImplementationCheck):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from lmr_author.checks import bodies, scopes
 from lmr_author.checks.pairing import Pair, TargetPair, pair
 from lmr_author.checks.syntax import last_name
+from lmr_author.checks.unwanted import built
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Implementation
 from lmr_author.source import FunctionNode, walk
@@ -113,3 +116,35 @@ def all_masked(view: TaskView, implementation: Implementation) -> list[tuple[Mas
         ("masked", id(implementation)),
         lambda: [(_masked(one, golden, goal, target), goal) for golden, goal, target in one.complete],
     )
+
+
+def masked_copy(view: TaskView, one: Pair, qualname: str) -> Path | None:
+    """Another file of the repository in which a target is masked, though the goal file has the golden's body.
+
+    It has the goal file's name, or that with "masked"; a copy of the original, in ``build/`` or elsewhere, is none,
+    although the original may raise NotImplementedError, too.
+    """
+    found = next(
+        ((golden, target) for golden, _, target in one.complete if target.qualname == qualname), None
+    )
+    if found is None or one.goal_path is None:
+        return None
+    stem, products = one.goal_path.stem, tuple(f"{folder}/" for folder in built(view))
+    for path in view.repository_files:
+        if path == one.goal_path or path.suffix != ".py" or _without_mask_word(path.stem) != stem:
+            continue
+        module = None if view.relative_raw(path).startswith(products) else view.module(path)
+        for item in module.definitions if module else ():
+            if item.qualname != qualname or isinstance(item.node, ast.ClassDef):
+                continue
+            body = _masked(replace(one, goal=module), found[0], item.node, found[1])
+            if not body.same and (body.raises or body.silent or body.undefined):
+                return path
+    return None
+
+
+_MASK_WORD = re.compile(r"[-_.]?mask(?:ed)?$|^mask(?:ed)?[-_.]")
+
+
+def _without_mask_word(stem: str) -> str:
+    return _MASK_WORD.sub("", stem) or stem

@@ -50,31 +50,42 @@ class PaperThere(Check):
         if view.repository is None:
             return
         for name in ("paper.pdf", "paper.json"):
-            if is_file(view.repository / name):
-                continue
-            suffix = name[-5:]
-            close = [
-                entry.relative
-                for entry in view.entries
-                if entry.kind == "file"
-                and (
-                    entry.name == name
-                    or (
-                        entry.name.endswith(suffix)
-                        and "pa" in entry.name.lower()
-                        and entry.relative.count("/") <= 1
-                    )
-                )
-            ]
-            same = [path for path in close if path.rpartition("/")[2] == name]
-            names = [path.rpartition("/")[2] for path in close]
-            hint = (
-                f"move {same[0]} there"
-                if same
-                else did_you_mean(name, names)
-                or ("put the paper's PDF there" if suffix == ".pdf" else "make it from paper.pdf")
+            if not is_file(view.repository / name):
+                hint = _elsewhere(view, name) or self._made(view, name)
+                yield self.finding(view, f"{name} is missing", hint, path=view.repository / name)
+
+    @staticmethod
+    def _made(view: TaskView, name: str) -> str:
+        """How to get a file of the paper that is nowhere in the task."""
+        if name == "paper.pdf":
+            return "download the paper and save it there"
+        assert view.repository is not None
+        if is_file(view.repository / "paper.pdf"):
+            return "make it from paper.pdf"
+        return "make it from the paper's PDF, which is not there either"
+
+
+def _elsewhere(view: TaskView, name: str) -> str:
+    """A hint with a file of the task that may be meant for a missing one; "" when there is none."""
+    suffix = name.rpartition(".")[2]
+    close = [
+        entry.relative
+        for entry in view.entries
+        if entry.kind == "file"
+        and (
+            entry.name == name
+            or (
+                entry.name.endswith(f".{suffix}")
+                and "pa" in entry.name.lower()
+                and not entry.name.startswith("package")
+                and entry.relative.count("/") <= 1
             )
-            yield self.finding(view, f"{name} is missing", hint, path=view.repository / name)
+        )
+    ]
+    same = [path for path in close if path.rpartition("/")[2] == name]
+    return (
+        f"move {same[0]} there" if same else did_you_mean(name, [path.rpartition("/")[2] for path in close])
+    )
 
 
 class PaperUsable(Check):
