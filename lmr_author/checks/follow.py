@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from lmr_author.checks.listing import Entry
@@ -34,6 +36,8 @@ _DYNAMIC = frozenset(
         "Popen",
     ]
 )
+_LOADS = frozenset({"spec_from_file_location", "run_path", "SourceFileLoader", "import_module", "__import__"})
+"""Calls that load a module by the path or name they are given."""
 
 
 @dataclass(frozen=True)
@@ -173,7 +177,11 @@ def _in_repository(view: TaskView, name: str) -> bool:
 
 
 def _golden(view: TaskView, test: Reading) -> tuple[int, str]:
-    """An import of the golden, by statement or by the path of its file."""
+    """An import of the golden, by statement or by the path of its file: its line, and what is imported."""
+    return next(chain(_golden_modules(view, test), _golden_files(test), _golden_loads(test)), (0, ""))
+
+
+def _golden_modules(view: TaskView, test: Reading) -> Iterator[tuple[int, str]]:
     stems = {path.stem for path in golden_files(view) if "golden" in path.stem}
     for module in test.modules:
         for node in nodes(module.tree):
@@ -187,31 +195,24 @@ def _golden(view: TaskView, test: Reading) -> tuple[int, str]:
                 if "golden_files" in parts or any(
                     part.endswith("_golden") or part in stems for part in parts
                 ):
-                    return getattr(node, "lineno", 0), name
+                    yield getattr(node, "lineno", 0), name
+
+
+def _golden_files(test: Reading) -> Iterator[tuple[int, str]]:
     for use in test.uses:
-        if use.name.endswith(".py") and (
-            "golden_files" in use.path.split("/") or use.name.endswith("_golden.py")
-        ):
-            return use.line, use.name
+        in_folder = "golden_files" in use.path.split("/")
+        if use.name.endswith(".py") and (in_folder or use.name.endswith("_golden.py")):
+            yield use.line, use.name
+
+
+def _golden_loads(test: Reading) -> Iterator[tuple[int, str]]:
     for _, node, name in test.calls:
-        last = name.rpartition(".")[2]
-        texts = [
-            item.value
-            for argument in node.args
-            for item in walk(argument)
-            if isinstance(item, ast.Constant) and isinstance(item.value, str)
-        ]
-        if last in (
-            "spec_from_file_location",
-            "run_path",
-            "SourceFileLoader",
-            "import_module",
-            "__import__",
-        ) or name.startswith("sys.path"):
-            for text in texts:
-                if "golden_files" in text or re.search(r"_golden(\.py)?$", text):
-                    return node.lineno, text
-    return 0, ""
+        if name.rpartition(".")[2] not in _LOADS and not name.startswith("sys.path"):
+            continue
+        for item in (item for argument in node.args for item in walk(argument)):
+            text = item.value if isinstance(item, ast.Constant) else None
+            if isinstance(text, str) and ("golden_files" in text or re.search(r"_golden(\.py)?$", text)):
+                yield node.lineno, text
 
 
 def _foreign(

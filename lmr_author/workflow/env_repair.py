@@ -62,7 +62,6 @@ class Repairs:
 
     Attributes:
         made: in order.
-        kept: the files of which a copy is in ``authoring/removed/``.
     """
 
     def __init__(
@@ -76,7 +75,7 @@ class Repairs:
         self._before: Texts | None = None
         self._relaxed_once = False
         self.made: list[Repair] = []
-        self.kept: list[str] = []
+        self._kept: list[str] = []  # names of files of which a copy is in authoring/removed/
 
     def repair(self, found: Explanation | None, python: str) -> Repair | None:
         """Make the change that an explanation asks for; None when there is none to be made.
@@ -179,8 +178,8 @@ class Repairs:
 
     def _keep(self, before: Texts, after: Texts) -> None:
         for path, changed in self._files(before, after):
-            if changed and path.is_file() and path.name not in self.kept:
-                self.kept.append(self._task.put_aside(path, copy=True))
+            if changed and path.is_file() and path.name not in self._kept:
+                self._kept.append(self._task.put_aside(path, copy=True))
 
     def _write(self, before: Texts, after: Texts) -> None:
         for path, changed in self._files(before, after):

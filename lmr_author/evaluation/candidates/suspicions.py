@@ -50,33 +50,40 @@ def _found(data: bytes) -> Iterator[str]:
     }
     documented = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (
-                f"import {item.name}" for item in node.names if item.name.partition(".")[0] in _MODULES
-            )
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in _MODULES:
-            yield f"import {node.module}"
-        elif isinstance(node, ast.Name) and node.id in _NAMES:
-            yield node.id
-        elif isinstance(node, ast.Attribute) and (
-            node.attr in _ATTRIBUTES or (node.attr == "modules" and source.root_name(node) == "sys")
-        ):
-            yield f".{node.attr}"
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documented:
+        yield from _used(node)
+        yield from _patched(node, imported)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documented:
             yield from (f"the text {word!r}" for word in _TEXTS if word in node.value)
-        elif isinstance(node, ast.FunctionDef) and node.name in _METHODS:
-            yield f"def {node.name}"
-        if isinstance(node, ast.Assign | ast.AugAssign):
-            targets: list[ast.expr] = [*node.targets] if isinstance(node, ast.Assign) else [node.target]
-            yield from _patches(targets, imported)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "setattr":
-            first = node.args[0] if node.args else None
-            if isinstance(first, ast.Name | ast.Attribute) and source.root_name(first) in imported:
-                yield f"setattr({ast.unparse(first)}, …)"
 
 
-def _patches(targets: list[ast.expr], imported: set[str]) -> Iterator[str]:
-    """Assignments to what belongs to an imported module, as in ``torch.allclose = …``."""
+def _used(node: ast.AST) -> Iterator[str]:
+    """Modules, names, attributes and methods that no honest implementation needs."""
+    match node:
+        case ast.Import(names=names):
+            yield from (f"import {item.name}" for item in names if item.name.partition(".")[0] in _MODULES)
+        case ast.ImportFrom(module=str(module)) if module.partition(".")[0] in _MODULES:
+            yield f"import {module}"
+        case ast.Name(id=name) if name in _NAMES:
+            yield name
+        case ast.Attribute(attr=name) if name in _ATTRIBUTES:
+            yield f".{name}"
+        case ast.Attribute(attr="modules") if source.root_name(node) == "sys":
+            yield ".modules"
+        case ast.FunctionDef(name=name) if name in _METHODS:
+            yield f"def {name}"
+
+
+def _patched(node: ast.AST, imported: set[str]) -> Iterator[str]:
+    """What belongs to an imported module and is set, as in ``torch.allclose = …``."""
+    targets: list[ast.expr] = []
+    match node:
+        case ast.Assign():
+            targets = node.targets
+        case ast.AugAssign():
+            targets = [node.target]
+        case ast.Call(func=ast.Name(id="setattr"), args=[ast.Name() | ast.Attribute() as changed, *_]):
+            if source.root_name(changed) in imported:
+                yield f"setattr({ast.unparse(changed)}, …)"
     for target in targets:
         if isinstance(target, ast.Attribute | ast.Subscript) and source.root_name(target) in imported:
             yield f"{ast.unparse(target)} = …"
