@@ -17,8 +17,6 @@ IGNORE = ".dockerignore"
 
 
 class NoGoldenInImage(DockerCheck):
-    """LMR202."""
-
     code = "LMR202"
     title = "the image holds no goldens and no authoring records"
     rationale = (
@@ -53,8 +51,6 @@ class NoGoldenInImage(DockerCheck):
 
 
 class DirectoryArgument(DockerCheck):
-    """LMR204."""
-
     code = "LMR204"
     title = "ARG DIR is the repository's folder"
     fixable = True
@@ -92,8 +88,6 @@ class DirectoryArgument(DockerCheck):
 
 
 class SourcesExist(DockerCheck):
-    """LMR205."""
-
     code = "LMR205"
     title = "what the Dockerfile copies and installs exists"
     rationale = (

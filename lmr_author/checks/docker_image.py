@@ -19,8 +19,6 @@ def changed(old: str, new: str) -> dict[str, Content]:
 
 
 class DockerfileExists(Check):
-    """LMR201."""
-
     code = "LMR201"
     title = "there is a Dockerfile with a base image"
     rationale = "A task without an environment cannot be run by anybody else."
@@ -70,8 +68,6 @@ class DockerCheck(Check):
 
 
 class PyTorchBase(DockerCheck):
-    """LMR208."""
-
     code = "LMR208"
     title = "the base image is a PyTorch image"
     rationale = (
@@ -123,8 +119,6 @@ class PyTorchBase(DockerCheck):
 
 
 class RunsAsUser(DockerCheck):
-    """LMR209."""
-
     code = "LMR209"
     title = "the image runs as a user that is not root"
     rationale = (

@@ -43,8 +43,6 @@ _DATA = re.compile(
 
 
 class QuotedVersions(DockerCheck):
-    """LMR203."""
-
     code = "LMR203"
     title = "version ranges on a command line are quoted"
     fixable = True
@@ -99,8 +97,6 @@ def _without_quotes(text: str) -> str:
 
 
 class Pinned(DockerCheck):
-    """LMR207."""
-
     code = "LMR207"
     title = "what is installed is pinned"
     rationale = (
@@ -156,8 +152,6 @@ class Pinned(DockerCheck):
 
 
 class NoDownloads(DockerCheck):
-    """LMR210."""
-
     code = "LMR210"
     title = "no models or data are downloaded while the image is built"
     rationale = (
@@ -210,8 +204,6 @@ class NoDownloads(DockerCheck):
 
 
 class LogFolderExists(DockerCheck):
-    """LMR211."""
-
     code = "LMR211"
     title = "the folder that a test logs into exists"
     rationale = (

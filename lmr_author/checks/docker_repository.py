@@ -17,8 +17,6 @@ from lmr_author.model import Finding, Severity
 
 
 class RepositoryCopied(DockerCheck):
-    """LMR206."""
-
     code = "LMR206"
     title = "the Dockerfile copies what it needs from the task"
     rationale = (

@@ -82,8 +82,6 @@ class Unwanted(Check):
 
 
 class NoSystemFiles(Unwanted):
-    """LMR701."""
-
     code = "LMR701"
     title = "no files of the operating system or of an editor"
     rationale = (
@@ -105,8 +103,6 @@ class NoSystemFiles(Unwanted):
 
 
 class NoCaches(Unwanted):
-    """LMR702."""
-
     code = "LMR702"
     title = "no caches and build products"
     rationale = (
@@ -144,8 +140,6 @@ class NoCaches(Unwanted):
 
 
 class NoLogs(Unwanted):
-    """LMR703."""
-
     code = "LMR703"
     title = "no logs of earlier runs"
     rationale = (
@@ -186,8 +180,6 @@ _ODD = re.compile(r"[\x00-\x1f\udc80-\udcff]")
 
 
 class OrdinaryFiles(Check):
-    """LMR704."""
-
     code = "LMR704"
     title = "everything is an ordinary file or folder of the task"
     rationale = (

@@ -66,8 +66,6 @@ def _stem(word: str) -> str:
 
 
 class Category(Check):
-    """LMR004."""
-
     code = "LMR004"
     title = "the category is one of the nine"
     fixable = True

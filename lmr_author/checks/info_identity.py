@@ -13,8 +13,6 @@ _NUMBER = re.compile(r"^0*(\d+)[-_ .]")
 
 
 class InstanceId(Check):
-    """LMR005."""
-
     code = "LMR005"
     title = "instance_id is the number that the folder's name starts with"
     fixable = True
@@ -56,8 +54,6 @@ class InstanceId(Check):
 
 
 class FolderName(Check):
-    """LMR006."""
-
     code = "LMR006"
     title = "folder_name is the name of the folder"
     rationale = (
@@ -97,8 +93,6 @@ class FolderName(Check):
 
 
 class UniqueInstanceId(TreeCheck):
-    """LMR008."""
-
     code = "LMR008"
     title = "no two tasks have the same instance_id"
     rationale = "Two tasks with one id overwrite each other's results, and only the second is ever seen."

@@ -38,8 +38,6 @@ _ON_A_MACHINE = ("file:", "/", "~", "./", "../")
 
 
 class InfoReadable(Check):
-    """LMR001."""
-
     code = "LMR001"
     title = "info.json is a JSON object"
     rationale = (
@@ -104,8 +102,6 @@ def _violations(raw: dict[str, Any]) -> list[Any]:
 
 
 class InfoSchema(Check):
-    """LMR002."""
-
     code = "LMR002"
     title = "info.json has the keys and types of its schema"
     fixable = True

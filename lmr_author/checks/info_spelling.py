@@ -13,8 +13,6 @@ from lmr_author.model import Finding, Severity
 
 
 class LegacySpelling(Check):
-    """LMR003."""
-
     code = "LMR003"
     title = "the key is spelt retrieval_context"
     rationale = (
@@ -77,8 +75,6 @@ class LegacySpelling(Check):
 
 
 class IndexNumbers(Check):
-    """LMR009."""
-
     code = "LMR009"
     title = "implementations are numbered 1, 2, 3 …"
     fixable = True

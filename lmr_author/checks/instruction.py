@@ -65,8 +65,6 @@ GAP = "[to fill in: what it computes]"
 
 
 class InstructionThere(InstructionCheck):
-    """LMR601."""
-
     code = "LMR601"
     title = "there is an instruction"
     rationale = "The instruction is all that an agent is told besides the paper and the code."
@@ -108,8 +106,6 @@ class InstructionThere(InstructionCheck):
 
 
 class ImplementThePaper(InstructionCheck):
-    """LMR604."""
-
     code = "LMR604"
     title = "the instruction asks for the paper's method, not for passing a test"
     rationale = (

@@ -27,8 +27,6 @@ _PLACE = r"\b(?:in|inside|into|edit|modify|complete|open|of|finish|fill)\s+(?:th
 
 
 class InstructionFiles(InstructionCheck):
-    """LMR602."""
-
     code = "LMR602"
     title = "the files that the instruction names exist"
     rationale = (

@@ -68,8 +68,6 @@ _NOT_A_NAME = frozenset(
 
 
 class InstructionNames(InstructionCheck):
-    """LMR603."""
-
     code = "LMR603"
     title = "the functions that the instruction names exist"
     rationale = (

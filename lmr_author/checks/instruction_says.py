@@ -37,8 +37,6 @@ def _words(text: str) -> int:
 
 
 class NamesTheTarget(InstructionCheck):
-    """LMR606."""
-
     code = "LMR606"
     title = "the instruction names the function to implement"
     rationale = (
@@ -92,8 +90,6 @@ def _named(name: str, text: str) -> bool:
 
 
 class BodyNotGivenAway(InstructionCheck):
-    """LMR607."""
-
     code = "LMR607"
     title = "the instruction does not quote the solution"
     rationale = (
@@ -161,8 +157,6 @@ def _squeezed(text: str) -> str:
 
 
 class InputsAndOutputs(InstructionCheck):
-    """LMR608."""
-
     code = "LMR608"
     title = "the instruction says what goes in and what comes out"
     rationale = (

@@ -27,8 +27,6 @@ def compiled(source: str) -> Callable[[], bytes]:
 
 
 class CompiledGolden(Check):
-    """LMR401."""
-
     code = "LMR401"
     title = "no compiled file holds the golden's code"
     fixable = True
@@ -69,8 +67,6 @@ class CompiledGolden(Check):
 
 
 class GitHistory(Check):
-    """LMR402."""
-
     code = "LMR402"
     title = "the repository has no version history"
     fixable = True
@@ -115,8 +111,6 @@ def place(view: TaskView, leak: Leak) -> Path:
 
 
 class AuthoringInside(Check):
-    """LMR405."""
-
     code = "LMR405"
     title = "goldens and authoring records lie outside of the repository"
     rationale = (

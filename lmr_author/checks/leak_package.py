@@ -19,8 +19,6 @@ INSTALL = "RUN pip install --no-cache-dir -r /tmp/requirements.lock"
 
 
 class OwnPackageInstalled(DockerCheck):
-    """LMR406."""
-
     code = "LMR406"
     title = "the image does not install the published package that contains the solution"
     rationale = (

@@ -34,8 +34,6 @@ RENAMED_COPY = "def old_loss(s, y, m=1.0):\n" + (
 
 
 class CopyElsewhere(Check):
-    """LMR403."""
-
     code = "LMR403"
     title = "the solution stands nowhere else in the repository"
     rationale = (
@@ -160,8 +158,6 @@ _PART = 14
 
 
 class SolutionInComments(ImplementationCheck):
-    """LMR404."""
-
     code = "LMR404"
     title = "the goal file's comments and texts do not hold the solution"
     rationale = (

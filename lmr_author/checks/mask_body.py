@@ -28,8 +28,6 @@ def _lines(node: ast.AST) -> str:
 
 
 class ReallyMasked(ImplementationCheck):
-    """LMR303."""
-
     code = "LMR303"
     title = "the target is masked"
     rationale = (
@@ -92,8 +90,6 @@ class ReallyMasked(ImplementationCheck):
 
 
 class NoUndefinedReturn(ImplementationCheck):
-    """LMR307."""
-
     code = "LMR307"
     title = "the masked body does not use names that are no longer defined"
     rationale = (
@@ -138,8 +134,6 @@ class NoUndefinedReturn(ImplementationCheck):
 
 
 class NoSilentMask(ImplementationCheck):
-    """LMR308."""
-
     code = "LMR308"
     title = "the masked body does not run through silently"
     rationale = (
@@ -190,8 +184,6 @@ class NoSilentMask(ImplementationCheck):
 
 
 class NothingKept(ImplementationCheck):
-    """LMR309."""
-
     code = "LMR309"
     title = "no part of the original body is left"
     rationale = (
@@ -232,8 +224,6 @@ class NothingKept(ImplementationCheck):
 
 
 class RaisesNotImplemented(ImplementationCheck):
-    """LMR310."""
-
     code = "LMR310"
     title = "the masked body raises NotImplementedError"
     rationale = (

@@ -15,8 +15,6 @@ from lmr_author.source import form
 
 
 class DocstringKept(ImplementationCheck):
-    """LMR305."""
-
     code = "LMR305"
     title = "the target's docstring is kept"
     rationale = (
@@ -58,8 +56,6 @@ class DocstringKept(ImplementationCheck):
 
 
 class SignatureKept(ImplementationCheck):
-    """LMR306."""
-
     code = "LMR306"
     title = "the target's signature and decorators are kept"
     rationale = (

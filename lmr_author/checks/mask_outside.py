@@ -13,8 +13,6 @@ from lmr_author.model import Finding
 
 
 class SameOutside(Check):
-    """LMR304."""
-
     code = "LMR304"
     title = "outside of the target the goal file is the golden"
     rationale = (

@@ -17,8 +17,6 @@ from lmr_author.source import Definition, form, outside
 
 
 class SameText(Check):
-    """LMR311."""
-
     code = "LMR311"
     title = "line endings, indentation and comments outside of the target are the golden's"
     rationale = (

@@ -22,8 +22,6 @@ _EMPTY = frozenset({".git", ".gitkeep", ".DS_Store", "paper.pdf", "paper.json", 
 
 
 class PaperThere(Check):
-    """LMR101."""
-
     code = "LMR101"
     title = "paper.pdf and paper.json are in the repository"
     rationale = (
@@ -89,8 +87,6 @@ def _elsewhere(view: TaskView, name: str) -> str:
 
 
 class PaperUsable(Check):
-    """LMR102."""
-
     code = "LMR102"
     title = "paper.pdf is a PDF, and paper.json holds the text of its pages"
     rationale = (
@@ -158,8 +154,6 @@ def _head(view: TaskView, path: object) -> bytes:
 
 
 class RepositoryThere(Check):
-    """LMR103."""
-
     code = "LMR103"
     title = "the repository's folder exists and holds the code"
     rationale = (
@@ -225,8 +219,6 @@ class RepositoryThere(Check):
 
 
 class NoPointers(Check):
-    """LMR104."""
-
     code = "LMR104"
     title = "no file is a Git LFS pointer"
     rationale = (

@@ -47,8 +47,6 @@ def _manifest(digest: str | None) -> str:
 
 
 class RecordingsUntouched(Check):
-    """LMR512."""
-
     code = "LMR512"
     title = "recordings are what recording.json says"
     rationale = (

@@ -45,8 +45,6 @@ def _text(data: Any) -> str:
 
 
 class ProvenanceThere(Check):
-    """LMR801."""
-
     code = "LMR801"
     title = "authoring/provenance.json says where the task is from"
     rationale = (
@@ -84,8 +82,6 @@ class ProvenanceThere(Check):
 
 
 class RecordsValid(Check):
-    """LMR802."""
-
     code = "LMR802"
     title = "authoring records are as their schemas say"
     rationale = (
@@ -170,8 +166,6 @@ def _violation(name: str, data: bytes | None) -> tuple[str, str] | None:
 
 
 class RecordsCurrent(Check):
-    """LMR803."""
-
     code = "LMR803"
     title = "evaluation and sign-offs are of the task as it is now"
     rationale = (
@@ -209,8 +203,6 @@ class RecordsCurrent(Check):
 
 
 class AcceptedUsed(Check):
-    """LMR804."""
-
     code = "LMR804"
     title = "accepted findings are still there"
     rationale = (

@@ -13,8 +13,6 @@ from lmr_author.model import Finding, Implementation
 
 
 class RetrievalPaths(PathCheck):
-    """LMR605."""
-
     key = "retrieval_context"
     code = "LMR605"
     title = "the paths of retrieval_context exist in the repository"

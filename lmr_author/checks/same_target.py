@@ -63,8 +63,6 @@ def _each_target(view: TaskView) -> Iterator[_Target]:
 
 
 class UniqueTarget(TreeCheck):
-    """LMR011."""
-
     code = "LMR011"
     title = "no function is masked in two tasks or twice in one"
     rationale = (
@@ -92,8 +90,6 @@ class UniqueTarget(TreeCheck):
 
 
 class UniqueGolden(TreeCheck):
-    """LMR012."""
-
     code = "LMR012"
     title = "no two tasks have the same golden"
     rationale = (

@@ -23,8 +23,6 @@ from lmr_author.source import Module
 
 
 class GoalHasTarget(PathCheck):
-    """LMR301."""
-
     key = "goal_file"
     code = "LMR301"
     title = "the goal file exists and defines the target"
@@ -90,8 +88,6 @@ class GoalHasTarget(PathCheck):
 
 
 class GoldenHasTarget(PathCheck):
-    """LMR302."""
-
     key = "golden_file"
     code = "LMR302"
     title = "the golden file exists and defines the target"
@@ -141,8 +137,6 @@ class GoldenHasTarget(PathCheck):
 
 
 class PythonParses(ImplementationCheck):
-    """LMR312."""
-
     code = "LMR312"
     title = "goal file and golden are Python that can be parsed"
     rationale = (

@@ -25,8 +25,6 @@ class PairLoss:
 
 
 class TargetNamed(ImplementationCheck):
-    """LMR007."""
-
     code = "LMR007"
     title = "goal_function and class_name name exactly one function"
     fixable = True
@@ -151,8 +149,6 @@ def _written(found: Definition, implementation: Implementation) -> tuple[str, st
 
 
 class PathsStayInside(ImplementationCheck):
-    """LMR010."""
-
     code = "LMR010"
     title = "paths are relative and stay inside the task"
     rationale = (

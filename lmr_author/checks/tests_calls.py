@@ -21,8 +21,6 @@ from lmr_author.source import bound_by, nodes, walk
 
 
 class CallsTheTarget(ImplementationCheck):
-    """LMR506."""
-
     code = "LMR506"
     title = "the test imports the goal file and calls the target"
     rationale = "A test that never runs the target says nothing about it, and passes with the masked code."

@@ -21,8 +21,6 @@ from lmr_author.source import form, nodes, walk
 
 
 class ComparesTwoThings(ImplementationCheck):
-    """LMR504."""
-
     code = "LMR504"
     title = "the test compares the result with something else"
     rationale = (

@@ -26,8 +26,6 @@ def _loading(path: str, name: str = "EXPECTED") -> str:
 
 
 class FixturesExist(ImplementationCheck):
-    """LMR508."""
-
     code = "LMR508"
     title = "the files that the test reads are in the task"
     rationale = (
@@ -202,8 +200,6 @@ def _is_data(name: str) -> bool:
 
 
 class WritesNoExpectations(ImplementationCheck):
-    """LMR513."""
-
     code = "LMR513"
     title = "the test does not write the values it expects"
     rationale = (

@@ -24,8 +24,6 @@ IMPORT = "from ranking.losses import pairwise_loss\n"
 
 
 class ImportsTheGoalFile(ImplementationCheck):
-    """LMR505."""
-
     code = "LMR505"
     title = "the test imports the agent's file, not the golden or an installed package"
     rationale = (

@@ -25,8 +25,6 @@ _LOGIC = re.compile(
 
 
 class TestExists(PathCheck):
-    """LMR501."""
-
     key = "unit_test_file"
     code = "LMR501"
     title = "the unit test exists and can be parsed"
@@ -84,8 +82,6 @@ class TestExists(PathCheck):
 
 
 class GoalIsNotTheTest(ImplementationCheck):
-    """LMR510."""
-
     code = "LMR510"
     title = "goal_file is a file of the repository, not the unit test"
     rationale = "With the test as goal file the agent is told to edit what judges it."
@@ -129,8 +125,6 @@ class GoalIsNotTheTest(ImplementationCheck):
 
 
 class TestInItsFolder(ImplementationCheck):
-    """LMR511."""
-
     code = "LMR511"
     title = "the unit test and its expected values are in unit_test/"
     rationale = (

@@ -16,8 +16,6 @@ from lmr_author.model import Finding, Implementation
 
 
 class OwnLogFile(Check):
-    """LMR514."""
-
     code = "LMR514"
     title = "each test has a log file of its own"
     rationale = (

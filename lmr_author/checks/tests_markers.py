@@ -20,8 +20,6 @@ from lmr_author.source import nodes, walk
 
 
 class VerdictMarkers(ImplementationCheck):
-    """LMR507."""
-
     code = "LMR507"
     title = "the test logs Passed and Failed"
     rationale = (

@@ -32,8 +32,6 @@ def _on_device(source: str) -> str:
 
 
 class RunsAnywhere(ImplementationCheck):
-    """LMR509."""
-
     code = "LMR509"
     title = "the test needs no GPU, no network and no model"
     rationale = (

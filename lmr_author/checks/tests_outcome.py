@@ -29,8 +29,6 @@ LOGGING_ONLY = START + (
 
 
 class CanFail(ImplementationCheck):
-    """LMR502."""
-
     code = "LMR502"
     title = "the test's exit code depends on the result"
     rationale = (

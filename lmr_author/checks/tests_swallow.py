@@ -24,8 +24,6 @@ SWALLOWING = START + (
 
 
 class NothingSwallowed(ImplementationCheck):
-    """LMR503."""
-
     code = "LMR503"
     title = "the test swallows no failures"
     rationale = (

@@ -77,9 +77,10 @@ class Room:
 def room(
     base: str, base_bytes: int | None, lock: str, python: str, repository: Path, free: int | None
 ) -> Room:
-    """Estimate it.
+    """What building a task's image takes on the engine's disk, estimated, beside what is free.
 
     Args:
+        base: the base image's reference, which tells its size where the engine does not have it.
         base_bytes: the base image's size, None when the engine does not have it.
         python: version inside, as far as known: it decides which wheels are used.
     """

@@ -75,8 +75,6 @@ class Flow:
         self._inside = False
         self._suite(body, [0])
 
-    # building
-
     def _node(self, found: Sequence[Event] = (), ends: Iterable[int] = ()) -> int:
         number = len(self.nodes)
         self.nodes.append(Node(found, self._inside, self._raises))
@@ -221,8 +219,6 @@ class Flow:
                 self._frames, self._raises = kept[0][:depth], frame.raises
                 ends = self._suite(frame.body, ends)
         self._frames, self._raises, self._inside = kept
-
-    # solving
 
     def reachable(self, starts: Iterable[int]) -> set[int]:
         """Nodes that can be reached from some nodes, these included."""

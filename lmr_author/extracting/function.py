@@ -25,7 +25,7 @@ class Function(Scope):
         self.outer = _outer_functions(block)
 
     def names(self) -> Names:
-        """See :func:`names`."""
+        """Inputs and outputs of the block (:func:`lmr_author.extracting.names.names`)."""
         self._check_declarations()
         live = self.facts.needed_after()
         outputs = [name for name in self.bound if name in live and name in self.own]

@@ -40,7 +40,7 @@ class Script(Scope):
         }
 
     def names(self) -> Names:
-        """See :func:`names`."""
+        """Inputs and outputs of the block (:func:`lmr_author.extracting.names.names`)."""
         kept = {name: reason for name in self._used() if (reason := self._stays_global(name))}
         as_globals = [name for name in self.bound if name in kept]
         self._check_annotations(as_globals)

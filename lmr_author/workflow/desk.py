@@ -113,7 +113,7 @@ class Desk:
         return self._info
 
     def meant(self, index: int) -> Meant:
-        """An implementation."""
+        """An implementation, as the task, which may be made by hand, means it."""
         return next(one for one in self._meant if one.implementation.index == index)
 
     @cached_property
@@ -160,7 +160,7 @@ class Desk:
             self._under_way += 1
 
     def end(self) -> None:
-        """It has ended."""
+        """A candidate that was under way has ended."""
         with self._lock:
             self._under_way -= 1
             self._close_if_done()
@@ -172,7 +172,7 @@ class Desk:
             self._close_if_done()
 
     def close(self) -> None:
-        """Remove everything."""
+        """Remove the sandbox and every tree, and do what was asked for with :meth:`on_close`."""
         with self._lock:
             self._stack.close()
 

@@ -66,7 +66,7 @@ def refuse_of_another(path: Path, vetting: Vetting) -> None:
 
 
 def save(path: Path, vetting: Vetting) -> None:
-    """Write the document."""
+    """Write ``vetting.json``, atomically."""
     files.write_json(path, vetting.to_json())
 
 

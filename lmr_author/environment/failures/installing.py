@@ -95,7 +95,7 @@ class Contradiction(Explainer):
     )
 
     def explain(self, match: re.Match[str], failure: Failure) -> Explanation | None:
-        """Who says what."""
+        """Which requirements exclude one another, as pip or uv name them."""
         who = " ".join(next((group for group in match.groups() if group), "requirements").split())
         if (
             "was not found" in who

@@ -29,7 +29,7 @@ class Interruption:
         return self._event.is_set()
 
     def set(self) -> None:
-        """From now on."""
+        """Have everything end that is under way, and that begins later."""
         self._event.set()
 
     def sleep(self, seconds: float) -> None:

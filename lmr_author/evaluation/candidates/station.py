@@ -75,7 +75,7 @@ class Station:
 
     @property
     def method(self) -> str:
-        """How it judges."""
+        """How it judges, as results say it: ``recorded cases``, ``test script`` or ``lmr-bench``."""
         if self.options.protocol == LMR_BENCH:
             return LMR_BENCH
         return "test script" if self.bench.recording is None else "recorded cases"
