@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any
@@ -22,6 +22,10 @@ CATEGORIES = (
     "Interpretability & Explainability",
 )
 """The nine categories of LMR-Bench, in the paper's order."""
+
+
+Progress = Callable[[str], None]
+"""Told what is being done, a line each time."""
 
 
 class Severity(StrEnum):

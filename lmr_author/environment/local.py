@@ -14,7 +14,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,8 +24,7 @@ from lmr_author.environment import lock_lines, resolver
 from lmr_author.environment.failures import Explanation, Failure, explain
 from lmr_author.environment.interpreters import Interpreter
 from lmr_author.errors import LmrError
-
-Say = Callable[[str], None]
+from lmr_author.model import Progress
 
 MANIFEST = "lmr-environment.json"
 _SECONDS = 3600.0
@@ -104,7 +103,7 @@ def touch(local: Local) -> None:
 
 
 def make(
-    lock: str, python: Interpreter, extra: Sequence[str], *, pinned: bool, cuda: bool, say: Say
+    lock: str, python: Interpreter, extra: Sequence[str], *, pinned: bool, cuda: bool, say: Progress
 ) -> Local:
     """The environment for a lock, a Python and extra packages: found, or made.
 
@@ -137,7 +136,7 @@ def make(
 
 
 @contextlib.contextmanager
-def _alone(path: Path, say: Say) -> Iterator[None]:
+def _alone(path: Path, say: Progress) -> Iterator[None]:
     """While no other process makes, or removes, the same environment. The kernel frees the lock of a killed one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with (path.parent / f".{path.name}.lock").open("w") as file:
@@ -159,7 +158,7 @@ def is_free(path: Path) -> bool:
     return True
 
 
-def _venv(staging: Path, python: Interpreter, say: Say) -> None:
+def _venv(staging: Path, python: Interpreter, say: Progress) -> None:
     say(f"making a virtual environment with Python {python.version}")
     # It is moved when it is complete: nothing in it may name the folder in which it is made.
     _uv(["venv", "--relocatable", "--allow-existing", "--python", str(python.path), str(staging)], "uv venv")
@@ -188,7 +187,7 @@ def has_gpu() -> bool:
 
 
 def _fill(
-    staging: Path, lock: str, python: Interpreter, extra: tuple[str, ...], pinned: bool, say: Say
+    staging: Path, lock: str, python: Interpreter, extra: tuple[str, ...], pinned: bool, say: Progress
 ) -> None:
     install = ["pip", "install", "--python", str(staging / "bin" / "python")]
     pins = lock_lines.requirements(lock)
@@ -214,7 +213,7 @@ def _fill(
     files.write_json(staging / MANIFEST, data)
 
 
-def _uv(arguments: list[str], shown: str, say: Say | None = None) -> str:
+def _uv(arguments: list[str], shown: str, say: Progress | None = None) -> str:
     """Run uv, which must succeed; returns what it wrote to stderr. It never fetches a Python."""
     import uv
 

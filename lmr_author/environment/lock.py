@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 
@@ -28,7 +28,7 @@ from lmr_author.environment.resolver import Attempt, compile_once
 from lmr_author.environment.stamp import stamped
 from lmr_author.environment.wheels import is_compiled, nearest, not_before
 from lmr_author.errors import LmrError
-from lmr_author.model import TORCH_FAMILY
+from lmr_author.model import TORCH_FAMILY, Progress
 from lmr_author.texts import printable
 
 __all__ = ["Lock", "Progress", "lock"]
@@ -39,8 +39,6 @@ LONGEST = 600
 """Characters of a comment in a lock."""
 ATTEMPTS = 40
 """How often what stands in the way of a resolution is put aside before giving up."""
-
-Progress = Callable[[str], None]
 
 
 def lock(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
 from dataclasses import replace
 
 from packaging.utils import canonicalize_name
@@ -14,6 +13,7 @@ from lmr_author.environment.base_images import BaseImage
 from lmr_author.environment.recipe import Declared, Fact, Recipe
 from lmr_author.environment.resolver import Attempt, compile_once
 from lmr_author.errors import LmrError
+from lmr_author.model import Progress
 from lmr_author.texts import printable
 
 _REASONS = (
@@ -30,7 +30,7 @@ MANY = 200
 
 
 def dead(
-    recipe: Recipe, base: BaseImage, *, seconds: float, progress: Callable[[str], None] | None = None
+    recipe: Recipe, base: BaseImage, *, seconds: float, progress: Progress | None = None
 ) -> tuple[Fact, ...]:
     """Requirements that cannot be had, or whose version was withdrawn, each with its origin.
 

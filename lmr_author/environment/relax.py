@@ -12,6 +12,7 @@ from lmr_author.environment.locked import Conflict, Lock
 from lmr_author.environment.looser import Looser, changed, continued, loosened, size
 from lmr_author.environment.recipe import Declared, Recipe, is_exact
 from lmr_author.environment.resolver import NO_DATES, Attempt
+from lmr_author.model import Progress
 from lmr_author.texts import counted
 
 LATER = (30, 90, 180, 365, 730)
@@ -65,7 +66,7 @@ class Search:
         resolve: Resolve,
         nearest: Nearest,
         seconds: float,
-        progress: Callable[[str], None] | None,
+        progress: Progress | None,
     ) -> None:
         self.recipe = self.fitting = recipe
         self.tries = 0
@@ -129,7 +130,7 @@ def relaxed(
     nearest: Nearest,
     *,
     seconds: float,
-    progress: Callable[[str], None] | None = None,
+    progress: Progress | None = None,
     now: datetime | None = None,
 ) -> Relaxing:
     """Search for a lock that needs changes, which its ``changes`` and its comments name.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -16,6 +16,7 @@ from lmr_author.environment.locked import Lock
 from lmr_author.environment.python_days import FOLLOWED, RELEASED, followed
 from lmr_author.environment.recipe import Declared, Recipe, is_exact
 from lmr_author.environment.resolver import Attempt, compile_once
+from lmr_author.model import Progress
 
 WITH_WHEELS = {
     "cchardet": "faust-cchardet",
@@ -177,7 +178,7 @@ def with_wheels(
     *,
     seconds: float = 300.0,
     offline: bool = False,
-    progress: Callable[[str], None] | None = None,
+    progress: Progress | None = None,
 ) -> tuple[Recipe, tuple[str, ...]]:
     """A recipe in which versions that lead to compiling are the nearest later ones that do not, and the changes.
 

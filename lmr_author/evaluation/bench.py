@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from lmr_author import files, processes, recorded, source, staging
-from lmr_author.model import Implementation, TaskInfo
+from lmr_author.model import Implementation, Progress, TaskInfo
 from lmr_author.recorded import Recording
 from lmr_author.sandbox import owner
 from lmr_author.sandbox.base import Sandbox
@@ -20,7 +20,6 @@ from lmr_author.taskdir import TaskDir
 MUTANTS = 100
 """Mutants tried of each implementation, at most."""
 
-Progress = Callable[[str], None]
 T = TypeVar("T")
 
 

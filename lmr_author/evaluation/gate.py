@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 from lmr_author.evaluation.bench import Bench
 from lmr_author.evaluation.verdict import Verdict
 from lmr_author.model import GateResult, GateStatus
-
-Progress = Callable[[str], None]
 
 
 class Gate(ABC):

@@ -10,12 +10,12 @@ from typing import Any
 from lmr_author import recorded, replaying
 from lmr_author.errors import LmrError, SandboxError
 from lmr_author.evaluation.bench import Bench
-from lmr_author.evaluation.gate import Gate, Progress
+from lmr_author.evaluation.gate import Gate
 from lmr_author.evaluation.judges import RecordingJudge, ScriptJudge, judges_for
 from lmr_author.evaluation.mutants_die import MutantsDie
 from lmr_author.evaluation.trivial import trivial_sources
 from lmr_author.evaluation.verdict import Verdict
-from lmr_author.model import GateResult, GateStatus
+from lmr_author.model import GateResult, GateStatus, Progress
 
 NO_GUARANTEE = (
     "it runs beside the code that it judges, which can read what it expects and can forge what it says: "

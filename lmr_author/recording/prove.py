@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from lmr_author import replaying
 from lmr_author.errors import LmrError
+from lmr_author.model import Progress
 from lmr_author.probe.document import Document
 from lmr_author.probe.fixtures import as_written
 from lmr_author.probe.states import STATE
@@ -60,7 +61,7 @@ def prove(
     golden: Golden,
     calls: Sequence[Call],
     wanted: int,
-    progress: Callable[[str], None],
+    progress: Progress,
     rivals: Rivals | None = None,
     checks: Mapping[str, Mapping[str, Any]] | None = None,
     room: Room | None = None,
@@ -101,7 +102,7 @@ def _reproducing(
     golden: Golden,
     calls: Sequence[Call],
     wanted: int,
-    progress: Callable[[str], None],
+    progress: Progress,
     checks: Mapping[str, Mapping[str, Any]],
     *,
     to_choose: bool,

@@ -5,16 +5,14 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from lmr_author import processes
 from lmr_author.errors import LmrError
+from lmr_author.model import Progress
 from lmr_author.repo.address import SCHEMES
 from lmr_author.texts import printable
-
-Progress = Callable[[str], None]
 
 CONFIG = (
     ("core.hooksPath", os.devnull),

@@ -15,9 +15,10 @@ from lmr_author.evaluation.candidates.pool import Interruption, Pace, each
 from lmr_author.evaluation.candidates.predictions import Prediction
 from lmr_author.evaluation.candidates.score import Outcome, Result
 from lmr_author.evaluation.candidates.summary import Row, summary
+from lmr_author.model import Progress
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow import cluster
-from lmr_author.workflow.desk import CandidateOptions, Desk, Say, judged
+from lmr_author.workflow.desk import CandidateOptions, Desk, judged
 from lmr_author.workflow.named import by_name
 
 OnResult = Callable[[Result, Pace], None]
@@ -54,7 +55,7 @@ class Scored:
 
 
 def score(
-    tasks: Sequence[TaskDir], source: Path, options: CandidateOptions, say: Say, on_result: OnResult
+    tasks: Sequence[TaskDir], source: Path, options: CandidateOptions, say: Progress, on_result: OnResult
 ) -> Scored:
     """Judge every prediction for some tasks that was not judged before.
 
@@ -95,7 +96,7 @@ def score(
 
 
 def _desks(
-    tasks: Sequence[TaskDir], options: CandidateOptions, say: Say
+    tasks: Sequence[TaskDir], options: CandidateOptions, say: Progress
 ) -> tuple[dict[str, Desk], dict[str, LmrError]]:
     """The tasks by name, and those whose ``info.json`` cannot be read.
 

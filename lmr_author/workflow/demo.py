@@ -13,7 +13,7 @@ from typing import Any
 
 from lmr_author import resources
 from lmr_author.errors import LmrError
-from lmr_author.model import Finding, GateResult
+from lmr_author.model import Finding, GateResult, Progress
 from lmr_author.taskdir import TaskDir
 from lmr_author.validation.run import validate
 from lmr_author.workflow import evaluate, mask, new_task, record, status
@@ -28,7 +28,7 @@ class DemoHooks:
 
     command: OnCommand
     result: Callable[[object], None]
-    progress: Callable[[str], None]
+    progress: Progress
     gate: Callable[[GateResult], None]
 
 

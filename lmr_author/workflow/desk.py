@@ -23,13 +23,12 @@ from lmr_author.evaluation.candidates.predictions import Prediction
 from lmr_author.evaluation.candidates.score import Outcome, Result, Score
 from lmr_author.evaluation.candidates.station import Station, StationOptions, Unscorable
 from lmr_author.evaluation.meant import Meant, meant
-from lmr_author.model import TaskInfo
+from lmr_author.model import Progress, TaskInfo
 from lmr_author.sandbox.base import Sandbox
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow.env_local import interpreter_for
 from lmr_author.workflow.preparing import prepare, sandbox_of
 
-Say = Callable[[str], None]
 TRIES = 3
 """How often a candidate is tried whose sandbox fails."""
 
@@ -92,7 +91,7 @@ def judged(desk: Desk, item: Prediction, digest: str, interruption: Interruption
 class Desk:
     """A task while its candidates are judged: its sandbox and a station for each implementation, made at need."""
 
-    def __init__(self, task: TaskDir, options: CandidateOptions, say: Say) -> None:
+    def __init__(self, task: TaskDir, options: CandidateOptions, say: Progress) -> None:
         self.task = task
         self.options = options
         self.environment: Mapping[str, Any] = {"kind": options.sandbox}

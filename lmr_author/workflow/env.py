@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,10 +11,9 @@ from lmr_author import environment, files
 from lmr_author.environment import BaseImage, Lock, Recipe, stamp
 from lmr_author.environment.recipe import Fact
 from lmr_author.errors import LmrError, UsageError
+from lmr_author.model import Progress
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow import env_facts
-
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,9 @@ from lmr_author.environment.failures import Explanation, Failure, explain
 from lmr_author.environment.failures.machine import MACHINE
 from lmr_author.environment.smoke import SECONDS, Imported, import_files
 from lmr_author.errors import LmrError, SandboxBuildError, SandboxError, UsageError
-from lmr_author.model import TaskInfo
+from lmr_author.model import Progress, TaskInfo
 from lmr_author.sandbox import docker_disk
+from lmr_author.sandbox.base import OnLine
 from lmr_author.sandbox.docker_engine import connect, engine_errors
 from lmr_author.sandbox.docker_python import image_python
 from lmr_author.sandbox.factory import image_tag
@@ -27,8 +28,6 @@ from lmr_author.taskdir import TaskDir
 from lmr_author.workflow import env_facts
 from lmr_author.workflow.env_repair import Repair, Repairs, with_its_python
 from lmr_author.workflow.preparing import sandbox_of
-
-Say = Callable[[str], None]
 
 _MOST_TOP_LEVEL = 20
 
@@ -58,8 +57,8 @@ class BuildOptions:
 class Hooks:
     """What is told while it goes on: what is being done, the log's lines, a repair as soon as it is made."""
 
-    say: Say
-    line: Say
+    say: Progress
+    line: OnLine
     repair: Callable[[Repair], None]
 
 
@@ -193,7 +192,7 @@ def _is_script(path: Path) -> bool:
     )
 
 
-def _require_room(task: TaskDir, info: TaskInfo, options: BuildOptions, say: Say) -> None:
+def _require_room(task: TaskDir, info: TaskInfo, options: BuildOptions, say: Progress) -> None:
     known = env_facts.known(task, options.base_image)
     client = connect()
     try:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from lmr_author.environment import detect, interpreters, local, local_torch
 from lmr_author.errors import LmrError
+from lmr_author.model import Progress
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow import env_facts
 from lmr_author.workflow.env_repair import OF_THE_LOCK, Repair, Repairs
@@ -43,7 +44,7 @@ class LocalResult:
 def make(
     task: TaskDir,
     options: LocalOptions,
-    say: Callable[[str], None],
+    say: Progress,
     on_repair: Callable[[Repair], None] = lambda _: None,
 ) -> LocalResult:
     """Find or make the virtual environment for a task's lock.
@@ -82,7 +83,7 @@ def _once(
     known: env_facts.Known,
     python: interpreters.Interpreter,
     declared: frozenset[str],
-    say: Callable[[str], None],
+    say: Progress,
 ) -> LocalResult:
     """One attempt, with the lock as it is now. ``declared``: PyTorch's packages that the repository names."""
     lock = env_facts.text(task.lock)

@@ -12,11 +12,11 @@ from lmr_author.environment.recipe import Declared
 from lmr_author.environment.relax import Relaxing, relaxed
 from lmr_author.environment.resolver import Attempt
 from lmr_author.errors import LmrError
+from lmr_author.model import Progress
 from lmr_author.workflow import new_task_records as records
 from lmr_author.workflow.env import (
     Detected,
     Place,
-    Progress,
     Written,
     detect,
     parse_date,

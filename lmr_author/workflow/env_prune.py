@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from lmr_author import files
 from lmr_author.environment import local
 from lmr_author.errors import SandboxError
+from lmr_author.model import Progress
 from lmr_author.sandbox import docker_prune
 from lmr_author.sandbox.docker_engine import connect, engine_errors
 
@@ -84,7 +84,7 @@ def plan(options: PruneOptions) -> Plan:
         client.close()
 
 
-def prune(chosen: Plan, say: Callable[[str], None]) -> Pruned:
+def prune(chosen: Plan, say: Progress) -> Pruned:
     """Remove what a plan names. What came into use meanwhile stays, and is told."""
     failed: list[str] = []
     freed = 0

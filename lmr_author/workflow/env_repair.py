@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -30,6 +29,7 @@ from lmr_author.environment.recipe import Declared, is_exact
 from lmr_author.environment.repair import Index, Texts, repaired
 from lmr_author.environment.wheels import WITH_WHEELS, nearest, newest_python, not_before, only_for
 from lmr_author.errors import LmrError
+from lmr_author.model import Progress
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow import env_facts, env_lock
 from lmr_author.workflow.env import place_of
@@ -65,7 +65,7 @@ class Repairs:
     """
 
     def __init__(
-        self, task: TaskDir, base_image: str | None, say: Callable[[str], None], *, lock_only: bool = False
+        self, task: TaskDir, base_image: str | None, say: Progress, *, lock_only: bool = False
     ) -> None:
         """With ``lock_only`` the Dockerfile stays as it is: it has no part in a local environment."""
         self._task = task

@@ -16,7 +16,7 @@ from lmr_author.evaluation import equivalents
 from lmr_author.evaluation.bench import MUTANTS, Bench
 from lmr_author.evaluation.gates import GATES, run_gates
 from lmr_author.evaluation.meant import Meant, meant
-from lmr_author.model import GateResult, GateStatus
+from lmr_author.model import GateResult, GateStatus, Progress
 from lmr_author.sandbox.base import Sandbox
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow import evaluation_records
@@ -24,7 +24,6 @@ from lmr_author.workflow.env_local import interpreter_for
 from lmr_author.workflow.named import implementation_of
 from lmr_author.workflow.preparing import build_hint, sandbox_of
 
-Progress = Callable[[str], None]
 OnGate = Callable[[GateResult], None]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +12,7 @@ from lmr_author import environment, files, paper, repo
 from lmr_author.environment import BaseImage, Lock, Recipe
 from lmr_author.environment.lock import SECONDS
 from lmr_author.errors import LmrError
-from lmr_author.model import TaskInfo
+from lmr_author.model import Progress, TaskInfo
 from lmr_author.paper import FetchedPaper, Paper
 from lmr_author.repo import Address, Clone, CloneOptions
 from lmr_author.taskdir import TaskDir
@@ -32,8 +32,6 @@ from lmr_author.workflow.new_task_draft import (
 )
 from lmr_author.workflow.new_task_notes import notes_on
 from lmr_author.workflow.new_task_room import require_free, require_room, taken_numbers
-
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from lmr_author.environment.failures import Failure, explain
 from lmr_author.errors import SandboxBuildError
-from lmr_author.model import TaskInfo
+from lmr_author.model import Progress, TaskInfo
 from lmr_author.sandbox.base import Sandbox
 from lmr_author.sandbox.factory import open_sandbox
 from lmr_author.taskdir import TaskDir
@@ -47,7 +47,7 @@ def build_hint(error: SandboxBuildError) -> str:
     return f"{found.cause}: {found.advice}; {fix}" + (f"; {rest}" if rest else "")
 
 
-def prepare(sandbox: Sandbox, progress: Callable[[str], None]) -> Mapping[str, str]:
+def prepare(sandbox: Sandbox, progress: Progress) -> Mapping[str, str]:
     """Prepare a sandbox. Raises SandboxError; when an image cannot be built, its hint says why."""
     try:
         return sandbox.prepare(progress)

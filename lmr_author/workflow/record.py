@@ -10,7 +10,7 @@ from lmr_author import files, judging, replaying, source, staging
 from lmr_author.errors import LmrError, TargetError
 from lmr_author.evaluation.mutants import mutants
 from lmr_author.masking import locate
-from lmr_author.model import Implementation, Target, TaskInfo
+from lmr_author.model import Implementation, Progress, Target, TaskInfo
 from lmr_author.recorded import SUPPORT, Recording, load
 from lmr_author.recording import checkers, failed, helpers, resuming
 from lmr_author.recording.choose import coverage
@@ -26,7 +26,7 @@ from lmr_author.taskdir import TaskDir
 from lmr_author.testgen.generate import generate
 from lmr_author.workflow.env_local import interpreter_for, where_it_runs
 from lmr_author.workflow.preparing import prepare, sandbox_of
-from lmr_author.workflow.record_drive import Job, Progress, driven, driver_of, plan_of
+from lmr_author.workflow.record_drive import Job, driven, driver_of, plan_of
 from lmr_author.workflow.record_options import RecordOptions, check_options
 
 __all__ = ["Data", "RecordOptions", "RecordResult", "record"]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lmr_author import files, replaying, source, staging
 from lmr_author.errors import LmrError, TargetError
-from lmr_author.model import Implementation, Target, TaskInfo
+from lmr_author.model import Implementation, Progress, Target, TaskInfo
 from lmr_author.probe.document import Document
 from lmr_author.recorded import FIXTURES
 from lmr_author.recording import resuming, varying
@@ -24,8 +24,6 @@ from lmr_author.recording.specs import documents
 from lmr_author.sandbox.base import Sandbox
 from lmr_author.taskdir import UNIT_TEST, TaskDir
 from lmr_author.workflow.record_options import RecordOptions
-
-Progress = Callable[[str], None]
 
 VARIED = 5
 """Recorded calls that variations are made of."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from lmr_author import files
 from lmr_author.errors import UsageError
+from lmr_author.model import Progress
 from lmr_author.reporting import page
 from lmr_author.taskdir import INFO, TaskDir
 from lmr_author.workflow.report_dataset import dataset_page
@@ -23,7 +23,7 @@ class Report:
     tasks: int
 
 
-def report(place: Path, destination: Path, say: Callable[[str], None]) -> Report:
+def report(place: Path, destination: Path, say: Progress) -> Report:
     """Write the page of the task that ``place`` is or lies in, else of the tasks below it.
 
     Raises:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from statistics import median
 
 from lmr_author.checks.info_category import canonical_category
 from lmr_author.errors import LmrError
-from lmr_author.model import CATEGORIES, Severity, TaskInfo
+from lmr_author.model import CATEGORIES, Progress, Severity, TaskInfo
 from lmr_author.reporting.model import DatasetPage, TaskRow
 from lmr_author.reporting.page import percent
 from lmr_author.taskdir import TaskDir
@@ -19,7 +19,6 @@ from lmr_author.workflow.evaluation_records import load_evaluation
 from lmr_author.workflow.review import reviewed
 from lmr_author.workflow.status import STEPS, Status, status_with
 
-Progress = Callable[[str], None]
 BROKEN = "broken"
 SHOWN = 5
 """Findings listed of each task."""

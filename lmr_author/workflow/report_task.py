@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import base64
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lmr_author import files, recorded
@@ -13,7 +13,7 @@ from lmr_author.checks.pairing import Pair, pair
 from lmr_author.checks.view import TaskView
 from lmr_author.errors import LmrError
 from lmr_author.evaluation import equivalents
-from lmr_author.model import Implementation
+from lmr_author.model import Implementation, Progress
 from lmr_author.paper import pages as paper_pages
 from lmr_author.reporting import values
 from lmr_author.reporting.code import Code
@@ -33,7 +33,6 @@ from lmr_author.workflow.checking import checked
 from lmr_author.workflow.evaluation_records import load_evaluation
 from lmr_author.workflow.status import STEPS, status_with
 
-Progress = Callable[[str], None]
 MUTANTS = "mutants-die"
 
 

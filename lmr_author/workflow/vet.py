@@ -5,7 +5,7 @@ Every source is optional. What cannot be had is a note beside the questions, and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 
 from lmr_author import files, paper, repo
 from lmr_author.errors import LmrError
+from lmr_author.model import Progress
 from lmr_author.paper import Paper
 from lmr_author.paper.fetch import arxiv_id
 from lmr_author.repo import Address, Clone, CloneOptions
@@ -26,8 +27,6 @@ from lmr_author.vetting.questions import (
     verdict,
 )
 from lmr_author.vetting.sources import Services, Source
-
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
