@@ -25,6 +25,8 @@ BINARY_SUFFIXES = frozenset(
 """Files that hold no source as text; tables are left out, too."""
 VERSION_CONTROL = frozenset({".git", ".hg", ".svn"})
 MAX_PYC = 8 * 1024 * 1024
+_PACKED = archives.SUFFIXES | {".pyc", ".pyo"}
+"""Endings of files whose words do not stand in them as they are."""
 GIVEN = ("paper.json", "paper.pdf")
 """What the agent is meant to read."""
 
@@ -135,14 +137,15 @@ def _scan(view: TaskView) -> Scan:
     pointers: list[Entry] = []
     found: list[Leak] = []
     naming: list[Entry] = []
-    names = [name.encode() for name in plain_names(view)]
+    names = frozenset(name.encode() for name in plain_names(view))
+    glance = leaks.Glance(wanted, names)
     prefix = view.relative_raw(view.repository) + "/" if view.repository else "\0"
     masked = _targets(view)
     for entry in view.entries:
         path = entry.relative
         if entry.kind != "file" or is_history(path) or path.startswith("authoring/"):
             continue
-        limit = _limit(path.removeprefix(prefix), entry) if path.startswith(prefix) else 0
+        limit = _limit(path[len(prefix) :], entry) if path.startswith(prefix) else 0
         searched = bool(wanted) and 0 < entry.size <= limit
         if not searched and not 60 <= entry.size <= 1024:
             continue
@@ -152,27 +155,29 @@ def _scan(view: TaskView) -> Scan:
         if data.startswith(LFS_HEADER):
             pointers.append(entry)
         elif searched:
-            if path.endswith(".py") and any(name in data for name in names):
+            words = glance.words(data)
+            if path.endswith(".py") and not names.isdisjoint(words):
                 naming.append(entry)
             relative = view.in_repository(entry)
-            targets = masked.get(relative, frozenset())
-            found += leaks.in_file(relative, data, wanted, targets=targets, bytecode=lambda: _features(view))
+            if entry.suffix in _PACKED:
+                found += leaks.in_file(relative, data, wanted, bytecode=lambda: _features(view))
+            elif left := glance.left(data, words):
+                found += leaks.in_text(relative, data, left, masked.get(relative, frozenset()))
     return Scan(tuple(pointers), tuple(found), tuple(naming))
 
 
 def _limit(relative: str, entry: Entry) -> int:
     """Bytes up to which a file of the repository is searched; 0 for what is not."""
-    if relative in GIVEN or entry.suffix in BINARY_SUFFIXES:
+    suffix = entry.suffix
+    if relative in GIVEN or suffix in BINARY_SUFFIXES:
         return 0
     if relative.startswith(("authoring/", "unit_test/recordings/")):
         return 0  # recorded values
     if "golden_files" in relative and "golden_files" in relative.split("/"):
         return 0  # LMR405's business
-    if relative.endswith((".pyc", ".pyo")):
-        return MAX_PYC
-    if archives.is_archive(relative):
-        return archives.MAX_ARCHIVE
-    return MAX_TEXT if relative.endswith(".ipynb") else MAX_PYTHON
+    if suffix in _PACKED:
+        return archives.MAX_ARCHIVE if suffix in archives.SUFFIXES else MAX_PYC
+    return MAX_TEXT if suffix == ".ipynb" else MAX_PYTHON
 
 
 def _targets(view: TaskView) -> dict[str, frozenset[str]]:

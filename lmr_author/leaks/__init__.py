@@ -10,7 +10,7 @@ disk.
 from __future__ import annotations
 
 from lmr_author.leaks.generated import is_generated
-from lmr_author.leaks.search import Leak, in_file
-from lmr_author.leaks.solution import Solution, solution
+from lmr_author.leaks.search import Leak, in_file, in_text
+from lmr_author.leaks.solution import Glance, Solution, solution
 
-__all__ = ["Leak", "Solution", "in_file", "is_generated", "solution"]
+__all__ = ["Glance", "Leak", "Solution", "in_file", "in_text", "is_generated", "solution"]

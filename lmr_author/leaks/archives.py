@@ -27,6 +27,8 @@ _ZIP = (".zip", ".whl", ".egg", ".jar", ".pyz")
 _TAR = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz", ".tbz2", ".tar.xz", ".txz", ".tar.lzma")
 _SINGLE = (".gz", ".bz2", ".xz")
 _ALL = (*_ZIP, *_TAR, *_SINGLE)
+SUFFIXES = frozenset(f".{name.rpartition('.')[2]}" for name in _ALL)
+"""The last endings of archives' names."""
 _BROKEN = (
     OSError,
     EOFError,

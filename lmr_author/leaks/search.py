@@ -15,7 +15,7 @@ from lmr_author.leaks.fragments import Fragment, fragments, passages
 from lmr_author.leaks.generated import is_generated
 from lmr_author.leaks.judge import Level, level, level_of_lines, level_of_tokens
 from lmr_author.leaks.lines import squeezed
-from lmr_author.leaks.solution import Solution, left
+from lmr_author.leaks.solution import Glance, Solution, Trace
 from lmr_author.leaks.words import searched
 
 
@@ -119,7 +119,21 @@ def in_file(
             Leak("compiled", path, found, share, True, True, where=name)
             for found, share, name in compiled.copies(data, bytecode())
         ]
-    found = left(solutions, data)
+    glance = Glance(solutions)
+    return in_text(path, data, glance.left(data, glance.words(data)), targets)
+
+
+def in_text(
+    path: str, data: bytes, found: Sequence[tuple[Solution, Trace]], targets: frozenset[str] = frozenset()
+) -> list[Leak]:
+    """The same for a file that is neither an archive nor compiled, after a first look.
+
+    Args:
+        path: the file, relative to the repository, with ``/``.
+        data: its bytes.
+        found: what :class:`~lmr_author.leaks.solution.Glance` left to be looked for.
+        targets: as for :func:`in_file`.
+    """
     if not found:
         return []
     possible = list({id(one): one for one, _ in found}.values())

@@ -167,23 +167,44 @@ class Solution:
 
     def may_be_in(self, data: bytes) -> bool:
         """A quick look that rules most places out."""
-        return bool(left([self], data))
+        glance = Glance([self])
+        return bool(glance.left(data, glance.words(data)))
 
     def share_of_lines(self, found: set[str]) -> float:
         """Share of the telling lines that a text has."""
         return len(self.lines & found) / len(self.lines) if self.lines else 0.0
 
 
-def left(solutions: Sequence[Solution], data: bytes) -> list[tuple[Solution, Trace]]:
-    """The solutions that may stand in some bytes, each with the traces that are left of it there."""
-    there = searched(*[one.words for one in solutions]).within(data)
-    found = []
-    for one in solutions:
-        if len(there) < one.least:  # so with most of all files
-            continue
-        parts = [trace.within(data, there) for trace in one.traces]
-        found += [(one, part) for part in parts if part is not None]
-    return found
+class Glance:
+    """A first look at files, in one pass over each.
+
+    Args:
+        solutions: what is looked for.
+        more: words that are looked for in the same pass.
+    """
+
+    def __init__(self, solutions: Sequence[Solution], more: frozenset[bytes] = frozenset()) -> None:
+        self._solutions = solutions
+        self._search = searched(*[one.words for one in solutions], more)
+        self._least = min((one.least for one in solutions), default=0)
+
+    def words(self, data: bytes) -> set[bytes]:
+        """Which words stand in some bytes, by themselves or in longer ones."""
+        return self._search.within(data)
+
+    def left(self, data: bytes, words: Set[bytes]) -> list[tuple[Solution, Trace]]:
+        """The solutions that may stand in some bytes, each with the traces that are left of it there.
+
+        Args:
+            words: what :meth:`words` found.
+        """
+        if len(words) < self._least:  # so with most of all files
+            return []
+        found = []
+        for one in self._solutions:
+            parts = [trace.within(data, words) for trace in one.traces]
+            found += [(one, part) for part in parts if part is not None]
+        return found
 
 
 def solution(

@@ -28,11 +28,16 @@ class Words:
 
     def within(self, data: bytes) -> set[bytes]:
         """Those that stand in some bytes."""
-        found: set[bytes] = set()
-        if self._words:
-            words = self._words
-            self._database.scan(data, match_event_handler=lambda number, *_: found.add(words[number]))
-        return found
+        if not self._words:
+            return set()
+        numbers: list[int] = []
+        self._database.scan(data, match_event_handler=_note, context=numbers)
+        return {self._words[number] for number in numbers}
+
+
+def _note(number: int, start: int, end: int, flags: int, numbers: list[int]) -> None:
+    """What Hyperscan calls for each word that it finds."""
+    numbers.append(number)
 
 
 @lru_cache(maxsize=64)
