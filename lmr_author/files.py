@@ -180,10 +180,13 @@ def read_regular(path: str, limit: int) -> bytes | None:
     return None if found is None else found[0]
 
 
+_TO_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
 def read_with_status(path: str, limit: int) -> tuple[bytes, os.stat_result] | None:
     """As :func:`read_regular`, with what the file system said of the file when it was opened."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        handle = os.open(path, _TO_READ)
     except (OSError, ValueError):
         return None
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -31,8 +31,16 @@ class Entry(NamedTuple):
     status: os.stat_result | None = None
 
 
-def listing(root: str) -> Iterator[Entry]:
-    """Everything below a folder, depth first in the order of names, links not followed."""
+Take = Callable[[str], os.stat_result | None]
+"""Does something with a file, given its path in the folder, and says what the file system said of it on the way."""
+
+
+def listing(root: str, take: Take | None = None) -> Iterator[Entry]:
+    """Everything below a folder, depth first in the order of names, links not followed.
+
+    Args:
+        take: called with each file; one of which it says something is not asked for once more.
+    """
     stack = [("", "")]
     while stack:
         relative, name = stack.pop()
@@ -46,15 +54,17 @@ def listing(root: str) -> Iterator[Entry]:
         prefix = f"{relative}/" if relative else ""
         folders = []
         for item in found:
-            name, said, size = item.name, status(item), 0
+            name = item.name
+            path = prefix + name
+            if item.is_file(follow_symlinks=False):
+                said = (take(path) if take else None) or status(item)
+                yield Entry(path, "file", said.st_size if said else 0, name, relative, _suffix(name), said)
+                continue
+            kind = "link" if item.is_symlink() else "special"
             if item.is_dir(follow_symlinks=False):
                 kind = "folder"
-                folders.append((prefix + name, name))
-            elif item.is_file(follow_symlinks=False):
-                kind, size = "file", said.st_size if said else 0
-            else:
-                kind = "link" if item.is_symlink() else "special"
-            yield Entry(prefix + name, kind, size, name, relative, _suffix(name), said)
+                folders.append((path, name))
+            yield Entry(path, kind, 0, name, relative, _suffix(name), status(item))
         stack.extend(reversed(folders))
 
 

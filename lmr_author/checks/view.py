@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 
 from lmr_author import files
 from lmr_author.checks.lenient import read_json, readable
-from lmr_author.checks.listing import Entry, listing, same_state, status
+from lmr_author.checks.listing import Entry, Take, listing, same_state, status
 from lmr_author.checks.repository_folder import is_hollow, meant_repository
 from lmr_author.errors import LmrError, SourceError
 from lmr_author.model import Implementation, TaskInfo
@@ -69,9 +69,26 @@ class TaskView:
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
         """Everything in the task folder, sorted by folder and name, links not followed."""
+        return self._listed()
+
+    def hold_all(self) -> None:
+        """Read every file while the task is listed, for later readers, as far as there is room for them."""
+        if "entries" not in self.__dict__:
+            self.entries = self._listed(self._take)
+
+    def _listed(self, take: Take | None = None) -> tuple[Entry, ...]:
         self.listed_at = time.time_ns()
         self.root_status = status(self.root)
-        return tuple(listing(self.root))
+        return tuple(listing(self.root, take))
+
+    def _take(self, relative: str) -> os.stat_result | None:
+        """Hold a file, and say what the file system said of it when it was opened; None when it is not held."""
+        found = files.read_with_status(f"{self.root}/{relative}", min(MAX_TEXT, self._room))
+        if found is None:
+            return None
+        self._held[relative] = found[0]
+        self._room -= len(found[0])
+        return found[1]
 
     @cached_property
     def by_path(self) -> dict[str, Entry]:
@@ -232,14 +249,6 @@ class TaskView:
             return None
         self.disturbed |= not same_state(entry.status, found[1])
         return found[0]
-
-    def hold(self, entry: Entry) -> bytes | None:
-        """A file's content, held for later readers while there is room for it."""
-        data = self.read_entry(entry)
-        if data is not None and entry.relative not in self._held and len(data) <= self._room:
-            self._held[entry.relative] = data
-            self._room -= len(data)
-        return data
 
     def text(self, path: Path | None) -> str | None:
         """A file as text: UTF-8, with what is no UTF-8 replaced; None as for :meth:`read_bytes`."""

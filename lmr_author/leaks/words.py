@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from functools import lru_cache
+from typing import Any
 
 
 class Words:
@@ -35,7 +36,7 @@ class Words:
         return {self._words[number] for number in numbers}
 
 
-def _note(number: int, start: int, end: int, flags: int, numbers: list[int]) -> None:
+def _note(number: int, start: int, end: int, flags: int, numbers: Any) -> None:
     """What Hyperscan calls for each word that it finds."""
     numbers.append(number)
 

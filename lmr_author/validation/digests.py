@@ -42,33 +42,34 @@ def content(view: TaskView) -> str:
 
     What is read for it is held by the view: the checks that follow read nothing twice, and see what was digested.
     """
+    view.hold_all()
     root = Path(view.root)
-    digest = hashlib.sha256(os.fsencode(root.name))
+    digest, heads = hashlib.sha256(), [root.name]
     for entry in view.entries:
-        digest.update(b"\n" + os.fsencode(entry.relative) + b"\0")
-        data = view.hold(entry) if entry.kind == "file" and entry.size <= MAX_READ else None
+        data = view.read_entry(entry) if entry.kind == "file" and entry.size <= MAX_READ else None
         if data is None:
-            digest.update(_unread(view, root, entry))
+            heads += (entry.relative, _unread(view, root, entry))
         else:
-            digest.update(b"file %d " % len(data))
+            heads += (entry.relative, f"file {len(data)}")
             digest.update(data)
+    digest.update(hashlib.sha256(os.fsencode("\0".join(heads))).digest())
     return digest.hexdigest()
 
 
-def _unread(view: TaskView, root: Path, entry: Entry) -> bytes:
+def _unread(view: TaskView, root: Path, entry: Entry) -> str:
     """What an entry is whose content does not count. Special files are not opened, and links are not followed."""
     if entry.kind in ("folder", "closed"):
-        return entry.kind.encode()
+        return entry.kind
     path = root / entry.relative
     try:
         if entry.kind == "link":
             # Whether it leads anywhere is all that is asked of what lies outside.
-            return os.fsencode(f"link {path.readlink()} {root} {path.exists()}")
+            return f"link {path.readlink()} {root} {path.exists()}"
         found = path.lstat()
     except OSError as error:
         view.disturbed = True
-        return f"error {error.errno}".encode()
+        return f"error {error.errno}"
     view.disturbed |= not same_state(entry.status, found)
     if entry.kind == "file":
-        return f"large or closed {found.st_size} {found.st_ino} {found.st_ctime_ns}".encode()
-    return f"kind {stat.S_IFMT(found.st_mode)}".encode()
+        return f"large or closed {found.st_size} {found.st_ino} {found.st_ctime_ns}"
+    return f"kind {stat.S_IFMT(found.st_mode)}"
