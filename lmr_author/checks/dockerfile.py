@@ -7,9 +7,9 @@ import json
 import posixpath
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from lmr_author.checks.dockerignore import ignored
 from lmr_author.checks.listing import Entry
@@ -192,7 +192,7 @@ def _arguments(instructions: list[Instruction]) -> dict[str, str]:
             continue
         words = _words(item.text)
         if item.name == "ENV" and words and "=" not in words[0] and len(words) > 1:
-            words = [f"{words[0]}={' '.join(words[1:])}"]
+            words = (f"{words[0]}={' '.join(words[1:])}",)
         for word in words:
             name, equals, value = word.partition("=")
             if equals:
@@ -200,19 +200,20 @@ def _arguments(instructions: list[Instruction]) -> dict[str, str]:
     return found
 
 
-def _words(text: str) -> list[str]:
+@lru_cache(maxsize=1024)
+def _words(text: str) -> tuple[str, ...]:
     """The words of an instruction, in shell or in JSON form."""
     stripped = re.sub(r"^(--\S+\s+)+", "", text)
     if stripped.startswith("["):
         try:
             words = json.loads(stripped)
-            return [str(word) for word in words]
+            return tuple(str(word) for word in words)
         except ValueError:
             pass
     try:
-        return shlex.split(text)
+        return tuple(shlex.split(text))
     except ValueError:
-        return text.split()
+        return tuple(text.split())
 
 
 _SHELL = re.compile(r"""\b(?:ba|z|da)?sh\s+-\w*c\s+(["'])(.*?)\1""", re.DOTALL)
@@ -249,14 +250,25 @@ def in_context(source: str) -> str:
 
 
 def _found(view: TaskView, pattern: str) -> Iterator[Entry]:
-    everything = pattern in ("", ".", "*")
-    is_wild = any(char in pattern for char in "*?[")
-    below, kept_out = pattern + "/", ignored(view).covers
-    for entry in view.entries:
-        path = entry.relative
-        meant = everything or path.startswith(below) or path == pattern or (is_wild and _fits(path, pattern))
-        if meant and entry.kind != "folder" and not kept_out(path):
+    kept_out = ignored(view).covers
+    for entry in _meant(view, pattern):
+        if entry.kind != "folder" and not kept_out(entry.relative):
             yield entry
+
+
+def _meant(view: TaskView, pattern: str) -> Iterable[Entry]:
+    """What a source means, what is kept out of the build context included."""
+    if pattern in ("", ".", "*"):
+        return view.entries
+    if any(char in pattern for char in "*?["):
+        below = pattern + "/"
+        return [
+            entry
+            for entry in view.entries
+            if entry.relative.startswith(below) or _fits(entry.relative, pattern)
+        ]
+    exact = view.by_path.get(pattern)
+    return [*([exact] if exact else []), *view.below(pattern)]
 
 
 def _fits(relative: str, pattern: str) -> bool:

@@ -23,27 +23,35 @@ class Ignored:
     def __init__(self, view: TaskView) -> None:
         self._rules = list(_rules(view.text(view.task.dockerignore) or ""))
         self._any = re.compile("|".join(rule.pattern for _, rule in self._rules))
-        self._known = {"": -1}
-        """Paths → the last rule that fits; folders are asked for again with everything in them."""
+        self._folders = {"": -1}
+        """Folders → the last rule that fits: asked for again with everything in them."""
 
     def covers(self, relative: str) -> bool:
         """Whether the rules keep a path of the task out."""
-        last = self._last(relative) if self._rules else -1
+        if not self._rules:
+            return False
+        folder = relative.rpartition("/")[0]
+        above = self._folders.get(folder)
+        last = self._next(relative, self._of_folder(folder) if above is None else above)
         return last >= 0 and self._rules[last][0]
 
-    def _last(self, path: str) -> int:
-        """The number of the last rule that fits a path or a folder above it; -1 for none."""
+    def _of_folder(self, path: str) -> int:
+        """The number of the last rule that fits a folder or one above it; -1 for none."""
         new = []
-        while path not in self._known:
+        while path not in self._folders:
             new.append(path)
             path = path.rpartition("/")[0]
-        last = self._known[path]
+        last = self._folders[path]
         for path in reversed(new):
-            if self._any.match(path):
-                later = range(len(self._rules) - 1, last, -1)
-                last = next((number for number in later if self._rules[number][1].match(path)), last)
-            self._known[path] = last
+            self._folders[path] = last = self._next(path, last)
         return last
+
+    def _next(self, path: str, last: int) -> int:
+        """The last rule that fits a path, given the one that fits its folder."""
+        if not self._any.match(path):
+            return last
+        later = range(len(self._rules) - 1, last, -1)
+        return next((number for number in later if self._rules[number][1].match(path)), last)
 
 
 def _rules(text: str) -> Iterator[tuple[bool, re.Pattern[str]]]:

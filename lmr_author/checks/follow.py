@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 
 from lmr_author.checks.listing import Entry
-from lmr_author.checks.lookup import golden_files, is_file
+from lmr_author.checks.lookup import golden_files
 from lmr_author.checks.pairing import pair
 from lmr_author.checks.path_texts import HOME
 from lmr_author.checks.reading import Reading, reading_of
@@ -106,13 +106,13 @@ def locate(view: TaskView, name: str, level: int, place: Path, bases: list[Path]
     starts = above if level else bases
     for start in starts:
         found = [start.joinpath(*parts[:count], "__init__.py") for count in range(1, len(parts) + 1)]
-        packages = [item for item in found if is_file(item)]
+        packages = [item for item in found if view.is_file(item)]
         module = start.joinpath(*parts).with_suffix(".py") if parts else start / "__init__.py"
-        if parts and is_file(module):
+        if parts and view.is_file(module):
             return [*packages, module]
         if len(packages) == len(parts) and packages:
             return packages
-        if not parts and is_file(module):
+        if not parts and view.is_file(module):
             return [module]
     return []
 

@@ -120,9 +120,7 @@ def original_name(name: str) -> str:
 def golden_files(view: TaskView) -> list[Path]:
     """Every Python file below ``golden_files/``."""
     return [
-        view.path(entry)
-        for entry in view.entries
-        if entry.kind == "file" and entry.relative.startswith(f"{GOLDEN}/") and entry.suffix == ".py"
+        view.path(entry) for entry in view.below(GOLDEN) if entry.kind == "file" and entry.suffix == ".py"
     ]
 
 

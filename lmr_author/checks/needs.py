@@ -81,17 +81,8 @@ def needs(view: TaskView, test: Reading) -> Iterator[tuple[str, int]]:
     distributed = next((node.lineno for _, node, name in test.calls if _wants_nccl(node, name)), 0)
     if distributed:
         yield "a GPU", distributed
-    elif "is_available" not in source:
-        line = cuda_line(test.module.tree, test.environment) or cuda_default(test)
-        if line:
-            yield "a GPU", line
-    else:
-        line = demanded(test.module.tree)
-        if line:
-            yield "a GPU", line
-        line = skipped(test.module.tree)
-        if line:
-            yield "a GPU: without one it is skipped, and skipped counts as passed", line
+    elif "cuda" in source:
+        yield from _of_cuda(test, asks="is_available" in source)
     if "mock" in source or "monkeypatch" in source:
         return
     modules = imported_as(test.module.tree)
@@ -112,6 +103,20 @@ def needs(view: TaskView, test: Reading) -> Iterator[tuple[str, int]]:
             key = item.slice.value if isinstance(item.slice, ast.Constant) else None
             if isinstance(item.ctx, ast.Load) and isinstance(key, str) and _KEY.fullmatch(key):
                 yield f"the network or a model: {key}", item.lineno
+
+
+def _of_cuda(test: Reading, *, asks: bool) -> Iterator[tuple[str, int]]:
+    if not asks:
+        line = cuda_line(test.module.tree, test.environment) or cuda_default(test)
+        if line:
+            yield "a GPU", line
+        return
+    line = demanded(test.module.tree)
+    if line:
+        yield "a GPU", line
+    line = skipped(test.module.tree)
+    if line:
+        yield "a GPU: without one it is skipped, and skipped counts as passed", line
 
 
 def _wants_nccl(node: ast.Call, name: str) -> bool:

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from lmr_author.checks.file_uses import FileUse, file_uses
-from lmr_author.checks.lookup import is_file, unit_test_path
+from lmr_author.checks.lookup import unit_test_path
 from lmr_author.checks.path_texts import HOME, PathTexts
 from lmr_author.checks.syntax import dotted, imported_modules, single_assignments, texts
 from lmr_author.checks.view import TaskView
@@ -131,7 +131,7 @@ def _helpers(view: TaskView, path: Path, module: Module) -> Iterator[Module]:
                 start = base if level <= 1 else base.parents[min(level - 2, len(base.parents) - 1)]
                 stem = "/".join([os.fspath(start), *[part for part in name.split(".") if part]])
                 for option in (f"{stem}.py", f"{stem}/__init__.py"):
-                    if option in seen or not option.startswith(own) or not is_file(Path(option)):
+                    if option in seen or not option.startswith(own) or not view.is_file(option):
                         continue
                     seen.add(option)
                     found = view.module(Path(option))

@@ -88,19 +88,13 @@ class RecordingsUntouched(Check):
             return
         folder = view.repository / "unit_test" / "recordings"
         prefix = view.relative_raw(folder) + "/"
-        support = view.relative_raw(folder.parent / SUPPORT) + "/"
-        ours = any(entry.relative.startswith(support) for entry in view.entries)
-        numbers = sorted(
-            {
-                entry.relative[len(prefix) :].partition("/")[0]
-                for entry in view.entries
-                if entry.relative.startswith(prefix)
-            }
-        )
+        ours = bool(view.below(view.relative_raw(folder.parent / SUPPORT)))
+        recorded = view.below(view.relative_raw(folder))
+        numbers = sorted({entry.relative[len(prefix) :].partition("/")[0] for entry in recorded})
         for number in numbers:
             place = folder / number / "recording.json"
             data = view.read_bytes(place)
-            inside = any(entry.relative.startswith(f"{prefix}{number}/case_") for entry in view.entries)
+            inside = any(entry.relative.startswith(f"{prefix}{number}/case_") for entry in recorded)
             if data is None:
                 if inside and ours:
                     yield self.finding(

@@ -66,11 +66,7 @@ class ProvenanceThere(Check):
         """At most one finding; none for a task that keeps no records, but perhaps what `validate` put there."""
         if view.raw is None or view.has_provenance:
             return
-        records = [
-            entry.relative
-            for entry in view.entries
-            if entry.relative.startswith("authoring/") and entry.kind == "file"
-        ]
+        records = [entry.relative for entry in view.below("authoring") if entry.kind == "file"]
         ours = ("authoring/removed/", "authoring/accepted.json")
         if any(not record.startswith(ours) for record in records):
             yield self.finding(
@@ -103,7 +99,7 @@ class RecordsValid(Check):
 
     def run(self, view: TaskView) -> Iterator[Finding]:
         """One finding for each file, naming the first violation."""
-        for entry in view.entries:
+        for entry in view.below("authoring"):
             name = _schema_name(entry.relative)
             if entry.kind != "file" or name is None:
                 continue
@@ -132,8 +128,6 @@ WITH_SCHEMA = (
 
 
 def _schema_name(relative: str) -> str | None:
-    if not relative.startswith("authoring/"):
-        return None
     name = relative.removeprefix("authoring/").removesuffix(".json")
     if name in WITH_SCHEMA and relative == f"authoring/{name}.json":
         return name
@@ -178,7 +172,7 @@ class RecordsCurrent(Check):
     def run(self, view: TaskView) -> Iterator[Finding]:
         """One finding for each record that is out of date."""
         digest: str | None = None
-        for entry in view.entries:
+        for entry in view.below("authoring"):
             name = _schema_name(entry.relative)
             if entry.kind != "file" or name not in ("evaluation", "review"):
                 continue

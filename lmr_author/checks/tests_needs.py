@@ -185,7 +185,8 @@ class RunsAnywhere(ImplementationCheck):
             if target.golden is None or isinstance(target.golden.node, ast.ClassDef):
                 continue
             node = target.golden.node
-            moves = cuda_line(node, {}) or moves_by_default(node, test)
+            has_cuda = one.golden is not None and "cuda" in one.golden.text
+            moves = has_cuda and (cuda_line(node, {}) or moves_by_default(node, test))
             if moves and "is_available" not in ast.unparse(node):
                 return [(f"a GPU: {target.qualname} moves its data to one", 0)]
             found = corpus_call(one.golden, target.golden.node) if one.golden else ""

@@ -67,8 +67,12 @@ def suspects(view: TaskView) -> tuple[Entry, ...]:
 
 def _suspects(view: TaskView) -> Iterator[Entry]:
     names, folders = fitting((*SYSTEM_FILES, *EDITOR_FILES, *CACHES, *LOGS)), built(view)
+    known: dict[str, bool] = {}
     for entry in view.entries:
-        if entry.name in names or "unit_test/logs/" in entry.relative or entry.relative in folders:
+        name = entry.name
+        if name not in known:
+            known[name] = name in names
+        if known[name] or "unit_test/logs/" in entry.relative or entry.relative in folders:
             yield entry
 
 

@@ -45,6 +45,7 @@ class TaskView:
         self.name = readable(task.name)
         self.root = os.path.realpath(task.root)
         """The task folder, without links in its path."""
+        self._start = f"{task.root.as_posix()}/"
         self._bytes: dict[Path, bytes | None] = {}
         self._held: dict[str, bytes] = {}
         self._room = MAX_HELD
@@ -95,22 +96,57 @@ class TaskView:
         """Everything in the task folder by its path."""
         return {entry.relative: entry for entry in self.entries if entry.kind != "closed"}
 
+    @cached_property
+    def _unlisted(self) -> frozenset[str]:
+        """Folders that could not be listed."""
+        return frozenset(entry.relative for entry in self.entries if entry.kind == "closed")
+
     def kind(self, path: str) -> str:
         """What lies at a path of the task folder, as ``Entry.kind``; "" when nothing does."""
         entry = self.by_path.get(path)
         return entry.kind if entry else ""
+
+    def below(self, folder: str) -> tuple[Entry, ...]:
+        """Everything in a folder of the task, at any depth."""
+        start = f"{folder}/"
+        return self.memo(
+            ("below", folder),
+            lambda: tuple(entry for entry in self.entries if entry.relative.startswith(start)),
+        )
 
     @cached_property
     def repository_entries(self) -> tuple[Entry, ...]:
         """Everything in the repository folder; empty when there is none."""
         if self.repository is None:
             return ()
-        prefix = self.relative_raw(self.repository) + "/"
-        return tuple(entry for entry in self.entries if entry.relative.startswith(prefix))
+        return self.below(self.relative_raw(self.repository))
 
     def path(self, entry: Entry) -> Path:
         """Where an entry is."""
         return self.task.root / entry.relative
+
+    def seen(self, path: str | Path) -> str | None:
+        """What was listed at a path, as :meth:`kind`; None where the listing does not tell, as behind a link."""
+        if "entries" not in self.__dict__:
+            return None
+        text = os.fspath(path)
+        if not text.startswith(self._start) or ".." in text:
+            return None
+        relative = text[len(self._start) :]
+        entry = self.by_path.get(relative)
+        if entry is not None:
+            return entry.kind
+        folder = relative.rpartition("/")[0]
+        is_listed = not folder or (self.kind(folder) == "folder" and folder not in self._unlisted)
+        return "" if is_listed and "//" not in relative else None
+
+    def is_file(self, path: str | Path) -> bool:
+        """Whether a path is a file, or a link to one; False for names that no file can have."""
+        kind = self.seen(path)
+        try:
+            return Path(path).is_file() if kind in (None, "link") else kind == "file"
+        except (OSError, ValueError):
+            return False
 
     def in_repository(self, entry: Entry) -> str:
         """An entry's path relative to the repository."""
@@ -123,9 +159,10 @@ class TaskView:
 
     def in_repository_path(self, path: Path | None) -> str:
         """A path relative to the repository, with ``/``; "" for none and for what is not in it."""
-        if path is None or self.repository is None or self.repository not in path.parents:
+        if path is None or not self._prefix_length:
             return ""
-        return path.relative_to(self.repository).as_posix()
+        inside = f"{self.repository}/"
+        return path.as_posix().removeprefix(inside) if path.as_posix().startswith(inside) else ""
 
     def module(self, path: Path | None) -> Module | None:
         """A file parsed as Python 3, cached; None when it is absent, too large or not Python 3."""
@@ -220,7 +257,15 @@ class TaskView:
         """A path below ``root`` that stays there, or None; the file need not exist."""
         if root is None or not relative:
             return None
-        return self.memo(("inside", root, relative), lambda: _inside(root, relative))
+        return self.memo(("inside", root, relative), lambda: self._inside(root, relative))
+
+    def _inside(self, root: Path, relative: str) -> Path | None:
+        if not relative.startswith("/") and self.seen(root / relative) in ("file", "folder"):
+            return root / relative  # no link is on the way
+        try:
+            return files.inside(root, relative)
+        except (LmrError, OSError, ValueError):
+            return None
 
     def read_bytes(self, path: Path | None) -> bytes | None:
         """A file's content, cached; None when it is no readable regular file or is over ``MAX_TEXT``."""
@@ -235,6 +280,8 @@ class TaskView:
         held = self._held.get(self.relative_raw(path)) if self._held else None
         if held is not None:
             return held if len(held) <= limit else None
+        if self.seen(path) == "":
+            return None
         data = files.read_inside(self.root, path, limit)
         self.read_unheld |= data is not None
         return data
@@ -257,18 +304,11 @@ class TaskView:
 
     def relative_raw(self, path: Path) -> str:
         """A path relative to the task folder, with ``/``, as the file system has it."""
-        try:
-            return path.relative_to(self.task.root).as_posix()
-        except ValueError:
-            return path.name
+        text = path.as_posix()
+        if text.startswith(self._start):
+            return text[len(self._start) :]
+        return "." if path == self.task.root else path.name
 
     def relative(self, path: Path) -> str:
         """A path as findings name it: as :meth:`relative_raw`, in characters that can be printed."""
         return readable(self.relative_raw(path))
-
-
-def _inside(root: Path, relative: str) -> Path | None:
-    try:
-        return files.inside(root, relative)
-    except (LmrError, OSError, ValueError):
-        return None

@@ -5,15 +5,16 @@ from __future__ import annotations
 import ast
 import itertools
 import re
-import tokenize
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lmr_author.errors import SourceError, TargetError
 from lmr_author.source.module import NEWLINE, Definition, FunctionNode, Module
-from lmr_author.source.tree import first_line
+from lmr_author.source.tree import children, first_line
 
 _TYPE_COMMENT = re.compile(r"#\s*type:\s*\(")
+_TO_COLON = re.compile(r"(?:[^:#]|#[^\r\n]*)*:")
+"""From the last part of a header to behind its colon; texts are parts, and there are comments only."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ def region(module: Module, definition: Definition) -> Region:
         raise TargetError(f"{definition.qualname} in {module.name} is a class", "name one of its methods")
     first, last = node.body[0], node.body[-1]
     start_line = first_line(first)
-    colon_line, colon_end = _header_end(module, node, first)
+    colon_line, colon_end = _header_end(module, node)
     rest = module.line_text(colon_line)[colon_end - module.line_start(colon_line) :]
     block = not rest.strip() or rest.lstrip().startswith("#")
     own_indent = _indent_of(module.line_text(node.lineno))
@@ -116,34 +117,23 @@ def outside(module: Module, definitions: Iterable[Definition]) -> bytes:
     return splice_regions(module, dict.fromkeys(definitions, b""))
 
 
-def _header_end(module: Module, node: FunctionNode, first: ast.stmt) -> tuple[int, int]:
+def _header_end(module: Module, node: FunctionNode) -> tuple[int, int]:
     """Line of the header's colon, and the offset behind it."""
-    start = module.offset(node.lineno, node.col_offset)
-    decorators = getattr(first, "decorator_list", [])
-    stop = (
-        module.line_start(first_line(first)) if decorators else module.offset(first.lineno, first.col_offset)
+    parts = [
+        *children(node.args),
+        *getattr(node, "type_params", ()),
+        *([node.returns] if node.returns else []),
+    ]
+    line, column = max(
+        ((part.end_lineno, part.end_col_offset) for part in parts), default=(node.lineno, node.col_offset)
     )
-    lines = [piece + "\n" for piece in NEWLINE.split(module.text[start:stop])]
-    depth, found = 0, (0, 0)
-    try:
-        for token in tokenize.generate_tokens(iter(lines).__next__):
-            if token.type != tokenize.OP:
-                continue
-            if token.string in "([{":
-                depth += 1
-            elif token.string in ")]}":
-                depth -= 1
-            elif token.string == ":" and depth == 0:
-                found = token.end
-    except (tokenize.TokenError, IndentationError):
-        pass  # the piece ends in the middle of the file; its header was complete
-    row, column = found
-    if not row:
+    start = module.offset(line, column)
+    found = _TO_COLON.match(module.text, start)
+    if found is None:
         raise SourceError(
             f"{module.name}:{node.lineno}: cannot find the end of the header of {node.name}", ""
         )
-    line = node.lineno + row - 1
-    return line, (start + column if row == 1 else module.line_start(line) + column)
+    return line + len(NEWLINE.findall(module.text, start, found.end())), found.end()
 
 
 def _statement_end(module: Module, last: ast.stmt) -> tuple[int, int]:
