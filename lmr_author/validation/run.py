@@ -113,7 +113,7 @@ def _results(
         else:
             left.append(number)
     try:
-        for number, answer in _examined(tasks, left, checks, store, jobs):
+        for number, answer in _examined(tasks, left, checks, store, jobs, asked=look_up):
             if store and _is_whole(answer.result):
                 store.keep(tasks[number].root, answer.state, answer.content, answer.result)
                 store.flush(more_than=_FLUSH)
@@ -124,25 +124,31 @@ def _results(
 
 
 def _examined(
-    tasks: Sequence[TaskDir], left: Sequence[int], checks: Sequence[Check], store: Store | None, jobs: int
+    tasks: Sequence[TaskDir],
+    left: Sequence[int],
+    checks: Sequence[Check],
+    store: Store | None,
+    jobs: int,
+    *,
+    asked: bool,
 ) -> Iterator[tuple[int, Answer]]:
     """The tasks that are left, in several processes where that is worth it."""
     ours = all(by_code().get(check.code) is check for check in checks)
     if jobs > 1 and len(left) >= ALONE_BELOW and ours:
         codes = [check.code for check in checks]
         chosen = [tasks[number] for number in left]
-        for place, answer in validate_all(chosen, codes, jobs, cached=store is not None):
+        for place, answer in validate_all(chosen, codes, jobs, cached=store is not None, asked=asked):
             yield left[place], answer
         return
     for number in left:
-        yield number, _here(tasks[number], checks, store)
+        yield number, _here(tasks[number], checks, store, asked=asked)
 
 
-def _here(task: TaskDir, checks: Sequence[Check], store: Store | None) -> Answer:
+def _here(task: TaskDir, checks: Sequence[Check], store: Store | None, *, asked: bool) -> Answer:
     """What is found in a task, looked at in this process, with the limits that others have."""
     try:
         with limits.memory(limits.MAX_MEMORY), limits.time(limits.SECONDS):
-            return look(task, checks, store)
+            return look(task, checks, store, asked=asked)
     except limits.TooLateError:
         return Answer(lost(task, f"took more than {limits.SECONDS:.0f} s"))
     except MemoryError:

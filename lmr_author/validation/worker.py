@@ -2,9 +2,9 @@
 
     worker.py CODE… <REQUESTS >ANSWERS
 
-A request is a JSON object: ``root``, the task's folder, and ``cached``, whether the cache may be asked. An answer
-is an :class:`Answer`. Requests come one at a time, so that a process that dies, or takes too long, has done so over
-a task that is known.
+A request is a JSON object: ``root``, the task's folder; ``cached``, whether there is a cache; and ``asked``, whether it
+may know the task. An answer is an :class:`Answer`. A process that dies, or takes too long, has done so over the first
+task that it gave no answer for.
 """
 
 from __future__ import annotations
@@ -54,13 +54,18 @@ class Answer:
         return cls(TaskResult.from_json(data["result"]), str(data["content"]), str(data["state"]))
 
 
-def look(task: TaskDir, checks: Sequence[Check], store: Store | None) -> Answer:
-    """The result of a task, known or new; without a store it is not to be kept."""
+def look(task: TaskDir, checks: Sequence[Check], store: Store | None, *, asked: bool) -> Answer:
+    """The result of a task, known or new; without a store it is not to be kept.
+
+    Args:
+        asked: whether the store may know it.
+    """
     view = TaskView(task)
     if store is None:
         return Answer(examine(view, checks))
     content = store.content_key(view)
-    result = store.results([content]).get(content) or examine(view, checks)
+    known = store.results([content]) if asked else {}
+    result = known.get(content) or examine(view, checks)
     state = store.state(view)
     return Answer(result) if state is None else Answer(result, content, state)
 
@@ -88,7 +93,7 @@ def serve(codes: Sequence[str]) -> None:
     for line in os.fdopen(0, "rb", closefd=False):
         request = json.loads(line)
         task = TaskDir(Path(request["root"]))
-        answer = look(task, checks, store if request["cached"] else None)
+        answer = look(task, checks, store if request["cached"] else None, asked=request["asked"])
         out.write(json.dumps(answer.to_json()).encode("ascii") + b"\n")
         out.flush()
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import queue
+import select
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from lmr_author.taskdir import TaskDir
 from lmr_author.validation import limits
@@ -21,6 +23,7 @@ def validate_all(
     jobs: int,
     *,
     cached: bool,
+    asked: bool = True,
     seconds: float = limits.SECONDS,
 ) -> Iterator[tuple[int, Answer]]:
     """The number and answer of each task as it is ready, in any order. Ctrl-C ends all processes.
@@ -28,10 +31,11 @@ def validate_all(
     Args:
         codes: of the checks to run.
         jobs: processes at most.
-        cached: whether the user's cache may be asked.
+        cached: whether results are for the user's cache.
+        asked: whether it may know some of the tasks.
         seconds: that one task may take.
     """
-    crew = [_Worker(codes, cached, seconds) for _ in range(min(jobs, len(tasks)))]
+    crew = [_Worker(codes, {"cached": cached, "asked": asked}, seconds) for _ in range(min(jobs, len(tasks)))]
     waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
     answers: queue.SimpleQueue[tuple[int, Answer] | BaseException] = queue.SimpleQueue()
     for number in range(len(tasks)):
@@ -39,11 +43,18 @@ def validate_all(
 
     def work(worker: _Worker) -> None:
         try:
+            number = waiting.get_nowait()
+            process = worker.asked(tasks[number])
             while True:
-                number = waiting.get_nowait()
-                answers.put((number, worker.ask(tasks[number])))
+                line, why = worker.answer(process)
+                try:  # it begins with the next one while this answer is read
+                    following = waiting.get_nowait()
+                    process = worker.asked(tasks[following])
+                finally:
+                    answers.put((number, _read(tasks[number], line, why)))
+                number = following
         except queue.Empty:
-            pass
+            worker.end()
         except BaseException as error:
             answers.put(error)
 
@@ -63,41 +74,49 @@ def validate_all(
             worker.end()
 
 
+def _read(task: TaskDir, line: bytes, why: str) -> Answer:
+    """What a process said of a task; what it died of is a finding."""
+    try:
+        return Answer.from_json(json.loads(line))
+    except (ValueError, KeyError, TypeError):
+        return Answer(lost(task, why))
+
+
 class _Worker:
     """A process that validates one task after another, and a new one whenever it has gone."""
 
-    def __init__(self, codes: Sequence[str], cached: bool, seconds: float) -> None:
+    def __init__(self, codes: Sequence[str], request: Mapping[str, bool], seconds: float) -> None:
         self._codes = codes
-        self._cached = cached
+        self._request = request
         self._seconds = seconds
         self._process: Process | None = None
         self._ended = False
         self._lock = threading.Lock()
 
-    def ask(self, task: TaskDir) -> Answer:
-        """What the process says of a task; what it died of is a finding."""
+    def asked(self, task: TaskDir) -> Process:
+        """The process, with a task to validate. Raises queue.Empty when it was ended."""
         process = self.running()
-        assert process.stdin and process.stdout
-        late = threading.Event()
-
-        def too_late() -> None:
-            late.set()
-            process.kill()
-
-        timer = threading.Timer(self._seconds, too_late)
-        timer.daemon = True
-        timer.start()
-        try:
-            request = {"root": os.fspath(task.root.absolute()), "cached": self._cached}
+        assert process.stdin
+        request = {"root": os.fspath(task.root.absolute()), **self._request}
+        with suppress(OSError):  # it has died: there will be no answer
             process.stdin.write(json.dumps(request).encode("ascii") + b"\n")
             process.stdin.flush()
-            return Answer.from_json(json.loads(process.stdout.readline()))
-        except (OSError, ValueError):
-            why = f"took more than {self._seconds:.0f} s" if late.is_set() else "ended the process"
+        return process
+
+    def answer(self, process: Process) -> tuple[bytes, str]:
+        """(a line, what the process did if the line is no answer): then there will be another process."""
+        assert process.stdout
+        line, why = b"", "ended the process"
+        try:
+            if select.select([process.stdout], [], [], self._seconds)[0]:
+                line = process.stdout.readline()
+            else:
+                why = f"took more than {self._seconds:.0f} s"
+        except (OSError, ValueError):  # it was ended, and its files are closed
+            pass
+        if not line.endswith(b"\n"):
             self._gone(process)
-            return Answer(lost(task, why))
-        finally:
-            timer.cancel()
+        return line, why
 
     def end(self) -> None:
         """End the process, and start no other."""
@@ -124,7 +143,5 @@ class _Worker:
                 self._process = None
         for stream in (process.stdin, process.stdout):
             if stream is not None:
-                try:
+                with suppress(OSError):
                     stream.close()
-                except OSError:
-                    pass

@@ -187,14 +187,17 @@ def test_what_changes_while_it_is_read_is_not_kept(change: Callable[[Path], None
     assert _store(tmp_path).state(view) is None
 
 
-def test_what_is_read_by_its_path_alone_is_asked_for_again(tmp_path: Path) -> None:
-    view = TaskView(example_task.write(tmp_path))
+def test_what_is_read_behind_a_link_is_asked_for_again(tmp_path: Path) -> None:
+    task = example_task.write(tmp_path)
+    (task.root / "shown").symlink_to("margin-ranking")
+    view = TaskView(task)
     _store(tmp_path).content_key(view)
-    late = view.task.root / "late.txt"
-    late.write_text("made after the task was listed\n")
-    assert _store(tmp_path).state(view)  # nobody has read it
+    late = "margin-ranking/late.txt"
+    (task.root / late).write_text("made after the task was listed\n")
+    assert view.read_bytes(task.root / late) is None  # as when it was listed
+    assert _store(tmp_path).state(view)
 
-    assert view.read_bytes(late)
+    assert view.read_bytes(task.root / "shown" / "late.txt")
 
     assert _store(tmp_path).state(view) is None
 

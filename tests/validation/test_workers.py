@@ -86,7 +86,7 @@ def test_a_task_that_ends_its_process_is_a_finding(tmp_path: Path) -> None:
 
 
 def test_no_process_is_left_when_nobody_wants_the_rest(tmp_path: Path) -> None:
-    tasks = [example_task.write(tmp_path, number) for number in range(1, 5)]
+    tasks = [example_task.write(tmp_path, number) for number in range(1, 9)]
     before = _children()
     answers = validate_all(tasks, CODES, 2, cached=False)
     next(answers)
@@ -133,7 +133,9 @@ def test_a_copy_of_this_process_holds_none_of_its_files(tmp_path: Path) -> None:
         process = start(["LMR201"])
         task = example_task.write(tmp_path)
         assert process.stdin and process.stdout
-        process.stdin.write(json.dumps({"root": str(task.root), "cached": False}).encode() + b"\n")
+        process.stdin.write(
+            json.dumps({"root": str(task.root), "cached": False, "asked": False}).encode() + b"\n"
+        )
         process.stdin.flush()
         assert json.loads(process.stdout.readline())["result"]["findings"] == []
         (number,) = set(_children()) - set(before)
