@@ -139,13 +139,8 @@ def _scan(view: TaskView) -> Scan:
     naming: list[Entry] = []
     names = frozenset(name.encode() for name in plain_names(view))
     glance = leaks.Glance(wanted, names)
-    prefix = view.relative_raw(view.repository) + "/" if view.repository else "\0"
     masked = _targets(view)
-    for entry in view.entries:
-        path = entry.relative
-        if entry.kind != "file" or is_history(path) or path.startswith("authoring/"):
-            continue
-        limit = _limit(path[len(prefix) :], entry) if path.startswith(prefix) else 0
+    for entry, limit in _readable(view):
         searched = bool(wanted) and 0 < entry.size <= limit
         if not searched and not 60 <= entry.size <= 1024:
             continue
@@ -156,25 +151,51 @@ def _scan(view: TaskView) -> Scan:
             pointers.append(entry)
         elif searched:
             words = glance.words(data)
-            if path.endswith(".py") and not names.isdisjoint(words):
+            if entry.suffix == ".py" and not names.isdisjoint(words):
                 naming.append(entry)
-            relative = view.in_repository(entry)
             if entry.suffix in _PACKED:
+                relative = view.in_repository(entry)
                 found += leaks.in_file(relative, data, wanted, bytecode=lambda: _features(view))
             elif left := glance.left(data, words):
+                relative = view.in_repository(entry)
                 found += leaks.in_text(relative, data, left, masked.get(relative, frozenset()))
     return Scan(tuple(pointers), tuple(found), tuple(naming))
 
 
-def _limit(relative: str, entry: Entry) -> int:
-    """Bytes up to which a file of the repository is searched; 0 for what is not."""
-    suffix = entry.suffix
-    if relative in GIVEN or suffix in BINARY_SUFFIXES:
+def _readable(view: TaskView) -> Iterator[tuple[Entry, int]]:
+    """Every file, with the bytes up to which it is searched: 0 where no solution is looked for."""
+    repository = view.relative_raw(view.repository) if view.repository else "\0"
+    folders: dict[str, bool | None] = {}
+    for entry in view.entries:
+        if entry.kind != "file" or entry.name in VERSION_CONTROL:
+            continue
+        folder = entry.folder
+        if folder not in folders:
+            folders[folder] = _is_searched(folder, repository)
+        searched = folders[folder]
+        if searched is None:
+            continue
+        given = folder == repository and entry.name in GIVEN
+        yield entry, _limit(entry.suffix) if searched and not given else 0
+
+
+def _is_searched(folder: str, repository: str) -> bool | None:
+    """Whether a folder's files are searched; None when they are not even looked at."""
+    below = f"{folder}/"
+    if is_history(folder) or below.startswith("authoring/"):
+        return None
+    if not below.startswith(f"{repository}/"):
+        return False
+    inside = below[len(repository) + 1 :]
+    # Recorded values, and what is LMR405's business.
+    own = inside.startswith(("authoring/", "unit_test/recordings/"))
+    return not own and "golden_files" not in inside.split("/")
+
+
+def _limit(suffix: str) -> int:
+    """Bytes up to which a file with an ending is searched; 0 for what is not."""
+    if suffix in BINARY_SUFFIXES:
         return 0
-    if relative.startswith(("authoring/", "unit_test/recordings/")):
-        return 0  # recorded values
-    if "golden_files" in relative and "golden_files" in relative.split("/"):
-        return 0  # LMR405's business
     if suffix in _PACKED:
         return archives.MAX_ARCHIVE if suffix in archives.SUFFIXES else MAX_PYC
     return MAX_TEXT if suffix == ".ipynb" else MAX_PYTHON

@@ -46,6 +46,8 @@ class Cache:
 
     def is_empty(self) -> bool:
         """Whether there is nothing in it, or it cannot be had."""
+        if self._path is None or not self._path.exists():
+            return True  # and is not made before there is something to keep
         with self._open() as database:
             if database is not None:
                 return database.execute("SELECT 1 FROM records LIMIT 1").fetchone() is None

@@ -14,7 +14,7 @@ from lmr_author.checks.registry import ALL_CHECKS, by_code
 from lmr_author.errors import UsageError
 from lmr_author.model import Finding, Severity
 from lmr_author.taskdir import TaskDir
-from lmr_author.validation import limits
+from lmr_author.validation import digests, limits
 from lmr_author.validation.examine import INTERNAL, lost, validate_view
 from lmr_author.validation.properties import held
 from lmr_author.validation.report import Report, TaskReport
@@ -105,6 +105,8 @@ def _results(
 ) -> Iterator[tuple[int, TaskResult]]:
     """The number and result of each task, in any order."""
     look_up = store is not None and not store.is_empty()
+    if store is not None:
+        digests.tool()  # before processes are made that would each have to find it out
     known = store.unchanged([task.root for task in tasks], jobs) if store and look_up else {}
     left = []
     for number, task in enumerate(tasks):
