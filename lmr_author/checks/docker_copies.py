@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from lmr_author.checks import dockerfile
 from lmr_author.checks.base import Example
 from lmr_author.checks.docker_image import DockerCheck, changed
+from lmr_author.checks.docker_paths import in_image
 from lmr_author.checks.dockerfile import Dockerfile, Instruction
+from lmr_author.checks.example_texts import REPOSITORY
 from lmr_author.checks.lookup import did_you_mean
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding
@@ -102,6 +104,14 @@ class SourcesExist(DockerCheck):
         ),
         Example("the lock is missing", files={"requirements.lock": None}),
         Example(
+            "a file of that name lies elsewhere in the repository",
+            files={
+                **changed("USER agent", "RUN pip install -r /workspace/${DIR}/requirements.txt\nUSER agent"),
+                f"{REPOSITORY}/requirements.txt": None,
+                f"{REPOSITORY}/examples/requirements.txt": "numpy==1.26.4\n",
+            },
+        ),
+        Example(
             "a variable of the shell", files=changed("COPY requirements.lock", "COPY $PWD/requirements.lock")
         ),
         Example(
@@ -168,13 +178,15 @@ class SourcesExist(DockerCheck):
                     continue
                 # Without any COPY the task's folder may be mounted: the file must exist then.
                 mounted = not parsed.copies and any(entry.name == name for entry in view.entries)
-                if mounted or (name in present and not _elsewhere(view, parsed, instruction, path)):
+                there = in_image(view, parsed, instruction, path)
+                by_name = name in present and not _elsewhere(view, parsed, instruction, path)
+                if mounted or there or (there is None and by_name):
                     continue
                 yield self.at(
                     view,
                     instruction.line,
                     f"installs {match[1]!r}, which is not in the image",
-                    did_you_mean(name, sorted(present)) or "COPY it first, or correct its name",
+                    _meant(view, name, path) if by_name else did_you_mean(name, sorted(present)) or _COPY_IT,
                 )
 
 
@@ -184,6 +196,15 @@ _OF_THE_HOST = re.compile(
 """Where COPY would have to leave the build context; variables of the shell are unknown to it."""
 
 _FILE_ARGUMENT = re.compile(r"(?<!\S)(?:-r\s*|(?:--requirement|-f|--file)(?:=|\s+))[\"']?([^\s\"']+)")
+
+
+_COPY_IT = "COPY it first, or correct its name"
+
+
+def _meant(view: TaskView, name: str, path: str) -> str:
+    """What to do where files of that name are copied, but none to that place."""
+    entries = [entry.relative for entry in view.entries if entry.name == name and entry.kind == "file"]
+    return did_you_mean(path, entries, cutoff=0.0) if entries else _COPY_IT
 
 
 def _elsewhere(view: TaskView, parsed: Dockerfile, installing: Instruction, path: str) -> bool:

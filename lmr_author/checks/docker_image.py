@@ -24,6 +24,11 @@ class DockerfileExists(Check):
     rationale = "A task without an environment cannot be run by anybody else."
     failing = (
         Example("no Dockerfile", files={"Dockerfile": None}),
+        Example(
+            "in lower case, read all the same",
+            files={"Dockerfile": None, "dockerfile": DOCKERFILE.replace("USER agent\n", "")},
+            also=("LMR209",),
+        ),
         Example("an empty one", files={"Dockerfile": "\n"}),
         Example("without FROM", files={"Dockerfile": "RUN pip install numpy==1.26.4\nCOPY . .\n"}),
     )
@@ -33,11 +38,11 @@ class DockerfileExists(Check):
         """At most one finding."""
         parsed = dockerfile.read(view)
         hint = "write one; a task made by `lmr-author new-task` has one to go by"
-        if parsed is None:
+        if parsed is None or dockerfile.place(view) != "Dockerfile":
             elsewhere = [
                 entry
                 for entry in view.entries
-                if entry.kind == "file" and entry.name.lower() in ("dockerfile", "dockerfile.txt")
+                if entry.kind == "file" and entry.name.lower() in dockerfile.MISNAMED
             ]
             close = f"move {elsewhere[0].relative} to Dockerfile" if elsewhere else hint
             large = view.kind("Dockerfile") == "file"
@@ -64,7 +69,7 @@ class DockerCheck(Check):
         self, view: TaskView, line: int, message: str, hint: str, severity: Severity | None = None
     ) -> Finding:
         """A finding at a line of the Dockerfile."""
-        return self.finding(view, message, hint, path="Dockerfile", line=line, severity=severity)
+        return self.finding(view, message, hint, path=dockerfile.place(view), line=line, severity=severity)
 
 
 class PyTorchBase(DockerCheck):

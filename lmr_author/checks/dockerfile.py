@@ -15,6 +15,10 @@ from lmr_author.checks.dockerignore import ignored
 from lmr_author.checks.listing import Entry
 from lmr_author.checks.view import TaskView
 
+_NAME = "Dockerfile"
+MISNAMED = frozenset({"dockerfile", "dockerfile.txt"})
+"""Names, in lower case, that a Dockerfile has where it is not found by its own."""
+
 _VARIABLE = re.compile(r"\$(?:\{(\w+)(?:(:?[-+])([^}]*))?\}|(\w+))")
 _KNOWN = frozenset(
     [
@@ -109,6 +113,10 @@ class Dockerfile:
                 found.append((item, plain[:-1]))
         return found
 
+    def target(self, instruction: Instruction) -> str:
+        """Where a COPY or ADD writes to, variables expanded."""
+        return self.expand(_words(instruction.text)[-1])
+
     @cached_property
     def destinations(self) -> set[str]:
         """Last parts of what COPY and ADD write to: a copied file may get another name."""
@@ -121,8 +129,18 @@ def read(view: TaskView) -> Dockerfile | None:
     return view.memo("dockerfile", lambda: _read(view))
 
 
+def place(view: TaskView) -> str:
+    """The path of the task's Dockerfile, or of what is meant to be it: ``dockerfile``, ``Dockerfile.txt``."""
+    misnamed = [
+        entry.name
+        for entry in view.entries
+        if not entry.folder and entry.kind == "file" and entry.name.lower() in MISNAMED
+    ]
+    return misnamed[0] if misnamed and not view.kind(_NAME) else _NAME
+
+
 def _read(view: TaskView) -> Dockerfile | None:
-    text = view.text(view.task.dockerfile)
+    text = view.text(view.task.root / place(view))
     if text is None or len(text) > MAX_TEXT:
         return None
     parsed = parse(text)

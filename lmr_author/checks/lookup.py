@@ -74,6 +74,9 @@ def _unit_test_path(view: TaskView, implementation: Implementation) -> Path | No
     if len(view.implementations) == 1:
         names += ["unit_test.py", "unit_test_1.py"]
     found = [folder / name for name in names if is_file(folder / name)]
+    outside = test_outside(view, implementation)
+    if not found and outside is not None:
+        return outside
     if not found and len(view.implementations) == 1:
         found = [
             view.path(entry)
@@ -81,6 +84,13 @@ def _unit_test_path(view: TaskView, implementation: Implementation) -> Path | No
             if entry.kind == "file" and re.fullmatch(r"unit_test\w*\.py", entry.name)
         ][:1]
     return found[0] if found else None
+
+
+def test_outside(view: TaskView, implementation: Implementation) -> Path | None:
+    """The unit test that lies beside the repository; None when there is none."""
+    named = re.sub(r"^(?:\.\./)+", "", clean_path(implementation.unit_test_file))
+    path = view.inside(view.task.root, named)
+    return path if path is not None and named.endswith(".py") and view.is_file(path) else None
 
 
 def golden_path(view: TaskView, implementation: Implementation) -> Path | None:

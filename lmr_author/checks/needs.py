@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from lmr_author.checks import dockerfile
 from lmr_author.checks.lookup import is_file, is_folder
 from lmr_author.checks.needs_gpu import cuda_default, cuda_line, demanded, skipped
 from lmr_author.checks.path_texts import HOME
@@ -221,6 +222,6 @@ def corpus_call(module: Module, function: FunctionNode) -> str:
 
 def installs_corpora(view: TaskView) -> bool:
     """Whether the Dockerfile, or the repository, brings data of NLTK along."""
-    text = view.text(view.task.dockerfile) or ""
+    text = view.text(view.task.root / dockerfile.place(view)) or ""
     fetched = re.search(r"nltk[^\n]*(?:download|data)|NLTK_DATA|punkt", text)
     return bool(fetched) or any("nltk_data" in entry.relative for entry in view.repository_entries)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lmr_author.checks.base import Example, ImplementationCheck
 from lmr_author.checks.example_texts import REPOSITORY, UNIT_TEST
-from lmr_author.checks.lookup import clean_path, goal_path, is_file, unit_test_path
+from lmr_author.checks.lookup import clean_path, goal_path, is_file, test_outside, unit_test_path
 from lmr_author.checks.reading import Reading, reading
 from lmr_author.checks.target_files import syntax_error
 from lmr_author.checks.view import TaskView
@@ -36,6 +36,17 @@ class TestExists(PathCheck):
     failing = (
         Example("it has another name", files={TEST: None, f"{REPOSITORY}/unit_test/unit_test.py": UNIT_TEST}),
         Example("it is missing", files={TEST: None}),
+        Example(
+            "it lies beside the repository, and is read all the same",
+            files={
+                TEST: None,
+                "tests/unit_test_1.py": UNIT_TEST.replace(
+                    "LOGS = os", "import torch\nDEVICE = torch.zeros(1).cuda()\nLOGS = os"
+                ),
+            },
+            implementation={"unit_test_file": "tests/unit_test_1.py"},
+            also=("LMR509",),
+        ),
         Example("unit_test_file is missing", implementation={"unit_test_file": None}),
         Example(
             "a syntax error",
@@ -46,7 +57,8 @@ class TestExists(PathCheck):
 
     def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
         """At most one finding."""
-        if view.is_empty:
+        outside = test_outside(view, implementation)
+        if view.is_empty and outside is None:
             yield self.finding(
                 view,
                 f"unit_test_file {implementation.unit_test_file!r:.120} does not exist: nothing is in the repository",
@@ -62,6 +74,8 @@ class TestExists(PathCheck):
         if exact is None or not is_file(exact):
             meant = view.in_repository_path(found)
             hint = f"did you mean {meant}?" if meant else "`lmr-author record` makes one"
+            if found is not None and found == outside:
+                hint = f"move {view.relative(found)} to unit_test/ of the repository"
             message = self.said(implementation, "does not exist in the repository")
             where = self.where(view, implementation)
             if not implementation.unit_test_file:
@@ -170,9 +184,10 @@ class TestInItsFolder(ImplementationCheck):
     def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
         """The test, then its fixtures."""
         path = unit_test_path(view, implementation)
-        if path is None or view.repository is None:
-            return
-        if path.relative_to(view.repository).parts[0] != "unit_test":
+        inside = view.in_repository_path(path)
+        if path is None or view.repository is None or not inside:
+            return  # LMR501 says what to do with one outside
+        if inside.partition("/")[0] != "unit_test":
             yield self.finding(
                 view,
                 "the unit test lies outside of unit_test/",

@@ -58,8 +58,8 @@ def _meant(view: TaskView, mine: Implementation, given: Implementation) -> Meant
         taken = replace(taken, goal_file=goal_path.relative_to(view.repository).as_posix())
     if pair.golden_path is not None:
         taken = replace(taken, golden_file=pair.golden_path.relative_to(view.task.root).as_posix())
-    if test_path is not None and view.repository is not None:
-        taken = replace(taken, unit_test_file=test_path.relative_to(view.repository).as_posix())
+    if inside := view.in_repository_path(test_path):
+        taken = replace(taken, unit_test_file=inside)
     if len(names) == 1:
         owner, _, name = names[0].rpartition(".")
         taken = replace(taken, goal_function=name, class_name=owner)
