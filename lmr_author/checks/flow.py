@@ -13,6 +13,7 @@ from lmr_author.checks.runners import RUNNERS, exit_texts, is_runner, result_cou
 from lmr_author.checks.sites import (
     EXITS,
     asks_machine,
+    compares_nothing,
     depends,
     is_assert_name,
     is_exit,
@@ -141,7 +142,7 @@ class Flow:
         return None
 
     def _statement(self, unit: _Unit, node: ast.stmt, following: ast.stmt | None, place: _Place) -> None:
-        if (isinstance(node, ast.Assert) and depends(node.test) and not self._only_tried(node.test)) or (
+        if (isinstance(node, ast.Assert) and self._decides(node)) or (
             isinstance(node, ast.Raise)
             and node.exc is not None
             and not is_exit_name(node.exc)  # a call of it is looked at as any other exit
@@ -262,6 +263,9 @@ class Flow:
                 name = last_name(node)
                 meant = {name} & self.defined.keys() | self.looped.get(name, frozenset())
                 (unit.calls_swallowed if place.swallowed else unit.calls).update(meant)
+
+    def _decides(self, node: ast.Assert) -> bool:
+        return depends(node.test) and not compares_nothing(node) and not self._only_tried(node.test)
 
     def _only_tried(self, node: ast.expr) -> bool:
         return bool(self.trying) and tells_of_exceptions_only(node, self.test, self.defined, self.trying)

@@ -12,6 +12,7 @@ from lmr_author.checks.masked_bodies import all_masked, masked_copy
 from lmr_author.checks.pairing import Pair, pair
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
+from lmr_author.source import walk
 
 
 def with_body(body: str) -> dict[str, Content]:
@@ -154,6 +155,10 @@ class NoSilentMask(ImplementationCheck):
         ),
         Example("constants are returned", files=with_body("    share = 0.0\n    return 0, share\n")),
         Example(
+            "values are left open",
+            files=with_body("    total = ...\n    share = ...\n    return total, share\n"),
+        ),
+        Example(
             "numbers are returned as an array",
             files=with_body(
                 "    import numpy as np\n\n    total = share = 0.0\n    return np.stack([total, share])\n"
@@ -172,15 +177,29 @@ class NoSilentMask(ImplementationCheck):
         """One finding for each target."""
         for masked, node in all_masked(view, implementation):
             if masked.silent and not masked.same and not masked.raises:
+                does = " runs to its end, silently" if masked.kept else " does nothing, silently"
+                open_values = _has_open_values(node)
+                if open_values:
+                    does = " has `...` in place of values: where nothing asks for them, it runs to its end"
                 yield self.finding(
                     view,
-                    f"the masked body of {masked.qualname}"
-                    + (" runs to its end, silently" if masked.kept else " does nothing, silently"),
+                    f"the masked body of {masked.qualname}{does}",
                     "end it with `raise NotImplementedError`",
                     implementation=implementation,
                     path=pair(view, implementation).goal_path or "",
                     pointer=_lines(node),
+                    severity=Severity.WARNING if open_values else None,
                 )
+
+
+def _has_open_values(node: ast.AST) -> bool:
+    """Whether ``...`` is assigned: `x.data = ...` raises a TypeError for a tensor, `z = ...` does not."""
+    return any(
+        isinstance(item, ast.Constant) and item.value is ...
+        for statement in walk(node)
+        if isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign) and statement.value
+        for item in walk(statement.value)
+    )
 
 
 class NothingKept(ImplementationCheck):

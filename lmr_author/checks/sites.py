@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 
 from lmr_author.checks.syntax import dotted
@@ -79,7 +80,7 @@ def is_assert_name(name: str) -> bool:
 def is_site_call(node: ast.Call) -> bool:
     name = dotted(node.func)
     if is_assert_name(name):
-        if name.rpartition(".")[2] in ("assertIsInstance", "assertIsNotNone"):
+        if name.rpartition(".")[2] in ("assertIsInstance", "assertIsNotNone") or compares_nothing(node):
             return False
         return name.endswith("fail") or not node.args or any(depends(item) for item in node.args)
     if name.rpartition(".")[2] in ("check_call", "check_output", "check_returncode"):
@@ -121,6 +122,59 @@ def why_it_holds(node: ast.expr) -> tuple[str, str]:
     if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or) and any(map(_is_true, node.values)):
         return "one of its alternatives is always true", "leave that alternative out"
     return "", ""
+
+
+_TEXTS = ("str", "repr", "format", "join", "dumps", "_formatMessage", "strip", "getvalue")
+_WANTED = re.compile(r"expect|target|golden|reference|truth|wanted|label|correct|answer")
+
+
+def compares_nothing(node: ast.AST) -> str:
+    """What to write in place of ``assertTrue(result, expected)`` or ``assert result, expected``; "" for all else.
+
+    What comes second is the message there, and nothing is compared.
+    """
+    if isinstance(node, ast.Assert):
+        return "==" if node.msg is not None and _is_no_message(node.test, node.msg) else ""
+    if not isinstance(node, ast.Call) or len(node.args) != 2:
+        return ""
+    name = dotted(node.func).rpartition(".")[2]
+    return _MEANT.get(name, "") if _is_no_message(*node.args) else ""
+
+
+_MEANT = {
+    "assertTrue": "assertEqual",
+    "assert_": "assertEqual",
+    "failUnless": "assertEqual",
+    "assertFalse": "assertNotEqual",
+}
+
+
+def _is_no_message(first: ast.expr, second: ast.expr) -> bool:
+    """Whether what is asserted is no question, and what follows it no text."""
+    if isinstance(first, ast.Compare | ast.BoolOp | ast.UnaryOp | ast.Constant) or _asks(first):
+        return False
+    if isinstance(second, ast.Name):
+        return _WANTED.search(second.id.lower()) is not None
+    if isinstance(second, ast.Constant):
+        return isinstance(second.value, int | float | complex) and second.value is not True
+    if isinstance(second, ast.Call):
+        return dotted(second.func).rpartition(".")[2] not in _TEXTS
+    return isinstance(second, ast.List | ast.Tuple | ast.Dict | ast.Set | ast.UnaryOp)
+
+
+def _asks(node: ast.expr) -> bool:
+    """Whether a call answers yes or no."""
+    if not isinstance(node, ast.Call):
+        return False
+    last = dotted(node.func).rpartition(".")[2]
+    return last.startswith(("is", "has")) or last in _QUESTIONS
+
+
+_QUESTIONS = frozenset(
+    """
+    allclose equal array_equal equals all any bool callable startswith endswith exists issubset
+    """.split()  # noqa: SIM905
+)
 
 
 def _is_true(node: ast.expr) -> bool:

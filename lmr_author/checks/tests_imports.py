@@ -69,6 +69,16 @@ class ImportsTheGoalFile(ImplementationCheck):
             also=("LMR406",),
         ),
         Example(
+            "it imports the published package as a whole",
+            files={
+                TEST: UNIT_TEST.replace("sys.path.insert(0, os.path.dirname(HERE))\n", "").replace(
+                    IMPORT, "import ranking.losses as losses\n\npairwise_loss = losses.pairwise_loss\n"
+                ),
+                "Dockerfile": DOCKERFILE + "RUN pip install ranking==1.2.2\n",
+            },
+            also=("LMR406",),
+        ),
+        Example(
             "it imports what pip copied from the repository",
             files={
                 f"{REPOSITORY}/src/ranking/losses.py": MASKED,
@@ -190,10 +200,12 @@ def _copied(view: TaskView, test: Reading) -> int:
 
 
 def _imported(test: Reading) -> Iterator[tuple[int, str, list[str]]]:
-    """Line, module and names of each ``from module import names`` that is not relative."""
+    """Line, module and names of each import that is not relative; no names for ``import module``."""
     for node in nodes(test.module.tree):
         if isinstance(node, ast.ImportFrom) and not node.level and node.module:
             yield node.lineno, node.module, [alias.name for alias in node.names]
+        elif isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name, []) for alias in node.names)
 
 
 def _beside(view: TaskView, test: Reading, module: str) -> bool:

@@ -11,7 +11,7 @@ from lmr_author.checks.example_texts import DOCKERFILE, REPOSITORY, UNIT_TEST
 from lmr_author.checks.outcome import Outcome, outcome
 from lmr_author.checks.reading import Reading, reading_of
 from lmr_author.checks.runners import counts_failures_only
-from lmr_author.checks.sites import why_it_holds
+from lmr_author.checks.sites import compares_nothing, why_it_holds
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
 from lmr_author.source import nodes
@@ -47,6 +47,14 @@ class CanFail(ImplementationCheck):
             files={
                 TEST: LOGGING_ONLY.replace(
                     "    if abs", "    assert (abs(loss - 1) < 1, f'loss is {loss}')\n    if abs"
+                )
+            },
+        ),
+        Example(
+            "what is expected is given as a message",
+            files={
+                TEST: UNIT_TEST.replace("self.assertEqual(", "self.assertTrue(").replace(
+                    "self.assertAlmostEqual(loss, 1.0599649, places=6)", "assert round(loss, 6), 1.059965"
                 )
             },
         ),
@@ -106,16 +114,16 @@ class CanFail(ImplementationCheck):
         if test is None:
             return
         found = outcome(view, test)
-        idle = next((node for node in _asserts(test) if any(why_it_holds(node.test))), None)
+        idle = next(_idle(test), None)
         if idle is not None:
-            why, hint = why_it_holds(idle.test)
+            message, hint, line = idle
             yield self.finding(
                 view,
-                f"`{ast.unparse(idle.test)[:60]}` always holds: {why}",
+                message,
                 hint,
                 implementation=implementation,
                 path=test.path,
-                line=idle.lineno,
+                line=line,
                 severity=Severity.WARNING if found.reached else Severity.ERROR,
             )
             return
@@ -161,8 +169,15 @@ def _why_it_cannot_fail(view: TaskView, test: Reading, found: Outcome) -> tuple[
     )
 
 
-def _asserts(test: Reading) -> list[ast.Assert]:
-    return [node for node in nodes(test.module.tree) if isinstance(node, ast.Assert)]
+def _idle(test: Reading) -> Iterator[tuple[str, str, int]]:
+    """(message, hint, line) of each assertion that holds in any case, or compares nothing."""
+    for node in nodes(test.module.tree):
+        if isinstance(node, ast.Assert) and any(why_it_holds(node.test)):
+            why, hint = why_it_holds(node.test)
+            yield f"`{ast.unparse(node.test)[:60]}` always holds: {why}", hint, node.lineno
+        elif isinstance(node, ast.Call | ast.Assert) and (meant := compares_nothing(node)):
+            message = f"`{ast.unparse(node)[:80]}` compares nothing: what comes second is the message"
+            yield message, f"write {meant} in its place", node.lineno
 
 
 def _image_runs_pytest(view: TaskView) -> bool:
