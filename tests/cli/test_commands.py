@@ -1,93 +1,19 @@
-"""Each command as it is typed: what it leaves behind, what it says, and where it says it."""
+"""Each command of the pipeline, as a user starts it: new-task to evaluate."""
 
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
 
-from lmr_author.model import CATEGORIES
 from lmr_author.taskdir import TaskDir
-from tests.cli.conftest import HINGE, Demo, Typed
+from tests.cli.conftest import HINGE
 from tests.cli.program import lmr, snapshot, succeed, validate_with
+from tests.cli.shown import CATEGORY, GATES
 from tests.gitrepos import git, make_repository
 from tests.papers import make_paper
-from tests.support import LOSSES, make_task
-
-GATES = (
-    "build",
-    "untampered",
-    "golden-passes",
-    "masked-fails",
-    "target-entered",
-    "trivial-fails",
-    "mutants-die",
-    "isolated",
-)
-CATEGORY = "Evaluation Metrics"
-
-
-# demo
-
-
-@pytest.mark.bwrap
-def test_demo_shows_every_gate(demo: Demo) -> None:
-    assert demo.ended.code == 0, demo.ended.err
-    assert demo.ended.out == ""
-    evaluated = demo.ended.err.partition("$ lmr-author evaluate")[2].partition("$ lmr-author ")[0]
-    shown = re.findall(r"^  (\S) (\S+) ", evaluated, re.MULTILINE)
-    assert shown == [("✓", gate) for gate in GATES]
-    assert "sound: every gate holds (8 of 8 gates, local sandbox" in demo.ended.err
-    verbs = [words[1] for words in demo.commands if words[0] == "lmr-author"]
-    assert verbs == ["new-task", "mask", "record", "validate", "evaluate", "status"]
-
-
-@pytest.mark.bwrap
-def test_the_demos_commands_author_the_same_task(demo: Demo, typed: Typed) -> None:
-    ours, theirs = snapshot(typed.task.root), snapshot(demo.task.root)
-    # Records say when they were made; they are compared by name only.
-    dated = {"authoring/evaluation.json", "authoring/provenance.json", "authoring/vetting.json"}
-    dated |= {name for name in theirs if name.endswith("recording.json")}
-    assert ours.keys() == theirs.keys()
-    assert {name for name in ours if ours[name] != theirs[name]} <= dated
-    assert ours["info.json"] == theirs["info.json"]
-    assert "\n1 task checked: nothing found\n" in typed.ended["validate"].out
-
-
-@pytest.mark.bwrap
-def test_documents_of_an_authored_task_follow_their_schemas(typed: Typed) -> None:
-    task = typed.task
-    for schema, path in (
-        ("info", task.info_path),
-        ("provenance", task.provenance_path),
-        ("vetting", task.vetting_path),
-        ("evaluation", task.evaluation_path),
-        ("recording", task.recording(task.load(), 1) / "recording.json"),
-    ):
-        validate_with(schema, json.loads(path.read_bytes()))
-
-
-@pytest.mark.bwrap
-def test_only_reports_go_to_stdout(typed: Typed) -> None:
-    for verb in ("new-task", "mask", "record"):
-        assert typed.ended[verb].out == ""
-        assert "next: " in typed.ended[verb].err
-    for verb in ("validate", "evaluate", "status"):
-        assert typed.ended[verb].out != ""
-        assert typed.ended[verb].err == ""
-
-
-@pytest.mark.bwrap
-def test_demo_takes_the_next_free_folder_and_refuses_one_that_exists(demo: Demo, tmp_path: Path) -> None:
-    before = snapshot(demo.folder)
-    done = lmr("demo", "--dir", demo.folder, cwd=tmp_path)
-    assert done.code == 3 and "exists already" in done.err
-    assert snapshot(demo.folder) == before
-
-
-# new-task
+from tests.support import LOSSES
 
 
 def test_new_task(tmp_path: Path) -> None:
@@ -115,9 +41,6 @@ def test_new_task(tmp_path: Path) -> None:
         "new-task", paper, "--repo", code, "--name", "Again", "--year", "2021", "--no-input", cwd=tmp_path
     )
     assert TaskDir(tmp_path / "tasks" / "2-Again").load().instance_id == 2
-
-
-# mask, unmask
 
 
 def test_mask_and_unmask_are_inverse(fresh: TaskDir, tmp_path: Path) -> None:
@@ -157,9 +80,6 @@ def test_a_task_is_found_from_inside_it_and_by_its_option(fresh: TaskDir, tmp_pa
     assert (fresh.root / "small-repo/pkg/losses.py").read_bytes() == LOSSES
 
 
-# record
-
-
 @pytest.mark.bwrap
 def test_record_by_a_driver_outside_of_the_task(masked: TaskDir, tmp_path: Path) -> None:
     driver = tmp_path / "mine" / "drive.py"
@@ -177,9 +97,6 @@ def test_record_by_a_driver_outside_of_the_task(masked: TaskDir, tmp_path: Path)
     again = lmr("record", HINGE, "--", "python", "run.py", cwd=masked.root)
     assert again.code == 3 and "--force" in again.err
     assert "kept the old" in succeed("record", "--force", "--", "python", "run.py", cwd=masked.root).err
-
-
-# validate, explain
 
 
 @pytest.mark.bwrap
@@ -206,9 +123,6 @@ def test_explain(tmp_path: Path) -> None:
     assert len(every) > 12 and all(item["rationale"] for item in every)
 
 
-# evaluate
-
-
 @pytest.mark.bwrap
 def test_evaluate_json(finished: TaskDir) -> None:
     done = succeed("evaluate", "--repeats", "1", "--format", "json", cwd=finished.root)
@@ -231,101 +145,3 @@ def test_evaluate_fails_where_the_mask_is_none(finished: TaskDir) -> None:
     stored = json.loads(finished.evaluation_path.read_bytes())
     validate_with("evaluation", stored)
     assert stored["passed"] is False
-
-
-# review, status
-
-
-def answers(folder: Path, **changed: object) -> Path:
-    template = succeed("review", "--template", cwd=folder).json()
-    filled = {key: {**value, "answer": "pass"} for key, value in template.items()}
-    path = folder / "answers.json"
-    path.write_text(json.dumps({**filled, **changed}))
-    return path
-
-
-@pytest.mark.bwrap
-def test_a_sign_off_holds_until_the_task_changes(finished: TaskDir, tmp_path: Path) -> None:
-    filled = answers(tmp_path)
-    command = ("review", finished.root, "--reviewer", "alice", "--answers", filled)
-    done = succeed(*command, "--format", "json", cwd=tmp_path)
-    assert done.err == "" and done.json()["signed_off"] is True
-    validate_with("review", json.loads((finished.reviews_folder / "alice.json").read_bytes()))
-
-    def status() -> dict[str, object]:
-        document = succeed("status", finished.root, "--format", "json", cwd=tmp_path).json()
-        return dict(document["tasks"][0])
-
-    assert status()["signed_off_by"] == ["alice"]
-    assert status()["note"] == "1 of 3 reviews are in"
-    finished.dockerfile.write_text(finished.dockerfile.read_text() + "# a word more\n")
-    fallen = status()
-    assert fallen["signed_off_by"] == [] and "signed off" not in fallen["done"]
-    assert fallen["note"] == "changed since it was evaluated"
-
-    succeed("evaluate", finished.root, "--repeats", "1", cwd=tmp_path)
-    bob = ("review", finished.root, "--reviewer", "bob", "--answers", filled)
-    succeed(*bob, cwd=tmp_path)  # the other reviewer's old sign-off does not keep this one from signing
-    assert status()["signed_off_by"] == ["bob"]
-
-    finished.dockerfile.write_text(finished.dockerfile.read_text() + "# and another\n")
-    again = lmr(*command, cwd=tmp_path)
-    assert again.code == 1
-    assert "evaluated before the task changed" in again.err and "not signed off" in again.err
-    assert (finished.reviews_folder / "alice.json.1").is_file()
-
-
-@pytest.mark.bwrap
-def test_one_answer_that_is_no_pass_withholds_the_sign_off(finished: TaskDir, tmp_path: Path) -> None:
-    unsure = {"answer": "unsure", "comment": "the appendix has it"}
-    filled = answers(tmp_path, **{"no-leak": unsure})
-    done = lmr("review", finished.root, "--reviewer", "bob", "--answers", filled, cwd=tmp_path)
-    assert done.code == 1
-    document = json.loads((finished.reviews_folder / "bob.json").read_bytes())
-    validate_with("review", document)
-    assert document["signed_off"] is False
-
-
-@pytest.mark.bwrap
-def test_status_names_the_next_command_of_every_task(finished: TaskDir, tmp_path: Path) -> None:
-    tasks = finished.root.parent
-    make_task(tasks, "2-New")
-    masked = make_task(tasks, "3-Masked")
-    succeed("mask", HINGE, "--category", CATEGORY, "--no-input", cwd=masked.root)
-    (tasks / "4-Broken").mkdir()
-    (tasks / "4-Broken" / "info.json").write_text("{")
-
-    found = succeed("status", "--format", "json", cwd=tmp_path).json()["tasks"]
-    assert [(item["task"][0], item["next"].split()[1]) for item in found] == [
-        ("1", "review"),
-        ("2", "mask"),
-        ("3", "record"),
-        ("4", "validate"),
-    ]
-    assert found[0]["done"] == ["created", "masked", "recorded", "valid", "evaluated"]
-    text = succeed("status", tasks, cwd=tmp_path)
-    assert [line.split()[0] for line in text.out.splitlines() if not line.startswith(" ")] == [
-        item["task"] for item in found
-    ]
-    assert text.err == ""
-
-
-# export
-
-
-@pytest.mark.bwrap
-def test_the_agents_bundle_holds_nothing_of_the_solution(finished: TaskDir, tmp_path: Path) -> None:
-    succeed("export", finished.root, "--to", "agent", "--out", "bundles", cwd=tmp_path)
-    bundle = tmp_path / "bundles" / finished.name
-    names = set(snapshot(bundle))
-    assert {"Dockerfile", "requirements.lock", "task.json", "tailcon/paper.pdf"} <= names
-    assert not [name for name in names if re.search("unit_test|golden|authoring|recording|expected", name)]
-    body = finished.golden(finished.load().implementations[0]).read_text().partition('"""\n    unit =')[2]
-    solution = [line.strip() for line in body.splitlines() if len(line.strip()) > 20]
-    assert len(solution) > 5
-    for path in (path for path in bundle.rglob("*.py")):
-        assert not [line for line in solution if line in path.read_text()]
-    document = json.loads((bundle / "task.json").read_bytes())
-    assert document["implementations"][0]["goal_function"] == "margin_focal_contrast"
-    assert document["implementations"][0]["category"] in CATEGORIES
-    assert "golden" not in json.dumps(document)

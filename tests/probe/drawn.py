@@ -24,7 +24,7 @@ from hypothesis.extra import numpy as hnp
 
 from lmr_author.probe import values
 from tests.probe import shapes
-from tests.probe.test_codec import hashable, text
+from tests.probe.values import hashable, text
 
 torch = pytest.importorskip("torch")
 

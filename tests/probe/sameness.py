@@ -12,7 +12,7 @@ import pytest
 
 from lmr_author.probe.codec import encode
 from lmr_author.probe.compare import compare
-from tests.probe.test_codec import same
+from tests.probe.values import same
 
 torch = pytest.importorskip("torch")
 

@@ -16,7 +16,7 @@ from lmr_author.probe import storage
 from lmr_author.probe.codec import TooLarge, Unstorable, decode, encode
 from lmr_author.probe.compare import compare
 from tests.probe.shapes import Config
-from tests.probe.test_codec import through
+from tests.probe.values import through
 
 DTYPES = (
     hnp.boolean_dtypes() | hnp.integer_dtypes() | hnp.unsigned_integer_dtypes() | hnp.floating_dtypes(sizes=(16, 32, 64))

@@ -18,7 +18,7 @@ from lmr_author.probe.compare import Leaf, changed, compare, leaves, spread
 from lmr_author.probe.leaves import Numbers
 from lmr_author.probe.numeric import Tolerance, _plain, _with_numpy, mismatch
 from tests.probe.shapes import Config, Names, Output, Point
-from tests.probe.test_codec import anything
+from tests.probe.values import anything
 
 NAN, INF = math.nan, math.inf
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from lmr_author.sandbox import bubblewrap
 from lmr_author.sandbox.base import Command, ExecResult, Sandbox
 from lmr_author.sandbox.docker import DockerSandbox
 from lmr_author.sandbox.local import LocalSandbox
+from tests.sandbox.building import write
 
 TAG = f"lmr-author/test-conformance-{os.getpid()}:latest"
 BASE_IMAGE = os.environ.get("LMR_TEST_BASE_IMAGE", "lmr-author/base:bookworm")
@@ -209,3 +211,21 @@ def owner_script(
 def docker_context_or_none(backend: str, request: pytest.FixtureRequest) -> Path | None:
     """The Dockerfile's folder, when the backend needs one."""
     return request.getfixturevalue("docker_context") if backend == "docker" else None
+
+
+@pytest.fixture
+def tag() -> Iterator[str]:
+    """A new image name; whatever has it is removed afterwards."""
+    name = f"lmr-author/test-{uuid.uuid4().hex[:12]}"
+    yield f"{name}:latest"
+    subprocess.run(["docker", "rmi", "-f", f"{name}:latest"], capture_output=True, check=False)
+    subprocess.run(["docker", "rmi", "-f", f"{name}:partial"], capture_output=True, check=False)
+
+
+@pytest.fixture
+def context(tmp_path: Path, base_image: str) -> Path:
+    """A folder for a Dockerfile."""
+    folder = tmp_path / "context"
+    folder.mkdir()
+    write(folder, base_image, "")
+    return folder

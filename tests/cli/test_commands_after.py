@@ -1,0 +1,108 @@
+"""Commands for a task that is made: review, status, export."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from lmr_author.model import CATEGORIES
+from lmr_author.taskdir import TaskDir
+from tests.cli.conftest import HINGE
+from tests.cli.program import lmr, snapshot, succeed, validate_with
+from tests.cli.shown import CATEGORY
+from tests.support import make_task
+
+
+def answers(folder: Path, **changed: object) -> Path:
+    template = succeed("review", "--template", cwd=folder).json()
+    filled = {key: {**value, "answer": "pass"} for key, value in template.items()}
+    path = folder / "answers.json"
+    path.write_text(json.dumps({**filled, **changed}))
+    return path
+
+
+@pytest.mark.bwrap
+def test_a_sign_off_holds_until_the_task_changes(finished: TaskDir, tmp_path: Path) -> None:
+    filled = answers(tmp_path)
+    command = ("review", finished.root, "--reviewer", "alice", "--answers", filled)
+    done = succeed(*command, "--format", "json", cwd=tmp_path)
+    assert done.err == "" and done.json()["signed_off"] is True
+    validate_with("review", json.loads((finished.reviews_folder / "alice.json").read_bytes()))
+
+    def status() -> dict[str, object]:
+        document = succeed("status", finished.root, "--format", "json", cwd=tmp_path).json()
+        return dict(document["tasks"][0])
+
+    assert status()["signed_off_by"] == ["alice"]
+    assert status()["note"] == "1 of 3 reviews are in"
+    finished.dockerfile.write_text(finished.dockerfile.read_text() + "# a word more\n")
+    fallen = status()
+    assert fallen["signed_off_by"] == [] and "signed off" not in fallen["done"]
+    assert fallen["note"] == "changed since it was evaluated"
+
+    succeed("evaluate", finished.root, "--repeats", "1", cwd=tmp_path)
+    bob = ("review", finished.root, "--reviewer", "bob", "--answers", filled)
+    succeed(*bob, cwd=tmp_path)  # the other reviewer's old sign-off does not keep this one from signing
+    assert status()["signed_off_by"] == ["bob"]
+
+    finished.dockerfile.write_text(finished.dockerfile.read_text() + "# and another\n")
+    again = lmr(*command, cwd=tmp_path)
+    assert again.code == 1
+    assert "evaluated before the task changed" in again.err and "not signed off" in again.err
+    assert (finished.reviews_folder / "alice.json.1").is_file()
+
+
+@pytest.mark.bwrap
+def test_one_answer_that_is_no_pass_withholds_the_sign_off(finished: TaskDir, tmp_path: Path) -> None:
+    unsure = {"answer": "unsure", "comment": "the appendix has it"}
+    filled = answers(tmp_path, **{"no-leak": unsure})
+    done = lmr("review", finished.root, "--reviewer", "bob", "--answers", filled, cwd=tmp_path)
+    assert done.code == 1
+    document = json.loads((finished.reviews_folder / "bob.json").read_bytes())
+    validate_with("review", document)
+    assert document["signed_off"] is False
+
+
+@pytest.mark.bwrap
+def test_status_names_the_next_command_of_every_task(finished: TaskDir, tmp_path: Path) -> None:
+    tasks = finished.root.parent
+    make_task(tasks, "2-New")
+    masked = make_task(tasks, "3-Masked")
+    succeed("mask", HINGE, "--category", CATEGORY, "--no-input", cwd=masked.root)
+    (tasks / "4-Broken").mkdir()
+    (tasks / "4-Broken" / "info.json").write_text("{")
+
+    found = succeed("status", "--format", "json", cwd=tmp_path).json()["tasks"]
+    assert [(item["task"][0], item["next"].split()[1]) for item in found] == [
+        ("1", "review"),
+        ("2", "mask"),
+        ("3", "record"),
+        ("4", "validate"),
+    ]
+    assert found[0]["done"] == ["created", "masked", "recorded", "valid", "evaluated"]
+    text = succeed("status", tasks, cwd=tmp_path)
+    assert [line.split()[0] for line in text.out.splitlines() if not line.startswith(" ")] == [
+        item["task"] for item in found
+    ]
+    assert text.err == ""
+
+
+@pytest.mark.bwrap
+def test_the_agents_bundle_holds_nothing_of_the_solution(finished: TaskDir, tmp_path: Path) -> None:
+    succeed("export", finished.root, "--to", "agent", "--out", "bundles", cwd=tmp_path)
+    bundle = tmp_path / "bundles" / finished.name
+    names = set(snapshot(bundle))
+    assert {"Dockerfile", "requirements.lock", "task.json", "tailcon/paper.pdf"} <= names
+    assert not [name for name in names if re.search("unit_test|golden|authoring|recording|expected", name)]
+    body = finished.golden(finished.load().implementations[0]).read_text().partition('"""\n    unit =')[2]
+    solution = [line.strip() for line in body.splitlines() if len(line.strip()) > 20]
+    assert len(solution) > 5
+    for path in (path for path in bundle.rglob("*.py")):
+        assert not [line for line in solution if line in path.read_text()]
+    document = json.loads((bundle / "task.json").read_bytes())
+    assert document["implementations"][0]["goal_function"] == "margin_focal_contrast"
+    assert document["implementations"][0]["category"] in CATEGORIES
+    assert "golden" not in json.dumps(document)

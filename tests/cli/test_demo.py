@@ -1,0 +1,68 @@
+"""The demo, and the commands that it shows."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Demo, Typed
+from tests.cli.program import lmr, snapshot, validate_with
+from tests.cli.shown import GATES
+
+
+@pytest.mark.bwrap
+def test_demo_shows_every_gate(demo: Demo) -> None:
+    assert demo.ended.code == 0, demo.ended.err
+    assert demo.ended.out == ""
+    evaluated = demo.ended.err.partition("$ lmr-author evaluate")[2].partition("$ lmr-author ")[0]
+    shown = re.findall(r"^  (\S) (\S+) ", evaluated, re.MULTILINE)
+    assert shown == [("✓", gate) for gate in GATES]
+    assert "sound: every gate holds (8 of 8 gates, local sandbox" in demo.ended.err
+    verbs = [words[1] for words in demo.commands if words[0] == "lmr-author"]
+    assert verbs == ["new-task", "mask", "record", "validate", "evaluate", "status"]
+
+
+@pytest.mark.bwrap
+def test_the_demos_commands_author_the_same_task(demo: Demo, typed: Typed) -> None:
+    ours, theirs = snapshot(typed.task.root), snapshot(demo.task.root)
+    # Records say when they were made; they are compared by name only.
+    dated = {"authoring/evaluation.json", "authoring/provenance.json", "authoring/vetting.json"}
+    dated |= {name for name in theirs if name.endswith("recording.json")}
+    assert ours.keys() == theirs.keys()
+    assert {name for name in ours if ours[name] != theirs[name]} <= dated
+    assert ours["info.json"] == theirs["info.json"]
+    assert "\n1 task checked: nothing found\n" in typed.ended["validate"].out
+
+
+@pytest.mark.bwrap
+def test_documents_of_an_authored_task_follow_their_schemas(typed: Typed) -> None:
+    task = typed.task
+    for schema, path in (
+        ("info", task.info_path),
+        ("provenance", task.provenance_path),
+        ("vetting", task.vetting_path),
+        ("evaluation", task.evaluation_path),
+        ("recording", task.recording(task.load(), 1) / "recording.json"),
+    ):
+        validate_with(schema, json.loads(path.read_bytes()))
+
+
+@pytest.mark.bwrap
+def test_only_reports_go_to_stdout(typed: Typed) -> None:
+    for verb in ("new-task", "mask", "record"):
+        assert typed.ended[verb].out == ""
+        assert "next: " in typed.ended[verb].err
+    for verb in ("validate", "evaluate", "status"):
+        assert typed.ended[verb].out != ""
+        assert typed.ended[verb].err == ""
+
+
+@pytest.mark.bwrap
+def test_demo_takes_the_next_free_folder_and_refuses_one_that_exists(demo: Demo, tmp_path: Path) -> None:
+    before = snapshot(demo.folder)
+    done = lmr("demo", "--dir", demo.folder, cwd=tmp_path)
+    assert done.code == 3 and "exists already" in done.err
+    assert snapshot(demo.folder) == before

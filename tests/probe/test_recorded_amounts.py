@@ -1,0 +1,99 @@
+# ruff: noqa: E501 (samples of source code and tables of cases read better unbroken)
+"""How much is recorded: of many calls, of large attributes, of what cannot be stored."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lmr_author.probe.codec import encode
+from lmr_author.probe.pool import Kept, Pool
+from tests.probe.scenarios import make
+
+
+def test_many_calls_are_bounded_and_rare_branches_are_kept(tmp_path: Path) -> None:
+    goal = "def f(x):\n    if x == 777:\n        return -1\n    return x if x % 2 else None\n"
+    driver = "from pkg.goal import f\nfor x in range(2000):\n    f(x)\nf(777)\nf(777)\n"
+    repository = make(tmp_path, "f", goal, driver)
+    repository.record("driver.py", pool=6, first=20)
+    assert repository.summary["calls"] == 2002
+    assert len(repository.calls) <= 6
+    assert repository.missed() == set()
+    repository.replay().assert_same()
+
+
+def test_the_driver_sees_its_own_random_numbers(tmp_path: Path) -> None:
+    goal = "import random\n\ndef f(x):\n    return x + random.random()\n"
+    driver = "import random\nrandom.seed(3)\nfrom pkg.goal import f\nprint([f(k) for k in range(5)], random.random())\n"
+    repository = make(tmp_path, "f", goal, driver)
+    import subprocess
+    import sys
+
+    plain = subprocess.run([sys.executable, "driver.py"], cwd=repository.root, capture_output=True)
+    assert repository.record("driver.py").stdout == plain.stdout
+    assert repository.meta("000001")["consumed"] == ["python"]
+    repository.replay().assert_same()
+
+
+def test_large_attributes_that_the_code_does_not_name_are_left_out(tmp_path: Path) -> None:
+    goal = (
+        "class Trainer:\n    def __init__(self):\n        self.data = bytes(3_000_000)\n        self.k = 2\n"
+        "        self.handle = open(__file__)\n    def helper(self):\n        return self.k\n"
+        "    def step(self, x):\n        return self.helper() * x\n"
+    )
+    repository = make(tmp_path, "Trainer.step", goal, "from pkg.goal import Trainer\nTrainer().step(4)\n")
+    repository.record("driver.py", max_bytes=1_000_000)
+    omitted = {item["path"]: item["advice"] for item in repository.meta("000001")["omitted"]}
+    assert sorted(omitted) == ["self.data", "self.handle"]
+    assert "too large" in omitted["self.data"]
+    repository.replay().assert_same()
+
+
+def test_large_attributes_that_it_names_or_that_are_private_are_not_left_out(tmp_path: Path) -> None:
+    for number, name in enumerate(("data", "_data")):
+        goal = f"class Trainer:\n    def __init__(self):\n        self.{name} = bytes(3_000_000)\n    def step(self, x):\n        return x, len(self.data if x else b'')\n"
+        repository = make(
+            tmp_path / str(number), "Trainer.step", goal, "from pkg.goal import Trainer\nTrainer().step(0)\n"
+        )
+        repository.record("driver.py", max_bytes=1_000_000)
+        assert repository.calls == []
+        assert (
+            repository.summary["too_large"] == f"self.{name}: 3000000 bytes, more than the limit of 1000000"
+        )
+
+
+def test_the_pool_keeps_what_covers_and_what_differs(tmp_path: Path) -> None:
+    pool = Pool(str(tmp_path), most=3, max_bytes=1000)
+    document = encode({})
+    for number, hits, likeness, size in (
+        (1, {0, 1}, "a", 10),
+        (2, {0, 1}, "a", 5),
+        (3, {0, 2}, "a", 900),  # large, and late, but alone on its branch
+        (4, {0, 1}, "b", 20),
+        (5, {0, 1}, "a", 1),
+    ):
+        pool.offer(Kept(number, frozenset(hits), likeness, size), document, document, {})
+    assert sorted(item.number for item in pool.kept) == [3, 4, 5]
+    assert sorted(path.name for path in (tmp_path / "calls").iterdir()) == ["000003", "000004", "000005"]
+    assert pool.covered == {0, 1, 2}
+    assert not pool.offer(Kept(6, frozenset({0, 1}), "c", 500), document, document, {}), (
+        "too large for what it adds"
+    )
+
+
+def test_too_large_and_unstorable_calls_are_counted(tmp_path: Path) -> None:
+    goal = "def f(x):\n    return x\n"
+    driver = "from pkg.goal import f\nf(bytes(2_000_000))\nf(lambda: 1)\nf(k for k in 'ab')\n"
+    repository = make(tmp_path, "f", goal, driver)
+    repository.record("driver.py", max_bytes=1_000_000)
+    assert repository.calls == []
+    assert repository.summary["too_large"].startswith("x: ")
+    reasons = [item["reason"] for item in repository.summary["not_stored"]]
+    assert any(item.startswith("x is a function: ") for item in reasons)
+    assert any(item.startswith("x is a generator: ") for item in reasons)
+
+
+def test_the_compiled_file_of_the_goal_is_not_used_nor_written(tmp_path: Path) -> None:
+    repository = make(tmp_path, "f", "def f(x):\n    return x\n", "from pkg.goal import f\nf(1)\n")
+    repository.record("driver.py")
+    cached = {path.name.partition(".")[0] for path in repository.root.rglob("*.pyc")}
+    assert "goal" not in cached

@@ -1,0 +1,122 @@
+# ruff: noqa: E501, ISC004 (samples of source code and tables of cases read better unbroken)
+"""What a driver sees and says while it is recorded: exit codes, tracebacks, forks, generators, kills."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.probe.harness import PROBE
+from tests.probe.replaying import value
+from tests.probe.scenarios import SCENARIOS, make
+
+
+def test_a_target_that_is_never_called(tmp_path: Path) -> None:
+    repository = make(tmp_path, "f", "def f(x):\n    return x\n", "import pkg.helper\n")
+    done = repository.record("driver.py")
+    assert done.returncode == 0
+    assert repository.calls == []
+    assert repository.summary["calls"] == 0
+    assert repository.summary["imported"] == ["driver.py", "pkg/__init__.py", "pkg/helper.py"]
+    assert repository.summary["blocks"] == {"0": 2}
+
+
+def test_exit_codes_and_tracebacks_are_pythons(tmp_path: Path) -> None:
+    repository = make(tmp_path, "f", "def f(x):\n    return 1 / x\n", "from pkg.goal import f\nf(0)\n")
+    done = repository.record("driver.py")
+    assert done.returncode == 1
+    lines = done.stderr.decode().splitlines()
+    assert lines[0] == "Traceback (most recent call last):"
+    assert "driver.py" in lines[1]
+    assert lines[-1] == "ZeroDivisionError: division by zero"
+    assert repository.meta("000001")["outcome"] == "raised"
+    repository.replay().assert_same()
+
+
+@pytest.mark.parametrize("command", [["driver.py"], ["-m", "pkg.run"]], ids=["script", "module"])
+def test_a_traceback_begins_as_pythons_and_has_all_of_its_places(tmp_path: Path, command: list[str]) -> None:
+    goal = "def f(x):\n    return 1 / x\n"
+    repository = make(tmp_path, "f", goal, "from pkg.goal import f\nf(0)\n")
+    repository.write({"pkg/run.py": "from pkg.goal import f\n\n\nf(0)\n"})
+
+    def places(said: bytes) -> list[tuple[Path, str, str]]:
+        found = re.findall(r'File "([^"]+)", line (\d+), in (\S+)', said.decode())
+        return [(repository.root / path, line, name) for path, line, name in found]
+
+    plain = subprocess.run([sys.executable, *command], cwd=repository.root, capture_output=True, timeout=60)
+    wanted, shown = places(plain.stderr)[-2:], places(repository.record(*command).stderr)
+    assert shown[0] == wanted[0]
+    assert [place for place in shown if place[0].parent != PROBE] == wanted
+
+
+def test_forked_children_do_not_record(tmp_path: Path) -> None:
+    driver = (
+        "import os\nfrom pkg.goal import f\nf(1)\nchild = os.fork()\nif child == 0:\n    f(2)\n    raise SystemExit(0)\n"
+        "os.waitpid(child, 0)\nf(3)\n"
+    )
+    repository = make(tmp_path, "f", "def f(x):\n    return x\n", driver)
+    assert repository.record("driver.py").returncode == 0
+    assert repository.summary["calls"] == 2
+    assert [value(repository, call) for call in repository.calls] == [1, 3]
+
+
+def test_generators_that_run_side_by_side_are_two_calls(tmp_path: Path) -> None:
+    goal = SCENARIOS["generator"][1]
+    repository = make(tmp_path, "count", goal, "from pkg.goal import count\nlist(zip(count(3), count(3)))\n")
+    repository.record("driver.py")
+    assert repository.summary["calls"] == 2
+    assert all(repository.meta(call)["outcome"] == "returned" for call in repository.calls)
+
+
+SENDING = {
+    "a generator": ("def", "g = count(3)\nnext(g)\nassert {call} == 5\nlist(count(2))\n", "send", "throw"),
+    "an async generator": (
+        "async def",
+        "import asyncio\nasync def main():\n    g = count(3)\n    await g.__anext__()\n    assert await {call} == 5\n"
+        "    await g.aclose()\n    assert [item async for item in count(2)] == [2, None]\nasyncio.run(main())\n",
+        "asend",
+        "athrow",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", SENDING)
+@pytest.mark.parametrize("argument", ["5", "KeyError"])
+def test_what_is_sent_into_a_generator_arrives_and_its_call_is_refused(
+    tmp_path: Path, kind: str, argument: str
+) -> None:
+    head, driver, send, throw = SENDING[kind]
+    goal = (
+        f"{head} count(n):\n    try:\n        x = yield n\n    except KeyError:\n        x = 5\n    yield x\n"
+    )
+    call = f"g.{throw if argument == 'KeyError' else send}({argument})"
+    repository = make(tmp_path, "count", goal, "from pkg.goal import count\n" + driver.format(call=call))
+    done = repository.record("driver.py")
+    assert done.returncode == 0, done.stderr.decode()
+    assert repository.calls == ["000002"]
+    (refused,) = repository.summary["not_stored"]
+    assert (refused["kind"], refused["count"]) == ("unstorable", 1)
+    assert "values are sent into the generator" in refused["reason"]
+    repository.replay().assert_same()
+
+
+def test_code_on_the_command_line(tmp_path: Path) -> None:
+    repository = make(tmp_path, "f", "def f(x):\n    return x\n", "")
+    code = "import sys\nfrom pkg.goal import f\nclass Mine: pass\nf(sys.argv)\nf(Mine())"
+    assert repository.record("-c", code, "a").returncode == 0
+    assert value(repository, "000001") == {"$": "list", "v": ["-c", "a"]}
+    assert repository.calls == ["000001"], "a class of the command line cannot be found again"
+
+
+def test_a_killed_recording_keeps_its_complete_calls(tmp_path: Path) -> None:
+    driver = "import os, signal\nfrom pkg.goal import f\nf(1)\nf(2)\nos.kill(os.getpid(), signal.SIGKILL)\n"
+    repository = make(tmp_path, "f", "def f(x):\n    return x\n", driver)
+    done = repository.record("driver.py")
+    assert done.returncode == -9
+    assert repository.calls == ["000001", "000002"]
+    assert repository.summary["module"] == "pkg.goal"
+    repository.replay().assert_same()

@@ -1,0 +1,25 @@
+"""Reviews as tests store and command them."""
+
+from __future__ import annotations
+
+import pytest
+
+from lmr_author.cli.app import main
+from lmr_author.review.checklist import HUMAN
+from lmr_author.taskdir import TaskDir
+from lmr_author.workflow import review as workflow
+
+PASS = {item.id: "pass" for item in HUMAN}
+
+
+def said(task: TaskDir, name: str, **changed: str) -> None:
+    """A review in which everything passes but what is changed."""
+    given = {key.replace("_", "-"): {"answer": value, "comment": "because"} for key, value in changed.items()}
+    workflow.review(task, name, {**PASS, **given})
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str]:
+    """The program in this process: its exit code and what it wrote."""
+    code = main([str(argument) for argument in arguments])
+    out = capsys.readouterr()
+    return code, out.out + out.err

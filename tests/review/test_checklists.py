@@ -1,0 +1,76 @@
+"""A lab's own checklist, in place of ours."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lmr_author import files
+from lmr_author.cli.app import main
+from lmr_author.errors import UsageError
+from lmr_author.review.checklist import HUMAN
+from lmr_author.taskdir import TaskDir
+from lmr_author.workflow import review as workflow
+from tests.cli.program import validate_with
+from tests.review.reviewing import run
+
+LAB = """
+name: our-lab
+reviewers: 2
+items:
+  - id: readable
+    question: Is the code readable?
+    look_at: the goal file
+  - id: fun
+    question: Is it fun?
+"""
+
+
+def test_a_lab_has_its_own_list_and_number_of_reviewers(task: TaskDir, tmp_path: Path) -> None:
+    (task.root.parent / "checklist.yaml").write_text(LAB)
+    given = tmp_path / "answers.json"
+    given.write_text(json.dumps({"readable": "pass", "fun": {"answer": "pass"}}))
+    for name in ("ada", "bo"):
+        main(["review", str(task.root), "--reviewer", name, "--answers", str(given)])
+    stored = files.read_json(task.reviews_folder / "ada.json")
+    validate_with("review", stored)
+    assert stored["checklist"] == "our-lab"
+    assert [item["id"] for item in stored["items"] if item["kind"] == "human"] == ["readable", "fun"]
+    assert workflow.where(task).state == "accepted"
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("items: []", "'name' is a required property"),
+        ("name: x\nitems: []", "items"),
+        ("name: x\nitems: [{id: A b, question: q}]", "items/0/id"),
+        ("name: x\nitems: [{id: a, question: q}, {id: a, question: r}]", "two items are called 'a'"),
+        ("name: [", "neither YAML nor JSON"),
+    ],
+)
+def test_lists_that_are_none(tmp_path: Path, text: str, complaint: str) -> None:
+    (tmp_path / "c.yaml").write_text(text)
+    with pytest.raises(UsageError) as raised:
+        workflow.read_checklist(tmp_path / "c.yaml")
+    assert complaint in raised.value.message
+
+
+def test_the_template_is_of_the_list(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "c.yaml").write_text(LAB)
+    code, shown = run(capsys, "review", "--template", "--checklist", tmp_path / "c.yaml")
+    assert code == 0 and list(json.loads(shown)) == ["readable", "fun"]
+
+
+def test_the_template_of_a_task_is_of_the_list_beside_it(
+    task: TaskDir, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, shown = run(capsys, "review", task.root, "--template")
+    assert code == 0 and list(json.loads(shown)) == [item.id for item in HUMAN]
+    (task.root.parent / "checklist.yaml").write_text(LAB)
+    code, shown = run(capsys, "review", task.root, "--template")
+    assert code == 0 and list(json.loads(shown)) == ["readable", "fun"]
+    code, shown = run(capsys, "review", task.root.parent / "nowhere", "--template")
+    assert code == 3

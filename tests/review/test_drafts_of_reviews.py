@@ -1,0 +1,129 @@
+"""Answers at a terminal: changed, interrupted, kept, and in files that are damaged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.input import PipeInput, create_pipe_input
+from prompt_toolkit.output import DummyOutput
+
+from lmr_author import files
+from lmr_author.cli import review_dialogue
+from lmr_author.errors import LmrError
+from lmr_author.review.checklist import HUMAN, Checklist
+from lmr_author.taskdir import TaskDir
+from lmr_author.workflow import review as workflow
+from lmr_author.workflow.status import _reviewed
+from tests.review.reviewing import said
+
+
+@pytest.fixture
+def keys() -> Iterator[PipeInput]:
+    """A keyboard: what is sent to it is typed."""
+    with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
+        yield pipe
+
+
+def test_an_answer_is_changed_before_anything_is_stored(keys: PipeInput) -> None:
+    enter, down = "\r", "\x1b[B"
+    keys.send_text(enter * len(HUMAN))
+    keys.send_text(down * 2 + enter)  # change the second answer
+    keys.send_text(down + enter + "not there" + enter)
+    keys.send_text(enter)
+    given = review_dialogue.answers(Checklist().questions, {}, lambda _: None)
+    assert given[HUMAN[1].id] == {"answer": "fail", "comment": "not there"}
+    assert given[HUMAN[0].id]["answer"] == "pass"
+
+
+def test_an_interrupted_review_goes_on_where_it_was(
+    task: TaskDir, keys: PipeInput, capsys: pytest.CaptureFixture[str]
+) -> None:
+    enter, down, ctrl_c = "\r", "\x1b[B", "\x03"
+    draft = workflow.draft(task, "ada")
+    keys.send_text(enter + down + enter + "not there" + enter + ctrl_c)
+    with pytest.raises(KeyboardInterrupt):
+        review_dialogue.answers(HUMAN, draft.kept(), draft.keep)
+    assert workflow.where(task).reviewers == ()  # nothing that counts yet
+
+    keys.send_text(enter * (len(HUMAN) - 2) + enter)
+    again = workflow.draft(task, "ada")
+    given = review_dialogue.answers(HUMAN, again.kept(), again.keep)
+    assert f"2 of {len(HUMAN)} answers are there already" in capsys.readouterr().err
+    assert list(given) == [item.id for item in HUMAN]
+    assert [said["answer"] for said in given.values()][:3] == ["pass", "fail", "pass"]
+    assert given[HUMAN[1].id]["comment"] == "not there"
+    assert workflow.draft(task, "bo").kept() == {}
+
+    workflow.review(task, "ada", given)
+    assert workflow.draft(task, "ada").kept() == {}
+    assert list(task.reviews_folder.glob("*.draft")) == []
+
+
+def test_answers_to_another_checklist_are_kept(task: TaskDir, keys: PipeInput) -> None:
+    draft = workflow.draft(task, "ada")
+    other = {"answer": "pass", "comment": "of the lab's own list"}
+    draft.keep({"beauty": other})
+    keys.send_text("\r" * len(HUMAN) + "\r")
+    given = review_dialogue.answers(HUMAN, draft.kept(), draft.keep)
+    assert "beauty" not in given
+    assert draft.kept() == {"beauty": other, **given}
+
+
+def test_answers_about_an_older_state_are_asked_again(task: TaskDir) -> None:
+    draft = workflow.draft(task, "ada")
+    draft.keep({"core": {"answer": "pass", "comment": ""}})
+    assert workflow.draft(task, "ada").kept() == {"core": {"answer": "pass", "comment": ""}}
+    info = task.load()
+    goal = task.root / info.repo_folder_name / "notes.txt"
+    files.write_text(goal, "something new\n")
+    now = workflow.draft(task, "ada")
+    assert now.kept() == {}
+    assert now.outdated is not None and "core" in now.outdated.read_text()
+    assert workflow.draft(task, "ada").outdated is None
+    now.keep({"core": {"answer": "fail", "comment": "new"}})
+    assert workflow.draft(task, "ada").outdated is None
+    assert workflow.draft(task, "ada").kept()["core"]["answer"] == "fail"
+
+
+DAMAGED_DRAFTS = [
+    "{",
+    "[]",
+    '{"answers": {}}',
+    '{"format": "lmr-review-draft/1", "answers": 3}',
+    '{"format": "lmr-review-draft/1", "answers": {"core": "pass"}}',
+]
+
+
+@pytest.mark.parametrize("damaged", DAMAGED_DRAFTS)
+def test_a_damaged_draft_is_not_written_over(task: TaskDir, damaged: str) -> None:
+    files.write_text(task.reviews_folder / "ada.draft", damaged)
+    with pytest.raises(LmrError, match=r"ada\.draft") as caught:
+        workflow.draft(task, "ada")
+    assert "by hand" in caught.value.hint
+
+
+def test_damaged_decisions_and_reviews_count_for_nothing(task: TaskDir) -> None:
+    for name in ("ada", "bo", "cy"):
+        said(task, name, core="fail" if name == "ada" else "pass")
+    files.write_text(task.adjudication_path, '{"decisions": [1, {"item": "core"}]}')
+    assert workflow.where(task).state == "disputed"
+    assert workflow.where(task).damaged == ()
+    files.write_text(task.reviews_folder / "bo.json", "{")
+    now = workflow.where(task)
+    assert (now.state, now.damaged) == ("waiting", ("bo.json",))
+    files.write_text(task.reviews_folder / "bo.json", "[]")
+    assert workflow.where(task).damaged == ("bo.json",)
+    assert "damaged, and counts for nothing: bo.json" in _reviewed(task, [], task.content_digest()).note
+
+
+@pytest.mark.parametrize("damaged", ["{", "[]", '{"decisions": [1, {"item": "core"}]}'])
+def test_a_damaged_file_of_decisions_is_not_written_over(task: TaskDir, damaged: str) -> None:
+    for name in ("ada", "bo", "cy"):
+        said(task, name, core="fail" if name == "ada" else "pass")
+    files.write_text(task.adjudication_path, damaged)
+    with pytest.raises(LmrError, match=r"adjudication\.json") as caught:
+        workflow.adjudicate(task, "core", "pass", reason="section 3", by="dee")
+    assert caught.value.hint
+    assert task.adjudication_path.read_text() == damaged

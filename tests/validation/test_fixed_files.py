@@ -1,0 +1,155 @@
+"""Files that fixes move and keep, and the command that fixes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from lmr_author import accepted
+from lmr_author.checks import example_task
+from lmr_author.checks.base import Example
+from lmr_author.checks.example_texts import REPOSITORY
+from lmr_author.checks.registry import by_code
+from lmr_author.checks.view import TaskView
+from lmr_author.cli.app import main
+from lmr_author.errors import UnsafePathError
+from lmr_author.taskdir import TaskDir
+from lmr_author.validation import edits
+from lmr_author.validation.edits import PutAside, ReplaceText, SetValue, changes
+from lmr_author.validation.fixing import plan, repair
+from lmr_author.validation.run import select_checks, validate
+from tests.cli.program import snapshot
+from tests.validation.repairing import repaired
+
+
+def test_a_link_is_not_written_through(tmp_path: Path) -> None:
+    task = TaskDir(tmp_path)
+    (tmp_path / "real.json").write_text('{"a": 1}')
+    task.info_path.symlink_to("real.json")
+    (tmp_path / "real").write_text("FROM a\n")
+    task.dockerfile.symlink_to("real")
+
+    assert changes(TaskView(task), [SetValue(("a",), 3), ReplaceText(1, "a", "b")]) == ()
+
+
+def test_every_changed_file_is_kept_as_it_was(tmp_path: Path) -> None:
+    task = example_task.write(tmp_path)
+    for code in ("LMR003", "LMR203", "LMR402", "LMR701"):
+        example_task.apply(task, by_code()[code].failing[0])
+    before = {path: digest for path, digest in snapshot(task.root).items() if digest != "folder"}
+
+    assert repaired(task).clean
+
+    after = snapshot(task.root)
+    for path, digest in before.items():
+        assert digest in (after.get(path), after.get(f"authoring/removed/{path}")), path
+    assert {path for path in before if after.get(path) != before[path]} == {
+        "info.json",
+        "Dockerfile",
+        f"{REPOSITORY}/.DS_Store",
+        f"{REPOSITORY}/.git/HEAD",
+    }
+
+
+def test_a_second_repair_does_not_overwrite_the_first_copy(tmp_path: Path) -> None:
+    task = example_task.write(tmp_path)
+    for year in ("2023", "2024"):
+        example_task.apply(task, Example("", info={"year": year}))
+        assert repaired(task).findings == ()
+
+    kept = sorted((task.authoring / "removed").glob("info.json*"))
+    assert [json.loads(path.read_text())["year"] for path in kept] == ["2023", "2024"]
+
+
+def test_names_that_are_no_utf8_are_moved(tmp_path: Path) -> None:
+    task = example_task.write(tmp_path)
+    name = os.fsencode(task.root / REPOSITORY) + b"/\xff\xfe.swp"
+    with open(name, "wb") as file:
+        file.write(b"x")
+    (task.root / REPOSITORY / "two\nlines~").write_text("")
+
+    repaired(task)
+
+    assert not os.path.exists(name)
+    assert os.path.exists(os.fsencode(task.authoring / "removed" / REPOSITORY) + b"/\xff\xfe.swp")
+    assert (task.authoring / "removed" / REPOSITORY / "two\nlines~").exists()
+
+
+def test_nothing_is_written_outside_of_the_task(tmp_path: Path) -> None:
+    task = example_task.write(tmp_path)
+    shutil.rmtree(task.authoring)
+    (tmp_path / "outside").mkdir()
+    task.authoring.symlink_to(tmp_path / "outside")
+    (task.root / REPOSITORY / ".DS_Store").write_text("")
+
+    with pytest.raises(UnsafePathError):
+        repaired(task)
+    assert list((tmp_path / "outside").iterdir()) == []
+
+
+def test_what_is_accepted_is_not_repaired(tmp_path: Path) -> None:
+    task = example_task.write(tmp_path)
+    example_task.apply(task, by_code()["LMR701"].failing[0])
+    accepted.add(task, validate([task]).findings[0], "the task is about such files")
+
+    assert plan(validate([task])) == ()
+
+
+def test_many_at_once_are_all_moved(tmp_path: Path) -> None:
+    task = example_task.write(tmp_path)
+    for number in range(12):
+        folder = task.root / REPOSITORY / f"part{number}"
+        folder.mkdir()
+        (folder / ".DS_Store").write_text("")
+    (finding,) = validate([task]).findings
+    assert finding.message.startswith("12 ")
+
+    assert repaired(task).findings == ()
+    assert len(list((task.authoring / "removed").rglob(".DS_Store"))) == 12
+
+
+def test_a_folder_and_what_lies_in_it_are_moved_once(tmp_path: Path) -> None:
+    task = example_task.write(tmp_path)
+
+    found = changes(TaskView(task), [PutAside("a/b"), PutAside("a"), PutAside("ab"), PutAside("a")])
+
+    assert found == (edits.Change("a"), edits.Change("ab"))
+
+
+def test_the_command_shows_first_and_changes_then(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    task = example_task.write(tmp_path)
+    example_task.apply(task, by_code()["LMR003"].failing[0])
+    (task.root / REPOSITORY / "\x1b[31m~").write_text("")
+    before = snapshot(tmp_path)
+
+    assert main(["validate", str(task.root), "--diff"]) == 1
+    captured = capsys.readouterr()
+    assert '-      "retrieval_content": [' in captured.out.splitlines()
+    assert '+      "retrieval_context": [' in captured.out.splitlines()
+    assert f"moved {task.name}/{REPOSITORY}/\\x1b[31m~ to authoring/removed/" in captured.out
+    assert "--fix` makes 2 changes to 1 task" in captured.err
+    assert snapshot(tmp_path) == before
+
+    (task.root / REPOSITORY / "\x1b[31m~").unlink()
+    assert main(["validate", str(task.root), "--fix", "--format", "json"]) == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["summary"]["clean"] == 1
+    assert captured.err.splitlines()[0] == f"changed {task.name}/info.json"
+    assert main(["validate", str(task.root), "--diff"]) == 0
+    assert "nothing can be repaired" in capsys.readouterr().err
+    assert main(["validate", str(task.root), "--diff", "--format", "json"]) == 2
+
+
+def test_only_chosen_checks_are_repaired(tmp_path: Path) -> None:
+    task = example_task.write(tmp_path)
+    for code in ("LMR003", "LMR701"):
+        example_task.apply(task, by_code()[code].failing[0])
+    some = select_checks(["LMR7"])
+
+    repair(validate([task], some), lambda: validate([task], some))
+
+    assert [one.code for one in validate([task]).findings] == ["LMR003"]

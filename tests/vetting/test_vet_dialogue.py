@@ -1,0 +1,70 @@
+"""A vetting at a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.input import PipeInput, create_pipe_input
+from prompt_toolkit.output import DummyOutput
+
+from lmr_author.cli.vet import _ask
+from lmr_author.vetting.questions import (
+    Answer,
+    settled,
+)
+from lmr_author.workflow import vet
+from tests.vetting.vetted import YES
+
+
+@pytest.fixture
+def keys() -> Iterator[PipeInput]:
+    """A keyboard: what is sent to it is typed."""
+    with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
+        yield pipe
+
+
+def test_at_a_terminal_every_answer_is_stored_at_once_and_can_be_changed(keys: PipeInput) -> None:
+    enter, down = "\r", "\x1b[B"
+    keys.send_text(enter * 3)  # yes, no justification
+    keys.send_text(
+        down + enter + enter + "a workshop" + enter
+    )  # venue: no; a reason is asked until there is one
+    keys.send_text(enter)
+    keys.send_text(down * 3 + enter + "MIT, as GitHub says" + enter)  # yes, and say why
+    keys.send_text(down + enter)  # change the first answer
+    keys.send_text(down * 2 + enter + "half a survey" + enter)
+    keys.send_text(enter)  # done
+    start = vet.Vetting("P", "R", "", {}, (), {}, "")
+    saved: list[int] = []
+    ended = _ask(start, lambda now: saved.append(len(now.answers)))
+
+    assert saved == [1, 2, 3, 4, 5, 6, 6, 6]
+    assert ended.answers["venue"] == Answer("no", "a workshop")
+    assert ended.answers["license"] == Answer("yes", "MIT, as GitHub says")
+    assert ended.answers["methodological_focus"] == Answer("unsure", "half a survey")
+
+
+def test_what_the_evidence_answers_is_shown_and_not_asked(keys: PipeInput) -> None:
+    known = settled("Proceedings of EMNLP 2024", 2024, "MIT", 2026)
+    start = vet.Vetting("P", "R", "", {}, (), {}, "", settled=known)
+    keys.send_text("\r" * 4)  # three criteria, then done
+    ended = _ask(start, lambda now: None)
+    assert ended.verdict.status == "accepted"
+    assert ended.answers["venue"] == Answer("yes", "EMNLP: Proceedings of EMNLP 2024")
+    assert ended.answers["license"] == Answer("yes", "MIT")
+
+
+@pytest.mark.parametrize(
+    ("venue", "year", "licence"),
+    [("NeurIPS 2023", 2020, "CC-BY-ND-4.0"), ("", None, ""), ("a survey of ACLs", 2027, "mit")],
+)
+def test_only_a_sure_yes_is_settled(venue: str, year: int | None, licence: str) -> None:
+    assert settled(venue, year, licence, 2026) == {}
+
+
+def test_a_stop_asks_for_the_reason_to_go_on(keys: PipeInput) -> None:
+    keys.send_text("\r" + "they agreed\r")
+    start = vet.Vetting("P", "R", "", {}, (), YES, "no licence")
+    assert _ask(start, lambda now: None).override == "they agreed"

@@ -1,0 +1,34 @@
+"""Answers and stored vettings."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from lmr_author.vetting import evidence
+from lmr_author.vetting.questions import (
+    QUESTIONS,
+    Answer,
+)
+from tests.cli.program import validate_with
+
+YES = {name: Answer("yes") for name in QUESTIONS}
+
+
+MIT = (
+    "Permission is hereby granted, free of charge, to any person obtaining a copy.\n"
+    'The software is provided "as is".\n'
+)
+
+
+def stored(tmp_path: Path) -> dict[str, object]:
+    """What was written, as its schema says."""
+    data: dict[str, object] = json.loads((tmp_path / "vetting.json").read_text())
+    validate_with("vetting", data)
+    return data
+
+
+def said(question: str, *pages: str, venue: str = "") -> str:
+    """What the paper's text says to a question."""
+    facts = evidence.PaperFacts("Wins", pages, venue, 2024, "the arXiv id", ())
+    return "\n".join(evidence.from_paper(facts, "", 2026)[question])
