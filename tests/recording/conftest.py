@@ -1,4 +1,4 @@
-"""Fixtures."""
+"""A task with code whose objects cannot be stored."""
 
 from __future__ import annotations
 

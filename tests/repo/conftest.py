@@ -1,4 +1,4 @@
-"""Fixtures."""
+"""A repository to clone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fixtures."""
+"""A task that nobody has reviewed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fixtures."""
+"""The command line of a vetting on this machine."""
 
 from __future__ import annotations
 

@@ -1,0 +1,15 @@
+"""A small task in which nothing is masked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lmr_author.taskdir import TaskDir
+from tests.support import make_task
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> TaskDir:
+    return make_task(tmp_path)

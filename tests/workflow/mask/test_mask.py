@@ -1,0 +1,175 @@
+"""mask and unmask: files, words, targets, options."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from lmr_author.errors import LmrError, TargetError, UsageError
+from lmr_author.masking.notes import MaskNotes
+from lmr_author.taskdir import TaskDir
+from lmr_author.workflow.mask import MaskOptions, mask
+from lmr_author.workflow.unmask import unmask
+from tests.support import LOSSES
+from tests.workflow.mask.masked import HINGE, goal, tree
+
+
+def test_mask_writes_golden_goal_and_info(task: TaskDir) -> None:
+    notes = MaskNotes(
+        objective="the hinge",
+        inputs=("x: a number",),
+        outputs=("the loss",),
+        steps=("take the gap", "cut it at 0"),
+    )
+    options = MaskOptions((HINGE,), "Write it.", "Evaluation Metrics", ("run.py",), notes)
+    result = mask(task, options, task.root)
+    assert (task.root / "golden_files" / "losses_golden.py").read_bytes() == LOSSES
+    masked = goal(task).read_text()
+    assert "gap = margin" not in masked and "return gap" not in masked
+    assert (
+        masked.index('"""Hinge loss')
+        < masked.index("# Objective: the hinge")
+        < masked.index("#   2. cut it at 0")
+    )
+    entry = json.loads(task.info_path.read_text())["implementations"]
+    assert entry == [result.implementations[0].to_json()]
+    assert entry[0] == {
+        "instruction": "Write it.",
+        "index": 1,
+        "category": "Evaluation Metrics",
+        "goal_file": "pkg/losses.py",
+        "goal_function": "hinge",
+        "class_name": "",
+        "golden_file": "golden_files/losses_golden.py",
+        "retrieval_context": ["run.py"],
+        "unit_test_file": "unit_test/unit_test_1.py",
+    }
+
+
+def test_unmask_restores_every_byte_of_the_repository(task: TaskDir) -> None:
+    before = tree(task.root / "small-repo")
+    mask(task, MaskOptions((HINGE, "pkg/losses.py::Meter")), task.root)
+    assert [item.qualname for item in task.load().implementations] == [
+        "hinge", "Meter.__init__", "Meter.add", "Meter.later", "Meter.each",
+    ]  # fmt: skip
+    assert {item.golden_file for item in task.load().implementations} == {"golden_files/losses_golden.py"}
+    unmask(task, "pkg/losses.py::Meter.add", task.root)
+    assert b"math.fsum" in goal(task).read_bytes() and b"return gap" not in goal(task).read_bytes()
+    unmask(task, None, task.root)
+    assert tree(task.root / "small-repo") == before
+    assert task.load().implementations == ()
+    assert list(task.golden_folder.iterdir()) == []
+
+
+def test_mask_again_takes_the_words_of_the_first_time(task: TaskDir) -> None:
+    mask(task, MaskOptions((HINGE,), "My words.", "Evaluation Metrics", ("run.py",)), task.root)
+    unmask(task, HINGE, task.root)
+    again = mask(task, MaskOptions((HINGE,)), task.root).implementations[0]
+    assert (again.instruction, again.category, again.retrieval_context) == (
+        "My words.", "Evaluation Metrics", ("run.py",),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("typed", [HINGE, "small-repo/" + HINGE, "./pkg/losses.py::hinge"])
+def test_a_target_may_be_named_from_task_or_repository(task: TaskDir, typed: str) -> None:
+    assert mask(task, MaskOptions((typed,)), task.root).implementations[0].goal_file == "pkg/losses.py"
+
+
+def test_a_target_may_be_named_from_the_folder_one_is_in(task: TaskDir) -> None:
+    result = mask(task, MaskOptions(("losses.py::hinge",)), task.root / "small-repo" / "pkg")
+    assert result.implementations[0].goal_file == "pkg/losses.py"
+
+
+@pytest.mark.parametrize(
+    ("target", "message", "hint"),
+    [
+        ("pkg/losses.py::hinges", "no function 'hinges'", "did you mean pkg/losses.py::hinge"),
+        ("pkg/loses.py::hinge", "no file 'pkg/loses.py'", "did you mean pkg/losses.py::hinge"),
+        ("run.py::add", "no function 'add'", "did you mean pkg/losses.py::Meter.add"),
+        ("nowhere.py::nothing", "no file", "paths are relative"),
+        ("README.md::f", "not a Python file", ".py file"),
+    ],
+)
+def test_wrong_targets(task: TaskDir, target: str, message: str, hint: str) -> None:
+    before = tree(task.root)
+    with pytest.raises(LmrError) as error:
+        mask(task, MaskOptions((target,)), task.root)
+    assert message in error.value.message
+    assert hint in error.value.hint
+    assert tree(task.root) == before
+
+
+def test_already_masked_says_how_to_undo(task: TaskDir) -> None:
+    mask(task, MaskOptions((HINGE,)), task.root)
+    before = tree(task.root)
+    with pytest.raises(TargetError, match="already masked, as implementation 1") as error:
+        mask(task, MaskOptions((HINGE,)), task.root)
+    assert "lmr-author unmask" in error.value.hint
+    assert tree(task.root) == before
+
+
+def test_a_file_outside_the_repository_is_refused(task: TaskDir, tmp_path: Path) -> None:
+    (tmp_path / "other.py").write_text("def f(): return 1\n")
+    for name in ("../../other.py", str(tmp_path / "other.py")):
+        with pytest.raises(TargetError, match="outside the repository"):
+            mask(task, MaskOptions((f"{name}::f",)), task.root / "small-repo")
+    os.symlink(tmp_path / "other.py", task.root / "small-repo" / "link.py")
+    with pytest.raises(TargetError):
+        mask(task, MaskOptions(("link.py::f",)), task.root)
+    assert (tmp_path / "other.py").read_text() == "def f(): return 1\n"
+
+
+def test_unknown_category_and_retrieval_path(task: TaskDir) -> None:
+    with pytest.raises(UsageError, match="unknown category"):
+        mask(task, MaskOptions((HINGE,), category="losses"), task.root)
+    with pytest.raises(UsageError, match="no such file"):
+        mask(task, MaskOptions((HINGE,), retrieval=("none.py",)), task.root)
+
+
+def test_two_goal_files_of_one_name_have_two_goldens(task: TaskDir) -> None:
+    other = task.root / "small-repo" / "losses.py"
+    other.write_bytes(b"def f(x):\n    return x\n")
+    mask(task, MaskOptions((HINGE, "losses.py::f")), task.root)
+    goldens = {item.goal_file: item.golden_file for item in task.load().implementations}
+    assert len(set(goldens.values())) == 2
+    assert (task.root / goldens["losses.py"]).read_bytes() == b"def f(x):\n    return x\n"
+    unmask(task, None, task.root)
+    assert other.read_bytes() == b"def f(x):\n    return x\n"
+    assert goal(task).read_bytes() == LOSSES
+
+
+def test_where_the_answer_can_still_be_read_is_said(task: TaskDir) -> None:
+    """A second copy of the masked function, under another name, and one that is another function."""
+    copy = LOSSES.replace(b"def hinge", b"def old_hinge").replace(b"gap", b"distance")
+    (task.root / "small-repo" / "legacy.py").write_bytes(copy)
+
+    result = mask(task, MaskOptions(("pkg/losses.py::Meter.add",)), task.root)
+
+    findings = [item.finding for item in result.leaks]
+    assert [(item.code, item.path) for item in findings] == [("LMR403", "small-repo/legacy.py")]
+    assert "Meter.add" in findings[0].message
+    assert "lmr-author mask --also legacy.py::Meter.add)" in findings[0].hint
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("hinge", "did you mean pkg/losses.py::hinge?"),
+        ("Meter.ad", "did you mean pkg/losses.py::Meter.add?"),
+        ("pkg/losses.py", "did you mean pkg/losses.py::hinge or "),
+        ("pkg/losses.py:1", "pkg/losses.py has no function there"),
+        ("pkg/losses.py:{line}", "did you mean pkg/losses.py::Meter.add:{line}?"),
+        ("small-repo/pkg/losses.py:{line}", "did you mean pkg/losses.py::Meter.add:{line}?"),
+        ("../other/x.py:3", "name it as FILE::FUNCTION"),
+    ],
+)
+def test_a_name_a_file_or_a_line_alone_is_answered_with_the_function_it_may_mean(
+    task: TaskDir, text: str, hint: str
+) -> None:
+    line = next(n for n, row in enumerate(LOSSES.decode().splitlines(), 1) if "def add(" in row)
+    with pytest.raises(TargetError, match="not a target") as caught:
+        mask(task, MaskOptions((text.format(line=line),)), task.root)
+    assert caught.value.hint.startswith(hint.format(line=line))

@@ -1,0 +1,154 @@
+"""What gives the answer away is taken out, and comes back."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from lmr_author import files
+from lmr_author.errors import LmrError
+from lmr_author.masking.cleaning import Cleaned
+from lmr_author.taskdir import TaskDir
+from lmr_author.workflow.mask import MaskOptions, mask
+from lmr_author.workflow.unmask import unmask
+from tests.cli.program import validate_with
+from tests.workflow.mask.masked import HINGE, tree
+
+
+def test_what_gives_the_answer_away_is_taken_out(task: TaskDir) -> None:
+    root = task.root / "small-repo"
+    for name in ("pkg/__pycache__/losses.cpython-311.pyc", ".git/HEAD", "build/lib/pkg/losses.py",
+                 "small.egg-info/PKG-INFO", ".ipynb_checkpoints/a.ipynb", "pkg/losses.py.bak",
+                 "old.pyc"):  # fmt: skip
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(b"x")
+    (root / "build.py").write_bytes(b"")
+    result = mask(task, MaskOptions((HINGE,)), task.root)
+    assert result.cleaned.deleted == ()
+    assert result.cleaned.moved == (
+        ".git",
+        ".ipynb_checkpoints",
+        "build",
+        "old.pyc",
+        "pkg/__pycache__",
+        "pkg/losses.py.bak",
+        "small.egg-info",
+    )
+    assert set(tree(root)) == {"README.md", "build.py", "paper.json", "paper.pdf", "pkg/__init__.py",
+                               "pkg/losses.py", "run.py"}  # fmt: skip
+    assert (task.authoring / "removed" / "build" / "lib" / "pkg" / "losses.py").read_bytes() == b"x"
+
+
+COMMITTED = (
+    "pkg/__pycache__/losses.cpython-37.pyc",
+    "pkg/__pycache__/notes.txt",
+    "pkg/old.pyc",
+    ".DS_Store",
+    "data/.DS_Store",
+    "notebooks/.ipynb_checkpoints/run-checkpoint.ipynb",
+    "pkg/losses.py.orig",
+    "build/lib/pkg/losses.py",
+    "small.egg-info/SOURCES.txt",
+)
+"""Files of the kinds that masking takes out, as public repositories have them under version control."""
+
+
+def commit(task: TaskDir) -> None:
+    for name in COMMITTED:
+        path = task.root / "small-repo" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(f"committed {name}".encode())
+
+
+def test_committed_caches_and_backups_come_back_with_the_last_target(task: TaskDir) -> None:
+    commit(task)
+    root = task.root / "small-repo"
+    before = tree(root)
+    mask(task, MaskOptions((HINGE, "pkg/losses.py::Meter.add")), task.root)
+    assert not set(COMMITTED) & set(tree(root))
+    assert unmask(task, HINGE, task.root).put_back == ()
+    done = unmask(task, None, task.root)
+    assert set(done.put_back) == {
+        "pkg/__pycache__", "pkg/old.pyc", ".DS_Store", "data/.DS_Store", "notebooks/.ipynb_checkpoints",
+        "pkg/losses.py.orig", "build", "small.egg-info",
+    }  # fmt: skip
+    assert tree(root) == before
+    assert not (task.authoring / "removed" / "from-repository.json").exists()
+
+
+def test_what_a_run_makes_again_is_deleted_and_never_takes_the_place_of_the_repository_s_own(
+    task: TaskDir,
+) -> None:
+    commit(task)
+    root = task.root / "small-repo"
+    before = tree(root)
+    mask(task, MaskOptions((HINGE,)), task.root)
+    for name in ("pkg/__pycache__/losses.cpython-311.pyc", "pkg/old.pyc"):
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_bytes(b"of a run")
+    again = mask(task, MaskOptions(("pkg/losses.py::Meter.add",)), task.root)
+    assert again.cleaned.deleted == ("pkg/__pycache__", "pkg/old.pyc")
+    (root / ".DS_Store").write_bytes(b"of a file manager")
+    unmask(task, None, task.root)
+    assert tree(root) == before
+
+
+def test_a_second_backup_is_moved_too_and_the_first_one_comes_back(task: TaskDir) -> None:
+    commit(task)
+    root = task.root / "small-repo"
+    before = tree(root)
+    mask(task, MaskOptions((HINGE,)), task.root)
+    (root / "pkg" / "losses.py.orig").write_bytes(b"of a merge")
+    again = mask(task, MaskOptions(("pkg/losses.py::Meter.add",)), task.root)
+    assert again.cleaned == Cleaned(moved=("pkg/losses.py.orig",))
+    assert (task.authoring / "removed" / "pkg" / "losses.py.orig.2").read_bytes() == b"of a merge"
+    unmask(task, None, task.root)
+    assert tree(root) == before
+
+
+def test_a_cache_is_moved_when_the_one_that_was_kept_is_gone(task: TaskDir) -> None:
+    commit(task)
+    mask(task, MaskOptions((HINGE,)), task.root)
+    (task.authoring / "removed" / "pkg" / "old.pyc").unlink()
+    (task.root / "small-repo" / "pkg" / "old.pyc").write_bytes(b"put there again")
+    again = mask(task, MaskOptions(("pkg/losses.py::Meter.add",)), task.root)
+    assert again.cleaned == Cleaned(moved=("pkg/old.pyc",))
+    unmask(task, None, task.root)
+    assert (task.root / "small-repo" / "pkg" / "old.pyc").read_bytes() == b"put there again"
+
+
+@pytest.mark.parametrize("damaged", ["{", "[]", '{"pkg/old.pyc": 3}'])
+def test_a_damaged_record_of_what_was_taken_out_stops_it_before_anything_is_written(
+    task: TaskDir, damaged: str
+) -> None:
+    commit(task)
+    mask(task, MaskOptions((HINGE,)), task.root)
+    files.write_text(task.removed_folder / "from-repository.json", damaged)
+    before = tree(task.root)
+    for change in (
+        lambda: unmask(task, None, task.root),
+        lambda: mask(task, MaskOptions(("pkg/losses.py::Meter.add",)), task.root),
+    ):
+        with pytest.raises(LmrError, match=r"from-repository\.json"):
+            change()
+    assert tree(task.root) == before
+
+
+def test_what_has_something_new_in_its_place_and_a_history_are_said_to_stay_away(task: TaskDir) -> None:
+    commit(task)
+    root = task.root / "small-repo"
+    (root / ".git").mkdir()
+    mask(task, MaskOptions((HINGE,)), task.root)
+    (root / "build").write_bytes(b"a script")
+    done = unmask(task, None, task.root)
+    assert set(done.left_out) == {"build", ".git"}
+    left = json.loads((task.authoring / "removed" / "from-repository.json").read_bytes())
+    validate_with("from-repository", left)
+    assert left == {"build": "build", ".git": ".git"}
+    assert (root / "build").read_bytes() == b"a script"
+    assert (task.authoring / "removed" / "build" / "lib" / "pkg" / "losses.py").is_file()
+    (root / "build").unlink()
+    mask(task, MaskOptions((HINGE,)), task.root)
+    assert "build" in unmask(task, None, task.root).put_back
+    assert (root / "build" / "lib" / "pkg" / "losses.py").is_file()

@@ -1,0 +1,18 @@
+"""A small task with a file of look-alikes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lmr_author.taskdir import TaskDir
+from tests.support import make_task
+from tests.workflow.mask_also.look_alikes import LEGACY, repository
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> TaskDir:
+    task = make_task(tmp_path)
+    (repository(task) / "legacy.py").write_bytes(LEGACY)
+    return task

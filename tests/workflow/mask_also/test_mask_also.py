@@ -1,0 +1,131 @@
+"""Look-alikes are masked along with a target and restored with it."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from lmr_author import files, staging
+from lmr_author.errors import LmrError, TargetError
+from lmr_author.taskdir import TaskDir
+from lmr_author.validation.run import select_checks, validate_task
+from lmr_author.workflow.unmask import unmask
+from tests.support import LOSSES
+from tests.workflow.mask_also.look_alikes import ADD, HINGE, LEGACY, content, recorded, repository, run
+
+EACH = "pkg/losses.py::Meter.each"
+
+
+def codes(task: TaskDir) -> set[str]:
+    return {item.code for item in validate_task(task, select_checks(["LMR3", "LMR4"])).findings}
+
+
+@pytest.mark.parametrize("damaged", ["{", "[]", '{"also": [{"path": "legacy.py"}]}'])
+def test_a_damaged_record_of_look_alikes_is_not_written_over(task: TaskDir, damaged: str) -> None:
+    run(task, ADD, also=("legacy.py::OldMeter.add",))
+    files.write_text(task.also_masked_path, damaged)
+    before = content(task)
+    with pytest.raises(LmrError, match=r"also-masked\.json"):
+        run(task, HINGE, also=("legacy.py::OldMeter.add",))
+    with pytest.raises(LmrError, match=r"also-masked\.json"):
+        unmask(task, None, task.root)
+    assert content(task) == before
+    assert task.also_masked_path.read_text() == damaged
+
+
+def test_a_look_alike_is_emptied_with_the_target_and_restored_with_it(task: TaskDir) -> None:
+    before = content(task)
+
+    result = run(task, ADD, also=("legacy.py::OldMeter.add",))
+
+    assert [item.node_id for item in result.also] == ["legacy.py::OldMeter.add"]
+    assert result.leaks == ()
+    assert recorded(task) == [("legacy.py::OldMeter.add", ADD, "authoring/originals/legacy.py")]
+    assert [str(item.target) for item in task.load().implementations] == [ADD]
+    masked = (repository(task) / "legacy.py").read_bytes()
+    assert b"fsum" not in masked and masked.count(b"raise NotImplementedError") == 1
+    assert b"yield value * self.size" in masked and masked.count(b"\r\n") == masked.count(b"\n")
+    assert "LMR403" not in codes(task)
+
+    done = unmask(task, None, task.root)
+
+    assert done.also == ("legacy.py::OldMeter.add",)
+    assert content(task) == before
+    assert not task.also_masked_path.exists()
+    assert not list(files.walk(task.originals))
+
+
+def test_it_can_follow_in_a_later_command_and_finds_its_target(task: TaskDir) -> None:
+    before = content(task)
+    first = run(task, HINGE, ADD)
+    assert [leak.also for leak in first.leaks] == [("legacy.py::OldMeter.add",)]
+
+    assert run(task, also=first.leaks[0].also).leaks == ()
+
+    assert recorded(task) == [("legacy.py::OldMeter.add", ADD, "authoring/originals/legacy.py")]
+    unmask(task, HINGE, task.root)
+    assert len(recorded(task)) == 1
+    unmask(task, ADD, task.root)
+    assert content(task) == before
+
+
+def test_kinds_are_kept_and_a_class_stands_for_its_methods(task: TaskDir) -> None:
+    run(task, ADD, also=("legacy.py::OldMeter",))
+    tree = ast.parse((repository(task) / "legacy.py").read_bytes())
+    [each] = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == "each"]
+    assert any(isinstance(node, ast.Yield) for node in ast.walk(each))
+    assert [name for name, _, _ in recorded(task)] == ["legacy.py::OldMeter.add", "legacy.py::OldMeter.each"]
+    unmask(task, None, task.root)
+    assert (repository(task) / "legacy.py").read_bytes() == LEGACY
+
+
+def test_a_look_alike_in_the_goal_file_has_its_original_in_the_golden(task: TaskDir) -> None:
+    run(task, HINGE, also=(ADD,))
+
+    assert recorded(task) == [(ADD, HINGE, "")]
+    assert (task.root / "golden_files" / "losses_golden.py").read_bytes() == LOSSES
+    assert "LMR304" not in codes(task)
+    golden = staging.golden_overlay(task, task.load())["pkg/losses.py"]
+    assert b"return gap" in golden and b"fsum" not in golden
+    unmask(task, HINGE, task.root)
+    assert content(task)["pkg/losses.py"] == LOSSES
+
+
+def test_a_file_with_a_look_alike_can_become_a_goal_file(task: TaskDir) -> None:
+    """The golden is the file as it was before the look-alike was emptied."""
+    before = content(task)
+    run(task, ADD, also=("legacy.py::OldMeter.add",))
+
+    run(task, "legacy.py::unrelated")
+
+    assert (task.root / "golden_files" / "legacy_golden.py").read_bytes() == LEGACY
+    assert recorded(task) == [("legacy.py::OldMeter.add", ADD, "")]
+    assert not list(files.walk(task.originals))
+    unmask(task, "legacy.py::unrelated", task.root)
+    assert recorded(task) == [("legacy.py::OldMeter.add", ADD, "authoring/originals/legacy.py")]
+    assert b"sorted(names" in content(task)["legacy.py"] and b"fsum" not in content(task)["legacy.py"]
+    unmask(task, ADD, task.root)
+    assert content(task) == before
+
+
+def test_two_look_alikes_of_two_targets_in_one_file(task: TaskDir) -> None:
+    run(task, ADD, also=("legacy.py::OldMeter.add",))
+    run(task, EACH, also=("legacy.py::OldMeter.each",))
+    assert [target for _, target, _ in recorded(task)] == [ADD, EACH]
+    unmask(task, ADD, task.root)
+    assert b"fsum" in content(task)["legacy.py"] and b"value * self.size" not in content(task)["legacy.py"]
+    unmask(task, EACH, task.root)
+    assert content(task)["legacy.py"] == LEGACY
+
+
+def test_an_edited_look_alike_is_not_lost(task: TaskDir) -> None:
+    run(task, ADD, also=("legacy.py::OldMeter.add",))
+    place = repository(task) / "legacy.py"
+    place.write_bytes(b"MINE = 1\n")
+    with pytest.raises(TargetError, match="was edited where a look-alike was masked"):
+        unmask(task, None, task.root)
+    assert place.read_bytes() == b"MINE = 1\n"
+    unmask(task, None, task.root, force=True)
+    assert place.read_bytes() == LEGACY
+    assert (task.authoring / "removed" / "small-repo" / "legacy.py").read_bytes() == b"MINE = 1\n"

@@ -1,0 +1,51 @@
+"""What is taken out along with a target comes back."""
+
+from __future__ import annotations
+
+from lmr_author.taskdir import TaskDir
+from lmr_author.workflow.unmask import unmask
+from tests.leaks.places import in_wheel
+from tests.support import LOSSES
+from tests.workflow.mask_also.look_alikes import ADD, HINGE, content, repository, run
+
+
+def test_surely_leaking_generated_files_and_archives_are_taken_out_and_put_back(task: TaskDir) -> None:
+    wheel = in_wheel(LOSSES.decode())[1]
+    for name, data in {
+        "data/code.zip": wheel,
+        "site-packages/pkg/losses.py": LOSSES,
+        "dist/__init__.py": b"",
+        "dist/losses.py": LOSSES,
+        "data/other.zip": in_wheel("def f(x):\n    return x\n")[1],
+    }.items():
+        (repository(task) / name).parent.mkdir(parents=True, exist_ok=True)
+        (repository(task) / name).write_bytes(data)
+    before = content(task)
+
+    result = run(task, ADD)
+
+    assert result.cleaned.moved == ("data/code.zip", "site-packages/pkg/losses.py")
+    assert any(text.startswith("data/code.zip held the solution, in ") for text in result.remarks)
+    assert (task.authoring / "removed" / "data" / "code.zip").read_bytes() == wheel
+    assert [leak.finding.path for leak in result.leaks] == [
+        "small-repo/dist/losses.py",
+        "small-repo/legacy.py",
+    ]
+    done = unmask(task, None, task.root)
+    assert set(done.put_back) == {"data/code.zip", "site-packages/pkg/losses.py"}
+    assert content(task) == before
+
+
+def test_what_was_taken_out_comes_back_with_the_last_target_and_a_history_never(task: TaskDir) -> None:
+    wheel = in_wheel(LOSSES.decode())[1]
+    for name, data in {"code.zip": wheel, ".git/HEAD": b"ref: refs/heads/main\n"}.items():
+        (repository(task) / name).parent.mkdir(exist_ok=True)
+        (repository(task) / name).write_bytes(data)
+    assert set(run(task, ADD, HINGE).cleaned.moved) == {".git", "code.zip"}
+
+    assert unmask(task, HINGE, task.root).put_back == ()
+    assert not (repository(task) / "code.zip").exists()
+    done = unmask(task, ADD, task.root)
+    assert (done.put_back, done.left_out) == (("code.zip",), (".git",))
+    assert (repository(task) / "code.zip").read_bytes() == wheel
+    assert not (repository(task) / ".git").exists()

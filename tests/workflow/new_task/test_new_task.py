@@ -1,0 +1,172 @@
+"""A new task is complete; what was given wins."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from lmr_author import resources
+from lmr_author.taskdir import TaskDir
+from lmr_author.workflow import env
+from lmr_author.workflow.new_task import default_name
+from tests.gitrepos import add_link, commit, git, tree
+from tests.servers import Release, package_index
+from tests.workflow.new_task.making import make, refused
+
+
+def test_a_task_is_complete_and_valid(tmp_path: Path, pdf: Path, source: Path) -> None:
+    made = make(tmp_path, pdf, source)
+    assert made.task.root == tmp_path / "tasks" / "1-PWT"
+    assert tree(made.task.root) == [
+        ".dockerignore",
+        "Dockerfile",
+        "authoring/provenance.json",
+        "authoring/vetting.json",
+        "info.json",
+        "pair-wins/README.md",
+        "pair-wins/paper.json",
+        "pair-wins/paper.pdf",
+        "pair-wins/requirements.txt",
+        "pair-wins/train.py",
+        "requirements.lock",
+    ]
+    assert (made.task.root / "golden_files").is_dir()
+    assert (made.task.root / "pair-wins" / "unit_test").is_dir()
+    info = TaskDir(made.task.root).load()
+    assert info == made.info
+    assert (info.instance_id, info.year, info.folder_name) == (1, 2023, "1-PWT")
+    assert info.paper_name == "Pairwise Wins in Text: Learning from Pairs"
+    assert info.paper_url == "https://arxiv.org/abs/2305.18290v2"
+    assert info.repo_commit == git(source, "rev-parse", "HEAD")
+    assert json.loads(made.task.paper_json(info).read_text())["2"].startswith("Page 2")
+    assert made.task.paper_pdf(info).read_bytes() == pdf.read_bytes()
+    assert "ARG BASE_IMAGE=pytorch/pytorch:2.0.1-cuda11.7-cudnn8-runtime" in made.task.dockerfile.read_text()
+    assert made.task.lock.read_text().endswith("numpy>=1.20\n")
+
+
+def test_the_records_are_valid(tmp_path: Path, pdf: Path, source: Path) -> None:
+    commit(source, {"LICENSE": "Mozilla Public License Version 2.0", "x.pyc": b"x"})
+    made = make(tmp_path, pdf, source)
+    provenance = json.loads(made.task.provenance_path.read_text())
+    vetting = json.loads(made.task.vetting_path.read_text())
+    jsonschema.validate(provenance, resources.schema("provenance"))
+    jsonschema.validate(vetting, resources.schema("vetting"))
+    assert provenance["repository"]["commit"] == made.info.repo_commit
+    assert provenance["repository"]["removed"] == [{"path": "x.pyc", "reason": "cache"}]
+    assert (
+        provenance["environment"]["base_image"]["reason"]
+        == "the repository asks for torch==2.0.1 (requirements.txt:1)"
+    )
+    assert provenance["environment"]["lock"]["pinned"] is False
+    assert vetting["status"] == "open"
+    assert {item["answer"] for item in vetting["questions"].values()} == {None}
+    assert vetting["questions"]["license"]["evidence"] == ["MPL-2.0, recognised in LICENSE"]
+    assert made.info.license == "MPL-2.0"
+
+
+def test_what_is_compiled_gets_its_compiler(
+    tmp_path: Path, pdf: Path, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = ["certifi", "idna", "six", *(f"part{number}" for number in range(15))]  # as `pip freeze` has it
+    index = {name: [Release("1.0", "2020-01-01")] for name in whole}
+    index["fast"] = [Release("1.0", "2020-01-01", wheel=False)]
+    commit(source, {"requirements.txt": "".join(f"{name}==1.0\n" for name in [*whole, "fast"])})
+    monkeypatch.delenv("UV_OFFLINE")
+    with package_index(index) as address:
+        monkeypatch.setenv("UV_DEFAULT_INDEX", address)
+        made = make(tmp_path, pdf, source, base_image="me/base:1")
+    assert "there is no wheel: fast" in made.task.lock.read_text()
+    written = made.task.dockerfile.read_text()
+    assert written == env.dockerfile(env.place_of(made.task), dry_run=True).text
+    assert "        build-essential \\\n" in written and "        python3-dev \\\n" in written
+
+
+def test_the_schemas_of_the_records_are_schemas() -> None:
+    for name in ("provenance", "vetting", "base-images"):
+        schema = resources.schema(name)
+        jsonschema.Draft202012Validator.check_schema(schema)
+        assert schema["$id"].endswith(f"{name}.schema.json")
+
+
+def test_what_was_decided_for_the_annotator_is_said(tmp_path: Path, pdf: Path, source: Path) -> None:
+    commit(source, {"unit_test/old.py": "", "a.TXT": "", "A.txt": "", "c.pyc": b""})
+    add_link(source, "lib", "1" * 40)
+    notes = "\n".join(make(tmp_path, pdf, source, skip_submodules=True).notes)
+    for part in (
+        "no licence file",
+        "submodule lib left out",
+        "removed c.pyc: cache",
+        "unit_test of its own",
+        "NOT pinned",
+        "3.10",
+    ):
+        assert part in notes
+
+
+def test_a_lock_that_nothing_fits_names_what_would_help(
+    tmp_path: Path, pdf: Path, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit(source, {"requirements.txt": "loss==2.0\nmaths==1.0\n"})
+    releases = {
+        "loss": [Release("2.0", "2020-01-01", ("maths>=2",))],
+        "maths": [Release("1.0", "2020-01-01"), Release("2.0", "2020-01-01")],
+    }
+    monkeypatch.delenv("UV_OFFLINE")
+    with package_index(releases) as address:
+        monkeypatch.setenv("UV_DEFAULT_INDEX", address)
+        made = make(tmp_path, pdf, source, base_image="me/base:1")
+    (note,) = [note for note in made.notes if note.startswith("requirements.lock is")]
+    assert "no versions fit together" in note
+    assert note.endswith("(`lmr-author env lock --relax` makes the smallest changes that help)")
+
+
+def test_given_values_win(tmp_path: Path, pdf: Path, source: Path) -> None:
+    first = git(source, "rev-parse", "HEAD")
+    commit(source, {"late.py": ""})
+    made = make(
+        tmp_path, pdf, source, commit=first, id=7, name="Mine", title="T", year=2020, paper_url="https://x.example/p",
+        base_image="me/base:1", python_version="3.12", repo_folder="code",
+    )  # fmt: skip
+    info = made.info
+    assert (info.folder_name, info.paper_name, info.year, info.repo_folder_name) == (
+        "7-Mine",
+        "T",
+        2020,
+        "code",
+    )
+    assert (info.paper_url, info.repo_commit) == ("https://x.example/p", first)
+    assert not (made.task.root / "code" / "late.py").exists()
+    assert "ARG BASE_IMAGE=me/base:1\n" in made.task.dockerfile.read_text()
+    assert "Python 3.12" in made.task.lock.read_text()
+
+
+def test_numbers_go_on_and_are_not_given_twice(tmp_path: Path, pdf: Path, source: Path) -> None:
+    assert make(tmp_path, pdf, source, name="a").task.name == "1-a"
+    (tmp_path / "tasks" / "12-foreign").mkdir()
+    odd = tmp_path / "tasks" / "odd"
+    odd.mkdir()
+    (odd / "info.json").write_text('{"instance_id": "14"}')
+    assert make(tmp_path, pdf, source, name="a").task.name == "15-a"
+    assert "taken by 12-foreign/" in refused(tmp_path, pdf, source, id=12).message
+    assert "taken by odd/" in refused(tmp_path, pdf, source, id=14).message
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("SimPO: Simple Preference Optimization", "SimPO"),
+        ("Direct Preference Optimization: Your Language Model is …", "DPO"),
+        ("Chain-of-Thought Prompting for All: A Study", "CTPA"),
+        ("Learning Transferable Models (CLIP) from Text", "CLIP"),
+        ("Nano GPT: Small", "Nano-GPT"),
+        ("Attention is all you need", ""),
+        ("a long lower case title before it: the colon", ""),
+        ("../../etc: x", "etc"),
+        ("", ""),
+    ],
+)
+def test_default_names(title: str, name: str) -> None:
+    assert default_name(title) == name

@@ -1,0 +1,20 @@
+"""A small task with two functions masked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lmr_author.taskdir import TaskDir
+from lmr_author.workflow.mask import MaskOptions, mask
+from tests.support import make_task
+from tests.workflow.pipeline.running import ADD, HINGE
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> TaskDir:
+    """A task with a function and a method masked."""
+    made = make_task(tmp_path)
+    mask(made, MaskOptions((HINGE, ADD), category="Evaluation Metrics"), made.root)
+    return made

@@ -1,0 +1,45 @@
+"""The pipeline as tests run it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lmr_author.taskdir import TaskDir
+from lmr_author.workflow.evaluate import (
+    EvaluateOptions,
+    Evaluation,
+    accept_mutant,
+    evaluate,
+)
+from lmr_author.workflow.mask import MaskOptions, mask
+from lmr_author.workflow.record import RecordOptions, RecordResult, record
+from tests.support import make_task
+
+HINGE = "pkg/losses.py::hinge"
+
+
+ADD = "pkg/losses.py::Meter.add"
+
+
+EQUIVALENT = "f8a0e4ef"
+"""The mutant of hinge that is no mistake: `gap >= 0`."""
+
+
+def quiet(_: object) -> None:
+    """No progress."""
+
+
+def recorded(task: TaskDir, target: str = HINGE, *command: str, **options: object) -> RecordResult:
+    chosen = RecordOptions(target, command or ("python", "run.py"), **options)  # type: ignore[arg-type]
+    return record(task, chosen, task.root, quiet)
+
+
+def run_gates(task: TaskDir, **options: object) -> Evaluation:
+    return evaluate(task, EvaluateOptions(**options), quiet, quiet)  # type: ignore[arg-type]
+
+
+def only_hinge(tmp_path: Path) -> TaskDir:
+    task = make_task(tmp_path)
+    mask(task, MaskOptions((HINGE,), category="Evaluation Metrics"), task.root)
+    accept_mutant(task, EQUIVALENT, "at gap 0 both return 0")
+    return task

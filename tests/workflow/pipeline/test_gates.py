@@ -1,0 +1,141 @@
+"""Which gate notices which fault."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lmr_author.errors import LmrError
+from lmr_author.model import GateStatus
+from lmr_author.taskdir import TaskDir
+from lmr_author.workflow.evaluate import (
+    Evaluation,
+)
+from lmr_author.workflow.mask import MaskOptions, mask
+from tests.support import make_task
+from tests.workflow.pipeline.running import ADD, HINGE, only_hinge, recorded, run_gates
+
+pytestmark = pytest.mark.bwrap
+
+
+def statuses(result: Evaluation) -> dict[str, GateStatus]:
+    return {gate.gate: gate.status for gate in result.gates}
+
+
+def test_a_changed_expected_value_is_tampering(task: TaskDir) -> None:
+    recorded(task, HINGE)
+    recorded(task, ADD)
+    path = next((task.root / "small-repo/unit_test/recordings/1/case_1").glob("expected.json"))
+    path.write_text(path.read_text() + " ")
+    result = run_gates(task)
+    first = [gate for gate in result.gates if gate.implementation == 1]
+    assert [gate.status for gate in first] == [GateStatus.FAILED] + [GateStatus.SKIPPED] * 6
+    assert "expected.json was changed" in first[0].message
+    assert all(gate.status is GateStatus.PASSED for gate in result.gates if gate.implementation == 2)
+    assert not result.passed
+
+
+def test_a_golden_that_does_not_pass(tmp_path: Path) -> None:
+    task = only_hinge(tmp_path)
+    recorded(task)
+    golden = task.golden_folder / "losses_golden.py"
+    golden.write_bytes(golden.read_bytes().replace(b"return gap", b"return gap + 1"))
+    result = run_gates(task)
+    assert statuses(result)["golden-passes"] is GateStatus.FAILED
+    assert "value" in next(gate.message for gate in result.gates if gate.gate == "golden-passes")
+    assert statuses(result)["trivial-fails"] is GateStatus.SKIPPED
+
+
+def test_a_masked_file_that_cannot_be_imported(tmp_path: Path) -> None:
+    task = only_hinge(tmp_path)
+    recorded(task)
+    goal = task.root / "small-repo/pkg/losses.py"
+    goal.write_bytes(b"import no_such_module\n" + goal.read_bytes())
+    result = run_gates(task)
+    assert statuses(result)["masked-fails"] is GateStatus.FAILED
+    assert "not because of the mask" in next(g.message for g in result.gates if g.gate == "masked-fails")
+
+
+def test_a_test_that_a_trivial_implementation_passes(tmp_path: Path) -> None:
+    task = only_hinge(tmp_path)
+    driver = task.root / "small-repo" / "zeros.py"
+    driver.write_text("from pkg.losses import hinge\nfor x in (3.0, 4.0, 5.0):\n    hinge(x)\n")
+    recorded(task, HINGE, "python", "zeros.py")
+    result = run_gates(task)
+    assert statuses(result)["trivial-fails"] is GateStatus.FAILED
+    failed = next(gate for gate in result.gates if gate.gate == "trivial-fails")
+    assert "zeros as in case" in failed.message
+
+
+HAND_WRITTEN = """\
+import os, sys
+sys.path.insert(0, os.getcwd())
+from pkg.losses import hinge
+os.makedirs("unit_test/logs", exist_ok=True)
+ok = hinge(0.5) == 0.5 and hinge(2.0) == 0.0
+open("unit_test/logs/unit_test_1.log", "w").write("Passed" if ok else "Failed")
+assert ok
+"""
+
+
+def hand_written(tmp_path: Path, text: str) -> Evaluation:
+    task = only_hinge(tmp_path)
+    (task.root / "small-repo/unit_test/unit_test_1.py").write_text(text)
+    return run_gates(task)
+
+
+def test_a_hand_written_test_is_judged_by_exit_code_and_log(tmp_path: Path) -> None:
+    result = hand_written(tmp_path, HAND_WRITTEN)
+    held = {gate.gate: gate.message for gate in result.gates if gate.status is not GateStatus.PASSED}
+    assert set(held) == {"mutants-die"}, held
+    assert "test script" in held["mutants-die"], "one input tells few mutants apart"
+
+
+@pytest.mark.parametrize(
+    ("text", "gate", "message"),
+    [
+        (HAND_WRITTEN.replace("assert ok", "").replace("ok = ", "try:\n  ok = ").replace(
+            "open(", "except NotImplementedError: ok = True\nopen("), "masked-fails", "passes"),
+        (HAND_WRITTEN.replace('"Passed" if ok', '"Failed" if ok'), "golden-passes", "log says Failed"),
+        ("print('Passed')\n", "masked-fails", "passes"),
+        (HAND_WRITTEN.replace("hinge(2.0) == 0.0", "hinge(2.0) == 7"), "golden-passes", "exits 1"),
+        ("import sys; sys.exit(3)\n", "golden-passes", "exits 3"),
+    ],
+    ids=["swallows the mask", "log disagrees", "only prints", "wrong", "never"],
+)  # fmt: skip
+def test_hand_written_tests_that_prove_nothing(tmp_path: Path, text: str, gate: str, message: str) -> None:
+    result = hand_written(tmp_path, text)
+    assert statuses(result)[gate] is GateStatus.FAILED
+    assert message in next(item.message for item in result.gates if item.gate == gate)
+    assert not result.passed
+
+
+def test_a_hand_written_test_that_calls_a_copy(tmp_path: Path) -> None:
+    copy = "def hinge(x, margin=1.0):\n    return max(0.0, margin - x)\n"
+    result = hand_written(tmp_path, HAND_WRITTEN.replace("from pkg.losses import hinge\n", copy))
+    assert statuses(result)["target-entered"] is GateStatus.FAILED
+    failed = next(gate for gate in result.gates if gate.gate == "target-entered")
+    assert failed.message == "the test never calls hinge of pkg/losses.py"
+    assert not result.passed
+
+
+def test_without_isolation_the_gate_is_unproven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    task = only_hinge(tmp_path)
+    monkeypatch.setattr("lmr_author.sandbox.bubblewrap.tools", lambda: None)
+    recorded(task)
+    result = run_gates(task)
+    found = statuses(result)
+    assert found.pop("isolated") is GateStatus.UNPROVEN
+    assert "runs as you" in result.gates[0].message, "said before anything of the task is run"
+    assert set(found.values()) == {GateStatus.PASSED}
+    assert not result.passed
+
+
+def test_nothing_masked_and_no_interpreter(tmp_path: Path) -> None:
+    task = make_task(tmp_path)
+    with pytest.raises(LmrError, match="nothing is masked"):
+        run_gates(task)
+    mask(task, MaskOptions((HINGE,)), task.root)
+    with pytest.raises(LmrError, match="no Python interpreter"):
+        run_gates(task, python=Path("/nowhere/python"))

@@ -1,0 +1,115 @@
+"""What record refuses, replaces, and takes from elsewhere."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lmr_author.errors import LmrError, UsageError
+from lmr_author.workflow.mask import MaskOptions, mask
+from lmr_author.workflow.record import RecordOptions, record
+from tests.support import make_task
+from tests.workflow.pipeline.running import HINGE, only_hinge, quiet, recorded, run_gates
+
+pytestmark = pytest.mark.bwrap
+
+
+@pytest.mark.parametrize(
+    ("command", "error", "message", "hint"),
+    [
+        ((), UsageError, "no command", "-- python driver.py"),
+        (("python", "none.py"), UsageError, "there is no script 'none.py'", "repository first"),
+        (("bash", "x.sh"), UsageError, "not a Python command", "by Python"),
+        (("python", "-c", "1"), UsageError, "name a script", "into a file"),
+        (("python", "nothing.py"), LmrError, "never called pkg/losses.py::hinge", "pkg/__init__.py"),
+        (("python", "crash.py"), LmrError, "failed before it called", "ValueError: no data"),
+        (("python", "absent.py"), LmrError, "No module named 'absent_library'", "`lmr-author env local`"),
+        (("python", "tensors.py"), LmrError, "No module named 'torch'", "env local --with torch==VERSION`"),
+        (
+            ("python", "inside.py"),
+            LmrError,
+            "No module named 'helper'",
+            "helper lies in tools/ of the repository",
+        ),
+        (("python", "lambda.py"), LmrError, "could be stored", "unit_test/fixtures.py"),
+    ],
+)
+def test_what_cannot_be_recorded(
+    tmp_path: Path, command: tuple[str, ...], error: type[LmrError], message: str, hint: str
+) -> None:
+    task = only_hinge(tmp_path)
+    root = task.root / "small-repo"
+    (root / "nothing.py").write_text("import pkg\n")
+    (root / "crash.py").write_text("raise ValueError('no data')\n")
+    (root / "absent.py").write_text("import absent_library.part\n")
+    (root / "tensors.py").write_text("raise ModuleNotFoundError(\"No module named 'torch'\", name='torch')\n")
+    (root / "inside.py").write_text("import helper\n")
+    (root / "tools").mkdir()
+    (root / "tools/helper.py").write_text("")
+    (root / "lambda.py").write_text(
+        "from pkg.losses import hinge\ntry:\n    hinge(lambda: 1)\nexcept TypeError: pass\n"
+    )
+    with pytest.raises(error) as caught:
+        record(task, RecordOptions(HINGE, command), task.root, quiet)
+    assert message in caught.value.message
+    assert hint in caught.value.hint + caught.value.message
+    assert list((root / "unit_test").iterdir()) == []
+
+
+def test_a_call_larger_than_the_limit(tmp_path: Path) -> None:
+    task = only_hinge(tmp_path)
+    (task.root / "small-repo/large.py").write_text(
+        "from pkg.losses import hinge\ntry:\n    hinge('x' * 3_000_000)\nexcept TypeError: pass\n"
+    )
+    with pytest.raises(LmrError, match="larger than the limit") as caught:
+        recorded(task, HINGE, "python", "large.py", max_mb=1.0)
+    assert "--max-mb" in caught.value.hint
+
+
+def test_a_recording_is_not_replaced_without_force(tmp_path: Path) -> None:
+    task = only_hinge(tmp_path)
+    recorded(task)
+    manifest = task.root / "small-repo/unit_test/recordings/1/recording.json"
+    before = manifest.read_bytes()
+    with pytest.raises(LmrError, match="has a recording already"):
+        recorded(task)
+    assert manifest.read_bytes() == before
+    again = recorded(task, HINGE, cases=2, force=True)
+    assert len(again.recording.cases) == 2
+    assert (
+        task.authoring / "removed/small-repo/unit_test/recordings/1/recording.json"
+    ).read_bytes() == before
+    assert run_gates(task).passed
+
+
+def test_a_function_whose_result_its_inputs_do_not_determine(tmp_path: Path) -> None:
+    task = make_task(tmp_path)
+    losses = task.root / "small-repo/pkg/losses.py"
+    losses.write_bytes(
+        losses.read_bytes().replace(
+            b"    gap = margin",
+            b"    import time\n    margin += time.perf_counter_ns() % 9973\n    gap = margin",
+        )
+    )
+    mask(task, MaskOptions((HINGE,)), task.root)
+    with pytest.raises(LmrError, match="no recorded call of hinge reproduces") as caught:
+        recorded(task)
+    assert "no argument" in caught.value.hint
+
+
+def test_a_driver_outside_the_repository_and_its_arguments(tmp_path: Path) -> None:
+    task = only_hinge(tmp_path)
+    outside = tmp_path / "scratch"
+    outside.mkdir()
+    (outside / "helper.py").write_text("VALUES = (0.25, 4.0)\n")
+    (outside / "driver.py").write_text(
+        "import sys\nfrom helper import VALUES\nfrom pkg.losses import hinge\n"
+        "for x in VALUES:\n    hinge(x, margin=float(sys.argv[1]))\n"
+    )
+    result = record(task, RecordOptions(HINGE, ("python", "driver.py", "2.5")), outside, quiet)
+    assert result.recording.command == ("python", "driver.py", "2.5")
+    assert str(tmp_path) not in (task.root / "small-repo/unit_test/recordings/1/recording.json").read_text()
+    values = json.loads((task.root / "small-repo/unit_test/recordings/1/case_1/inputs.json").read_text())
+    assert "2.5" in json.dumps(values)
