@@ -21,6 +21,12 @@ def raw_implementations(view: TaskView) -> Iterator[tuple[int, Implementation, d
         yield position, implementation, entry
 
 
+def context_key(entry: dict[str, Any]) -> str:
+    """Under which of its two spellings an entry has the files of the prompt."""
+    is_old = "retrieval_content" in entry and "retrieval_context" not in entry
+    return "retrieval_content" if is_old else "retrieval_context"
+
+
 def short(text: str) -> str:
     """A message of at most 160 characters."""
     return text if len(text) <= 160 else text[:157] + "…"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -130,7 +131,8 @@ class InfoSchema(Check):
                 yield self.finding(
                     view,
                     f"{_name(place)}: {short(error.message)}",
-                    str(error.schema.get("description", "")),
+                    _advice(error.validator, error.validator_value, error.instance)
+                    or str(error.schema.get("description", "")),
                     path="info.json",
                     pointer=_pointer(place),
                     implementation=_implementation(view, place),
@@ -177,6 +179,17 @@ class InfoSchema(Check):
     @staticmethod
     def _reported(view: TaskView, key: str) -> bool:
         return key == "implementations" and view.raw is not None and key in view.raw
+
+
+def _advice(keyword: str, wanted: object, value: object) -> str:
+    """What to write in place of a value of the wrong type; "" where that cannot be told."""
+    if keyword != "type":
+        return ""
+    if wanted == "integer" and isinstance(value, str) and re.fullmatch(r"\s*-?\d+\s*", value):
+        return f"write {int(value)}, without quotes"
+    if wanted == "string" and isinstance(value, int | float) and not isinstance(value, bool):
+        return f'write "{value}", in quotes'
+    return ""
 
 
 def _doubles(data: bytes) -> list[str]:

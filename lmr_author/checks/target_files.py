@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lmr_author.checks.base import Example, ImplementationCheck
-from lmr_author.checks.example_texts import MASKED, REPOSITORY, TAIL
+from lmr_author.checks.example_texts import GOAL, GOLDEN, MASKED, REPOSITORY, TAIL
 from lmr_author.checks.lookup import (
     candidates,
     clean_path,
@@ -20,6 +20,17 @@ from lmr_author.checks.view import MAX_PYTHON, TaskView
 from lmr_author.checks.written_paths import PathCheck, leaves, similar_path
 from lmr_author.model import Finding, Implementation, Severity
 from lmr_author.source import Module
+from lmr_author.texts import listed
+
+_NESTED = """
+
+class Slopes:
+    def __init__(self, heads):
+        def inner(heads):
+            raise NotImplementedError
+
+        self.slopes = inner(heads)
+"""
 
 
 class GoalHasTarget(PathCheck):
@@ -41,6 +52,11 @@ class GoalHasTarget(PathCheck):
             },
         ),
         Example("no such function", implementation={"goal_function": "pairwise_los"}),
+        Example(
+            "the function stands in a method",
+            files={GOAL: MASKED + _NESTED, "golden_files/losses_golden.py": GOLDEN + _NESTED},
+            implementation={"goal_function": "inner", "class_name": "Slopes"},
+        ),
         Example("with a backslash", implementation={"goal_file": "ranking\\losses.py"}),
     )
     passing = (Example("a path that starts with ./", implementation={"goal_file": "./ranking/losses.py"}),)
@@ -78,13 +94,20 @@ class GoalHasTarget(PathCheck):
         gone = bool(original) and all(item.qualname not in names for item in original)
         if candidates(one.goal, name, class_name) and not gone:
             return
-        hint = "keep its header and docstring; mask only the body" if original else did_you_mean(name, names)
-        message = (
-            f"{name} was removed from the goal file altogether"
-            if original
-            else f"the goal file defines no {name}"
+        inner = [item for item in one.goal.definitions if f".{item.qualname}".endswith(f".{name}")]
+        wanted = f"{class_name.strip()}.{name}" if class_name.strip() else name
+        hint, message = did_you_mean(name, names), f"the goal file defines no {wanted}"
+        if original:
+            message = f"{name} was removed from the goal file altogether"
+            hint = "keep its header and docstring; mask only the body"
+        elif inner:
+            message += f": {name} is {listed([item.qualname for item in inner], 3)}"
+            hint = f'write class_name "{inner[0].class_name}" and goal_function "{inner[0].function_name}"'
+            hint = hint if len(inner) == 1 else "name the one that is meant in class_name and goal_function"
+        line = inner[0].line if inner and not original else 0
+        yield self.finding(
+            view, message, hint, implementation=one.implementation, path=one.goal_path or "", line=line
         )
-        yield self.finding(view, message, hint, implementation=one.implementation, path=one.goal_path or "")
 
 
 class GoldenHasTarget(PathCheck):

@@ -79,6 +79,14 @@ class ImportsTheGoalFile(ImplementationCheck):
             also=("LMR406",),
         ),
         Example(
+            "it puts the repository behind the published package, which the image installs",
+            files={
+                TEST: UNIT_TEST.replace("sys.path.insert(0, ", "sys.path.append("),
+                "Dockerfile": DOCKERFILE + "RUN pip install ranking==1.2.2\n",
+            },
+            also=("LMR406",),
+        ),
+        Example(
             "it imports what pip copied from the repository",
             files={
                 f"{REPOSITORY}/src/ranking/losses.py": MASKED,
@@ -150,8 +158,8 @@ def _elsewhere(view: TaskView, implementation: Implementation, test: Reading, fo
     told = _finds_folders(view, test)
     weak = found.only_by_name or _appends_only(test)
     installed = _installed(view, test) if weak or not told else (0, "")
-    if not line and weak:
-        line, name = installed
+    if weak and not line and installed[0]:
+        return _behind(test, *installed)
     if line:
         message = f"imports the target from {name}, which is not a file of the repository"
         return Wrong(message, f"import it from {implementation.goal_file}", line)
@@ -167,6 +175,15 @@ def _elsewhere(view: TaskView, implementation: Implementation, test: Reading, fo
         message = f"imports {name}, which the image installs, too: the repository's own is found with PYTHONPATH only"
         return Wrong(message, "put the repository first in sys.path", line, Severity.WARNING)
     return None
+
+
+def _behind(test: Reading, line: int, name: str) -> Wrong:
+    """What to say of a test that finds an installed package before the repository."""
+    message = f"imports {name} from the package that the image installs, not from the repository"
+    if _appends_only(test):
+        message += ": `sys.path.append` puts its folder behind the installed packages"
+        return Wrong(message, "write sys.path.insert(0, …) in place of sys.path.append(…)", line)
+    return Wrong(message, "put the folder that has it first: sys.path.insert(0, …)", line)
 
 
 def _installed(view: TaskView, test: Reading) -> tuple[int, str]:

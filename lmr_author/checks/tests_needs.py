@@ -169,7 +169,7 @@ class RunsAnywhere(ImplementationCheck):
                 yield self.finding(
                     view,
                     f"needs {what.replace(':', ',', 1)}",
-                    "use small stored inputs and the CPU, or guard it with torch.cuda.is_available()",
+                    _advice(what),
                     implementation=implementation,
                     path=test.path,
                     line=line,
@@ -208,6 +208,21 @@ class RunsAnywhere(ImplementationCheck):
             for what, line in needs(view, goal)
             if line in lines and not what.startswith("a GPU")
         ]
+
+
+def _advice(what: str) -> str:
+    """What to do about a need, as the check words it."""
+    if what.startswith("a GPU: without one"):
+        return "let it run on the CPU, with small stored inputs, in place of skipping it"
+    if " moves its data to one" in what:
+        return "hand it the CPU if it takes a device; if not, extract the part of it that needs no GPU"
+    if what.startswith("a GPU"):
+        return 'use small stored inputs, and the CPU: device = "cpu"'
+    if "data of NLTK" in what:
+        return "download the data in the Dockerfile, or replace the call with unittest.mock"
+    if " loads it)" in what:
+        return "replace it with unittest.mock before the import"
+    return "store small inputs, and what it would fetch, in unit_test/"
 
 
 def _on_import(tree: ast.Module) -> Iterator[ast.AST]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from lmr_author.checks import hygiene
 from lmr_author.checks.info_category import canonical_category
-from lmr_author.checks.info_entries import raw_implementations
+from lmr_author.checks.info_entries import context_key, raw_implementations
 from lmr_author.checks.lenient import readable
 from lmr_author.checks.lookup import (
     candidates,
@@ -137,10 +137,10 @@ def _paths(key: str, meant: Callable[[TaskView, Implementation], Any]) -> Fix:
 def _retrieval(view: TaskView, finding: Finding) -> Iterator[Edit]:
     """A file that lies in another folder, where there is only one of that name."""
     entry = _entry(view, finding)
-    match = re.search(r"/retrieval_context/(\d+)$", finding.pointer)
+    match = re.search(r"/retrieval_conte[nx]t/(\d+)$", finding.pointer)
     if entry is None or match is None:
         return
-    key = "retrieval_context" if "retrieval_context" in entry[2] else "retrieval_content"
+    key = context_key(entry[2])
     name = clean_path(entry[1].retrieval_context[int(match[1])]).rpartition("/")[2]
     same = [
         view.in_repository(one)

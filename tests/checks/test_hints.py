@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,24 @@ def of(code: str, title: str) -> Example:
     [
         ("LMR101", "paper.pdf is missing", "download the paper and save it there"),
         ("LMR101", "paper.json is missing", "make it from paper.pdf"),
+        ("LMR002", "the year is text", "write 2024, without quotes"),
+        (
+            "LMR301",
+            "the function stands in a method",
+            'write class_name "Slopes" and goal_function "__init__.inner"',
+        ),
+        (
+            "LMR505",
+            "it puts the repository behind the published package, which the image installs",
+            "write sys.path.insert(0, …) in place of sys.path.append(…)",
+        ),
+        (
+            "LMR509",
+            "skipped without a GPU",
+            "let it run on the CPU, with small stored inputs, in place of skipping it",
+        ),
+        ("LMR509", "a GPU in a variable", 'use small stored inputs, and the CPU: device = "cpu"'),
+        ("LMR509", "a request", "store small inputs, and what it would fetch, in unit_test/"),
     ],
 )
 def test_the_hint_of_an_example(code: str, title: str, hint: str, tmp_path: Path) -> None:
@@ -80,3 +99,30 @@ def test_an_original_that_raises_not_implemented_is_no_masked_copy(tmp_path: Pat
     assert golden != GOLDEN
     files = {GOAL: golden, "golden_files/losses_golden.py": golden, f"{REPOSITORY}/old/losses.py": golden}
     assert [one.hint for one in found(tmp_path, "LMR303", Example("", files=files))] == [_MASK_IT]
+
+
+def test_several_missing_files_of_the_prompt_are_counted(tmp_path: Path) -> None:
+    task = example_task.write(tmp_path)
+    shutil.rmtree(task.root / REPOSITORY)
+    (task.root / REPOSITORY).mkdir()
+    example_task.apply(
+        task,
+        Example(
+            "", implementation={"retrieval_context": None, "retrieval_content": ["a.py", "b.py", "c.py"]}
+        ),
+    )
+    [finding] = [one for one in validate([task]).findings if one.code == "LMR605"]
+    assert finding.pointer == "/implementations/0/retrieval_content"
+    assert finding.message == "retrieval_content 'a.py' and 2 more do not exist: nothing is in the repository"
+
+
+def test_a_number_that_should_be_a_text(tmp_path: Path) -> None:
+    [finding] = found(tmp_path, "LMR002", Example("", info={"paper_name": 42}))
+    assert finding.hint == 'write "42", in quotes'
+
+
+def test_a_name_written_as_it_is_advised_is_found(tmp_path: Path) -> None:
+    example = of("LMR301", "the function stands in a method")
+    written = {"goal_function": "__init__.inner", "class_name": "Slopes"}
+    advised = Example("", files=example.files, implementation=written)
+    assert not found(tmp_path, "LMR301", advised)
