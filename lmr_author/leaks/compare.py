@@ -12,6 +12,9 @@ from lmr_author.leaks.statements import BLANK, Statement, token_weight
 SOFT = 0.6
 """Common tokens of two statements (Dice) from which one counts as an edited version of the other."""
 
+APART = 10
+"""Lines from one statement to the next from which they are no longer taken for one place."""
+
 
 @dataclass(frozen=True)
 class Match:
@@ -21,7 +24,7 @@ class Match:
         similarity: share of what its statements tell that stands there too, 0 to 1.
         exact: the same, counting only statements that are equal to their names.
         density: share of that place (first to last statement found) that the solution makes up.
-        first, last: its lines.
+        first, last: its lines; single statements far away from all others are not counted.
     """
 
     similarity: float
@@ -50,7 +53,23 @@ def compare(wanted: Sequence[Statement], code: Sequence[Statement]) -> Match:
     span = [item for item in window if places[0] <= item.line <= places[-1]]
     matched = sum(other.weight for _, other in pairs)
     density = matched / max(sum(item.weight for item in span), 0.001)
-    return Match(found / total, exact / total, min(density, 1.0), places[0], places[-1])
+    return Match(found / total, exact / total, min(density, 1.0), *_place(pairs))
+
+
+def _place(pairs: Sequence[tuple[Statement, Statement]]) -> tuple[int, int]:
+    """First and last line of where the counterparts stand, without the few that stand apart."""
+    weights: dict[int, float] = defaultdict(float)
+    for one, other in pairs:
+        weights[other.line] += one.weight
+    runs: list[list[int]] = []
+    for line in sorted(weights):
+        if runs and line - runs[-1][-1] <= APART:
+            runs[-1].append(line)
+        else:
+            runs.append([line])
+    shares = [sum(weights[line] for line in run) for run in runs]
+    most = [line for run, share in zip(runs, shares, strict=True) if 3 * share >= max(shares) for line in run]
+    return most[0], most[-1]
 
 
 def _window(wanted: Sequence[Statement], code: Sequence[Statement]) -> Sequence[Statement]:

@@ -95,7 +95,7 @@ def fragments(name: str, data: bytes, worth: Callable[[bytes], bool]) -> Iterato
         plain = html.unescape(_TAG.sub("", _BREAK.sub("\n", text)))
         yield Fragment("text", "", 0, plain)
     else:
-        yield Fragment("text", "", 1, text)
+        yield Fragment("text", "", 0 if b"\0" in data else 1, text)  # an editor counts other lines there
         if suffix in _ESCAPED and "\\n" in text:
             yield Fragment("text", "", 0, _unescaped(text))
 

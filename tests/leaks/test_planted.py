@@ -6,7 +6,7 @@ import pytest
 
 from lmr_author import leaks
 from tests.leaks.edits import EDITS, one_line_changed, renamed
-from tests.leaks.functions import FUNCTIONS, METRIC, wanted
+from tests.leaks.functions import CONTRASTIVE, FUNCTIONS, METRIC, wanted
 from tests.leaks.places import PLACES, as_module, in_markdown, in_notebook
 
 KINDS = {
@@ -40,7 +40,7 @@ def test_a_copy_is_surely_found_wherever_it_stands(name: str, place: str) -> Non
 
     assert [(leak.kind, leak.sure, leak.path) for leak in found] == [(KINDS.get(place, "text"), True, path)]
     assert found[0].similarity > 0.9
-    if found[0].line and not found[0].member and place != "swap file":  # which has no lines
+    if found[0].line and not found[0].member:
         line = data.decode().splitlines()[found[0].line - 1]
         assert found[0].found.splitlines()[0].strip() in line
 
@@ -87,6 +87,23 @@ def test_a_place_says_where_it_is() -> None:
     assert archive.place == "in inner.zip!/src/ops.py, in token_f1"
     assert cell.place == "in this notebook (cell 2, token_f1)"
     assert comment.place == "in comments" and comment.line >= 3
+
+
+def test_a_copy_in_a_document_is_where_most_of_it_is() -> None:
+    """A single line like one of the solution's, in another passage above, does not draw the place there."""
+    stray = "    loss = -(same * log_probability).sum(dim=1) / positives\n"
+    copy = CONTRASTIVE.replace(stray, "")
+    assert copy != CONTRASTIVE
+    text = f"# How\n\nFirst\n\n{stray}" + "\nand then\n" * 10 + f"\n{copy}\n"
+
+    (found,) = leaks.in_file("README.md", text.encode(), [wanted(CONTRASTIVE)])
+    line = text.splitlines()[found.line - 1]
+    assert line.startswith(("def contrastive_loss", "    anchors = F.normalize"))
+
+
+def test_a_file_with_zero_bytes_has_no_lines() -> None:
+    (found,) = leaks.in_file(*PLACES["swap file"](METRIC), [wanted(METRIC)])
+    assert found.line == 0
 
 
 def test_several_copies_in_one_file_are_several_places() -> None:
