@@ -25,6 +25,15 @@ class SameOutside(Check):
             files={GOAL: MASKED.replace("    return 1.0 / (1.0 + math.exp(-value))", "    pass")},
         ),
         Example(
+            "a line was added far below a function's header",
+            files={
+                GOAL: MASKED.replace(
+                    "        found = self.normalise(scores)\n",
+                    "        found = self.normalise(scores)\n        print(found)\n",
+                )
+            },
+        ),
+        Example(
             "logging was added",
             files={GOAL: MASKED.replace("import math\n", "import logging\nimport math\n")},
         ),

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import zip_longest
 from pathlib import Path
 
 from lmr_author import also_masked
@@ -15,7 +16,7 @@ from lmr_author.checks.lookup import function_names
 from lmr_author.checks.pairing import Pair, pairs
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Implementation
-from lmr_author.source import Definition, Module, first_line, form, walk
+from lmr_author.source import Definition, FunctionNode, Module, first_line, form, walk
 
 
 def groups(view: TaskView) -> Iterator[tuple[Pair, list[Definition], list[Definition]]]:
@@ -98,7 +99,7 @@ def differences(
         if name not in after:
             found.append((f"{name} was removed", 0))
         elif not unit.is_same(after[name]):
-            found.append((f"{name} changed", after[name].node.lineno))
+            found.append((f"{name} changed", unit.first_change(after[name])))
     found += [(f"{name} was added", unit.node.lineno) for name, unit in after.items() if name not in before]
     return found
 
@@ -129,6 +130,34 @@ class _Unit:
     def is_same(self, other: _Unit) -> bool:
         """Whether it is the same code, wherever it stands."""
         return (self.lines is not None and self.lines == other.lines) or self.form == other.form
+
+    def first_change(self, other: _Unit) -> int:
+        """The line at which the other one begins to differ: in a function's body if its header is the same."""
+        head = other.node.lineno
+        if not isinstance(self.node, FunctionNode) or not isinstance(other.node, FunctionNode):
+            return head
+        if _header(self.node) != _header(other.node):
+            return head
+        both = zip_longest(self.pieces(), other.pieces(), fillvalue=("", None))
+        last = head
+        for (before, _), (after, node) in both:
+            last = getattr(node, "lineno", last)
+            if before != after:
+                return last
+        return head
+
+    def pieces(self) -> list[tuple[str, ast.AST | None]]:
+        """The statements of a function, those of targets in it left out, each with its comparable form."""
+        inner = [item for item in walk(self.node) if id(item) in self.targets]
+        left_out = {id(node) for item in inner for node in walk(item)}
+        body = bodies.statements(self.node) if isinstance(self.node, FunctionNode) else []
+        return [(text, node) for text, node in bodies.pieces(body) if id(node) not in left_out]
+
+
+def _header(node: FunctionNode) -> str:
+    """What a function is but for its body, in a form that compares equal."""
+    returns = [node.returns] if node.returns else []
+    return ";".join([type(node).__name__, *map(form, (node.args, *node.decorator_list, *returns))])
 
 
 def _units(module: Module, targets: set[int]) -> dict[str, _Unit]:

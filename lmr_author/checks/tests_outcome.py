@@ -6,15 +6,16 @@ import ast
 from collections.abc import Iterator
 
 from lmr_author.checks import dockerfile
-from lmr_author.checks.base import Example, ImplementationCheck
+from lmr_author.checks.base import Example, ImplementationCheck, Wrong
 from lmr_author.checks.example_texts import DOCKERFILE, REPOSITORY, UNIT_TEST
 from lmr_author.checks.outcome import Outcome, outcome
 from lmr_author.checks.reading import Reading, reading_of
 from lmr_author.checks.runners import counts_failures_only
 from lmr_author.checks.sites import compares_nothing, why_it_holds
+from lmr_author.checks.syntax import dotted
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
-from lmr_author.source import nodes
+from lmr_author.source import FunctionNode, nodes, walk
 
 TEST = f"{REPOSITORY}/unit_test/unit_test_1.py"
 START = UNIT_TEST.partition("class Test")[0]
@@ -25,6 +26,11 @@ LOGGING_ONLY = START + (
     + CALL
     + "    if abs(loss - 1.0599649) < 1e-6:\n        logging.info('Passed')\n    else:\n       "
     " logging.info('Failed')\n\n\ntest()\n"
+)
+
+RETURNED = START.replace("import logging\n", "import logging\nimport pytest\n") + (
+    "def test_loss():\n" + CALL + "    logging.info('Passed')\n    return abs(loss - 1.0599649) < 1e-6\n\n\n"
+    "if __name__ == '__main__':\n    pytest.main([__file__])\n"
 )
 
 
@@ -62,6 +68,7 @@ class CanFail(ImplementationCheck):
             "unittest's verdict is thrown away",
             files={TEST: UNIT_TEST.replace("    sys.exit(0 if passed else 1)\n", "")},
         ),
+        Example("its tests return the comparison", files={TEST: RETURNED}),
         Example(
             "nothing runs the tests",
             files={TEST: UNIT_TEST.partition("\n\nif __name__")[0] + "\n\nVERDICTS = ('Passed', 'Failed')\n"},
@@ -137,35 +144,64 @@ class CanFail(ImplementationCheck):
                 path=test.path,
                 line=line,
             )
-        message, hint = _why_it_cannot_fail(view, test, found)
-        if message:
-            yield self.finding(view, message, hint, implementation=implementation, path=test.path)
+        wrong = _why_it_cannot_fail(view, test, found)
+        if wrong is not None:
+            yield self.told(view, implementation, test.path, wrong)
 
 
-def _why_it_cannot_fail(view: TaskView, test: Reading, found: Outcome) -> tuple[str, str]:
-    """Why a test cannot fail, and what to do; nothing where it can, or LMR503 says why."""
+def _why_it_cannot_fail(view: TaskView, test: Reading, found: Outcome) -> Wrong | None:
+    """Why a test cannot fail, and what to do; None where it can, or LMR503 says why."""
     swallowed = found.asserts and found.swallowed and not (found.unrun or found.ignored)
     if found.reached or swallowed or (found.unrun and _image_runs_pytest(view)):
-        return "", ""
+        return None
+    dropped = _dropped_pytest(test)
     if found.unrun:
         only = f"run as a script, as LMR-Bench does (`python {test.path.name}`), it only defines its tests"
-        return (
+        return Wrong(
             f"{only}: none of them runs, and it exits with 0",
             'end the file with `if __name__ == "__main__": sys.exit(pytest.main([__file__]))` or unittest.main()',
         )
     if found.ignored:
-        return (
-            "the runner's verdict does not reach the exit code",
-            "end with sys.exit(0 if result.wasSuccessful() else 1)",
+        end = "pytest.main([__file__])" if dropped else "0 if result.wasSuccessful() else 1"
+        return Wrong(
+            "the runner's verdict does not reach the exit code", f"end with sys.exit({end})", dropped
         )
     if found.uncalled:
-        return (
+        return Wrong(
             "it cannot fail: its assertions are in functions that nothing calls",
             'call them below `if __name__ == "__main__":`',
         )
-    return (
-        "it cannot fail: no assertion or exit code depends on the result",
-        "assert the comparison instead of logging it",
+    message, hint = "it cannot fail: no assertion or exit code depends on the result", "assert the comparison"
+    returned = _returned(test)
+    if returned is None:
+        return Wrong(message, f"{hint} instead of logging it")
+    message = f"it cannot fail: `{ast.unparse(returned)[:60]}` is the value of a test, which nothing looks at"
+    if dropped:
+        message += ", and the result of pytest.main is dropped"
+        hint = f"{hint} instead of returning it, and end with sys.exit(pytest.main([__file__]))"
+    else:
+        hint = f"{hint} instead of returning it"
+    return Wrong(message, hint, returned.lineno)
+
+
+def _returned(test: Reading) -> ast.Return | None:
+    """A comparison that a test function returns to its runner, which does not look at it."""
+    called = {name.rpartition(".")[2] for _, _, name in test.calls}
+    for function in nodes(test.module.tree):
+        if not isinstance(function, FunctionNode) or not function.name.startswith("test"):
+            continue
+        for node in walk(function) if function.name not in called else ():
+            if isinstance(node, ast.Return) and isinstance(node.value, ast.Call | ast.Compare | ast.BoolOp):
+                return node
+    return None
+
+
+def _dropped_pytest(test: Reading) -> int:
+    """The line of a pytest.main whose result nothing uses; 0 if there is none."""
+    alone = (node.value for node in nodes(test.module.tree) if isinstance(node, ast.Expr))
+    return next(
+        (node.lineno for node in alone if isinstance(node, ast.Call) and dotted(node.func) == "pytest.main"),
+        0,
     )
 
 

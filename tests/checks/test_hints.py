@@ -59,6 +59,12 @@ def of(code: str, title: str) -> Example:
             "skipped without a GPU",
             "let it run on the CPU, with small stored inputs, in place of skipping it",
         ),
+        (
+            "LMR502",
+            "its tests return the comparison",
+            "assert the comparison instead of returning it, and end with sys.exit(pytest.main([__file__]))",
+        ),
+        ("LMR502", "it only logs", "assert the comparison instead of logging it"),
         ("LMR509", "a GPU in a variable", 'use small stored inputs, and the CPU: device = "cpu"'),
         ("LMR509", "a request", "store small inputs, and what it would fetch, in unit_test/"),
     ],
