@@ -23,7 +23,8 @@ class OwnPackageInstalled(DockerCheck):
     title = "the image does not install the published package that contains the solution"
     rationale = (
         "With the package in site-packages the solution is one `inspect.getsource` away, and a test may"
-        " import it instead of the goal file."
+        " import it instead of the goal file. A package that has the repository's, or its package's, name and that no"
+        " build file of the repository names may be somebody else's: a warning."
     )
     failing = (
         Example(
@@ -85,9 +86,11 @@ class OwnPackageInstalled(DockerCheck):
             yield self.at(
                 view,
                 item.line,
-                f"installs {requirement!r:.100}, the package that contains the solution"
+                f"installs {requirement!r:.100}, {'' if sure else 'by its name '}the package that contains the solution"
                 + ("" if here else " (from a requirements file)"),
-                "remove it; the tests import the repository's own files",
+                "remove it; the tests import the repository's own files"
+                if sure
+                else "look whether it is the authors' own; if so, remove it: the tests import the repository's files",
                 None if sure else Severity.WARNING,
             )
         for item in parsed.named("RUN", "ADD"):

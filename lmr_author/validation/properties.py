@@ -1,9 +1,10 @@
 """The four properties of LMR-Bench's Table 1, each with the checks that prove it and the evidence seen.
 
 A task of the benchmark is made from a publication, asks for code inside a whole repository, is judged by unit
-tests, and runs in Docker. A property holds when none of its checks finds an error *and* something was there to be
-checked; a check that did not run proves nothing. Where the task's evaluation is of its present state, the
-day is named.
+tests, and has a Docker image to run in: a Dockerfile in which nothing was found that stops its build, keeps the
+masked repository out of the image, or brings the solution into it. A property holds when none of its checks finds
+an error *and* something was there to be checked; a check that did not run proves nothing. Where the task's
+evaluation is of its present state, the day is named.
 """
 
 from __future__ import annotations
@@ -31,12 +32,14 @@ class Property:
         codes: the checks that prove it.
         evidence: what of it is seen in a task, in a few words; "" when there is nothing.
         ran_in: sandboxes in which a passed evaluation proves it by running.
+        doubted_by: checks of which a warning is enough to deny it.
     """
 
     name: str
     codes: tuple[str, ...]
     evidence: Callable[[TaskView], str]
     ran_in: tuple[str, ...] = ()
+    doubted_by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -122,7 +125,13 @@ PROPERTIES = (
         _tests,
         ("docker", "local"),
     ),
-    Property("Docker", ("LMR201", "LMR203", "LMR204", "LMR205"), _docker, ("docker",)),
+    Property(
+        "Docker",
+        ("LMR201", "LMR202", "LMR203", "LMR204", "LMR205", "LMR406"),
+        _docker,
+        ("docker",),
+        ("LMR206",),
+    ),
 )
 
 
@@ -140,15 +149,18 @@ def held(seen: Iterable[Evidence], findings: Iterable[Finding], ran: Collection[
         findings: those that count.
         ran: codes of the checks that ran.
     """
-    errors = {finding.code for finding in findings if finding.severity is Severity.ERROR}
+    kept = list(findings)
+    errors = {finding.code for finding in kept if finding.severity is Severity.ERROR}
+    warned = {finding.code for finding in kept if finding.severity is Severity.WARNING} | errors
     current = STALE in ran and all(finding.code != STALE for finding in findings)
     result = []
     for one, what in zip(PROPERTIES, seen, strict=True):
-        holds: bool | None = bool(what.shown) and errors.isdisjoint(one.codes)
-        if holds and not set(one.codes) <= set(ran):
+        denied = errors.intersection(one.codes) | warned.intersection(one.doubted_by)
+        holds: bool | None = bool(what.shown) and not denied
+        if holds and not {*one.codes, *one.doubted_by} <= set(ran):
             holds = None
         proven = f", proven by running on {what.day}" if what.day and current else ""
-        against = ", ".join(code for code in one.codes if code in errors)
+        against = ", ".join(sorted(denied))
         shown = f"{what.shown + '; ' if what.shown else ''}see {against}" if against else what.shown + proven
         result.append(Held(one.name, holds, shown))
     return tuple(result)

@@ -43,11 +43,29 @@ def test_each_check_of_a_property_is_needed(name: str, tmp_path: Path) -> None:
         assert code in next(held.evidence for held in report.properties if held.name == name)
 
 
+@pytest.mark.parametrize(
+    ("change", "holds"),
+    [
+        ("commented out", False),
+        ("the published repository is cloned in its place", False),
+        ("no COPY at all", True),  # where the scripts mount the folder
+    ],
+)
+def test_an_image_that_should_hold_the_repository_and_does_not(
+    change: str, holds: bool, tmp_path: Path
+) -> None:
+    task = example_task.write(tmp_path)
+    (example,) = [one for one in by_code()["LMR206"].failing if one.title == change]
+    example_task.apply(task, example)
+    assert _held(task)["Docker"] is holds
+
+
 def test_a_check_that_did_not_run_proves_nothing(tmp_path: Path) -> None:
     task = example_task.write(tmp_path)
 
     assert set(_held(task, "LMR4").values()) == {None}
-    assert _held(task, "LMR2")["Docker"] is True
+    assert _held(task, "LMR2", "LMR406")["Docker"] is True
+    assert _held(task, "LMR2")["Docker"] is None
     assert _held(task, "LMR201")["Docker"] is None
 
 
