@@ -9,9 +9,7 @@ from lmr_author.checks.base import Example
 from lmr_author.checks.docker_image import DockerCheck, changed
 from lmr_author.checks.dockerfile import Dockerfile, shell_text
 from lmr_author.checks.example_texts import DOCKERFILE, REPOSITORY, UNIT_TEST
-from lmr_author.checks.installs import (
-    requirements,
-)
+from lmr_author.checks.installs import normalised, requirements
 from lmr_author.checks.pairing import pairs
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Severity
@@ -96,6 +94,10 @@ def _without_quotes(text: str) -> str:
     return re.sub(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'|\\.", "q", text, flags=re.DOTALL)
 
 
+_FIRST = frozenset({"torch", "tensorflow", "jax", "transformers", "numpy"})
+"""Packages on whose versions results depend most."""
+
+
 class Pinned(DockerCheck):
     code = "LMR207"
     title = "what is installed is pinned"
@@ -133,6 +135,7 @@ class Pinned(DockerCheck):
             )
             (pinned if exact else loose).append(name)
             line = line or (0 if exact else item.line)
+        loose.sort(key=lambda name: normalised(name) not in _FIRST)  # of a long list, these are to be seen
         said = listed(list(dict.fromkeys(loose)), 6)
         if loose and not pinned:
             yield self.at(

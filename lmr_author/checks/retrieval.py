@@ -24,11 +24,6 @@ class RetrievalPaths(PathCheck):
     failing = (
         Example("a missing file", implementation={"retrieval_context": ["ranking/trian.py"]}),
         Example("a path upwards", implementation={"retrieval_context": ["../golden_files/losses_golden.py"]}),
-        Example(
-            "a missing file under the legacy key",
-            implementation={"retrieval_context": None, "retrieval_content": ["ranking/trian.py"]},
-            also=("LMR003",),
-        ),
         Example("no text", implementation={"retrieval_context": [7]}),
     )
     passing = (

@@ -12,7 +12,7 @@ from lmr_author.checks.outcome import outcome
 from lmr_author.checks.printing import logs_elsewhere, only_printed
 from lmr_author.checks.reading import Reading, reading_of
 from lmr_author.checks.sites import is_assert_name, is_exit
-from lmr_author.checks.syntax import dotted
+from lmr_author.checks.syntax import dotted, texts
 from lmr_author.checks.tests_outcome import TEST
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
@@ -42,6 +42,16 @@ class VerdictMarkers(ImplementationCheck):
                 TEST: UNIT_TEST.replace(
                     'LOGS = os.path.join(HERE, "logs")', 'LOGS = os.path.join(HERE, "output")'
                 )
+            },
+        ),
+        Example(
+            "in a file of another folder, without logging",
+            files={
+                TEST: UNIT_TEST.replace(
+                    'logging.info("Passed" if passed else "Failed")',
+                    'with open(os.path.join(HERE, "result.txt"), "w") as file:\n'
+                    '        file.write("Passed" if passed else "Failed")',
+                ).replace("logging.basicConfig", "dict")
             },
         ),
         Example(
@@ -106,11 +116,20 @@ def _misplaced_log(view: TaskView, test: Reading) -> Wrong | None:
     """What to say of a test that logs to another folder than LMR-Bench's: a script can be told where to look."""
     if not view.in_repository_path(test.path).startswith("unit_test/"):
         return None  # LMR511 says it
-    elsewhere = [log for log in sorted(test.log_files) if log.startswith(("@/", "/")) and "*" not in log]
-    if not elsewhere or any(log.startswith("@/unit_test/logs/") for log in test.log_files):
+    logs = test.log_files or _written_by_hand(test)
+    elsewhere = [log for log in sorted(logs) if log.startswith(("@/", "/")) and "*" not in log]
+    if not elsewhere or any(log.startswith("@/unit_test/logs/") for log in logs):
         return None
     message = f"logs to {elsewhere[0].removeprefix('@/')}; the verdict is looked for in unit_test/logs/"
     return Wrong(message, f"log to unit_test/logs/{test.path.stem}.log", 0, Severity.NOTE)
+
+
+def _written_by_hand(test: Reading) -> frozenset[str]:
+    """The one file that a test writes, where "Passed" is written by a call of ``write``."""
+    written = frozenset(use.path for use in test.uses if use.writes)
+    calls = (node for _, node, name in test.calls if name.endswith(".write"))
+    says = any("Passed" in text for node in calls for item in node.args for text in texts(item))
+    return written if says and len(written) == 1 else frozenset()
 
 
 def _told_wrongly(view: TaskView, test: Reading) -> Wrong | None:

@@ -107,6 +107,13 @@ def test_an_original_that_raises_not_implemented_is_no_masked_copy(tmp_path: Pat
     assert [one.hint for one in found(tmp_path, "LMR303", Example("", files=files))] == [_MASK_IT]
 
 
+def test_a_missing_file_is_told_under_the_key_that_is_written(tmp_path: Path) -> None:
+    changed = {"retrieval_context": None, "retrieval_content": ["ranking/trian.py"]}
+    [finding] = found(tmp_path, "LMR605", Example("", implementation=changed))
+    assert finding.pointer == "/implementations/0/retrieval_content/0"
+    assert finding.message == "retrieval_content 'ranking/trian.py' does not exist"
+
+
 def test_several_missing_files_of_the_prompt_are_counted(tmp_path: Path) -> None:
     task = example_task.write(tmp_path)
     shutil.rmtree(task.root / REPOSITORY)
