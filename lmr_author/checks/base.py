@@ -1,4 +1,4 @@
-"""What a check is, and the view of a task that it reads.
+"""What a check is, and what its examples are.
 
 A check is a class with a code, a title, a rationale, and examples that pass and fail; the examples
 are its tests and its page in ``docs/checks.md``. A check yields findings; it never raises for a bad

@@ -1,4 +1,4 @@
-"""LMR203, 207, 210, 211, 406: what the Dockerfile installs, downloads and prepares."""
+"""LMR203, 207, 210, 211: what the Dockerfile installs, downloads and prepares."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""LMR007, 010, 301, 302, 312: the files and the function that an implementation names."""
+"""LMR007, 010: the function that an implementation names, and the paths that it gives."""
 
 from __future__ import annotations
 

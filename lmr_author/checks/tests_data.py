@@ -1,4 +1,4 @@
-"""LMR508, 509, 512, 513: what a unit test needs and leaves behind."""
+"""LMR508, 513: the data that a unit test needs, and what it leaves behind."""
 
 from __future__ import annotations
 
