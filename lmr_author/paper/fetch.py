@@ -11,14 +11,21 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from lmr_author import files
+from lmr_author.arxiv import API, ArxivEntry, arxiv_entry
 from lmr_author.errors import LmrError
 from lmr_author.texts import printable
+from lmr_author.web import Unavailable, Unknown
 
 MAX_BYTES = 200 * 1024 * 1024
 """A paper larger than this is refused."""
 
 SECONDS = 300.0
 """A download may take this long in all; a silent server is given up after 30 s."""
+
+ARXIV_SECONDS = 30.0
+"""What arXiv says of a paper may take this long."""
+ARXIV_PAUSE = 3.0
+"""Seconds between two questions, as arXiv asks for."""
 
 OFFLINE = "check the network, or download the PDF with a browser and pass the file"
 
@@ -61,13 +68,13 @@ def arxiv_id(text: str) -> str:
     return match["id"] if match else ""
 
 
-def fetch(paper: str, into: Path, *, arxiv_api: str | None = None) -> FetchedPaper:
+def fetch(paper: str, into: Path, *, arxiv_api: str = API) -> FetchedPaper:
     """Fetch a paper's PDF and store it as the file ``into``.
 
     Args:
         paper: path of a PDF file, an http(s) URL of one, or an arXiv id or URL.
         into: the file to write.
-        arxiv_api: address format of arXiv's API, for a mirror of it.
+        arxiv_api: address of arXiv's API, or of a mirror of it.
 
     Raises LmrError: no such file, no PDF, no network, too large.
     """
@@ -141,48 +148,33 @@ def _store(
     return FetchedPaper(into, source, url, title, year, identifier, files.sha256_bytes(data))
 
 
-def _from_arxiv(identifier: str, into: Path, api: str | None) -> FetchedPaper:
-    result = _arxiv_result(identifier, api)
-    pdf_url = result.pdf_url or f"https://arxiv.org/pdf/{identifier}"
-    title = printable(result.title)
+def _from_arxiv(identifier: str, into: Path, api: str) -> FetchedPaper:
+    try:
+        said = _asked(identifier, api)
+    except Unknown as error:
+        raise LmrError(f"arXiv knows no paper {identifier}", "check the id") from error
+    except Unavailable as error:
+        raise LmrError(f"arXiv does not answer about {identifier} ({error})", OFFLINE) from error
     return _store(
-        _download(pdf_url),
+        _download(said.pdf_url),
         into,
         "arxiv",
         url=f"https://arxiv.org/abs/{identifier}",
-        title=title,
-        year=result.published.year,
+        title=said.title,
+        year=int(said.published[:4]),
         identifier=identifier,
     )
 
 
-def _arxiv_result(identifier: str, api: str | None) -> Any:
-    import arxiv
-    import requests
-
-    client = arxiv.Client(page_size=1, num_retries=1)
-    if api is not None:
-        client.query_url_format = api
-    # The client has no time-out of its own; without one a silent server would hold us for ever.
-    client._session.mount("https://", _adapter())
-    client._session.mount("http://", _adapter())
+def _asked(identifier: str, api: str) -> ArxivEntry:
+    """What arXiv says, asked twice where the first time brings nothing: it is often busy for a moment."""
     try:
-        result = next(iter(client.results(arxiv.Search(id_list=[identifier]))), None)
-    except (arxiv.ArxivError, requests.RequestException) as error:
-        raise LmrError(f"arXiv does not answer about {identifier} ({_cause(error)})", OFFLINE) from error
-    if result is None or not result.title:
-        raise LmrError(f"arXiv knows no paper {identifier}", "check the id")
-    return result
-
-
-def _adapter() -> Any:
-    from requests.adapters import HTTPAdapter
-
-    class WithTimeout(HTTPAdapter):
-        def send(self, request: Any, *args: Any, **options: Any) -> Any:
-            return super().send(request, *args, **{**options, "timeout": (15, 30)})
-
-    return WithTimeout()
+        return arxiv_entry(identifier, api, ARXIV_SECONDS)
+    except Unknown:
+        raise
+    except Unavailable:
+        time.sleep(ARXIV_PAUSE)
+        return arxiv_entry(identifier, api, ARXIV_SECONDS)
 
 
 def _download(url: str) -> bytes:

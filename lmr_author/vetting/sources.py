@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+from lmr_author.arxiv import API, ArxivEntry, arxiv_entry
 from lmr_author.texts import printable
 from lmr_author.vetting.evidence import Evidence
-from lmr_author.vetting.web import SECONDS, Reply, Unavailable, get
+from lmr_author.web import SECONDS, Unavailable, get
 
-_ATOM = "{http://www.w3.org/2005/Atom}"
-_ARXIV = "{http://arxiv.org/schemas/atom}"
 _ANTHOLOGY = re.compile(
     r"(?:aclanthology\.org/|aclweb\.org/anthology/|10\.18653/v1/)"
     r"(?P<id>\d{4}\.[a-z0-9_]+-[a-z0-9]+\.\d+|[A-Z]\d{2}-\d{4})"
@@ -24,7 +23,7 @@ _ANTHOLOGY = re.compile(
 class Services:
     """Addresses of the services, for mirrors and for tests; ``seconds`` is the time limit of one answer."""
 
-    arxiv: str = "https://export.arxiv.org"
+    arxiv: str = API
     anthology: str = "https://aclanthology.org"
     github: str = "https://api.github.com"
     seconds: float = SECONDS
@@ -53,8 +52,7 @@ def arxiv(services: Services, identifier: str) -> Source:
     """What arXiv knows: dates, the authors' comment ("accepted at …"), the journal reference."""
     if not identifier:
         return Source("arXiv", "skipped", "the paper has no arXiv id", {})
-    address = f"{services.arxiv}/api/query?id_list={quote(identifier)}&max_results=1"
-    return _asked("arXiv", lambda: _read_arxiv(get(address, seconds=services.seconds)))
+    return _asked("arXiv", lambda: _of_arxiv(arxiv_entry(identifier, services.arxiv, services.seconds)))
 
 
 def anthology(services: Services, identifier: str) -> Source:
@@ -84,27 +82,12 @@ def _asked(name: str, ask: Callable[[], Evidence]) -> Source:
         return Source(name, "failed", str(error), {})
 
 
-def _read_arxiv(reply: Reply) -> Evidence:
-    from xml.etree.ElementTree import ParseError, fromstring
-
-    if b"<!DOCTYPE" in reply.body or b"<!ENTITY" in reply.body:
-        raise Unavailable("its answer is not an Atom feed")
-    try:
-        feed: Any = fromstring(reply.body)
-    except ParseError as error:
-        raise Unavailable("its answer is not an Atom feed") from error
-    entry: Any = feed.find(f"{_ATOM}entry")
-    published = entry.findtext(f"{_ATOM}published", "") if entry is not None else ""
-    if entry is None or not re.match(r"\d{4}-", published):
-        raise Unavailable("it does not know this paper")
-    comment = printable(entry.findtext(f"{_ARXIV}comment", ""), 200)
-    journal = printable(entry.findtext(f"{_ARXIV}journal_ref", ""), 200)
-    subject = entry.find(f"{_ARXIV}primary_category")
-    venue = [f"arXiv, comment: {comment}"] if comment else []
-    venue += [f"arXiv, journal: {journal}"] if journal else []
-    found: Evidence = {"venue": venue, "year": [f"arXiv: first submitted {published[:10]}"]}
-    if subject is not None:
-        found["methodological_focus"] = [f"arXiv subject: {printable(subject.get('term', ''), 40)}"]
+def _of_arxiv(said: ArxivEntry) -> Evidence:
+    venue = [f"arXiv, comment: {said.comment}"] if said.comment else []
+    venue += [f"arXiv, journal: {said.journal}"] if said.journal else []
+    found: Evidence = {"venue": venue, "year": [f"arXiv: first submitted {said.published}"]}
+    if said.subject:
+        found["methodological_focus"] = [f"arXiv subject: {said.subject}"]
     return found
 
 

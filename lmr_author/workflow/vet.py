@@ -190,7 +190,7 @@ def _paper(
     try:
         if options.offline and ("://" in options.paper or arxiv_id(options.paper)):
             raise LmrError("not fetched: offline", "pass a PDF file")
-        fetched = paper.fetch(options.paper, folder / "paper.pdf")
+        fetched = paper.fetch(options.paper, folder / "paper.pdf", arxiv_api=options.services.arxiv)
         read = paper.extract(fetched.path)
     except LmrError as error:
         problems.append(Source("paper", "failed", error.message, {}))

@@ -22,7 +22,6 @@ HEAVY = (
     "git",
     "jsonschema",
     "httpx",
-    "arxiv",
     "numpy",
     "jinja2",
     "rich",

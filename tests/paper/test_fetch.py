@@ -130,22 +130,34 @@ def test_arxiv_gives_title_and_year(tmp_path: Path) -> None:
     pdf = make_paper(tmp_path / "in.pdf").read_bytes()
     answers = {"/pdf": Answer(pdf)}
     with serve(answers) as address:
-        answers["/api"] = Answer(FEED.replace("ADDRESS", address).encode())
-        got = fetch("arXiv:2305.18290v2", tmp_path / "out.pdf", arxiv_api=f"{address}/api?{{}}")
+        answers["/api/query"] = Answer(FEED.replace("ADDRESS", address).encode())
+        got = fetch("arXiv:2305.18290v2", tmp_path / "out.pdf", arxiv_api=address)
     assert (got.title, got.year, got.source) == ("Direct Preference Optimization", 2023, "arxiv")
     assert (got.url, got.arxiv_id) == ("https://arxiv.org/abs/2305.18290v2", "2305.18290v2")
     assert got.path.read_bytes() == pdf
+
+
+def test_arxiv_is_asked_again_when_it_is_busy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.import_module("lmr_author.paper.fetch"), "ARXIV_PAUSE", 0.0)
+    answers = {"/pdf": Answer(make_paper(tmp_path / "in.pdf").read_bytes())}
+    with serve(answers) as address:
+        feed = Answer(FEED.replace("ADDRESS", address).encode())
+        answers["/api/query"] = Answer(status=503, on_asked=lambda: answers.update({"/api/query": feed}))
+        assert fetch("2305.18290", tmp_path / "out.pdf", arxiv_api=address).year == 2023
 
 
 def test_arxiv_without_network_names_the_offline_way(tmp_path: Path) -> None:
     with serve({}) as address:
         pass
     with pytest.raises(LmrError, match="arXiv does not answer") as caught:
-        fetch("2305.18290", tmp_path / "out.pdf", arxiv_api=f"{address}/api?{{}}")
+        fetch("2305.18290", tmp_path / "out.pdf", arxiv_api=address)
     assert "pass the file" in caught.value.hint
 
 
 def test_an_unknown_arxiv_id_is_an_error(tmp_path: Path) -> None:
     empty = FEED[: FEED.index("<entry>")].replace("Results>1", "Results>0") + "</feed>"
-    with serve({"/api": Answer(empty.encode())}) as address, pytest.raises(LmrError, match="knows no paper"):
-        fetch("2305.18290", tmp_path / "out.pdf", arxiv_api=f"{address}/api?{{}}")
+    with (
+        serve({"/api/query": Answer(empty.encode())}) as address,
+        pytest.raises(LmrError, match="knows no paper"),
+    ):
+        fetch("2305.18290", tmp_path / "out.pdf", arxiv_api=address)

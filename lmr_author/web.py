@@ -21,6 +21,10 @@ class Unavailable(Exception):
     """A source that gave no answer: why, for a person."""
 
 
+class Unknown(Unavailable):
+    """A source that answered, and does not have what it was asked for."""
+
+
 @dataclass(frozen=True)
 class Reply:
     """An answer: its body, and its headers with lower-case names."""
@@ -49,7 +53,7 @@ def get(url: str, *, accept: str = "*/*", seconds: float = SECONDS) -> Reply:
     import httpx
 
     ends = time.monotonic() + seconds
-    headers = {"Accept": accept, "User-Agent": "lmr-author (paper vetting)"}
+    headers = {"Accept": accept, "User-Agent": "lmr-author"}
     limits = httpx.Timeout(seconds, connect=min(seconds, 10.0))
     try:
         with (
@@ -80,7 +84,7 @@ def _require_answer(response: Any) -> None:
     if code == 429 or response.headers.get("x-ratelimit-remaining") == "0":
         raise Unavailable(f"rate limit reached{_until(response.headers)}")
     if code == 404:
-        raise Unavailable("it does not know this (404)")
+        raise Unknown("it does not know this (404)")
     raise Unavailable(f"it answers {code} {printable(response.reason_phrase, 60)}".rstrip())
 
 
