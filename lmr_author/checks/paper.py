@@ -19,6 +19,7 @@ from lmr_author.model import Finding
 POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:" + "0" * 64 + "\nsize 104857600\n"
 _MANY = 5
 _EMPTY = frozenset({".git", ".gitkeep", ".DS_Store", "paper.pdf", "paper.json", "unit_test"})
+_SUBMODULE = "it is probably a submodule link: clone the repository at its commit and copy its files here"
 
 
 class PaperThere(Check):
@@ -176,29 +177,9 @@ class RepositoryThere(Check):
         """At most one finding."""
         if view.raw is None:
             return
-        folders = [
-            entry.relative for entry in view.entries if entry.kind == "folder" and "/" not in entry.relative
-        ]
-        candidates = [name for name in folders if name not in NO_REPOSITORY]
         name = view.info.repo_folder_name
         if view.repository is None or (name.strip() and view.named_repository is None):
-            hint = did_you_mean(name, candidates) or (
-                f"did you mean {candidates[0]}?" if len(candidates) == 1 else "put the repository there"
-            )
-            kind = view.kind(name.strip("/"))
-            if kind == "folder":
-                hint = (
-                    "it is probably a submodule link: clone the repository at its commit and copy its files"
-                    " here"
-                )
-            what = (
-                "is empty"
-                if kind == "folder"
-                else "is a link out of the task"
-                if kind == "link"
-                else "does not exist"
-            )
-            message = f"the repository folder {name!r:.100} {what}" if name else "repo_folder_name is missing"
+            message, hint = _absent(view, name)
             yield self.finding(view, message, hint, path=name or "info.json")
             return
         if not name.strip():
@@ -213,9 +194,28 @@ class RepositoryThere(Check):
             yield self.finding(
                 view,
                 f"the repository folder {view.repository.name} holds no code",
-                "it is probably a submodule link: clone the repository at its commit and copy its files here",
+                _SUBMODULE,
                 path=view.repository,
             )
+
+
+def _absent(view: TaskView, name: str) -> tuple[str, str]:
+    """Why there is no repository of a name, and what to do."""
+    if not name:
+        what = "repo_folder_name is missing"
+    else:
+        states = {"folder": "is empty", "link": "is a link out of the task"}
+        what = (
+            f"the repository folder {name!r:.100} {states.get(view.kind(name.strip('/')), 'does not exist')}"
+        )
+    if view.kind(name.strip("/")) == "folder":
+        return what, _SUBMODULE
+    folders = [
+        entry.relative for entry in view.entries if entry.kind == "folder" and "/" not in entry.relative
+    ]
+    candidates = [folder for folder in folders if folder not in NO_REPOSITORY]
+    one = f"did you mean {candidates[0]}?" if len(candidates) == 1 else "put the repository there"
+    return what, did_you_mean(name, candidates) or one
 
 
 class NoPointers(Check):

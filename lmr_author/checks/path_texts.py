@@ -55,39 +55,44 @@ class PathTexts:
     def _path(self, node: ast.expr | None, depth: int) -> str | None:
         if node is None or depth > 12:
             return None
-        if isinstance(node, ast.Constant):
-            return node.value if isinstance(node.value, str) else None
-        if isinstance(node, ast.Name):
-            if node.id == "__file__":
+        match node:
+            case ast.Constant(value=str(text)):
+                return text
+            case ast.Name(id="__file__"):
                 return f"{HOME}/{self.relative}"
-            return self._path(self.environment.get(node.id), depth + 1)
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
-            values = node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]
-            return self._filled(node.left, r"%[sd]", values, depth)
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div | ast.Add):
-            left, right = self._path(node.left, depth + 1), self._path(node.right, depth + 1)
-            if right is None:
-                return None
-            if isinstance(node.op, ast.Div):
-                return posixpath.join(left or "?", right)
-            unknown = (
-                "*" if right.startswith((".", "_", "-")) else "?/"
-            )  # a name without its ending, or a folder
-            return (left or unknown) + right
-        if isinstance(node, ast.JoinedStr):
-            return self._formatted(node, depth)
-        if isinstance(node, ast.Attribute) and dotted(node) in _NAMED:
-            return _NAMED[dotted(node)]
-        if isinstance(node, ast.Attribute) and node.attr in ("parent", "parents"):
-            inner = self._path(node.value, depth + 1)
-            return posixpath.dirname(inner) if inner else None
-        if (
-            isinstance(node, ast.Subscript)
-            and isinstance(node.value, ast.Attribute)
-            and node.value.attr == "parents"
-        ):
-            return self._parents(node, depth)
-        return self._path_call(node, depth) if isinstance(node, ast.Call) else None
+            case ast.Name(id=name):
+                return self._path(self.environment.get(name), depth + 1)
+            case ast.BinOp(left=template, op=ast.Mod(), right=right):
+                return self._filled(
+                    template, r"%[sd]", right.elts if isinstance(right, ast.Tuple) else [right], depth
+                )
+            case ast.BinOp(op=ast.Div() | ast.Add()):
+                return self._joined(node, depth)
+            case ast.JoinedStr():
+                return self._formatted(node, depth)
+            case ast.Attribute() if dotted(node) in _NAMED:
+                return _NAMED[dotted(node)]
+            case ast.Attribute(value=below, attr="parent" | "parents"):
+                inner = self._path(below, depth + 1)
+                return posixpath.dirname(inner) if inner else None
+            case ast.Subscript(
+                value=ast.Attribute(value=below, attr="parents"), slice=ast.Constant(value=int(up))
+            ):
+                return self._above(self._path(below, depth + 1), up)
+            case ast.Call():
+                return self._path_call(node, depth)
+        return None
+
+    def _joined(self, node: ast.BinOp, depth: int) -> str | None:
+        """Two parts of a path, put together by ``/`` or ``+``."""
+        left, right = self._path(node.left, depth + 1), self._path(node.right, depth + 1)
+        if right is None:
+            return None
+        if isinstance(node.op, ast.Div):
+            return posixpath.join(left or "?", right)
+        # A name without its ending, or a folder.
+        unknown = "*" if right.startswith((".", "_", "-")) else "?/"
+        return (left or unknown) + right
 
     def _formatted(self, node: ast.JoinedStr, depth: int) -> str | None:
         text = ""
@@ -109,13 +114,10 @@ class PathTexts:
         known = [self._path(value, depth + 1) or "*" for value in values]
         return pieces[0] + "".join(value + piece for value, piece in zip(known, pieces[1:], strict=True))
 
-    def _parents(self, node: ast.Subscript, depth: int) -> str | None:
-        assert isinstance(node.value, ast.Attribute)
-        text = self._path(node.value.value, depth + 1)
-        if text is None or not isinstance(node.slice, ast.Constant) or not isinstance(node.slice.value, int):
-            return None
-        for _ in range(min(node.slice.value, 20) + 1):
-            text = posixpath.dirname(text)
+    @staticmethod
+    def _above(text: str | None, up: int) -> str | None:
+        for _ in range(min(up, 20) + 1):
+            text = posixpath.dirname(text) if text is not None else None
         return text
 
     def _path_call(self, node: ast.Call, depth: int) -> str | None:

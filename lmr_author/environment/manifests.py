@@ -174,16 +174,12 @@ def read_environment(root: Path, path: str) -> Manifest:
     python = python_origin = ""
     for item in tables.items(data.get("dependencies")) if isinstance(data, dict) else []:
         if isinstance(item, dict):
-            for line in tables.strings(item.get("pip")):
-                include = re.match(r"^(?:-r|--requirement)[\s=]*(\S+)$", line.strip())
-                if include:
+            for line in map(str.strip, tables.strings(item.get("pip"))):
+                if include := re.match(r"^(?:-r|--requirement)[\s=]*(\S+)$", line):
                     included.append(read_requirements(root, _beside(path, include[1])))
                     continue
-                read = pip_line(line.strip(), places.of(line.strip()[:200]))
-                if isinstance(read, Unused):
-                    unused.append(read)
-                else:
-                    lines.append(read)
+                read = pip_line(line, places.of(line[:200]))
+                unused.append(read) if isinstance(read, Unused) else lines.append(read)
         elif isinstance(item, str):
             name, requirement = conda.requirement(item)
             if name == "python":
