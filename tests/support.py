@@ -66,6 +66,14 @@ def write_files(root: Path, files: Mapping[str, str | bytes]) -> Path:
     return root
 
 
+def base_image(tag: str, *arguments: str) -> str:
+    """The stand-in base image, made by scripts/make-base-image when it is missing; its tag."""
+    if subprocess.run(["docker", "image", "inspect", tag], capture_output=True).returncode != 0:
+        script = Path(__file__).parents[1] / "scripts" / "make-base-image"
+        subprocess.run([str(script), "--with", "numpy", "--tag", tag, *arguments], check=True)
+    return tag
+
+
 def remove_image(task: TaskDir) -> None:
     """Remove what a task's builds have left in the Docker engine."""
     tag = image_tag(task.name, task.root)

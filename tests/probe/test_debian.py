@@ -15,6 +15,7 @@ import pytest
 from tests.probe.harness import PROBE, Repository
 from tests.probe.scenarios import SCENARIOS, make
 from tests.probe.test_torch import GOAL as TORCH_GOAL
+from tests.support import base_image
 
 pytestmark = pytest.mark.docker
 
@@ -43,18 +44,10 @@ TORCH_DRIVER = (
 )
 
 
-def image(tag: str, *arguments: str) -> str:
-    """A base image, made if it is missing."""
-    if subprocess.run(["docker", "image", "inspect", tag], capture_output=True).returncode != 0:
-        script = Path(__file__).parents[2] / "scripts" / "make-base-image"
-        subprocess.run([str(script), "--with", "numpy", "--tag", tag, *arguments], check=True)
-    return tag
-
-
 @pytest.fixture(params=RELEASES, scope="module")
 def release(request: pytest.FixtureRequest) -> str:
     """The image of a Debian release."""
-    return image(f"lmr-author/base:{request.param}", "--release", request.param)
+    return base_image(f"lmr-author/base:{request.param}", "--release", request.param)
 
 
 def inside(repository: Repository, tag: str) -> None:
@@ -104,7 +97,7 @@ def test_arrays_and_a_wrong_version(tmp_path: Path, release: str) -> None:
 
 @pytest.mark.torch
 def test_tensors(tmp_path: Path) -> None:
-    tag = image("lmr-author/base:bookworm-torch", "--with", "torch==2.13.0")
+    tag = base_image("lmr-author/base:bookworm-torch", "--with", "torch==2.13.0")
     repository = make(tmp_path, "preference_loss", TORCH_GOAL, TORCH_DRIVER)
     inside(repository, tag)
     done = repository.record("driver.py")

@@ -19,7 +19,7 @@ from lmr_author.taskdir import TaskDir
 from lmr_author.workflow.demo import DemoHooks, demo
 from lmr_author.workflow.evaluate import EvaluateOptions, evaluate
 from lmr_author.workflow.mask import MaskOptions, mask
-from tests.support import make_task, remove_image
+from tests.support import base_image, make_task, remove_image
 
 BASE = "lmr-author/base:bookworm"
 pytestmark = pytest.mark.docker
@@ -31,11 +31,8 @@ def ignore(_: object) -> None:
 
 @pytest.fixture(scope="module")
 def base() -> str:
-    """The stand-in base image; made by scripts/make-base-image when it is missing."""
-    if subprocess.run(["docker", "image", "inspect", BASE], capture_output=True).returncode != 0:
-        script = Path(__file__).parents[2] / "scripts" / "make-base-image"
-        subprocess.run([str(script), "--with", "numpy", "--tag", BASE], check=True)
-    return BASE
+    """The stand-in base image."""
+    return base_image(BASE)
 
 
 def test_an_interrupted_evaluation_leaves_no_container(tmp_path: Path, base: str) -> None:
