@@ -7,7 +7,7 @@ The other modules are what checks read with:
   ``conforms`` (to a schema)
 - what ``info.json`` means: ``info_entries``, ``lookup``, ``written_paths``, ``repository_folder``, ``pairing``
 - a mask: ``masked_bodies``, ``bodies``, ``scopes``, ``outside``
-- an image: ``dockerfile``, ``dockerignore``, ``installs``, ``published``, ``own_requirements``
+- an image: ``dockerfile``, ``docker_paths``, ``dockerignore``, ``installs``, ``published``, ``own_requirements``
 - a hand-written test: ``reading``, and in it
     - what it reaches, opens and needs: ``follow``, ``path_texts``, ``file_uses``, ``json_keys``, ``needs``,
       ``needs_gpu``
