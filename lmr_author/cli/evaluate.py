@@ -23,6 +23,7 @@ from lmr_author.cli.common import (
 if TYPE_CHECKING:
     from lmr_author.taskdir import TaskDir
     from lmr_author.workflow.desk import CandidateOptions
+    from lmr_author.workflow.evaluate import EvaluateOptions
 
 
 class Protocol(StrEnum):
@@ -103,8 +104,7 @@ def evaluate(
 ) -> int:
     """Prove by running that a task is sound (exit code 0 only if every gate holds), or judge models' answers."""
     from lmr_author.cli import render_runs
-    from lmr_author.cli.render import progress
-    from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
+    from lmr_author.errors import EXIT_CLEAN, UsageError
     from lmr_author.workflow import evaluate as workflow
     from lmr_author.workflow.named import tasks_at
 
@@ -134,6 +134,16 @@ def evaluate(
     options = workflow.EvaluateOptions(
         sandbox.value, python, base_image, repeats, timeout, mutants, gpus, implementation
     )
+    return _gates(tasks, options, output)
+
+
+def _gates(tasks: Sequence[TaskDir], options: EvaluateOptions, output: Format) -> int:
+    """Run the gates of tasks; exit code 0 when all hold."""
+    from lmr_author.cli import render_runs
+    from lmr_author.cli.render import progress
+    from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS
+    from lmr_author.workflow import evaluate as workflow
+
     results = []
     for task in tasks:
         show = render_runs.GateTable(task.name, quiet=output is Format.json)

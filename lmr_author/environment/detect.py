@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -49,9 +49,7 @@ def detect(repo: Path, commit_date: datetime | None = None) -> Recipe:
     apt = [fact for manifest in found for fact in manifest.apt]
     cuda = [*gpu.extensions(repo), *(fact for file in code.files for fact in file.cuda)]
     problems = [problem for manifest in found for problem in manifest.problems]
-    problems += [*map(str, unused), *chosen.problems, *map(str, clashes), *own]
-    if deeper:
-        problems.append(f"not used, for a part of the repository only: {places.some(deeper)}")
+    problems += [*map(str, unused), *chosen.problems, *map(str, clashes), *own, *_not_used(deeper)]
     problems += _cuda_sources(repo, cuda) + _said_of_code(code, parts) + unknown(apt)
     return Recipe(
         requirements=tuple(item for item in kept if item.name not in TORCH_FAMILY and not _nvidia(item)),
@@ -74,6 +72,11 @@ def detect(repo: Path, commit_date: datetime | None = None) -> Recipe:
         downloads=tuple(item for file in code.files for item in file.downloads),
         imported=imports.imported_names(code, parts),
     )
+
+
+def _not_used(deeper: Sequence[str]) -> list[str]:
+    """What is said of requirements that are for a part of the repository."""
+    return [f"not used, for a part of the repository only: {places.some(deeper)}"] if deeper else []
 
 
 def _says_something(manifest: Manifest) -> bool:

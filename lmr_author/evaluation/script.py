@@ -14,7 +14,7 @@ from lmr_author.errors import LmrError
 from lmr_author.evaluation.bench import Bench
 from lmr_author.evaluation.evidence import ScriptRun
 from lmr_author.evaluation.verdict import Verdict
-from lmr_author.sandbox.base import Command, Limits, Mount
+from lmr_author.sandbox.base import Command, ExecResult, Limits, Mount
 from lmr_author.source import Definition
 from lmr_author.staging import PROBE_ROOT, probe_mount
 
@@ -63,17 +63,22 @@ def run(
             stop=None if stop is None else lambda: stop(tree),
         )
     )
-    written = {path: text for path, text in logs(tree).items() if before.get(path) != text}
+    return _script_run(result, before, logs(tree))
+
+
+def _script_run(result: ExecResult, before: dict[str, str], after: dict[str, str]) -> ScriptRun:
+    """What a run came to, with the logs that it has written: those that are not as they were ``before``."""
+    written = (text for path, text in after.items() if before.get(path) != text)
     return ScriptRun(
         exit_code=result.exit_code,
-        log="\n".join(written.values()),
+        log="\n".join(written),
         stdout=result.stdout.decode("utf-8", "replace")[-MAX_OUTPUT:],
         stderr=result.stderr.decode("utf-8", "replace")[-MAX_OUTPUT:],
         timed_out=result.timed_out,
         out_of_memory=result.out_of_memory,
         stopped=result.stopped,
         seconds=result.seconds,
-        all_logs="\n".join(logs(tree).values()),
+        all_logs="\n".join(after.values()),
     )
 
 

@@ -90,20 +90,7 @@ def extract(
     rules.check_returns(block, reaches_end=found.reaches_end)
     receiver = _receiver(block, found, control, kind)
     _check_name(module, name, receiver)
-    first = _self_name(block)
-    plan = write.Plan(
-        name=name,
-        parameters=tuple(
-            sorted((item for item in found.inputs if item != receiver), key=lambda item: item != first)
-        ),
-        outputs=() if control.returns else found.outputs,
-        as_globals=found.as_globals,
-        receiver=receiver,
-        is_async=control.awaits,
-        yields=control.yields,
-        returns=control.returns,
-        reaches_end=found.reaches_end,
-    )
+    plan = _plan(name, block, found, control, receiver)
     data = write.rewrite(module, block, plan)
     qualname = ".".join([*(_class_path(block) if receiver else ()), name])
     inputs = ((receiver,) if receiver else ()) + plan.parameters
@@ -112,6 +99,23 @@ def extract(
         data, qualname, block.start, block.end, inputs, plan.outputs, changed, found.as_globals, found.local,
         tuple(_remarks(block, found, name)), _diff(module, data),
     )  # fmt: skip
+
+
+def _plan(name: str, block: Block, found: Names, control: rules.Control, receiver: str) -> write.Plan:
+    """What the new function takes and gives; what is ``self`` around the block is its first parameter."""
+    first = _self_name(block)
+    parameters = (item for item in found.inputs if item != receiver)
+    return write.Plan(
+        name=name,
+        parameters=tuple(sorted(parameters, key=lambda item: item != first)),
+        outputs=() if control.returns else found.outputs,
+        as_globals=found.as_globals,
+        receiver=receiver,
+        is_async=control.awaits,
+        yields=control.yields,
+        returns=control.returns,
+        reaches_end=found.reaches_end,
+    )
 
 
 def _receiver(block: Block, found: Names, control: rules.Control, kind: As | None) -> str:

@@ -25,20 +25,7 @@ def run_cases(request: Dict[str, Any], variant: Dict[str, Any], cases: List[str]
     cases: to look at all modules costs a forked process a copy of the memory they lie in.
     """
     before = set(sys.modules) if variant.get("share") else None
-    source: Optional[bytes] = None
-    if variant.get("source"):
-        with open(variant["source"], "rb") as file:
-            source = file.read()
-    target = Target(
-        request["tree"],
-        request["goal_file"],
-        request["qualname"],
-        variant.get("line") or request.get("line") or 0,
-        request.get("module"),
-        request.get("sys_path") or [""],
-        source,
-        fixtures=request.get("fixtures"),
-    )
+    target = _target(request, variant)
     _enter(target)
     try:
         target.load()
@@ -64,6 +51,24 @@ def run_cases(request: Dict[str, Any], variant: Dict[str, Any], cases: List[str]
     if before is not None:  # an optimizer's first step loads a third of PyTorch
         send(out, {"kind": "used", "modules": _installed(before, target.tree)})
     send_bytes(out, DONE)
+
+
+def _target(request: Dict[str, Any], variant: Dict[str, Any]) -> Target:
+    """The function that a variant asks for, in the file as the variant has it."""
+    source: Optional[bytes] = None
+    if variant.get("source"):
+        with open(variant["source"], "rb") as file:
+            source = file.read()
+    return Target(
+        request["tree"],
+        request["goal_file"],
+        request["qualname"],
+        variant.get("line") or request.get("line") or 0,
+        request.get("module"),
+        request.get("sys_path") or [""],
+        source,
+        fixtures=request.get("fixtures"),
+    )
 
 
 def _enter(target: Target) -> None:

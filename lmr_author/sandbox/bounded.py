@@ -89,18 +89,25 @@ def run_process(
             _kill_group(process)
             sweep()
             reader.rest()
-        return Outcome(
-            process.wait(),
-            stdout.value(),
-            stderr.value(),
-            elapsed,
-            ended == "late",
-            stdout.truncated or stderr.truncated,
-            ended == "stopped",
-        )
+        return _outcome(process, stdout, stderr, elapsed, ended)
     finally:
         if process is None or process.returncode is None:
             _end(process, sweep)
+
+
+def _outcome(
+    process: subprocess.Popen[bytes], stdout: Bounded, stderr: Bounded, seconds: float, ended: str
+) -> Outcome:
+    """How a process that has exited ended; ``ended`` is what :meth:`Patience.over` said."""
+    return Outcome(
+        process.wait(),
+        stdout.value(),
+        stderr.value(),
+        seconds,
+        timed_out=ended == "late",
+        truncated=stdout.truncated or stderr.truncated,
+        stopped=ended == "stopped",
+    )
 
 
 class Patience:

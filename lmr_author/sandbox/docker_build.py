@@ -6,7 +6,7 @@ Why it failed is told by :mod:`lmr_author.environment.failures`, from what the e
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -56,15 +56,9 @@ def build(
     before, unfinished = _image_named(client, tag), _image_named(client, f"{partial}:partial")
     stream = _Stream(client, context, sent.text, tag, args, no_cache)
     try:
-        with ExitStack() as stack:
-            file = stack.enter_context(_opened(log)) if log else None
-            for line in stack.enter_context(closing(stream.lines())):
-                if on_line is not None:
-                    on_line(line)
-                if file is not None:
-                    print(line, file=file, flush=True)
-                if seen.see(line):
-                    client.api.tag(seen.layer, partial, "partial", force=True)
+        _follow(
+            stream, seen, on_line, log, lambda layer: client.api.tag(layer, partial, "partial", force=True)
+        )
     except _Failed as error:
         reason = sent.in_the_file(str(error))
         if log is not None:
@@ -81,6 +75,21 @@ def build(
     for image in filter(None, (before, unfinished)):
         remove_nameless(client, image)
     return stream.image
+
+
+def _follow(
+    stream: _Stream, seen: BuildLog, on_line: OnLine | None, log: Path | None, keep: Callable[[str], object]
+) -> None:
+    """Read a build to its end: each line is told and logged, each finished layer is kept. Raises _Failed."""
+    with ExitStack() as stack:
+        file = stack.enter_context(_opened(log)) if log else None
+        for line in stack.enter_context(closing(stream.lines())):
+            if on_line is not None:
+                on_line(line)
+            if file is not None:
+                print(line, file=file, flush=True)
+            if seen.see(line):
+                keep(seen.layer)
 
 
 def _image_named(client: DockerClient, tag: str) -> str:

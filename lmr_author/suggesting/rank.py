@@ -92,35 +92,41 @@ def rank(
         repository: its name, by which its own folders are told from those of other projects.
         obstacle: why a function cannot run in a test, as a sentence, or ""; asked of the best only.
     """
-    functions = index.functions
-    described = Descriptions(index, functions, paper)
-    origins = Origins(index, repository)
-    nothing = Description(1.0, (), ())
-    found = []
-    for place, entry in enumerate(functions):
-        if globs and not any(fnmatchcase(entry.path, glob) for glob in globs):
-            continue
-        own = replace(nothing, share=described.share(place)) if paper.pages else nothing
-        case = Case(entry, index, own, origin=origins.of(entry.path, entry.class_name))
-        found.append((score(_judge(case)), place, case))
-    found.sort(key=lambda item: (-item[0], item[1]))
+    described = Descriptions(index, index.functions, paper) if paper.pages else None
+    found = _found(index, described, globs, Origins(index, repository))
     copies = Copies(index)
     number = masked or {}
     limit = (DETAILED if top is None else top) * SLACK + 20
+
+    def detailed(case: Case, place: int) -> Case:
+        about = described.describe(place) if described else case.description
+        return replace(case, description=about, copies=copies.of(case.entry), obstacle=obstacle(case.entry))
+
     best: list[Suggestion] = []
     rest: list[Suggestion] = []
     for place, (value, own_place, case) in enumerate(found if top is None else found[:limit]):
-        judged, about, entry = _judge(case), case.description, case.entry
-        if place < limit:
-            about = described.describe(own_place) if paper.pages else about
-            judged = _judge(
-                replace(case, description=about, copies=copies.of(entry), obstacle=obstacle(entry))
-            )
-            value = score(judged)
-        into = best if place < limit else rest
-        into.append(Suggestion(0, entry, value, about, judged, number.get((entry.path, entry.qualname))))
+        into, entry = best if place < limit else rest, case.entry
+        known = detailed(case, own_place) if place < limit else case
+        judged = _judge(known)
+        value = score(judged)
+        masks = number.get((entry.path, entry.qualname))
+        into.append(Suggestion(0, entry, value, known.description, judged, masks))
     best.sort(key=lambda item: -item.score)
     return [replace(item, rank=place) for place, item in enumerate([*best, *rest][:top], 1)]
+
+
+def _found(
+    index: Index, described: Descriptions | None, globs: Sequence[str], origins: Origins
+) -> list[tuple[float, int, Case]]:
+    """Score, place in the index and case of each function, the best first; without what takes long to find out."""
+    found = []
+    for place, entry in enumerate(index.functions):
+        if globs and not any(fnmatchcase(entry.path, glob) for glob in globs):
+            continue
+        about = Description(described.share(place) if described else 1.0, (), ())
+        case = Case(entry, index, about, origin=origins.of(entry.path, entry.class_name))
+        found.append((score(_judge(case)), place, case))
+    return sorted(found, key=lambda item: (-item[0], item[1]))
 
 
 def _judge(case: Case) -> tuple[Judgement, ...]:

@@ -41,24 +41,8 @@ def validate_all(
     for number in range(len(tasks)):
         waiting.put(number)
 
-    def work(worker: _Worker) -> None:
-        try:
-            number = waiting.get_nowait()
-            process = worker.asked(tasks[number])
-            while True:
-                line, why = worker.answer(process)
-                try:  # it begins with the next one while this answer is read
-                    following = waiting.get_nowait()
-                    process = worker.asked(tasks[following])
-                finally:
-                    answers.put((number, _read(tasks[number], line, why)))
-                number = following
-        except queue.Empty:
-            worker.end()
-        except BaseException as error:
-            answers.put(error)
-
-    threads = [threading.Thread(target=work, args=(worker,), daemon=True) for worker in crew]
+    shared = (tasks, waiting, answers)
+    threads = [threading.Thread(target=_work, args=(worker, *shared), daemon=True) for worker in crew]
     try:
         for worker in crew:
             worker.running()  # before there are threads, so that they can be copies of this process
@@ -72,6 +56,30 @@ def validate_all(
     finally:
         for worker in crew:
             worker.end()
+
+
+def _work(
+    worker: _Worker,
+    tasks: Sequence[TaskDir],
+    waiting: queue.SimpleQueue[int],
+    answers: queue.SimpleQueue[tuple[int, Answer] | BaseException],
+) -> None:
+    """Take tasks as long as there are any; what a worker raises is an answer, too."""
+    try:
+        number = waiting.get_nowait()
+        process = worker.asked(tasks[number])
+        while True:
+            line, why = worker.answer(process)
+            try:  # it begins with the next one while this answer is read
+                following = waiting.get_nowait()
+                process = worker.asked(tasks[following])
+            finally:
+                answers.put((number, _read(tasks[number], line, why)))
+            number = following
+    except queue.Empty:
+        worker.end()
+    except BaseException as error:
+        answers.put(error)
 
 
 def _read(task: TaskDir, line: bytes, why: str) -> Answer:

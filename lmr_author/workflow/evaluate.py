@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +16,7 @@ from lmr_author.evaluation import equivalents
 from lmr_author.evaluation.bench import MUTANTS, Bench
 from lmr_author.evaluation.gates import GATES, run_gates
 from lmr_author.evaluation.meant import Meant, meant
-from lmr_author.model import GateResult, GateStatus, Progress
+from lmr_author.model import GateResult, GateStatus, Progress, TaskInfo
 from lmr_author.sandbox.base import Sandbox
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow import evaluation_records
@@ -128,19 +128,13 @@ def evaluate(task: TaskDir, options: EvaluateOptions, progress: Progress, on_gat
         keep(build)
         kind: dict[str, Any] = {"kind": options.sandbox, **facts}
         for one in implementations:
-            if options.implementation not in (None, one.implementation.index):
-                for gate in _as_before(task, one.implementation.index, kind, digest):
-                    keep(gate)
-                continue
-            if build.status is not GateStatus.PASSED:
-                _skip_all(one.implementation.index, keep)
-                continue
-            limits = options.seconds, options.mutants
-            with Bench(
-                task, info, one.implementation, sandbox, *limits, progress, qualnames=one.qualnames
-            ) as bench:  # fmt: skip
-                for gate in run_gates(bench, options.repeats, progress):
-                    keep(gate)
+            index = one.implementation.index
+            if options.implementation not in (None, index):
+                _each(_as_before(task, index, kind, digest), keep)
+            elif build.status is not GateStatus.PASSED:
+                _each(_skipped(index), keep)
+            else:
+                _run(task, info, one, sandbox, options, progress, keep)
     result = Evaluation(task, kind, tuple(gates), started, time.monotonic() - clock, digest)
     counts = evaluation_records.sandbox_kind(evaluation_records.store(task, result.to_json()))
     return result if counts == options.sandbox else replace(result, counts=counts)
@@ -181,6 +175,28 @@ def attempt(
 def accept_mutant(task: TaskDir, identifier: str, reason: str) -> str:
     """Record that a mutant is no mistake; returns its change. Raises UsageError when there is no such one."""
     return equivalents.accept(task, task.load(), identifier, reason)
+
+
+def _run(
+    task: TaskDir,
+    info: TaskInfo,
+    one: Meant,
+    sandbox: Sandbox,
+    options: EvaluateOptions,
+    progress: Progress,
+    keep: OnGate,
+) -> None:
+    """Run the gates of one implementation, and tell each as soon as it is known."""
+    limits = options.seconds, options.mutants
+    with Bench(
+        task, info, one.implementation, sandbox, *limits, progress, qualnames=one.qualnames
+    ) as bench:  # fmt: skip
+        _each(run_gates(bench, options.repeats, progress), keep)
+
+
+def _each(results: Iterable[GateResult], keep: OnGate) -> None:
+    for result in results:
+        keep(result)
 
 
 def _build(sandbox: Sandbox, progress: Progress, about: str) -> tuple[GateResult, dict[str, Any]]:
@@ -243,7 +259,6 @@ def _as_before(task: TaskDir, index: int, kind: dict[str, Any], digest: str) -> 
     return [GateResult(gate.name, GateStatus.UNPROVEN, why, implementation=index) for gate in GATES]
 
 
-def _skip_all(index: int, keep: OnGate) -> None:
-    for gate in GATES:
-        message = "means nothing while build fails"
-        keep(GateResult(gate.name, GateStatus.SKIPPED, message, implementation=index))
+def _skipped(index: int) -> list[GateResult]:
+    message = "means nothing while build fails"
+    return [GateResult(gate.name, GateStatus.SKIPPED, message, implementation=index) for gate in GATES]

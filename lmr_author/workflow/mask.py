@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -104,11 +104,7 @@ def mask(task: TaskDir, options: MaskOptions, here: Path) -> MaskResult:
     }
     hints = _context_hints(selection, options, contexts)
     mask_plan.keep(task, planned, along)
-    info, done = selection.info, []
-    for one in planned:
-        files.write_bytes(files.inside(selection.repository, one.path), one.masked)
-        info, added = _enter(task, info, one, said, contexts)
-        done += added
+    info, done = _write(task, selection, planned, said, contexts)
     goal_files = tuple({item.goal_file for item in info.implementations})
     cleaned = cleaning.clean(selection.repository, task.removed_folder, goal_files)
     left = mask_leaks.look(task, done or info.implementations)
@@ -120,6 +116,22 @@ def mask(task: TaskDir, options: MaskOptions, here: Path) -> MaskResult:
         left.leaks,
         tuple(item.record for item in along),
     )
+
+
+def _write(
+    task: TaskDir,
+    selection: Selection,
+    planned: Sequence[mask_plan.Planned],
+    said: Mapping[str, Described],
+    contexts: Mapping[str, tuple[str, ...]],
+) -> tuple[TaskInfo, list[Implementation]]:
+    """Write each masked file, and enter it in ``info.json`` before the next: killed, it can be completed."""
+    info, done = selection.info, []
+    for one in planned:
+        files.write_bytes(files.inside(selection.repository, one.path), one.masked)
+        info, added = _enter(task, info, one, said, contexts)
+        done += added
+    return info, done
 
 
 def check(options: MaskOptions, selection: Selection) -> None:

@@ -74,10 +74,7 @@ def record(
     implementation = _implementation(task, info, options.target, here)
     _may_record(task, info, implementation, options)
     check_options(options)
-    own = helpers.read(task.unit_test_folder(info))
-    checks = checkers.parse(options.checks)
-    checkers.check_extras(checks)
-    helpers.check_functions(checks, own)
+    own = _own_helpers(task, info, options)
     python, about = interpreter_for(task, options.sandbox, options.python)
     files.require_writable(task.recording(info, implementation.index))
     with (
@@ -102,6 +99,15 @@ def record(
     error = failed.printed_error(result)
     missed = _missed(task, implementation, recording)
     return RecordResult(implementation, recording, proof, result.exit_code, kept, error, missed)
+
+
+def _own_helpers(task: TaskDir, info: TaskInfo, options: RecordOptions) -> helpers.Helpers:
+    """The annotator's own checkers and fixtures. Raises UsageError where the options ask for others."""
+    own = helpers.read(task.unit_test_folder(info))
+    checks = checkers.parse(options.checks)
+    checkers.check_extras(checks)
+    helpers.check_functions(checks, own)
+    return own
 
 
 def _missed(
