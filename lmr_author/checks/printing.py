@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from lmr_author.checks import dockerfile
 from lmr_author.checks.reading import Reading, reading_of
 from lmr_author.checks.syntax import dotted, texts
 from lmr_author.checks.view import TaskView
@@ -12,11 +13,17 @@ from lmr_author.source import nodes
 
 
 def logs_elsewhere(view: TaskView, test: Reading) -> bool:
-    """Whether verdicts are looked for in logs: another test of the task has one, or there is a folder for them."""
+    """Whether verdicts are looked for in logs: another test has one, or the task or its image a folder for them."""
     others = (reading_of(view, one) for one in view.implementations)
     logs = f"{view.relative_raw(view.repository)}/unit_test/logs" if view.repository else ""
-    return logs in view.by_path or any(
-        one is not None and one is not test and one.log_files for one in others
+    parsed = dockerfile.read(view)
+    made = any(
+        "mkdir" in text and "unit_test/logs" in text for _, text in (parsed.commands if parsed else ())
+    )
+    return (
+        made
+        or logs in view.by_path
+        or any(one is not None and one is not test and one.log_files for one in others)
     )
 
 

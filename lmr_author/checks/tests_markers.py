@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from lmr_author.checks.base import Example, ImplementationCheck, Wrong
-from lmr_author.checks.example_texts import REPOSITORY, UNIT_TEST
+from lmr_author.checks.example_texts import DOCKERFILE, REPOSITORY, UNIT_TEST
 from lmr_author.checks.outcome import outcome
 from lmr_author.checks.printing import logs_elsewhere, only_printed
 from lmr_author.checks.reading import Reading, reading_of
@@ -18,13 +18,20 @@ from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
 from lmr_author.source import nodes, walk
 
+_PRINTS = (
+    "import os\nimport sys\n\nHERE = os.path.dirname(os.path.abspath(__file__))\n"
+    "sys.path.insert(0, os.path.dirname(HERE))\nfrom ranking.losses import pairwise_loss\n\n"
+    "passed = pairwise_loss([0.5, 2.0], [0, 1])[1] == 1.0\n"
+    "print('Passed' if passed else 'Failed')\nsys.exit(0 if passed else 1)\n"
+)
+
 
 class VerdictMarkers(ImplementationCheck):
     code = "LMR507"
     title = "the test logs Passed and Failed"
     rationale = (
         'LMR-Bench\'s scripts decide by the log: a pass is a log with "Passed" and without "Failed". "passed"'
-        ' or "PASSED" is no pass. Where it is only printed, and other tests log it, is a note.'
+        ' or "PASSED" is no pass. Where it is only printed, and the task has logs for it, is a note.'
     )
     severity = Severity.WARNING
     failing = (
@@ -59,17 +66,10 @@ class VerdictMarkers(ImplementationCheck):
             files={TEST: UNIT_TEST.replace("level=logging.INFO", "level=logging.WARNING")},
         ),
         Example("no marker", files={TEST: UNIT_TEST.replace('"Passed" if passed else "Failed"', '"done"')}),
+        Example("only printed", files={TEST: _PRINTS, f"{REPOSITORY}/unit_test/logs/.gitkeep": ""}),
         Example(
-            "only printed",
-            files={
-                TEST: (
-                    "import os\nimport sys\n\nHERE = os.path.dirname(os.path.abspath(__file__))\n"
-                    "sys.path.insert(0, os.path.dirname(HERE))\nfrom ranking.losses import pairwise_loss\n\n"
-                    "passed = pairwise_loss([0.5, 2.0], [0, 1])[1] == 1.0\n"
-                    "print('Passed' if passed else 'Failed')\nsys.exit(0 if passed else 1)\n"
-                ),
-                f"{REPOSITORY}/unit_test/logs/.gitkeep": "",
-            },
+            "only printed, where the image has a folder for logs",
+            files={TEST: _PRINTS, "Dockerfile": f"{DOCKERFILE}RUN mkdir -p unit_test/logs\n"},
         ),
         Example(
             "Passed whatever the result",
@@ -95,6 +95,7 @@ class VerdictMarkers(ImplementationCheck):
         ),
     )
     passing = (
+        Example("only printed, where nothing is logged", files={TEST: _PRINTS}),
         Example(
             "inside a sentence",
             files={TEST: UNIT_TEST.replace('"Passed" if passed', '"Test Passed." if passed')},
@@ -148,7 +149,7 @@ def _told_wrongly(view: TaskView, test: Reading) -> Wrong | None:
         return Wrong(message, 'log "Passed" behind the last assertion', line)
     line = only_printed(test) if logs_elsewhere(view, test) else 0
     if line:
-        message = 'only prints "Passed": where other tests log it, no log of this one is found'
+        message = 'only prints "Passed": the task has logs for verdicts, and none of this test is found'
         return Wrong(message, "log it to a file in unit_test/logs/ as well", line, Severity.NOTE)
     return None
 
