@@ -133,10 +133,12 @@ class IndexNumbers(Check):
         numbers = [entry.get("index") for _, _, entry in raw_implementations(view)]
         if len(seen) == len(numbers) and sorted(seen) != list(range(1, len(seen) + 1)):
             listed = ", ".join(map(str, sorted(seen)))
+            free = next(number for number in range(1, len(seen) + 1) if number not in seen)
             yield self.finding(
                 view,
                 f"implementations are numbered {listed:.60}, not 1 to {len(seen)}",
-                "number them 1, 2, 3 …; name tests and logs alike",
+                f"the next function that `lmr-author mask` masks becomes {free}; or unmask the last one, and mask and "
+                "record it again; by hand, number them 1, 2, 3 … and name tests and logs alike",
                 path="info.json",
                 pointer="/implementations",
                 severity=Severity.WARNING,

@@ -132,3 +132,10 @@ def print_json(data: Any) -> None:
     ):  # half of a surrogate pair in a foreign file, or a terminal of another encoding
         text = json.dumps(data, indent=2) + "\n"
     sys.stdout.write(text)
+
+
+def where_options(sandbox: SandboxKind, python: Path | None, base_image: str | None = None) -> list[str]:
+    """The options that say where code runs, but for their defaults."""
+    words = ["--sandbox", sandbox.value] if sandbox is not SandboxKind.local else []
+    words += ["--python", str(python)] if python else []
+    return [*words, *(["--base-image", base_image] if base_image else [])]

@@ -15,6 +15,7 @@ from lmr_author.cli.common import (
     SandboxOption,
     can_ask,
     default_tasks,
+    where_options,
 )
 
 
@@ -49,7 +50,7 @@ def next_step(
         return EXIT_CLEAN
     given = {TARGET: target, REVIEWER: reviewer, DRIVER: shlex.join(context.args) or None}
     step = step.filled({name: value for name, value in given.items() if value is not None})
-    step = step.running(_where(sandbox, python))
+    step = step.running(where_options(sandbox, python))
     if show:
         print(step.typed)
         return EXIT_CLEAN
@@ -59,12 +60,6 @@ def next_step(
     step = step.filled({name: _asked(name) for name in step.missing})
     render.console().print(f"{step.task}: {step.note}\n$ {step.typed}", markup=False, soft_wrap=True)
     return app.run([*step.arguments, *(["--no-input"] if no_input and _asks(step.arguments[0]) else [])])
-
-
-def _where(sandbox: SandboxKind, python: Path | None) -> list[str]:
-    """The options that say where code runs, but for their defaults."""
-    words = ["--sandbox", sandbox.value] if sandbox is not SandboxKind.local else []
-    return [*words, *(["--python", str(python)] if python else [])]
 
 
 def _asked(name: str) -> str:

@@ -16,6 +16,7 @@ from lmr_author.cli.common import (
     TaskOption,
     can_ask,
     current_task,
+    where_options,
 )
 from lmr_author.errors import UsageError
 
@@ -140,7 +141,8 @@ def record(
         if any(folder.run_folder(0).parent.glob("*/out/**/meta.json")):
             render_record.cut_short()
         raise
-    render_record.record_result(result, varied=vary)
+    where = where_options(sandbox, python, base_image)
+    render_record.record_result(result, varied=vary, where=where)
     return 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -21,11 +22,12 @@ MOST = 3
 """Notes of one kind that are shown."""
 
 
-def record_result(result: RecordResult, varied: bool = False) -> None:
+def record_result(result: RecordResult, varied: bool = False, where: Sequence[str] = ()) -> None:
     """What was recorded, what it covers, and what comes next.
 
     Args:
         varied: whether variations of the inputs were tried, so that there is no need to say that they may help.
+        where: options that say where the code ran, for the next command.
     """
     screen = console()
     recording, proof = result.recording, result.proof
@@ -54,7 +56,8 @@ def record_result(result: RecordResult, varied: bool = False) -> None:
     for name in result.kept:
         screen.print(f"  kept the old {escape(name)} in authoring/removed/")
     screen.print(f"  test {result.implementation.unit_test_file}", markup=False)
-    screen.print("next: lmr-author validate && lmr-author evaluate", markup=False)
+    evaluate = shlex.join(["lmr-author", "evaluate", *where])
+    screen.print(f"next: lmr-author validate && {evaluate}", markup=False, soft_wrap=True)
 
 
 def where_it_runs(line: str) -> None:

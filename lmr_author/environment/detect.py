@@ -23,6 +23,7 @@ from lmr_author.environment.recipe import (
     applies,
 )
 from lmr_author.environment.system import packages_for, unknown
+from lmr_author.indexing.records import NOT_PARSED
 from lmr_author.model import TORCH_FAMILY
 
 
@@ -161,7 +162,8 @@ def _said_of_code(code: Code, parts: list[str]) -> list[str]:
         [] if code.files or code.unreadable else ["there are no Python files beside tests and documentation"]
     )
     if code.unreadable:
-        said.append(f"not read, too large or no Python of this version: {places.some(code.unreadable)}")
+        unread = f"not read, too large or {NOT_PARSED} (the one lmr-author runs on)"
+        said.append(f"{unread}: {places.some(code.unreadable)}")
     if code.left_out:
         said.append(f"{code.left_out} Python files were not looked at: there are too many")
     aside = imports.example_packages(code, parts)

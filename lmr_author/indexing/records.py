@@ -14,6 +14,7 @@ import io
 import json
 import os
 import stat
+import sys
 import tokenize
 from collections import Counter
 from collections.abc import Sequence
@@ -25,8 +26,13 @@ from lmr_author.indexing.words import Text, calls, comments, no_words
 from lmr_author.source.targets import is_generator
 from lmr_author.source.tree import parse
 
-FORMAT = 1
-"""Number of the rows' format and meaning: raise it with every change in what this package reads."""
+FORMAT = 200 + sys.version_info.minor
+"""Number of the rows' format and meaning: raise its hundreds with every change in what this package reads.
+
+What one version of Python cannot read the next one may.
+"""
+
+NOT_PARSED = f"not Python {sys.version_info.major}.{sys.version_info.minor}"
 
 MAX_BYTES = 2 * 1024 * 1024
 """Larger Python files are generated tables, not code."""
@@ -80,11 +86,11 @@ def record(data: bytes, words: bool = True) -> bytes:
         return _JSON.encode(_record(data, words)).encode()
     except SyntaxError as error:
         place = f"line {error.lineno}: " if error.lineno else ""
-        return unread(f"not Python 3: {place}{error.msg}")
+        return unread(f"{NOT_PARSED}: {place}{error.msg}")
     except (RecursionError, MemoryError):
         return unread("nested too deeply for Python's parser")
     except (UnicodeDecodeError, LookupError, ValueError) as error:
-        return unread(f"not Python 3: {error}")
+        return unread(f"{NOT_PARSED}: {error}")
 
 
 def _record(data: bytes, words: bool) -> dict[str, Any]:

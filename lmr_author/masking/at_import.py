@@ -16,7 +16,10 @@ def remarks(module: source.Module, definition: source.Definition) -> Iterator[st
     name = definition.qualname
     direct = next(_calls(source.running(module.tree), name), None)
     if direct is not None:
-        yield f"{name} is called when the file is imported (line {direct}): the masked file cannot be imported"
+        yield (
+            f"{name} is called when the file is imported (line {direct}): the masked file cannot be imported, so no "
+            "test can judge an answer; choose another function"
+        )
     elif (found := _by_way_of(module.tree, name)) is not None:
         line, caller = found
         yield (

@@ -61,6 +61,8 @@ def _meant(repository: Path, text: str, here: Path) -> str:
                 definitions = parse(repository, name).definitions
             except LmrError:
                 return ""
+            if line and not line.isdecimal():
+                return _named(repository, name, line)
             if line.isdecimal():
                 around = [item for item in definitions if item.line <= int(line) <= item.end_line]
                 known = [f"{name}::{item.qualname}:{item.line}" for item in around[-1:]]
@@ -71,6 +73,14 @@ def _meant(repository: Path, text: str, here: Path) -> str:
         return ""
     found = indexing.build(repository, words=False).similar(text.strip().rpartition(".")[2])
     return f"did you mean {' or '.join(item.node_id for item in found)}?" if found else ""
+
+
+def _named(repository: Path, file: str, name: str) -> str:
+    """What ``FILE:NAME`` means: the function that it names, else those that are spelled alike."""
+    target = Target(file, ".".join(part.strip() for part in name.split(":") if part.strip()))
+    module = parse(repository, file)
+    known = any(item.qualname == target.qualname for item in module.definitions)
+    return f"did you mean {target}?" if known else source.suggestion(module, target)
 
 
 def _resolved(path: Path, text: str) -> Path:

@@ -6,6 +6,7 @@ import ast
 import sys
 from typing import TYPE_CHECKING, Any, Dict, List, Optional
 
+from . import jax_arrays
 from .buffers import BadDocument, Buffer
 from .tree import join as join_path
 
@@ -131,6 +132,8 @@ def decode_array(decoder: Decoder, node: Dict[str, Any]) -> Any:
         array = array.copy(order="K")
     if node.get("cls") == "matrix":
         return array.view(numpy.matrix)
+    if node.get("cls") == jax_arrays.CLS:
+        return jax_arrays.from_numpy(array)
     return array.view(numpy.recarray) if node.get("cls") == "recarray" else array
 
 

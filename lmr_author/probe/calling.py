@@ -23,6 +23,7 @@ def main(path: str) -> int:
     base = os.path.dirname(os.path.abspath(path))
     if request.get("fixtures"):
         request["fixtures"] = os.path.join(base, request["fixtures"])
+    sys.argv[:] = [request["goal_file"]]
     problem = ""
     for target in targets(request):
         try:

@@ -32,6 +32,8 @@ def main(path: str) -> int:
     """Run the examples; returns the exit code, 1 when one of them raised."""
     with open(path, encoding="utf-8") as file:
         request = json.load(file)
+    # A file that parses the command line when it is imported sees none, as where the calls are replayed.
+    sys.argv[:] = [request["goal_file"]]
     known = names(import_goal(os.getcwd(), request["goal_file"]))
     if request.get("fixtures"):
         place = os.path.join(os.path.dirname(os.path.abspath(path)), request["fixtures"])

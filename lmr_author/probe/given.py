@@ -28,6 +28,7 @@ def main(path: str) -> int:
     with open(path, encoding="utf-8") as file:
         request = json.load(file)
     base = os.path.dirname(os.path.abspath(path))
+    sys.argv[:] = [request["goal_file"]]
     function: Any = import_goal(os.getcwd(), request["goal_file"])
     failed = 0
     try:

@@ -9,7 +9,7 @@ import types
 import warnings
 from typing import TYPE_CHECKING, Any, Dict
 
-from . import arrays, objects, tensors, values
+from . import arrays, jax_arrays, objects, tensors, values
 from .problems import ITERATOR, LOCAL, Problem
 from .tree import join as join_path
 
@@ -24,7 +24,7 @@ def encode(encoder: Encoder, value: Any, kind: type, path: str) -> Any:
     """What no exact type settles: libraries' types, subclasses, objects."""
     if kind is values.OmittedPart:
         return dict(PLACEHOLDER)
-    for library in (tensors.encode, arrays.encode):
+    for library in (tensors.encode, arrays.encode, jax_arrays.encode):
         node = library(encoder, value, path)
         if node is not None:
             return node

@@ -16,6 +16,8 @@ import sys
 import uuid
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
+from .jax_arrays import make_key
+
 Encoded = Tuple[str, List[Any]]
 
 
@@ -177,6 +179,7 @@ BUILDERS: Dict[str, Callable[..., Any]] = {
     "torch.device": _make_torch("device"),
     "torch.name": _torch_name,
     "pandas.Timestamp": _make_timestamp,
+    "jax.key": make_key,
 }
 
 

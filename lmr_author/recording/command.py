@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import posixpath
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -35,19 +36,22 @@ class Driver:
         mounts: the driver's folder, when it lies outside the repository.
         shown: the command as recorded, without paths of this machine.
         env: variables that the command sets.
+        unseen: files and folders of this machine that it names and the sandbox does not show.
     """
 
     arguments: tuple[str, ...]
     mounts: tuple[Mount, ...]
     shown: tuple[str, ...]
     env: Mapping[str, str] = field(default_factory=dict)
+    unseen: tuple[Path, ...] = ()
 
 
 def driver(command: Sequence[str], repository: Path, here: Path) -> Driver:
     """Read the annotator's command.
 
     A script is looked for in the repository first, then from the current folder; one that lies outside
-    comes along with its folder, read-only.
+    comes along with its folder, read-only. Other paths that the command names are changed to what they are
+    inside, where they lie in the repository or in that folder.
 
     Args:
         command: as typed after ``--``.
@@ -84,7 +88,52 @@ def driver(command: Sequence[str], repository: Path, here: Path) -> Driver:
             "paths are looked for in the repository first, then from the current folder",
         )
     inside, shown, mounts = found
-    return Driver((inside, *rest), mounts, ("python", shown, *rest))
+    return _with_paths(Driver((inside, *rest), mounts, ("python", shown, *rest)), repository, here)
+
+
+def _with_paths(run: Driver, repository: Path, here: Path) -> Driver:
+    """A command whose words name files where the sandbox has them; those that it has nowhere are ``unseen``."""
+    arguments, shown = list(run.arguments), list(run.shown)
+    unseen = list[Path]()
+    ahead = len(shown) - len(arguments)
+    for place, word in enumerate(arguments):
+        option, separator, text = word.rpartition("=") if word.startswith("-") else ("", "", word)
+        path = _on_this_machine(text, repository, here)
+        if path is None:
+            continue
+        found = _place_inside(path, run.mounts, repository)
+        if found is None:
+            unseen.append(path)
+            continue
+        arguments[place], shown[place + ahead] = (f"{option}{separator}{name}" for name in found)
+    return replace(run, arguments=tuple(arguments), shown=tuple(shown), unseen=tuple(unseen))
+
+
+def _on_this_machine(text: str, repository: Path, here: Path) -> Path | None:
+    """The file or folder that a word means, unless the repository has it where the command looks for it."""
+    if "/" not in text or text.startswith(f"{PROBE_ROOT}/") or text.strip("/") == "":
+        return None
+    path = here / Path(text).expanduser()
+    try:
+        inside = not Path(text).is_absolute() and ".." not in Path(text).parts
+        if not path.exists() or (inside and (repository / text).exists()):
+            return None
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError):  # no path at all, or one that leads in a circle
+        return None
+
+
+def _place_inside(path: Path, mounts: Sequence[Mount], repository: Path) -> tuple[str, str] | None:
+    """Where the sandbox has a file of this machine, and how that is shown; None where it has not."""
+    root = repository.resolve()
+    if path.is_relative_to(root):
+        inside = path.relative_to(root).as_posix()
+        return inside, inside
+    for mount in mounts:
+        if path.is_relative_to(mount.source.resolve()):
+            shown = path.relative_to(mount.source.resolve()).as_posix()
+            return posixpath.normpath(f"{mount.target}/{shown}"), shown
+    return None
 
 
 def _is_assignment(word: str) -> bool:
@@ -102,7 +151,7 @@ def _module(arguments: list[str], repository: Path, here: Path) -> Driver:
         found = _script(arguments[place], repository, here) if place is not None else None
         if place is not None and found is not None:
             inside[place], shown[place], mounts = found
-    return Driver(tuple(inside), mounts, ("python", *shown))
+    return _with_paths(Driver(tuple(inside), mounts, ("python", *shown)), repository, here)
 
 
 def _script(script: str, repository: Path, here: Path) -> tuple[str, str, tuple[Mount, ...]] | None:

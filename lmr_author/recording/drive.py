@@ -214,7 +214,7 @@ def _nothing(plan: Drive, recorded: Recorded, *, in_image: bool) -> LmrError:
     if result.exit_code != 0:
         return LmrError(
             f"the command failed before it called {name}: {last}",
-            failed.advice(plan.tree, last, result, in_image),
+            failed.advice(plan.tree, last, result, in_image, plan.driver.unseen),
         )
     return LmrError(f"the command never called {name}", _never(plan, summary))
 

@@ -39,13 +39,16 @@ def last_error(result: ExecResult) -> str:
     return told[:_MOST]
 
 
-def advice(tree: Path, last: str, result: ExecResult, in_image: bool = False) -> str:
+def advice(
+    tree: Path, last: str, result: ExecResult, in_image: bool = False, unseen: Sequence[Path] = ()
+) -> str:
     """What to do about a command that failed: where what it lacks would come from, else what it said.
 
     Args:
         tree: the repository that it ran in.
         last: its last error.
         in_image: whether it ran in the task's image.
+        unseen: what the command names on this machine, and the sandbox does not show.
     """
     missing = _MISSING.search(last)
     if missing is not None:
@@ -57,7 +60,16 @@ def advice(tree: Path, last: str, result: ExecResult, in_image: bool = False) ->
             f"(PYTHON -m nltk.downloader -d ENVIRONMENT/lib/nltk_data {data[1]}), and in the Dockerfile into "
             f"the image (RUN python -m nltk.downloader -d /usr/share/nltk_data {data[1]})"
         )
-    return f"correct the driver, or its environment (--python){_before(_said(result))}"
+    if unseen:
+        return (
+            f"the command names {', '.join(map(str, unseen))}, and the sandbox shows the repository and the folder of "
+            "a driver script only: put it into that folder, where the driver finds it by Path(__file__).parent"
+            f"{_before(_said(result))}"
+        )
+    environment = (
+        "the image (`lmr-author env build` says what it lacks)" if in_image else "its environment (--python)"
+    )
+    return f"correct the driver, or {environment}{_before(_said(result))}"
 
 
 def _of_module(tree: Path, name: str, in_image: bool) -> str:

@@ -34,6 +34,8 @@ LOOKED_AT_BYTES = 48 * 2**20
 LOOKED_AT_SECONDS = 20.0
 """Time that these took together when they were recorded, at most."""
 
+NOT_IMPORTED = "the goal file cannot be imported by itself"
+
 
 @dataclass(frozen=True)
 class Rejected:
@@ -147,6 +149,12 @@ def _with_room(qualname: str, proven: Sequence[Proven], room: Room) -> tuple[lis
 
 def _irreproducible(qualname: str, rejected: Sequence[Rejected]) -> LmrError:
     reasons = "; ".join(dict.fromkeys(item.reason for item in rejected))
+    if all(item.reason.startswith(NOT_IMPORTED) for item in rejected):
+        return LmrError(
+            f"{qualname} was called, but no test can do that: {reasons[:400]}",
+            "a test imports the file, with neither the command's arguments nor its data: choose a function of a "
+            "file that does not run a program when it is imported",
+        )
     left_out = {
         as_written(str(part["path"])): str(part["type"]) for item in rejected for part in item.call.omitted
     }
@@ -246,7 +254,7 @@ def _confirmed(golden: Golden, chosen: Sequence[Proven]) -> tuple[list[Proven], 
 def _why(outcome: replaying.Outcome) -> str:
     text = outcome.error_text or outcome.status
     if outcome.status == "import-error":
-        return f"the goal file cannot be imported by itself: {text}"
+        return f"{NOT_IMPORTED}: {text}"
     return f"cannot be replayed: {text}"
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from lmr_author import files
 from lmr_author.errors import LmrError
 from lmr_author.model import Progress
-from lmr_author.repo import lfs, licences, tree
+from lmr_author.repo import lfs, licences, tree, uncommitted
 from lmr_author.repo.address import Address
 from lmr_author.repo.git import Git
 from lmr_author.repo.tree import Removed
@@ -106,6 +106,7 @@ def clone(
     with files.temporary_folder(".clone-", into.parent) as temporary:
         folder = temporary / "tree"
         found = _checkout(address, commit, folder, options, progress)
+        changed = "" if commit else uncommitted.note(address, folder)
         report = tree.clean(folder)
         left = tuple(name for name in found.lfs_left if (folder / name).exists())
         licence, licence_file = licences.recognise(folder)
@@ -117,7 +118,7 @@ def clone(
         licence_file=licence_file,
         lfs_left=left,
         removed=report.removed,
-        notes=(*found.notes, *report.notes),
+        notes=(*([changed] if changed else []), *found.notes, *report.notes),
     )
 
 
@@ -192,6 +193,11 @@ def _resolve(git: Git, commit: str | None, shown: str) -> str:
     names = git.run("for-each-ref", "--format=%(refname:strip=-1)", "refs/tags", "refs/remotes/origin")
     known = [name for name in names.decode("utf-8", "replace").split() if name != "HEAD"]
     close = difflib.get_close_matches(wanted, known, 5, 0.5) or known[:5]
+    if git.try_run("rev-parse", "--is-shallow-repository") == b"true\n":
+        raise LmrError(
+            f"{shown} has no commit, tag or branch {wanted!r}, and only a part of the history",
+            "fetch the rest there: git fetch --unshallow",
+        )
     raise LmrError(
         f"{shown} has no commit, tag or branch {wanted!r}",
         f"there are, for example: {', '.join(map(printable, close))}" if close else "check the commit",

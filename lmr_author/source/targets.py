@@ -60,7 +60,8 @@ def suggestion(module: Module, target: Target) -> str:
     names = list(dict.fromkeys(item.qualname for item in module.definitions))
     close = [name for name in names if name.rpartition(".")[2] == target.name]
     close += difflib.get_close_matches(target.qualname, names, 3, 0.6)
-    close += difflib.get_close_matches(target.name, names, 3, 0.6)
+    last = {name.rpartition(".")[2]: name for name in reversed(names)}
+    close += [last[name] for name in difflib.get_close_matches(target.name, last, 3, 0.6)]
     if not close:
         return f"it defines: {', '.join(names[:8]) or 'nothing'}{', …' if len(names) > 8 else ''}"
     return (

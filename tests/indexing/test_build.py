@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lmr_author.indexing import Cache, Index, build, workers
-from lmr_author.indexing.records import MAX_BYTES
+from lmr_author.indexing.records import MAX_BYTES, NOT_PARSED
 from tests.support import write_files
 
 NONE = Cache(None)
@@ -43,7 +43,7 @@ def test_what_is_no_file_is_listed_with_its_reason(tmp_path: Path) -> None:
     index = build(folder, cache=NONE)
     assert index.files == ("good.py",)
     found = reasons(index)
-    assert found.pop("old.py").startswith("not Python 3: line 1")
+    assert found.pop("old.py").startswith(f"{NOT_PARSED}: line 1")
     assert found == {
         "pipe.py": "not a regular file",
         "loop.py": "a symbolic link",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import sys
 import sysconfig
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from lmr_author import source
 from lmr_author.errors import SourceError
 from lmr_author.indexing import Entry
-from lmr_author.indexing.records import record
+from lmr_author.indexing.records import NOT_PARSED, record
 
 SHAPES = b'''\
 import functools
@@ -247,15 +248,15 @@ def test_what_is_too_short_has_no_fingerprint() -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"print 'Python 2'\n", "not Python 3: line 1"),
-        (b"\x89PNG\r\n\x1a\n\x00\x00", "not Python 3"),
+        (b"print 'Python 2'\n", f"{NOT_PARSED}: line 1"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00", NOT_PARSED),
         (b"x = 1\x00\n", "null bytes"),
-        (b"# -*- coding: no-such -*-\n", "not Python 3"),
-        (b"'\xff'\n", "not Python 3"),
-        (b"x = " + b"(" * 5000 + b")" * 5000, "not Python 3|too deeply"),
+        (b"# -*- coding: no-such -*-\n", NOT_PARSED),
+        (b"'\xff'\n", NOT_PARSED),
+        (b"x = " + b"(" * 5000 + b")" * 5000, f"{NOT_PARSED}|too deeply"),
         (b"x = " + b"-" * 100_000 + b"1", "too deeply"),
         (b"x = 1" + b" + 1" * 100_000, "too deeply"),
-        (b"def f(:\n", "not Python 3: line 1: "),
+        (b"def f(:\n", f"{NOT_PARSED}: line 1: "),
     ],
 )
 def test_what_cannot_be_parsed_has_a_reason(data: bytes, reason: str) -> None:
@@ -264,6 +265,12 @@ def test_what_cannot_be_parsed_has_a_reason(data: bytes, reason: str) -> None:
     found = json.loads(record(data))
     assert set(found) == {"reason"}
     assert re.search(reason, found["reason"]), found["reason"]
+
+
+def test_what_cannot_be_parsed_names_the_python_that_tried() -> None:
+    """A file in the syntax of a later version is no worse for it."""
+    found = json.loads(record(b"type = = 1\n"))
+    assert found["reason"].startswith(f"not Python 3.{sys.version_info.minor}: line 1")
 
 
 def test_a_lone_surrogate_in_a_docstring_is_kept() -> None:

@@ -63,6 +63,11 @@ def test_a_function_that_runs_on_import_is_told(end: str, begins: str) -> None:
     assert remark.startswith(begins)
 
 
+def test_a_mask_that_no_test_can_import_is_told_with_what_follows() -> None:
+    (remark,) = told(end="print(loss(1))")
+    assert remark.endswith("so no test can judge an answer; choose another function")
+
+
 @pytest.mark.parametrize(
     "end",
     [

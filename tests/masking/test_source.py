@@ -168,6 +168,10 @@ def test_did_you_mean() -> None:
     with pytest.raises(TargetError) as error:
         source.find(module, Target.parse("file.py::A.B.forwrd"))
     assert "A.B.forward" in error.value.hint
+    module = source.Module.parse(b"class SplitCrossEntropy:\n    def rate(self): pass\n", "file.py")
+    with pytest.raises(TargetError) as error:
+        source.find(module, Target.parse("file.py::rates"))
+    assert error.value.hint == "did you mean file.py::SplitCrossEntropy.rate?"
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,40 @@ def test_of_a_home_folder_the_script_comes_alone(repository: Path, monkeypatch: 
     )
 
 
+@pytest.mark.parametrize("before", [("python",), ("torchrun", "--nproc-per-node", "2")])
+def test_paths_in_the_drivers_folder_are_changed_to_what_they_are_inside(
+    before: tuple[str, ...], repository: Path
+) -> None:
+    here = repository.parent / "here"
+    (here / "my data").mkdir()
+    data = str(here / "my data")
+    found = read(
+        repository, *before, "driver.py", data, f"--data={data}", "--in", "./my data", "../repo/train.py"
+    )
+
+    inside = f"{DRIVER}/my data"
+    assert found.arguments[-5:] == (inside, f"--data={inside}", "--in", inside, "train.py")
+    assert found.shown[-5:] == ("my data", "--data=my data", "--in", "my data", "train.py")
+    assert found.unseen == ()
+
+
+def test_paths_that_the_sandbox_has_nowhere_are_told(repository: Path) -> None:
+    aside = repository.parent / "aside"
+    aside.mkdir()
+
+    found = read(repository, "python", "train.py", str(aside), "--data=../aside", "../nowhere", "/", "a/b=c")
+
+    assert found.unseen == (aside, aside)
+    assert found.arguments[1:] == (str(aside), "--data=../aside", "../nowhere", "/", "a/b=c")
+
+
+def test_what_the_repository_has_is_left_as_it_is(repository: Path) -> None:
+    (repository.parent / "here" / "tools").mkdir()
+    (repository.parent / "here" / "tools" / "run.py").write_text("")
+    found = read(repository, "python", "train.py", "tools/run.py")
+    assert (found.arguments, found.unseen) == (("train.py", "tools/run.py"), ())
+
+
 def test_variables_in_front_are_set(repository: Path) -> None:
     found = read(repository, "SEED=1", "OPTIONS=a=b", "EMPTY=", "python", "train.py", "X=2")
     assert found.env == {"SEED": "1", "OPTIONS": "a=b", "EMPTY": ""}

@@ -90,6 +90,22 @@ def test_another_error_comes_with_what_was_said_before(tmp_path: Path) -> None:
     assert failed.advice(tmp_path, "OSError: gone", result(said)).endswith("it said: no weights in data/")
 
 
+def test_in_the_image_no_other_interpreter_is_advised(tmp_path: Path) -> None:
+    said = "ImportError: libcudart.so.12: cannot open shared object file\n"
+    told = failed.advice(tmp_path, said, result(said), in_image=True)
+    assert "`lmr-author env build`" in told and "--python" not in told
+
+
+def test_data_that_the_sandbox_does_not_show_is_named(tmp_path: Path) -> None:
+    """A program that checks for its data often says no more than `AssertionError`."""
+    said = "Traceback (most recent call last):\nassert os.path.exists(path)\nAssertionError\n"
+
+    told = failed.advice(tmp_path, "AssertionError", result(said), unseen=[Path("/data/penn")])
+
+    assert "names /data/penn, and the sandbox shows the repository and the folder of a driver" in told
+    assert told.endswith("it said: assert os.path.exists(path)")
+
+
 def result(stderr: str) -> ExecResult:
     """A command that failed."""
     return ExecResult(1, b"", stderr.encode(), 0.1)

@@ -23,6 +23,30 @@ def test_a_commit_becomes_a_folder_without_history(source: Path, tmp_path: Path)
     assert os.listdir(tmp_path / "out") == ["code"]
 
 
+def test_changes_that_are_not_committed_are_told(source: Path, tmp_path: Path) -> None:
+    commit(source, {"loss.py": "y = 1\n", "kept.py": "z = 1\n"})
+    assert clone(str(source), None, tmp_path / "clean").notes == ()
+    (source / "train.py").write_text("x = 3\n")
+    (source / "kept.py").write_bytes(b"z = 1\r\n")
+    (source / "loss.py").unlink()
+
+    (note,) = clone(str(source), None, tmp_path / "code").notes
+
+    assert note == "not committed, and so left out: changes of train.py; the task has the last commit"
+    assert (tmp_path / "code" / "train.py").read_text() == "x = 1\n"
+    assert clone(str(source), "main", tmp_path / "named").notes == ()
+
+
+def test_a_commit_that_a_shallow_clone_lacks_is_there_after_fetching_it(source: Path, tmp_path: Path) -> None:
+    first = git(source, "rev-parse", "HEAD")
+    commit(source, {"train.py": "x = 2\n"})
+    git(tmp_path, "clone", "--quiet", "--depth", "1", f"file://{source}", "shallow")
+
+    error = refused(tmp_path / "shallow", tmp_path / "code", first[:8])
+
+    assert "only a part of the history" in error.message and "--unshallow" in error.hint
+
+
 @pytest.mark.parametrize("kind", ["full", "short", "tag", "annotated", "branch"])
 def test_any_name_of_a_commit_is_resolved(source: Path, tmp_path: Path, kind: str) -> None:
     first = git(source, "rev-parse", "HEAD")

@@ -11,6 +11,7 @@ from lmr_author.errors import TargetError
 from lmr_author.masking.notes import MaskNotes
 from lmr_author.masking.notes_file import Described
 from lmr_author.taskdir import TaskDir
+from lmr_author.validation.run import select_checks, validate_task
 from lmr_author.workflow.mask import MaskOptions, mask
 from lmr_author.workflow.unmask import unmask
 from tests.cli.program import validate_with
@@ -186,3 +187,17 @@ def test_targets_in_several_files_at_once(task: TaskDir) -> None:
     assert len(goldens) == 3
     unmask(task, None, task.root)
     assert tree(task.root / "small-repo") == before
+
+
+def test_a_number_that_unmasking_left_free_is_taken_by_the_next_function(tmp_path: Path) -> None:
+    """The finding says so, and does not send the annotator to rename files by hand."""
+    task = make_task(tmp_path)
+    for target in ("pkg/losses.py::hinge", "pkg/losses.py::Meter.add"):
+        mask(task, MaskOptions((target,)), task.root)
+    unmask(task, "pkg/losses.py::hinge", task.root)
+
+    (gap,) = validate_task(task, select_checks(["LMR009"])).findings
+    assert "the next function that `lmr-author mask` masks becomes 1" in gap.hint
+
+    mask(task, MaskOptions(("pkg/losses.py::Meter.each",)), task.root)
+    assert not validate_task(task, select_checks(["LMR009"])).findings

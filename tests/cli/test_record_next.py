@@ -1,0 +1,35 @@
+"""What `record` says comes next runs where the recording ran."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from lmr_author.cli import app
+from lmr_author.cli.common import SandboxKind, where_options
+from lmr_author.workflow.mask import MaskOptions, mask
+from tests.support import make_task
+
+
+def test_options_that_say_where_code_runs() -> None:
+    assert where_options(SandboxKind.local, None) == []
+    assert where_options(SandboxKind.local, Path("/my env/python")) == ["--python", "/my env/python"]
+    assert where_options(SandboxKind.docker, None, "base:1") == [
+        "--sandbox", "docker", "--base-image", "base:1",
+    ]  # fmt: skip
+
+
+@pytest.mark.bwrap
+def test_the_next_command_names_the_interpreter_that_was_given(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    task = make_task(tmp_path)
+    mask(task, MaskOptions(("pkg/losses.py::hinge",)), task.root)
+    words = ["record", "--task", str(task.root), "--python", sys.executable, "--", "python", "run.py"]
+
+    assert app.run(words) == 0
+
+    said = capsys.readouterr().err
+    assert f"next: lmr-author validate && lmr-author evaluate --python {sys.executable}\n" in said

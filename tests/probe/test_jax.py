@@ -1,0 +1,121 @@
+"""JAX arrays survive being stored. Where JAX is not installed, as much of it as the codec uses stands in."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import types
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lmr_author.probe.codec import Unstorable, decode, encode
+from lmr_author.probe.compare import compare
+from tests.probe.test_codec import through
+
+INSTALLED = importlib.util.find_spec("jax") is not None
+
+
+class Array:
+    """What the codec sees of a JAX array."""
+
+    def __init__(self, values: Any) -> None:
+        numbers = np.array(values)
+        # As in a buffer of the device: nothing that a look at the attributes finds.
+        self.numbers = lambda: numbers
+        self.dtype, self.shape = numbers.dtype, numbers.shape
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return self.numbers()
+
+
+class Tracer(Array):
+    """What stands for an array under jit."""
+
+
+class Config:
+    jax_enable_x64 = False
+
+    def update(self, name: str, value: bool) -> None:
+        setattr(self, name, value)
+
+
+@pytest.fixture
+def jax(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """JAX, or its stand-in, which makes 64 bits into 32 as JAX does."""
+    if INSTALLED:
+        return importlib.import_module("jax")
+    module: Any = types.ModuleType("jax")
+    module.config = Config()
+    narrow = {"<f8": "<f4", "<i8": "<i4"}
+
+    def array(values: Any) -> Array:
+        plain = np.array(values)
+        wide = module.config.jax_enable_x64
+        return Array(plain if wide else plain.astype(narrow.get(plain.dtype.str, plain.dtype)))
+
+    module.numpy = types.ModuleType("jax.numpy")
+    module.numpy.ndarray, module.numpy.array = Array, array
+    module.core = types.SimpleNamespace(Tracer=Tracer)
+    monkeypatch.setitem(sys.modules, "jax", module)
+    monkeypatch.setitem(sys.modules, "jax.numpy", module.numpy)
+    return module
+
+
+@pytest.mark.parametrize("values", [[[1.5, -2.0]], 3.0, [1, 2], [True], [], [1 + 2j]])
+def test_an_array_comes_back_as_one_of_jax(jax: Any, values: Any) -> None:
+    array = jax.numpy.array(values)
+
+    result = through({"a": array, "same": array})
+
+    assert result["a"] is result["same"]
+    assert isinstance(result["a"], jax.numpy.ndarray)
+    assert result["a"].dtype == array.dtype and result["a"].shape == array.shape
+    assert np.array_equal(np.asarray(result["a"]), np.asarray(array))
+
+
+def test_an_array_of_64_bits_stays_one(jax: Any) -> None:
+    before = jax.config.jax_enable_x64
+    jax.config.update("jax_enable_x64", True)
+    wide = encode({"a": jax.numpy.array([0.1]), "b": jax.numpy.array([1])})
+    jax.config.update("jax_enable_x64", False)
+    try:
+        found = decode(wide)
+        assert [str(found[name].dtype) for name in "ab"] == ["float64", "int64"]
+    finally:
+        jax.config.update("jax_enable_x64", before)
+
+
+def test_arrays_are_compared_by_their_numbers(jax: Any) -> None:
+    one, near = (encode({"v": jax.numpy.array([1.0, value])}) for value in (2.0, 2.5))
+    assert not compare(one, one)
+    assert "2.5" in str(compare(one, near)[0])
+    assert not compare(one, near, {"v": {"kind": "allclose", "rtol": 0.5, "atol": 0.0}})
+
+
+def test_a_tracer_is_refused_with_the_way_out(jax: Any) -> None:
+    def store(value: Any) -> None:
+        with pytest.raises(Unstorable, match="JAX_DISABLE_JIT=1") as caught:
+            encode({"x": value})
+        assert caught.value.path == "x"
+
+    if INSTALLED:
+        jax.jit(store)(jax.numpy.array([1.0]))
+    else:
+        store(Tracer([1.0]))
+
+
+def test_types_that_numpy_lacks_are_refused(jax: Any) -> None:
+    half = jax.numpy.array([1.0]).astype("bfloat16") if INSTALLED else Array(np.zeros(1, "V2"))
+    with pytest.raises(Unstorable, match="drive it with float32"):
+        encode({"x": half})
+
+
+@pytest.mark.skipif(not INSTALLED, reason="needs JAX")
+def test_random_keys_of_both_kinds() -> None:
+    jax: Any = importlib.import_module("jax")
+    for key in (jax.random.PRNGKey(3), jax.random.key(3), jax.random.split(jax.random.key(1), 2)):
+        result = through(key)
+        assert result.dtype == key.dtype and result.shape == key.shape
+        assert np.array_equal(*(np.asarray(jax.random.key_data(item)) for item in (result, key)))
