@@ -54,8 +54,10 @@ def evaluate(
         ),
     ] = None,
     accept_mutant: Annotated[
-        str | None,
-        typer.Option("--accept-mutant", metavar="ID", help="Record that a surviving mutant is equivalent."),
+        list[str] | None,
+        typer.Option(
+            "--accept-mutant", metavar="ID", help="Record that a surviving mutant is equivalent; repeatable."
+        ),
     ] = None,
     reason: Annotated[str, typer.Option("--reason", help="Why it is; with --accept-mutant.")] = "",
     predictions: Annotated[
@@ -109,10 +111,11 @@ def evaluate(
     from lmr_author.workflow.named import tasks_at
 
     tasks = tasks_at(paths or [default_tasks()])
-    if accept_mutant is not None:
+    if accept_mutant:
         if len(tasks) != 1:
             raise UsageError(f"--accept-mutant is for one task, not {len(tasks)}", "name the task")
-        render_runs.accepted_mutant(accept_mutant, workflow.accept_mutant(tasks[0], accept_mutant, reason))
+        for identifier, diff in workflow.accept_mutants(tasks[0], accept_mutant, reason).items():
+            render_runs.accepted_mutant(identifier, diff)
         return EXIT_CLEAN
     if predictions is not None:
         if implementation is not None:

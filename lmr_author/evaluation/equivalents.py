@@ -6,6 +6,7 @@ entry stops to hold when the golden changes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from lmr_author import files
@@ -33,23 +34,29 @@ def load(task: TaskDir) -> dict[str, dict[str, str]]:
         ) from error
 
 
-def accept(task: TaskDir, info: TaskInfo, identifier: str, reason: str) -> str:
-    """Record that a mutant is equivalent to the golden; returns the mutant's change, as a diff.
+def accept(task: TaskDir, info: TaskInfo, identifiers: Sequence[str], reason: str) -> dict[str, str]:
+    """Record that mutants are equivalent to the golden; returns id → change, as a diff. All of them, or none.
 
     Raises UsageError: no such mutant, or no reason.
     """
     if not reason.strip():
         raise UsageError("--accept-mutant needs a reason", "say it with --reason TEXT")
     overlay = golden_overlay(task, info)
+    found = dict[str, tuple[str, str]]()
     for implementation in info.implementations:
         golden = Module.parse(overlay[implementation.goal_file], implementation.goal_file)
         for mutant in mutants(golden, find(golden, implementation.target)):
-            if mutant.id == identifier:
-                _add(task, str(implementation.target), identifier, mutant.diff, reason.strip())
-                return mutant.diff
-    raise UsageError(
-        f"no mutant {identifier!r} of {task.name}", "the ids are in the report of `lmr-author evaluate`"
-    )
+            found.setdefault(mutant.id, (str(implementation.target), mutant.diff))
+    for identifier in identifiers:
+        if identifier not in found:
+            raise UsageError(
+                f"no mutant {identifier!r} of {task.name}",
+                "the ids are in the report of `lmr-author evaluate`",
+            )
+    for identifier in identifiers:
+        target, diff = found[identifier]
+        _add(task, target, identifier, diff, reason.strip())
+    return {identifier: found[identifier][1] for identifier in identifiers}
 
 
 def _add(task: TaskDir, target: str, identifier: str, diff: str, reason: str) -> None:

@@ -172,9 +172,9 @@ def attempt(
         return Broken(task, error)
 
 
-def accept_mutant(task: TaskDir, identifier: str, reason: str) -> str:
-    """Record that a mutant is no mistake; returns its change. Raises UsageError when there is no such one."""
-    return equivalents.accept(task, task.load(), identifier, reason)
+def accept_mutants(task: TaskDir, identifiers: Sequence[str], reason: str) -> dict[str, str]:
+    """Record that mutants are no mistakes; returns id → change. Raises UsageError when there is no such one."""
+    return equivalents.accept(task, task.load(), identifiers, reason)
 
 
 def _run(

@@ -8,6 +8,7 @@ import pytest
 
 from lmr_author import files
 from lmr_author.checks import example_task
+from lmr_author.cli import app
 from lmr_author.errors import LmrError
 from lmr_author.evaluation import equivalents
 from lmr_author.evaluation.mutants import mutants
@@ -21,14 +22,32 @@ def task(tmp_path: Path) -> TaskDir:
     return example_task.write(tmp_path)
 
 
-def accept_first(task: TaskDir) -> str:
-    """Accept the first mutant of the task; returns its id."""
+def known(task: TaskDir) -> list[str]:
+    """The ids of all mutants of the first implementation."""
     info = task.load()
     one = info.implementations[0]
     golden = Module.parse(golden_overlay(task, info)[one.goal_file], one.goal_file)
-    identifier = mutants(golden, find(golden, one.target))[0].id
-    equivalents.accept(task, info, identifier, "it is the same")
+    return [item.id for item in mutants(golden, find(golden, one.target))]
+
+
+def accept_first(task: TaskDir) -> str:
+    """Accept the first mutant of the task; returns its id."""
+    identifier = known(task)[0]
+    equivalents.accept(task, task.load(), [identifier], "it is the same")
     return identifier
+
+
+def test_several_are_accepted_at_once_or_none(task: TaskDir, capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = known(task)[:2]
+    words = ["evaluate", str(task.root), "--reason", "they are the same"]
+
+    assert app.main([*words, "--accept-mutant", first, "--accept-mutant", "0000aaaa"]) == 2
+    assert equivalents.load(task) == {}
+    assert "no mutant '0000aaaa'" in capsys.readouterr().err
+
+    assert app.main([*words, "--accept-mutant", first, "--accept-mutant", second]) == 0
+    target = str(task.load().implementations[0].target)
+    assert set(equivalents.load(task)[target]) == {first, second}
 
 
 def test_an_acceptance_is_added_to_those_that_are_there(task: TaskDir) -> None:

@@ -8,7 +8,7 @@ from lmr_author.taskdir import TaskDir
 from lmr_author.workflow.evaluate import (
     EvaluateOptions,
     Evaluation,
-    accept_mutant,
+    accept_mutants,
     evaluate,
 )
 from lmr_author.workflow.mask import MaskOptions, mask
@@ -41,5 +41,5 @@ def run_gates(task: TaskDir, **options: object) -> Evaluation:
 def only_hinge(tmp_path: Path) -> TaskDir:
     task = make_task(tmp_path)
     mask(task, MaskOptions((HINGE,), category="Evaluation Metrics"), task.root)
-    accept_mutant(task, EQUIVALENT, "at gap 0 both return 0")
+    accept_mutants(task, [EQUIVALENT], "at gap 0 both return 0")
     return task

@@ -16,7 +16,7 @@ from lmr_author.validation.run import select_checks, validate_task
 from lmr_author.workflow.candidates import CandidateOptions, score
 from lmr_author.workflow.evaluate import (
     Evaluation,
-    accept_mutant,
+    accept_mutants,
 )
 from lmr_author.workflow.evaluation_records import load_evaluation
 from lmr_author.workflow.mask import MaskOptions, mask
@@ -53,7 +53,7 @@ def test_two_implementations_recorded_and_proven(task: TaskDir) -> None:
     assert survivor["why"].startswith("the outputs are the same to the bit")
 
     assert survivor["id"] == EQUIVALENT
-    accept_mutant(task, EQUIVALENT, "at gap 0 both return 0")
+    accept_mutants(task, [EQUIVALENT], "at gap 0 both return 0")
 
     result = run_gates(task)
     assert result.passed, [(gate.gate, gate.message) for gate in result.gates]
