@@ -11,16 +11,14 @@ from lmr_author.model import GateResult, GateStatus
 
 
 class Gate(ABC):
-    """One thing that must be shown by running.
+    """One thing that must be shown by running. A gate's docstring says when it holds, in one line.
 
     Class attributes:
         name: as in the design and in ``evaluation.json``.
-        holds_when: what it proves, one line, for reports and documentation.
         decisive: when it fails, what follows would mean nothing and is skipped.
     """
 
     name: ClassVar[str]
-    holds_when: ClassVar[str]
     decisive: ClassVar[bool] = False
 
     @abstractmethod

@@ -28,7 +28,6 @@ class Untampered(Gate):
     """Tests and expected outputs are the recorded ones."""
 
     name = "untampered"
-    holds_when = "tests and expected outputs are the recorded ones"
     decisive = True
 
     def run(self, bench: Bench, golden: list[Verdict], repeats: int) -> GateResult:
@@ -49,10 +48,9 @@ class Untampered(Gate):
 
 
 class GoldenPasses(Gate):
-    """The golden passes every time."""
+    """The golden passes N times, same outputs each time."""
 
     name = "golden-passes"
-    holds_when = "the golden passes N times, same outputs each time"
     decisive = True
 
     def run(self, bench: Bench, golden: list[Verdict], repeats: int) -> GateResult:
@@ -88,10 +86,9 @@ class GoldenPasses(Gate):
 
 
 class MaskedFails(Gate):
-    """The masked repository fails, because of the mask."""
+    """The masked repository fails every test, because of the mask, not of an import."""
 
     name = "masked-fails"
-    holds_when = "the masked repository fails every test, because of the mask, not of an import"
 
     def run(self, bench: Bench, golden: list[Verdict], repeats: int) -> GateResult:
         """Run the repository as the agent gets it."""
@@ -116,10 +113,9 @@ class MaskedFails(Gate):
 
 
 class TargetEntered(Gate):
-    """The test runs the target of the agent's tree."""
+    """The test really executes the target of the agent's tree."""
 
     name = "target-entered"
-    holds_when = "the test really executes the target of the agent's tree"
 
     def run(self, bench: Bench, golden: list[Verdict], repeats: int) -> GateResult:
         """Look where the executed code came from."""
@@ -140,10 +136,9 @@ class TargetEntered(Gate):
 
 
 class TrivialFails(Gate):
-    """Implementations that do nothing fail."""
+    """Return-None, return-an-argument, zeros of the right shape all fail."""
 
     name = "trivial-fails"
-    holds_when = "return-None, return-an-argument, zeros of the right shape all fail"
 
     def run(self, bench: Bench, golden: list[Verdict], repeats: int) -> GateResult:
         """Judge each trivial version."""
@@ -171,10 +166,9 @@ class TrivialFails(Gate):
 
 
 class Isolated(Gate):
-    """The tests pass shut off from everything."""
+    """The tests pass without network, as non-root, on a read-only root, within time and memory."""
 
     name = "isolated"
-    holds_when = "the tests pass without network, as non-root, on a read-only root, within time and memory"
 
     def run(self, bench: Bench, golden: list[Verdict], repeats: int) -> GateResult:
         """Read what the golden's own sandbox reported; a test script is asked for separately."""

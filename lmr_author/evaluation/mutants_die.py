@@ -24,10 +24,9 @@ _REMEDY = "record a call that does, or record again with --vary"
 
 
 class MutantsDie(Gate):
-    """Wrong versions of the golden fail."""
+    """At least 90 % of the golden's mutants fail; survivors accepted as equivalent do not count."""
 
     name = "mutants-die"
-    holds_when = "at least 90 % of the golden's mutants fail; survivors accepted as equivalent do not count"
 
     def run(self, bench: Bench, golden: list[Verdict], repeats: int) -> GateResult:
         """Judge each mutant, and say of each survivor why the test cannot see it where that is visible."""

@@ -1,8 +1,11 @@
-"""docs/architecture.md names every part of the package: who looks for one finds what it does."""
+"""docs/architecture.md names every part of the package, and the README every gate, in the order in which they run."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+
+from lmr_author.evaluation.gates import GATES
 
 ROOT = Path(__file__).parents[2]
 
@@ -15,3 +18,14 @@ def test_every_package_and_module_is_named() -> None:
     assert not [name for name in sorted(folders | modules) if name not in page]
     described = folders - {"cli", "workflow"}
     assert not [name for name in sorted(described) if f"| `{name}/`" not in page]
+
+
+def test_the_readme_has_every_gate_in_order() -> None:
+    table = (
+        (ROOT / "README.md").read_text("utf-8").partition("## What the gates prove")[2].partition("\n## ")[0]
+    )
+    assert re.findall(r"^\| ([a-z-]+) \|", table, re.MULTILINE) == [
+        "gate",
+        "build",
+        *(gate.name for gate in GATES),
+    ]
