@@ -92,6 +92,7 @@ def changes(body: str) -> list[str]:
         ("x['a'] = x['a'].to('cuda:1', non_blocking=True)\nreturn x['a'] + y", "cuda"),
         ("y.model.to(device=y.device)\nreturn x + y", "device"),
         ("return g(x).to(torch.device(y)) + 1", "+    return g(x) + 1"),
+        ("offset = 0\nreturn x + y", "offset"),
     ],
 )
 def test_a_change_that_no_test_can_notice_is_not_made(body: str, unnoticeable: str) -> None:
@@ -127,6 +128,11 @@ def test_a_change_that_no_test_can_notice_is_not_made(body: str, unnoticeable: s
         ("for i in x:\n    return None", "pass"),
         ("if y:\n    return None\nelse:\n    x += 1\ng(x)", "pass"),
         ("try:\n    return None\nfinally:\n    g(x)", "pass"),
+        ("offset = 0\nreturn x + offset", "offset = 1"),
+        ("offset = 0\noffset += x\nreturn y", "offset = 1"),
+        ("global offset\noffset = 0\nreturn y", "offset = 1"),
+        ("offset = 0\nreturn g(x, locals())", "offset = 1"),
+        ("x.offset = 0\nreturn x + y", "offset = 1"),
     ],
 )
 def test_a_change_like_one_of_these_that_a_test_can_notice_is_made(body: str, noticeable: str) -> None:

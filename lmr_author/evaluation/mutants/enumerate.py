@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lmr_author.evaluation.mutants import arithmetic, flow, research
-from lmr_author.evaluation.mutants.equivalent import Canonical
+from lmr_author.evaluation.mutants.equivalent import Canonical, unread
 from lmr_author.evaluation.mutants.operator import Code, Edit, Operator
 from lmr_author.source import Definition, Module, parse
 
@@ -77,6 +77,7 @@ def mutants(golden: Module, target: Definition, most: int | None = None) -> tupl
 def _sites(code: Code) -> Iterator[ast.AST]:
     """The function and the nodes of its body that compute: no docstring, log line, message or annotation."""
     yield code.function
+    ignored = unread(code.function)
     stack: list[ast.AST] = list(reversed(code.function.body))
     while stack:
         node = stack.pop()
@@ -84,9 +85,17 @@ def _sites(code: Code) -> Iterator[ast.AST]:
             continue
         if isinstance(node, ast.Expr) and (isinstance(node.value, ast.Constant) or _logs(node.value)):
             continue
+        if isinstance(node, ast.Assign) and _is_unread_constant(node, ignored):
+            continue
         yield node
         left_out = [getattr(node, name, None) for name in ("annotation", "returns", "decorator_list")]
         stack.extend(child for child in reversed(list(ast.iter_child_nodes(node))) if child not in left_out)
+
+
+def _is_unread_constant(node: ast.Assign, ignored: frozenset[str]) -> bool:
+    """``offset = 0`` of a variable that nothing reads: no test can notice another number."""
+    names = [target.id if isinstance(target, ast.Name) else "" for target in node.targets]
+    return isinstance(node.value, ast.Constant) and ignored.issuperset(names)
 
 
 def _logs(node: ast.expr) -> bool:

@@ -53,10 +53,27 @@ JOINING = frozenset({"cat", "concat", "concatenate", "stack"})
 DEVICES = frozenset({"cpu", "cuda", "mps", "xpu"})
 
 
+SEES_NAMES = frozenset({"eval", "exec", "locals", "vars", "dir"})
+"""What may look at a variable without naming it."""
+
+
 def called(node: ast.AST | None) -> str:
     """The last name of what a node calls; "" when it is no call."""
     function = node.func if isinstance(node, ast.Call) else None
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def unread(function: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
+    """Local names that a function gives values to and never looks at, as an old version of its code leaves them."""
+    stored, read = set[str](), set[str]()
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name):
+            (stored if isinstance(node.ctx, ast.Store) else read).add(node.id)
+        elif isinstance(node, ast.Global | ast.Nonlocal):
+            read.update(node.names)
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            read.add(node.target.id)
+    return frozenset() if read & SEES_NAMES else frozenset(stored - read)
 
 
 def commutes(call: ast.Call) -> bool:
