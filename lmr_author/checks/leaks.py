@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 import shlex
+import textwrap
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,7 +20,7 @@ from lmr_author.checks.view import TaskView
 from lmr_author.leaks import Leak, Solution, is_generated
 from lmr_author.leaks import lines as text_lines
 from lmr_author.model import Finding, Implementation, Severity
-from lmr_author.source import Module
+from lmr_author.source import Module, walk
 from lmr_author.texts import counted
 
 WORRYING = 0.85
@@ -179,6 +182,16 @@ class SolutionInComments(ImplementationCheck):
             },
         ),
         Example(
+            "what is computed, under other names",
+            files={
+                GOAL: HEAD
+                + "    # for each pair with difference = scores[first] - scores[second]:\n"
+                + "    #     p = math.log1p(math.exp(margin - difference)), and share = ordered / len(penalties)\n"
+                + MASKED_BODY
+                + TAIL
+            },
+        ),
+        Example(
             "the body became a string",
             files={GOAL: HEAD + "    raise NotImplementedError\n    '''\n" + BODY + "    '''\n" + TAIL},
         ),
@@ -204,7 +217,11 @@ class SolutionInComments(ImplementationCheck):
         for item in solutions(view):
             if item.implementation is not implementation:
                 continue
-            told = _in_comments(view, item, one.goal_path) or _in_added_lines(item, one.goal, added)
+            told = (
+                _in_comments(view, item, one.goal_path)
+                or _in_added_lines(item, one.goal, added)
+                or _in_added_formulas(item, one.goal, added)
+            )
             if told is not None:
                 message, line, severity = told
                 yield self.finding(
@@ -243,9 +260,52 @@ def _in_added_lines(item: Solution, goal: Module, added: set[str]) -> tuple[str,
     found = {line for line in item.lines if line in added or _within(line, added)}
     if not found or (len(found) < 2 and len(item.lines) > 3):
         return None
+    message = f"{counted(len(found), 'line')} of the solution of {item.qualname} stand in comments or texts"
+    return message, _first_line(goal, found), Severity.ERROR
+
+
+def _in_added_formulas(item: Solution, goal: Module, added: set[str]) -> tuple[str, int, Severity] | None:
+    """The same for what is computed, given to other names: ``# slopes = [start * ratio**i for i in range(n)]``."""
+    plain = {_unqualified(line): line for line in added}
+    found = {
+        formula: line
+        for formula in (_formulas(item) if plain else ())
+        for short, line in plain.items()
+        if _unqualified(formula) in short
+    }
+    if len(found) < 2:
+        return None
+    message = f"{len(found)} formulas of the solution of {item.qualname} stand in comments or texts"
+    return message, _first_line(goal, set(found.values())), Severity.WARNING
+
+
+def _formulas(item: Solution) -> set[str]:
+    """What the solution assigns, adds or returns, without blanks, where it is long enough to tell something."""
+    source = textwrap.dedent(item.source)
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:  # a text in it stands further left than the function
+        return set()
+    values = [
+        part
+        for node in walk(tree)
+        if isinstance(node, ast.Assign | ast.AugAssign | ast.Return) and node.value
+        for part in (node.value.elts if isinstance(node.value, ast.Tuple) else [node.value])
+    ]
+    texts = {"".join((ast.get_source_segment(source, value) or "").split()) for value in values}
+    return {text for text in texts if len(text) >= _PART}
+
+
+def _unqualified(text: str) -> str:
+    return _MODULE.sub("", text)
+
+
+_MODULE = re.compile(r"\b(?:math|np|numpy|torch|nn|F|tf|jnp)\.")
+
+
+def _first_line(goal: Module, found: set[str]) -> int:
+    """The first line of a file that holds one of some texts without blanks; 0 for none."""
     numbers = range(1, goal.line_count + 1)
-    first = next(
+    return next(
         (n for n in numbers if any(line in text_lines.squeezed(goal.line_text(n)) for line in found)), 0
     )
-    count = counted(len(found), "line")
-    return f"{count} of the solution of {item.qualname} stand in comments or texts", first, Severity.ERROR
