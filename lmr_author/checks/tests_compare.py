@@ -66,6 +66,7 @@ class ComparesTwoThings(ImplementationCheck):
                 + "wanted_loss, wanted_share = pairwise_loss([0.5, 2.0], [0, 1])\n"
                 + "assert abs(loss - wanted_loss) < 1e-6\nlogging.info('Passed')\n"
             },
+            also=("LMR515",),
         ),
         Example(
             "the target computes what is expected of it, again and again",
@@ -105,6 +106,7 @@ class ComparesTwoThings(ImplementationCheck):
                 + "passed = True\nif not abs(loss - wanted) < 1e-6:\n    passed = False\n"
                 + "logging.info('Passed' if passed else 'Failed')\nassert passed\n"
             },
+            also=("LMR515",),
         ),
     )
     passing = (

@@ -76,7 +76,7 @@ class NothingSwallowed(ImplementationCheck):
                 )
                 + "assert pairwise_loss([0.5, 2.0], [0, 1])[1] == 1.0\nlogging.info('Passed')\n"
             },
-            also=("LMR506",),
+            also=("LMR506", "LMR515"),
         ),
     )
     passing = (
