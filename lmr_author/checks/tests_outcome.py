@@ -65,6 +65,16 @@ class CanFail(ImplementationCheck):
             },
         ),
         Example(
+            "what is expected is given as a message, and the verdict is thrown away",
+            files={
+                TEST: UNIT_TEST.replace("self.assertEqual(", "self.assertTrue(")
+                .replace(
+                    "self.assertAlmostEqual(loss, 1.0599649, places=6)", "assert round(loss, 6), 1.059965"
+                )
+                .replace("    sys.exit(0 if passed else 1)\n", "")
+            },
+        ),
+        Example(
             "unittest's verdict is thrown away",
             files={TEST: UNIT_TEST.replace("    sys.exit(0 if passed else 1)\n", "")},
         ),
@@ -133,7 +143,8 @@ class CanFail(ImplementationCheck):
                 line=line,
                 severity=Severity.WARNING if found.reached else Severity.ERROR,
             )
-            return
+            if not (found.unrun or found.ignored):
+                return  # that is why it cannot fail, if it cannot
         line = counts_failures_only(test)
         if found.reached and line:
             yield self.finding(
