@@ -266,10 +266,12 @@ def _in_added_lines(item: Solution, goal: Module, added: set[str]) -> tuple[str,
 
 def _in_added_formulas(item: Solution, goal: Module, added: set[str]) -> tuple[str, int, Severity] | None:
     """The same for what is computed, given to other names: ``# slopes = [start * ratio**i for i in range(n)]``."""
-    plain = {_unqualified(line): line for line in added}
+    plain = {_unqualified(line): line for line in added if len(line) >= _PART and _COMPUTES.search(line)}
+    if not plain:
+        return None
     found = {
         formula: line
-        for formula in (_formulas(item) if plain else ())
+        for formula in _formulas(item)
         for short, line in plain.items()
         if _unqualified(formula) in short
     }
@@ -300,6 +302,7 @@ def _unqualified(text: str) -> str:
     return _MODULE.sub("", text)
 
 
+_COMPUTES = re.compile(r"[=(\[*+/]")
 _MODULE = re.compile(r"\b(?:math|np|numpy|torch|nn|F|tf|jnp)\.")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from lmr_author.checks.base import Example, ImplementationCheck, Wrong
 from lmr_author.checks.example_texts import REPOSITORY, UNIT_TEST
@@ -119,9 +119,7 @@ def _dropped(test: Reading, golden: FunctionNode, qualname: str) -> Wrong | None
     calls = [call for _, call, _ in test.calls if last_name(call.func) in names]
     if count < 2 or not calls:
         return None
-    used: set[int] = set()
-    for call in calls:
-        used |= _used(test, call, count)
+    used = _used(test, frozenset(calls), count)
     if not used or len(used) == count:
         return None
     missing = ", ".join(str(place + 1) for place in range(count) if place not in used)
@@ -159,29 +157,31 @@ def _returned(function: FunctionNode) -> int:
     return lengths.pop() if len(lengths) == 1 else 0
 
 
-def _used(test: Reading, call: ast.Call, count: int) -> set[int]:
-    """Which of the returned values a test looks at; all where that cannot be told."""
-    everything = set(range(count))
+def _used(test: Reading, calls: frozenset[ast.expr], count: int) -> set[int]:
+    """Which of the returned values a test looks at after some calls; all where that cannot be told."""
+    used: set[int] = set()
+    seen = 0
     for module in test.modules:
-        for node in nodes(module.tree):
-            if isinstance(node, ast.Subscript) and node.value is call:
+        everything = nodes(module.tree)
+        for node in everything:
+            if isinstance(node, ast.Subscript) and node.value in calls:
                 place = node.slice.value if isinstance(node.slice, ast.Constant) else None
-                return {place} if isinstance(place, int) and 0 <= place < count else everything
-            if isinstance(node, ast.Assign) and node.value is call and len(node.targets) == 1:
-                target = node.targets[0]
-                if not isinstance(target, ast.Tuple | ast.List) or len(target.elts) != count:
-                    return everything
-                read = {
-                    item.id
-                    for item in nodes(module.tree)
-                    if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Load)
-                }
-                return {
-                    place
-                    for place, item in enumerate(target.elts)
-                    if not isinstance(item, ast.Name) or item.id in read
-                }
-    return everything
+                used |= {place} if isinstance(place, int) and 0 <= place < count else set(range(count))
+                seen += 1
+            elif isinstance(node, ast.Assign) and node.value in calls and len(node.targets) == 1:
+                used |= _read_later(node.targets[0], everything, count)
+                seen += 1
+    return used if seen == len(calls) else set(range(count))
+
+
+def _read_later(target: ast.expr, everything: Sequence[ast.AST], count: int) -> set[int]:
+    """Which parts of what is assigned are read anywhere."""
+    if not isinstance(target, ast.Tuple | ast.List) or len(target.elts) != count:
+        return set(range(count))
+    read = {item.id for item in everything if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Load)}
+    return {
+        place for place, item in enumerate(target.elts) if not isinstance(item, ast.Name) or item.id in read
+    }
 
 
 def _wide(test: Reading) -> Iterator[Wrong]:
