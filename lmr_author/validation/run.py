@@ -115,10 +115,11 @@ def _results(
         else:
             left.append(number)
     try:
-        for number, answer in _examined(tasks, left, checks, store, jobs, asked=look_up):
+        examined = _examined(tasks, left, checks, store, jobs, asked=look_up)
+        for done, (number, answer) in enumerate(examined, 1):
             if store and _is_whole(answer.result):
                 store.keep(tasks[number].root, answer.state, answer.content, answer.result)
-                store.flush(more_than=_FLUSH)
+                store.flush(more_than=_FLUSH if done < len(left) else 0)  # at last while the processes end
             yield number, answer.result
     finally:
         if store:
