@@ -31,7 +31,8 @@ class ComparesEnough(ImplementationCheck):
     title = "the test compares all that the target returns, and zero is not close enough"
     rationale = (
         "What is not compared may be anything: a test that looks at one of three returned values passes with the"
-        " other two wrong. And where the tolerance is as large as the expected value, zero passes."
+        " other two wrong (a note: they may not matter). And where the tolerance is as large as the expected value,"
+        " zero passes."
     )
     severity = Severity.WARNING
     failing = (
@@ -124,7 +125,7 @@ def _dropped(test: Reading, golden: FunctionNode, qualname: str) -> Wrong | None
         return None
     missing = ", ".join(str(place + 1) for place in range(count) if place not in used)
     message = f"compares {len(used)} of the {count} values that {qualname} returns: nobody looks at number {missing}"
-    return Wrong(message, "compare all of them", calls[0].lineno)
+    return Wrong(message, "compare all of them", calls[0].lineno, Severity.NOTE)
 
 
 def _instances(test: Reading, class_name: str) -> set[str]:

@@ -1,7 +1,8 @@
 """Unit tests as people write them: each file of hand_made/ says in its first line what has to be found.
 
 `# expect: LMR502 LMR507` (or `# expect: nothing`). Drop a file in, and it is a test. A second line
-`# files: unit_test/data.pt ranking/x.py` names files that exist besides the good task's.
+`# files: unit_test/data.pt ranking/x.py` names files that exist besides the good task's. Most look at one of the two
+values that the target returns: LMR515 runs only where it is named.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ from pathlib import Path
 import pytest
 
 from lmr_author.checks import example_task, example_texts
-from lmr_author.validation.run import validate
+from lmr_author.checks.registry import ALL_CHECKS
+from lmr_author.validation.run import select_checks, validate
 
 FOLDER = Path(__file__).parent / "hand_made"
+WITHOUT_515 = select_checks(ignore=["LMR515"])
 CASES = sorted(FOLDER.glob("*.py.txt"))
 
 
@@ -33,9 +36,11 @@ def test_exactly_what_is_expected_is_found(case: Path, tmp_path: Path) -> None:
         (repository / name).write_bytes(b"data\n")
     (repository / "unit_test" / "unit_test_1.py").write_text(text, "utf-8")
 
-    found = validate([task]).findings
+    expected = _header(text, "expect")
 
-    assert sorted(one.code for one in found) == sorted(_header(text, "expect")), [
+    found = validate([task], ALL_CHECKS if "LMR515" in text else WITHOUT_515).findings
+
+    assert sorted(one.code for one in found) == sorted(expected), [
         f"{one.code} {one.pointer} {one.message}" for one in found
     ]
 
@@ -87,7 +92,7 @@ def test_helper_modules_are_followed(name: str, tmp_path: Path) -> None:
     (folder / "unit_test_1.py").write_text(HELPER_TEST)
     (folder / "helper.py").write_text(text)
 
-    assert [one.code for one in validate([task]).findings] == expected
+    assert [one.code for one in validate([task], WITHOUT_515).findings] == expected
 
 
 def test_there_are_cases() -> None:
