@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -14,13 +15,17 @@ from lmr_author.model import Severity
 from lmr_author.texts import printable
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, ConsoleOptions
     from rich.status import Status
+    from rich.text import Text
 
     from lmr_author.workflow.mask import MaskResult
     from lmr_author.workflow.mask_leaks import OpenLeak
     from lmr_author.workflow.unmask import UnmaskResult
 
+
+SOON = 5
+"""Seconds from which on a line that says what is being done tells the time."""
 
 FEW_CACHES = 4
 """Caches that are listed one by one; ``authoring/removed/from-repository.json`` has them all."""
@@ -46,16 +51,39 @@ def _console(stderr: bool) -> Console:
     return Console(stderr=stderr, highlight=False, soft_wrap=plain)
 
 
+class Doing:
+    """What is being done, in one line; after a while with the minutes and seconds that have gone by.
+
+    Args:
+        message: plain text.
+        since: when the command began, as ``time.monotonic`` tells it.
+    """
+
+    def __init__(self, message: str, since: float) -> None:
+        self._message = " ".join(message.split())
+        self._since = since
+
+    def __rich_console__(self, screen: Console, options: ConsoleOptions) -> Iterator[Text]:
+        from rich.text import Text
+
+        minutes, seconds = divmod(int(time.monotonic() - self._since), 60)
+        waited = f" {minutes}:{seconds:02}" if minutes or seconds >= SOON else ""
+        text = Text(self._message, no_wrap=True)
+        text.truncate(max(options.max_width - len(waited), 1), overflow="ellipsis")
+        yield text.append(waited, style="dim")
+
+
 class Progress:
     """One changing line on stderr that says what is being done; silent without a terminal."""
 
     def __init__(self, status: Status | None) -> None:
         self._status = status
+        self._since = time.monotonic()
 
     def __call__(self, message: str) -> None:
         """Say what is being done now."""
         if self._status is not None:
-            self._status.update(escape(message.strip()[:120]))
+            self._status.update(Doing(message, self._since))
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -80,7 +108,7 @@ def progress(message: str) -> Iterator[Progress]:
     if not screen.is_terminal:
         yield Progress(None)
         return
-    with screen.status(message) as status:
+    with screen.status(Doing(message, time.monotonic())) as status:
         yield Progress(status)
 
 
