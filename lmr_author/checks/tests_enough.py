@@ -187,18 +187,14 @@ def _read_later(target: ast.expr, everything: Sequence[ast.AST], count: int) -> 
 
 def _wide(test: Reading) -> Iterator[Wrong]:
     """Comparisons that zero passes, though something else is expected."""
-    for module in test.modules:
-        if module is not test.module:
-            continue
-        for node in nodes(module.tree):
-            sides = sides_of(node)
-            values = [_number(side) for side in (sides.left, sides.right)] if sides else []
-            known = [abs(value) for value in values if value is not None]
-            tolerance = _tolerance(node) if len(known) == 1 and known[0] else None
-            if tolerance is not None and isinstance(node, ast.expr) and tolerance >= known[0]:
-                shown = ast.unparse(node)[:80]
-                message = f"`{shown}`: zero is close enough, too"
-                yield Wrong(message, "choose a tolerance that is small beside the value", node.lineno)
+    for node in nodes(test.module.tree):
+        sides = sides_of(node)
+        values = [_number(side) for side in (sides.left, sides.right)] if sides else []
+        known = [abs(value) for value in values if value is not None]
+        tolerance = _tolerance(node) if len(known) == 1 and known[0] else None
+        if tolerance is not None and isinstance(node, ast.expr) and tolerance >= known[0]:
+            message = f"`{ast.unparse(node)[:80]}`: zero is close enough, too"
+            yield Wrong(message, "choose a tolerance that is small beside the value", node.lineno)
 
 
 def _tolerance(node: ast.AST) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import queue
-import select
+import selectors
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -116,10 +116,12 @@ class _Worker:
         assert process.stdout
         line, why = b"", "ended the process"
         try:
-            if select.select([process.stdout], [], [], self._seconds)[0]:
-                line = process.stdout.readline()
-            else:
-                why = f"took more than {self._seconds:.0f} s"
+            with selectors.DefaultSelector() as waiting:
+                waiting.register(process.stdout, selectors.EVENT_READ)
+                if waiting.select(self._seconds):
+                    line = process.stdout.readline()
+                else:
+                    why = f"took more than {self._seconds:.0f} s"
         except (OSError, ValueError):  # it was ended, and its files are closed
             pass
         if not line.endswith(b"\n"):
