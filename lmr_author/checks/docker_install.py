@@ -9,7 +9,7 @@ from lmr_author.checks.base import Example
 from lmr_author.checks.docker_image import DockerCheck, changed
 from lmr_author.checks.dockerfile import Dockerfile, shell_text
 from lmr_author.checks.example_texts import DOCKERFILE, REPOSITORY, UNIT_TEST
-from lmr_author.checks.installs import normalised, requirements
+from lmr_author.checks.installs import name_in, normalised, requirements
 from lmr_author.checks.pairing import pairs
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Severity
@@ -129,7 +129,7 @@ class Pinned(DockerCheck):
             redirected = re.search(r"(?<!\S)" + re.escape(requirement) + r"\s+[<>]=?\s*\d", bare)
             if requirement in bare and (re.search("[<>]", requirement) or redirected):
                 continue  # LMR203: the shell never shows it to pip
-            name = re.split(r"[\s=<>!~\[;@#]", requirement, maxsplit=1)[0]
+            name = name_in(requirement)
             exact = re.search(
                 r"===?\s*[\w.]+(?!\.\*)|@\s*\S|[0-9a-f]{7,40}$|\.whl\b", requirement.partition(" #")[0]
             )

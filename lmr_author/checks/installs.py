@@ -144,12 +144,8 @@ def _lines(view: TaskView, parsed: Dockerfile, name: str, depth: int = 0) -> lis
 
 def _constrained(lines: list[str], constraints: list[str]) -> Iterator[str]:
     """Requirements, those that a constraint pins replaced by it."""
-    pins = {_name(line): line for line in constraints if "==" in line}
-    yield from (line if "==" in line else pins.get(_name(line), line) for line in lines)
-
-
-def _name(requirement: str) -> str:
-    return normalised(re.split(r"[\s=<>!~\[;@#]", requirement, maxsplit=1)[0])
+    pins = {package_of(line): line for line in constraints if "==" in line}
+    yield from (line if "==" in line else pins.get(package_of(line), line) for line in lines)
 
 
 def _environment(text: str) -> Iterator[str]:
@@ -162,7 +158,7 @@ def _environment(text: str) -> Iterator[str]:
         if section != "dependencies" or item is None or item[1].rstrip().endswith(":"):
             continue
         plain = item[1].strip().rpartition("::")[2]
-        if _name(plain) not in ("python", "pip", *_CHOICES):
+        if package_of(plain) not in ("python", "pip", *_CHOICES):
             yield re.sub(r"^([\w.-]+)\s*=(?!=)", r"\1==", plain)
 
 
@@ -183,6 +179,16 @@ def _text(view: TaskView, parsed: Dockerfile, name: str) -> str:
 def normalised(name: str) -> str:
     """A package's name as indexes compare it (PEP 503)."""
     return re.sub(r"[-_.]+", "-", name).lower().strip("-")
+
+
+def name_in(requirement: str) -> str:
+    """The package's name at the beginning of a requirement, as it is written."""
+    return re.split(r"[\s=<>!~\[;@#]", requirement, maxsplit=1)[0]
+
+
+def package_of(requirement: str) -> str:
+    """The package that a requirement asks for, by its normalised name."""
+    return normalised(name_in(requirement))
 
 
 GENERIC = frozenset(

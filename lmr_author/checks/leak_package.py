@@ -9,7 +9,7 @@ from lmr_author.checks.base import Example
 from lmr_author.checks.docker_image import DockerCheck, changed
 from lmr_author.checks.dockerfile import Dockerfile
 from lmr_author.checks.example_texts import REPOSITORY
-from lmr_author.checks.installs import normalised, requirements
+from lmr_author.checks.installs import normalised, package_of, requirements
 from lmr_author.checks.published import Published, published
 from lmr_author.checks.scan import plain_names, scan
 from lmr_author.checks.view import MAX_PYTHON, TaskView
@@ -70,7 +70,7 @@ class OwnPackageInstalled(DockerCheck):
         installed: set[int] = set()
         for item, requirement in requirements(view, parsed):
             sure = is_own(names, requirement)
-            function, path = namesakes.get(_package(requirement), ("", ""))
+            function, path = namesakes.get(package_of(requirement), ("", ""))
             if sure is None and function:
                 yield self.at(
                     view,
@@ -105,7 +105,7 @@ class OwnPackageInstalled(DockerCheck):
 
 def is_own(names: Published, requirement: str) -> bool | None:
     """Whether a requirement surely (True) or probably (False) contains the goal file; None when neither."""
-    name = _package(requirement)
+    name = package_of(requirement)
     text = requirement.lower()
     if name in names.sure or (names.address and _names_address(names.address, text)):
         return True
@@ -115,10 +115,6 @@ def is_own(names: Published, requirement: str) -> bool | None:
     if (egg and normalised(egg[1]) in known) or (fork and names.repository and fork[1] == names.repository):
         return False
     return False if name in names.likely else None
-
-
-def _package(requirement: str) -> str:
-    return normalised(re.split(r"[\s=<>!~\[;@#]", requirement, maxsplit=1)[0])
 
 
 def _namesakes(view: TaskView) -> dict[str, tuple[str, str]]:

@@ -10,7 +10,7 @@ from lmr_author.checks import dockerfile
 from lmr_author.checks.base import Example, ImplementationCheck, Wrong
 from lmr_author.checks.example_texts import DOCKERFILE, INFO, MASKED, REPOSITORY, UNIT_TEST
 from lmr_author.checks.follow import Imports, imports, locate, suffixes
-from lmr_author.checks.installs import copies_a_folder, normalised, requirements
+from lmr_author.checks.installs import copies_a_folder, normalised, package_of, requirements
 from lmr_author.checks.leak_package import is_own
 from lmr_author.checks.published import published
 from lmr_author.checks.reading import Reading, reading_of
@@ -192,7 +192,7 @@ def _installed(view: TaskView, test: Reading) -> tuple[int, str]:
     if parsed is None or "PYTHONPATH" in parsed.arguments:
         return 0, ""
     wanted = [text for _, text in requirements(view, parsed)]
-    names = {normalised(re.split(r"[\s=<>!~\[;@#]", text, maxsplit=1)[0]) for text in wanted}
+    names = {package_of(text) for text in wanted}
     own = published(view)
     upstream = any("://" in text and is_own(own, text) for text in wanted)
     for line, module, _ in _imported(test):
