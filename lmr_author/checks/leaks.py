@@ -20,7 +20,7 @@ from lmr_author.checks.view import TaskView
 from lmr_author.leaks import Leak, Solution, is_generated
 from lmr_author.leaks import lines as text_lines
 from lmr_author.model import Finding, Implementation, Severity
-from lmr_author.source import Module, walk
+from lmr_author.source import Module, parse, walk
 from lmr_author.texts import counted
 
 WORRYING = 0.85
@@ -285,7 +285,7 @@ def _formulas(item: Solution) -> set[str]:
     """What the solution assigns, adds or returns, without blanks, where it is long enough to tell something."""
     source = textwrap.dedent(item.source)
     try:
-        tree = ast.parse(source)
+        tree = parse(source)
     except SyntaxError:  # a text in it stands further left than the function
         return set()
     values = [

@@ -191,22 +191,20 @@ def _wide(test: Reading) -> Iterator[Wrong]:
         sides = sides_of(node)
         values = [_number(side) for side in (sides.left, sides.right)] if sides else []
         known = [abs(value) for value in values if value is not None]
-        tolerance = _tolerance(node) if len(known) == 1 and known[0] else None
+        tolerance = _tolerance(node, known[0]) if len(known) == 1 and known[0] else None
         if tolerance is not None and isinstance(node, ast.expr) and tolerance >= known[0]:
             message = f"`{ast.unparse(node)[:80]}`: zero is close enough, too"
             yield Wrong(message, "choose a tolerance that is small beside the value", node.lineno)
 
 
-def _tolerance(node: ast.AST) -> float | None:
-    """How far from the expected number a value may be; None where that is not written down."""
+def _tolerance(node: ast.AST, expected: float) -> float | None:
+    """How far from the size of the expected number a value may be; None where that is not written down."""
     if isinstance(node, ast.Compare):
         limits = [_number(side) for side in (node.left, node.comparators[0])]
         written = [limit for limit in limits if limit is not None]
         return written[0] if written and not isinstance(node.ops[0], ast.Eq | ast.NotEq) else None
     if not isinstance(node, ast.Call) or last_name(node.func) not in EQUALITIES:
         return None
-    sides = sides_of(node)
-    expected = next((abs(found) for side in sides or () if (found := _number(side)) is not None), 0.0)
     given = {item.arg: _number(item.value) for item in node.keywords}
     limits = [given[name] for name in _ABSOLUTE & given.keys()]
     limits += [found * expected for name in _RELATIVE & given.keys() if (found := given[name]) is not None]
