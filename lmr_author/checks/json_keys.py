@@ -6,7 +6,6 @@ import ast
 import json
 from collections.abc import Iterator
 
-from lmr_author.checks.lookup import is_file
 from lmr_author.checks.path_texts import HOME
 from lmr_author.checks.reading import Reading
 from lmr_author.checks.syntax import dotted
@@ -110,7 +109,7 @@ def _keys(view: TaskView, paths: set[str]) -> tuple[frozenset[str], str] | None:
     if view.repository is None or not path.startswith(f"{HOME}/"):
         return None
     file = view.inside(view.repository, path.removeprefix(f"{HOME}/"))
-    data = view.read_bytes(file) if file is not None and is_file(file) else None
+    data = view.read_bytes(file) if file is not None and view.is_file(file) else None
     try:
         value = json.loads(data) if data else None
     except (ValueError, RecursionError):

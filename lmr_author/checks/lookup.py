@@ -73,7 +73,7 @@ def _unit_test_path(view: TaskView, implementation: Implementation) -> Path | No
     names = [f"unit_test_{implementation.index}.py"]
     if len(view.implementations) == 1:
         names += ["unit_test.py", "unit_test_1.py"]
-    found = [folder / name for name in names if is_file(folder / name)]
+    found = [folder / name for name in names if view.is_file(folder / name)]
     outside = test_outside(view, implementation)
     if not found and outside is not None:
         return outside
@@ -101,7 +101,7 @@ def golden_path(view: TaskView, implementation: Implementation) -> Path | None:
 def _golden_path(view: TaskView, implementation: Implementation) -> Path | None:
     named = clean_path(implementation.golden_file)
     exact = view.inside(view.task.root, named)
-    if exact is not None and is_file(exact):
+    if exact is not None and view.is_file(exact):
         return exact
     below = _repository_file(view, implementation.golden_file)
     if below is not None:
@@ -141,17 +141,9 @@ def _repository_file(view: TaskView, text: str) -> Path | None:
     prefix = view.repository.name + "/"
     for relative in dict.fromkeys((named, named.removeprefix(prefix))):
         path = view.inside(view.repository, relative)
-        if path is not None and is_file(path):
+        if path is not None and view.is_file(path):
             return path
     return None
-
-
-def is_file(path: Path) -> bool:
-    """Whether a path is a file; False for names that no file can have."""
-    try:
-        return path.is_file()
-    except (OSError, ValueError):
-        return False
 
 
 def is_folder(path: Path) -> bool:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from lmr_author.checks import dockerfile
-from lmr_author.checks.lookup import is_file, is_folder
+from lmr_author.checks.lookup import is_folder
 from lmr_author.checks.needs_gpu import cuda_default, cuda_line, demanded, skipped
 from lmr_author.checks.path_texts import HOME
 from lmr_author.checks.reading import Reading
@@ -188,13 +188,10 @@ def _is_local(view: TaskView, path: str) -> bool:
         return False
     if path.startswith("/"):
         return path.startswith(("/tmp/", "/workspace/", "/app/"))  # where images have the repository
-    try:
-        return any(
-            is_file(folder / relative) or is_folder(folder / relative)
-            for folder in (view.repository, view.repository / "unit_test")
-        )
-    except (OSError, ValueError):
-        return False
+    return any(
+        view.is_file(folder / relative) or is_folder(folder / relative)
+        for folder in (view.repository, view.repository / "unit_test")
+    )
 
 
 def corpus_call(module: Module, function: FunctionNode) -> str:

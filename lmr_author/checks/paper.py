@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from lmr_author.checks.base import Check, Example
 from lmr_author.checks.example_texts import FILES, REPOSITORY
 from lmr_author.checks.listing import Entry
-from lmr_author.checks.lookup import did_you_mean, is_file
+from lmr_author.checks.lookup import did_you_mean
 from lmr_author.checks.repository_folder import NO_REPOSITORY
 from lmr_author.checks.scan import scan
 from lmr_author.checks.view import TaskView
@@ -49,7 +49,7 @@ class PaperThere(Check):
         if view.repository is None:
             return
         for name in ("paper.pdf", "paper.json"):
-            if not is_file(view.repository / name):
+            if not view.is_file(view.repository / name):
                 hint = _elsewhere(view, name) or self._made(view, name)
                 yield self.finding(view, f"{name} is missing", hint, path=view.repository / name)
 
@@ -59,7 +59,7 @@ class PaperThere(Check):
         if name == "paper.pdf":
             return "download the paper and save it there"
         assert view.repository is not None
-        if is_file(view.repository / "paper.pdf"):
+        if view.is_file(view.repository / "paper.pdf"):
             return "make it from paper.pdf"
         return "make it from the paper's PDF, which is not there either"
 
@@ -114,7 +114,7 @@ class PaperUsable(Check):
         if view.repository is None:
             return
         pdf, pages = view.repository / "paper.pdf", view.repository / "paper.json"
-        if is_file(pdf) and not is_lfs_pointer(pdf):
+        if view.is_file(pdf) and not is_lfs_pointer(pdf):
             head = _head(view, pdf)
             if b"%PDF-" not in head:
                 yield self.finding(

@@ -8,7 +8,6 @@ from typing import Any
 
 from lmr_author.checks.base import Check, Example
 from lmr_author.checks.example_texts import REPOSITORY
-from lmr_author.checks.lookup import is_file
 from lmr_author.checks.view import TaskView
 from lmr_author.files import sha256_bytes, sha256_file
 from lmr_author.model import Finding
@@ -129,7 +128,7 @@ class RecordingsUntouched(Check):
                 yield self.finding(
                     view, "recording.json names a file outside of the recording", "record again", path=place
                 )
-            elif not is_file(path):
+            elif not view.is_file(path):
                 yield self.finding(
                     view, f"{view.relative(path)} is missing", "record again: `lmr-author record`", path=place
                 )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lmr_author.checks.base import Example
 from lmr_author.checks.info_entries import context_key, raw_implementations
-from lmr_author.checks.lookup import clean_path, is_file, is_folder
+from lmr_author.checks.lookup import clean_path, is_folder
 from lmr_author.checks.view import TaskView
 from lmr_author.checks.written_paths import PathCheck, leaves, similar_path
 from lmr_author.model import Finding, Implementation
@@ -58,6 +58,6 @@ class RetrievalPaths(PathCheck):
             message = f"{text!r:.100} does not stay inside the repository"
             return message, "write a path relative to the repository"
         named = [repository / path, repository / path.removeprefix(f"{repository.name}/")]
-        if any(is_file(item) or is_folder(item) for item in named):
+        if any(view.is_file(item) or is_folder(item) for item in named):
             return None
         return f"{text!r:.100} does not exist", similar_path(view, path, "")

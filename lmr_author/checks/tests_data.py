@@ -10,7 +10,7 @@ from lmr_author.checks.base import Example, ImplementationCheck
 from lmr_author.checks.example_texts import REPOSITORY, UNIT_TEST
 from lmr_author.checks.file_uses import FileUse
 from lmr_author.checks.json_keys import missing_keys
-from lmr_author.checks.lookup import did_you_mean, is_file, is_folder
+from lmr_author.checks.lookup import did_you_mean, is_folder
 from lmr_author.checks.path_texts import HOME
 from lmr_author.checks.reading import Reading, reading_of
 from lmr_author.checks.view import TaskView
@@ -181,7 +181,7 @@ class FixturesExist(ImplementationCheck):
                 return False
         if ".." in relative.split("/"):
             return (
-                is_file(view.task.root / relative.removeprefix("../"))
+                view.is_file(view.task.root / relative.removeprefix("../"))
                 if relative.count("..") == 1
                 else use.name in known
             )
@@ -190,7 +190,7 @@ class FixturesExist(ImplementationCheck):
             view.repository / "unit_test" / relative,
             view.task.root / relative,
         )
-        return any(is_file(option) or is_folder(option) for option in options)
+        return any(view.is_file(option) or is_folder(option) for option in options)
 
 
 def _is_data(name: str) -> bool:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 from lmr_author.checks.base import Example, ImplementationCheck
 from lmr_author.checks.example_texts import REPOSITORY, UNIT_TEST
-from lmr_author.checks.lookup import clean_path, goal_path, is_file, test_outside, unit_test_path
+from lmr_author.checks.lookup import clean_path, goal_path, test_outside, unit_test_path
 from lmr_author.checks.reading import Reading, reading
 from lmr_author.checks.target_files import syntax_error
 from lmr_author.checks.view import TaskView
@@ -71,7 +70,7 @@ class TestExists(PathCheck):
             return
         exact = view.inside(view.repository, clean_path(implementation.unit_test_file))
         found = unit_test_path(view, implementation)
-        if exact is None or not is_file(exact):
+        if exact is None or not view.is_file(exact):
             meant = view.in_repository_path(found)
             hint = f"did you mean {meant}?" if meant else "`lmr-author record` makes one"
             if found is not None and found == outside:
@@ -199,7 +198,7 @@ class TestInItsFolder(ImplementationCheck):
         for use in test.uses if test else ():
             if use.writes or not use.path.startswith("@/"):
                 continue
-            relative = self._fixture(view.repository, test, use.path.removeprefix("@/"))
+            relative = self._fixture(view, test, use.path.removeprefix("@/"))
             if relative:
                 yield self.finding(
                     view,
@@ -212,11 +211,13 @@ class TestInItsFolder(ImplementationCheck):
                 )
 
     @staticmethod
-    def _fixture(repository: Path, test: Reading | None, named: str) -> str:
+    def _fixture(view: TaskView, test: Reading | None, named: str) -> str:
         """The path of a file outside of ``unit_test/`` whose name says that it is stored for a test; or ""."""
+        assert view.repository is not None
         for start in test.starts if test else ():
             relative = posixpath.normpath(posixpath.join(start, named))
             inside = relative.startswith(("unit_test/", "..", "tests/", "test/"))
-            if not inside and _LOGIC.search(relative.rpartition(".")[0]) and is_file(repository / relative):
+            logic = not inside and _LOGIC.search(relative.rpartition(".")[0])
+            if logic and view.is_file(view.repository / relative):
                 return relative
         return ""
