@@ -227,6 +227,12 @@ def walk(root: Path) -> Iterator[Path]:
                 yield Path(entry.path)
 
 
+def suffix(name: str) -> str:
+    """The ending of a file's name with its dot, lower case; "" when there is none, as for ``.bashrc``."""
+    stem, dot, ending = name.rpartition(".")
+    return f".{ending.lower()}" if dot and stem else ""
+
+
 def sha256_bytes(data: bytes) -> str:
     """Hexadecimal SHA-256 of some bytes."""
     return hashlib.sha256(data).hexdigest()

@@ -51,6 +51,16 @@ def run(
 
     Raises LmrError when the program is not there.
     """
+    process = _started(argv, cwd, env)
+    try:
+        return _wait(process, seconds, stdin, on_line)
+    finally:
+        if process.returncode is None:
+            _kill(process)
+
+
+def _started(argv: Sequence[str], cwd: Path, env: Mapping[str, str] | None) -> subprocess.Popen[bytes]:
+    """The program's process. A Ctrl-C meanwhile waits until there is a process to kill. Raises LmrError."""
     held = HeldInterrupts()
     try:
         process = subprocess.Popen(
@@ -76,11 +86,7 @@ def run(
             if stream is not None:
                 stream.close()
         raise
-    try:
-        return _wait(process, seconds, stdin, on_line)
-    finally:
-        if process.returncode is None:
-            _kill(process)
+    return process
 
 
 def _wait(

@@ -34,8 +34,7 @@ def in_image(view: TaskView, parsed: Dockerfile, running: Instruction, path: str
             brought = _brought(view, source, target, len(sources) > 1, wanted)
             if brought is None or brought:
                 return brought
-            folder = view.kind(dockerfile.in_context(source)) == "folder" or not dockerfile.in_context(source)
-            covered |= folder and wanted.startswith(f"{posixpath.normpath(target)}/")
+            covered |= _is_folder(view, source) and wanted.startswith(f"{posixpath.normpath(target)}/")
     return False if covered else None
 
 
@@ -66,17 +65,22 @@ def _folder_at(parsed: Dockerfile, until: Instruction) -> str:
     return folder
 
 
+def _is_folder(view: TaskView, source: str) -> bool:
+    """Whether a source of a COPY is a folder: one of the task, or the whole context."""
+    place = dockerfile.in_context(source)
+    return not place or view.kind(place) == "folder"
+
+
 def _brought(view: TaskView, source: str, target: str, several: bool, wanted: str) -> bool | None:
     """Whether one source of a COPY brings a file to a path of the image."""
     plain = dockerfile.in_context(source)
-    is_folder = not plain or view.kind(plain) == "folder"
-    if not is_folder and view.kind(plain) != "file":
-        return None  # a link, or what LMR205 says is missing
-    into = target.endswith("/") or several or posixpath.basename(target) in (".", "")
-    if is_folder:
+    if _is_folder(view, source):
         above = posixpath.normpath(target)
         inside = wanted[len(above) + 1 :] if wanted.startswith(f"{above}/") else ""
         return bool(inside and dockerfile.copied(view, [posixpath.join(plain, inside)]))
+    if view.kind(plain) != "file":
+        return None  # a link, or what LMR205 says is missing
+    into = target.endswith("/") or several or posixpath.basename(target) in (".", "")
     place = posixpath.join(target, posixpath.basename(plain)) if into else target
     if posixpath.normpath(place) == wanted:
         return True

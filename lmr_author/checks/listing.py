@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from operator import attrgetter
 from typing import NamedTuple
 
+from lmr_author.files import suffix
+
 
 class Entry(NamedTuple):
     """Something in the task folder: a file, a folder, a symbolic link, or a special file.
@@ -58,19 +60,14 @@ def listing(root: str, take: Take | None = None) -> Iterator[Entry]:
             path = prefix + name
             if item.is_file(follow_symlinks=False):
                 said = (take(path) if take else None) or status(item)
-                yield Entry(path, "file", said.st_size if said else 0, name, relative, _suffix(name), said)
+                yield Entry(path, "file", said.st_size if said else 0, name, relative, suffix(name), said)
                 continue
             kind = "link" if item.is_symlink() else "special"
             if item.is_dir(follow_symlinks=False):
                 kind = "folder"
                 folders.append((path, name))
-            yield Entry(path, kind, 0, name, relative, _suffix(name), status(item))
+            yield Entry(path, kind, 0, name, relative, suffix(name), status(item))
         stack.extend(reversed(folders))
-
-
-def _suffix(name: str) -> str:
-    stem, dot, suffix = name.rpartition(".")
-    return f".{suffix.lower()}" if dot and stem else ""
 
 
 def status(path: str | os.DirEntry[str]) -> os.stat_result | None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from lmr_author import files
 from lmr_author.errors import SourceError
 from lmr_author.leaks import loose
 from lmr_author.leaks.lines import squeezed
@@ -78,7 +79,7 @@ def fragments(name: str, data: bytes, worth: Callable[[bytes], bool]) -> Iterato
         data: its bytes.
         worth: whether a part of the file is worth being parsed.
     """
-    suffix = _suffix(name)
+    suffix = files.suffix(name)
     if suffix == ".ipynb":
         yield from _notebook(data)
         return
@@ -126,11 +127,6 @@ def _passage(fragment: Fragment, texts: list[str], first: int, last: int) -> Ite
     if first < last:
         line = fragment.line + first if fragment.line else 0
         yield Fragment(fragment.kind, fragment.where, line, "".join(texts[first:last]))
-
-
-def _suffix(name: str) -> str:
-    stem, dot, suffix = name.rpartition(".")
-    return f".{suffix.lower()}" if dot and stem else ""
 
 
 def parse(data: bytes, name: str) -> Module | None:

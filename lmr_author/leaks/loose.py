@@ -36,7 +36,7 @@ def statements(text: str, first_line: int = 1) -> list[Statement]:
         first_line: number of its first line in the file it is from.
     """
     found = []
-    with warnings.catch_warnings():
+    with warnings.catch_warnings():  # once around all lines, as `source.parse` would around each
         warnings.simplefilter("ignore")
         for number, piece in _logical_lines(text):
             for item in _parsed(piece):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lmr_author import files
+from lmr_author import files, source
 from lmr_author.errors import LmrError
 from lmr_author.judging import functions_of
 from lmr_author.probe.document import Document
@@ -70,7 +70,7 @@ def _functions(path: Path) -> dict[str, ast.FunctionDef]:
     if not path.is_file() or path.is_symlink():
         return {}
     try:
-        tree = ast.parse(path.read_bytes(), path.name)
+        tree = source.parse(path.read_bytes(), path.name)
     except (SyntaxError, ValueError) as error:
         raise LmrError(f"unit_test/{path.name} is no Python: {error}", "correct it") from error
     return {
