@@ -181,7 +181,10 @@ def helper(folder: Path, recording: Recording, name: str) -> Path | None:
         return None
     path = folder.parent.parent / name
     if not path.is_file() or path.is_symlink():
-        raise LmrError(f"unit_test/{name} is missing, which the recorded cases need", "restore it")
+        raise LmrError(
+            f"unit_test/{name} is missing, which the recorded cases need",
+            "put it back as it was when they were recorded, or record again: lmr-author record --force",
+        )
     return path
 
 

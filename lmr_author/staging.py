@@ -113,7 +113,8 @@ def read_golden(task: TaskDir, implementation: Implementation) -> bytes:
     path = task.golden(implementation)
     if not path.is_file():
         raise LmrError(
-            f"{implementation.golden_file or 'golden file'} is missing in {task.name}", "restore it"
+            f"{implementation.golden_file or 'golden file'} is missing in {task.name}",
+            "put the original file back there: the repository's commit has it",
         )
     return path.read_bytes()
 

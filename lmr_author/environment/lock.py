@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import re
-import sys
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 
-from packaging.requirements import InvalidRequirement, Requirement
-from packaging.utils import canonicalize_name
+from packaging.requirements import Requirement
 
-from lmr_author.environment import resolver
 from lmr_author.environment.base_images import BaseImage, torchtext
 from lmr_author.environment.gone_back import behind, held_back
+from lmr_author.environment.lock_text import pinned, written
 from lmr_author.environment.locked import Lock, unpinned
 from lmr_author.environment.obstacles import Index, allow_later, following, read_sources
 from lmr_author.environment.recipe import (
@@ -25,18 +21,13 @@ from lmr_author.environment.recipe import (
     is_freeze,
 )
 from lmr_author.environment.resolver import Attempt, compile_once
-from lmr_author.environment.stamp import stamped
 from lmr_author.environment.wheels import is_compiled, nearest, not_before
-from lmr_author.errors import LmrError
 from lmr_author.model import TORCH_FAMILY, Progress
-from lmr_author.texts import printable
 
 __all__ = ["Lock", "Progress", "lock"]
 
 SECONDS = 300.0
 """A long list of requirements, on a busy machine and with an empty cache, has taken three minutes."""
-LONGEST = 600
-"""Characters of a comment in a lock."""
 ATTEMPTS = 40
 """How often what stands in the way of a resolution is put aside before giving up."""
 
@@ -83,7 +74,7 @@ def lock(
         if not stoppable:
             raise
         made = unpinned(first, "it was interrupted")
-    return _written(replace(made, changes=(*changes, *made.changes)), recipe, base)
+    return written(replace(made, changes=(*changes, *made.changes)), recipe, base)
 
 
 def _as_early_as_possible(
@@ -151,7 +142,7 @@ def _resolved(
             return settled or unpinned(attempt, f"uv took longer than {seconds:.0f} s")
         if done.exit_code == 0:
             output = done.stdout.decode("utf-8", "replace")
-            made = _pinned(attempt, output, recipe, done.stderr)
+            made = pinned(attempt, output, recipe, done.stderr)
             if back := held_back(attempt, output, recipe, base):
                 attempt = allow_later(attempt, back)
                 continue
@@ -225,102 +216,9 @@ def _companions(
     return tuple(kept), tuple(remarks)
 
 
-def _pinned(attempt: Attempt, output: str, recipe: Recipe, stderr: str) -> Lock:
-    found = dict(_requirements(output))
-    needed_by = _needed_by(output)
-    hashes = attempt.hashes and not attempt.as_is
-    newer = ", ".join(
-        item.partition("=")[0] for item in attempt.later if item.endswith(f"={attempt.wheels_from}")
-    )
-    remarks = list(attempt.remarks)
-    if attempt.hashes and not hashes:
-        remarks.append(f"without hashes: {attempt.as_is[0].name} has no wheel whose hash could be asked for")
-    found |= {_checked(item.text): [] for item in attempt.as_is}
-    # A package that was read to learn what it needs may have been left out since.
-    names = {canonicalize_name(Requirement(text).name) for text in found}
-    compiled = {canonicalize_name(name) for name in attempt.built} | {item.name for item in attempt.as_is}
-    lines = [_line(text, digests if hashes else []) for text, digests in sorted(found.items())]
-    how = f"pinned as of {recipe.date.date().isoformat()}" if recipe.date else "pinned"
-    return Lock(
-        "".join(f"{line}\n" for line in lines),
-        all("==" in text and ".*" not in text for text in found),
-        "; ".join((how, *remarks)),
-        attempt.left_out,
-        resolver.yanked(stderr),
-        tuple(sorted(compiled & names)),
-        hashes,
-        changes=(*([f"{newer}: {attempt.why_later}"] if newer else []), *attempt.changes),
-        needed_by=needed_by,
-    )
-
-
-def _requirements(output: str) -> Iterator[tuple[str, list[str]]]:
-    """uv's lines, joined, as requirements with their hashes."""
-    for line in output.replace("\\\n", " ").splitlines():
-        words = line.partition(" # via ")[0].split(" --hash=")
-        if words[0].strip() and not words[0].startswith("#"):
-            digests = [word.strip() for word in words[1:]]
-            if not all(re.fullmatch(r"sha256:[0-9a-f]{64}", digest) for digest in digests):
-                raise LmrError(f"uv wrote a hash that is none: {printable(line)}", "report this")
-            yield _checked(words[0].strip()), digests
-
-
-def _needed_by(output: str) -> dict[str, tuple[str, ...]]:
-    """uv's annotations, ``numpy==1.24.3  # via scipy, pandas``: beside a line, or below it where it has hashes."""
-    found: dict[str, tuple[str, ...]] = {}
-    name = ""
-    for line in output.splitlines():
-        plain, _, needing = line.partition("# via ")
-        if "==" in plain and not plain.startswith(" "):
-            name = canonicalize_name(re.split(r"[\[=]", plain)[0])
-        if needing:
-            words = (word.strip() for word in needing.split(","))
-            found[name] = tuple(
-                canonicalize_name(word) for word in words if word and not word.startswith("-")
-            )
-    return found
-
-
-def _line(text: str, digests: list[str]) -> str:
-    return " \\\n".join([text, *(f"    --hash={digest}" for digest in digests)])
-
-
-def _checked(line: str) -> str:
-    """A line of uv's output as a plain requirement; anything else is a bug worth hearing of."""
-    try:
-        requirement = Requirement(line)
-    except InvalidRequirement as error:
-        raise LmrError(f"uv wrote a line that is no requirement: {printable(line)}", "report this") from error
-    if requirement.url:
-        raise LmrError(f"uv wrote an address: {printable(line)}", "report this")
-    return str(requirement)
-
-
 def _offline(attempt: Attempt) -> Lock:
     """The requirements as declared; a lock only if the repository itself pins each of them."""
     if not all(map(is_exact, attempt.declared)):
         return unpinned(attempt, "the package index was not asked")
     lines = "".join(f"{item.text}\n" for item in sorted(attempt.declared, key=lambda item: item.name))
     return Lock(lines, True, "pinned as the repository pins them; the package index was not asked", ())
-
-
-def _shortened(comment: str) -> str:
-    """A comment on one line; of a longer one the beginning, and how many characters are not there."""
-    comment = printable(comment, sys.maxsize)
-    if len(comment) <= LONGEST:
-        return comment
-    kept = comment[:LONGEST].rpartition(" ")[0] or comment[:LONGEST]
-    return f"{kept} … (and {len(comment) - len(kept)} more characters)"
-
-
-def _written(made: Lock, recipe: Recipe, base: BaseImage) -> Lock:
-    """The lock with the comments that say what it is."""
-    comments = [f"CHANGED: {change}" for change in made.changes]
-    comments += [*made.told, f"for Python {base.python}; PyTorch and CUDA are the base image's"]
-    comments += [*made.left_out, *made.yanked]
-    compiled: tuple[str, ...] = ()
-    if made.compiled:
-        # Whole, however long: what reads a lock takes the names from here.
-        compiled = (f"compiled when installed, there is no wheel: {', '.join(made.compiled)}",)
-    head = "".join(f"# {comment}\n" for comment in (*map(_shortened, comments), *compiled))
-    return replace(made, text=stamped(head + made.text, before="(?=[^#])"))

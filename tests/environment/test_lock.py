@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lmr_author.environment import Declared, Lock, Recipe, choose_base, lock
-from lmr_author.environment.lock import _pinned, _written
+from lmr_author.environment.lock_text import pinned, written
 from lmr_author.environment.resolver import Attempt
 from tests.servers import Release, package_index
 
@@ -225,13 +225,13 @@ def test_sources_without_a_wheel_in_a_freeze_are_not_built_here(monkeypatch: pyt
 def test_what_was_read_and_then_left_out_is_compiled_by_nobody() -> None:
     attempt = Attempt((), built=("kept", "Left_Out"))
     recipe = Recipe(date=datetime(2023, 6, 1, tzinfo=UTC))
-    assert _pinned(attempt, "kept==1.0\n", recipe, "").compiled == ("kept",)
+    assert pinned(attempt, "kept==1.0\n", recipe, "").compiled == ("kept",)
 
 
 def test_a_long_list_of_what_is_compiled_is_whole_and_a_cut_comment_says_so() -> None:
     names = tuple(f"package-{number}" for number in range(100))
     recipe = Recipe()
-    made = _written(
+    made = written(
         replace(Lock("", True, "pinned; " + "why " * 300), compiled=names), recipe, choose_base(recipe)
     )
     compiled = next(line for line in made.text.splitlines() if line.startswith("# compiled when installed"))

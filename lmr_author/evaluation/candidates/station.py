@@ -181,7 +181,10 @@ class Station:
         log = found.result.stderr.decode("utf-8", "replace")[-_LOG:]
         if not found.facts:
             # Sent before anything of the candidate runs, so this is none of its doing.
-            raise SandboxError(f"the replayer did not start: {log.strip()[-200:]}", "see the log")
+            raise SandboxError(
+                f"the replayer did not start: {log.strip()[-200:]}",
+                "run `lmr-author evaluate` on the task: does its golden still pass here?",
+            )
         cases = tuple(self._case(found, name) for name in plan.cases)
         return _together(cases, log)
 
