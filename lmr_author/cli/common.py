@@ -60,7 +60,7 @@ ImageOption = Annotated[
 ]
 VersionOption = Annotated[
     str | None,
-    typer.Option("--python", metavar="X.Y", help="Python version inside the base image, where you know it."),
+    typer.Option("--python-version", metavar="X.Y", help="Python inside the base image, where you know it."),
 ]
 NoInputOption = Annotated[
     bool, typer.Option("--no-input", help="Never ask; fail where an answer is missing.")

@@ -59,7 +59,7 @@ def evaluate(
             "--accept-mutant", metavar="ID", help="Record that a surviving mutant is equivalent; repeatable."
         ),
     ] = None,
-    reason: Annotated[str, typer.Option("--reason", help="Why it is; with --accept-mutant.")] = "",
+    reason: Annotated[str, typer.Option("--reason", help="Why it is equivalent; with --accept-mutant.")] = "",
     predictions: Annotated[
         Path | None,
         typer.Option(

@@ -39,7 +39,7 @@ Retrieval = Annotated[
     typer.Option(
         "--retrieval",
         metavar="PATH",
-        help="A file the model is given; repeatable. auto: those that define what the target uses. none.",
+        help="A file for the model to read, or auto (those that define what the target uses), or none; repeatable.",
     ),
 ]
 Docstring = Annotated[
@@ -81,7 +81,9 @@ Notes = Annotated[
 ]
 DraftNotes = Annotated[
     str | None,
-    typer.Option("--draft-notes", metavar="FILE", help="Write such a file (- is stdout); mask nothing."),
+    typer.Option(
+        "--draft-notes", metavar="FILE", help="Write a draft for --notes (- is stdout); mask nothing."
+    ),
 ]
 
 

@@ -50,7 +50,9 @@ def new_task(
     ] = None,
     python_version: Annotated[
         str | None,
-        typer.Option("--python-version", metavar="3.N", help="Python inside a base image of your own."),
+        typer.Option(
+            "--python-version", metavar="X.Y", help="Python inside the base image, where you know it."
+        ),
     ] = None,
     repo_folder: Annotated[
         str | None, typer.Option("--repo-folder", metavar="NAME", help="The repository's folder in the task.")

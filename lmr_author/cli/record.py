@@ -32,7 +32,9 @@ def record(
     ] = None,
     from_tests: Annotated[
         bool,
-        typer.Option("--from-tests", help="The repository's tests drive it; after --, words for pytest."),
+        typer.Option(
+            "--from-tests", help="Let the repository's tests call it; what follows -- goes to pytest."
+        ),
     ] = False,
     from_example: Annotated[
         list[str] | None,
@@ -78,7 +80,7 @@ def record(
         typer.Option(
             "--project",
             metavar="PATH",
-            help="Keep a sample and sums of a large part, as value[1]; repeatable.",
+            help="Of a large part, as value[1], keep a sample and sums; repeatable.",
         ),
     ] = None,
     cases: Annotated[

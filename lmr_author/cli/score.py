@@ -42,7 +42,7 @@ def score(
         str | None,
         typer.Option("--score", help="completely-correct, logically-correct or logically-incorrect."),
     ] = None,
-    because: Annotated[str, typer.Option("--because", metavar="TEXT", help="Why.")] = "",
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; with --score.")] = "",
     grades: Annotated[
         Path | None,
         typer.Option("--grades", metavar="FILE", help="YAML or JSON with grades of answers, by their names."),
@@ -83,7 +83,7 @@ def score(
             implementation,
             reviewer,
             grade,
-            because,
+            reason,
             asking,
             output,
         )
@@ -111,7 +111,7 @@ def _one(
     implementation: int | None,
     reviewer: str,
     grade: str | None,
-    because: str,
+    reason: str,
     asking: bool,
     output: Format,
 ) -> None:
@@ -124,9 +124,9 @@ def _one(
     if grade is None:
         answer = _ask(given) if asking else None
         if answer is None:
-            raise UsageError("no score given", "add --score GRADE --because TEXT, or run it in a terminal")
-        grade, because = answer
-    stored = workflow.score(given, reviewer, grade, because)
+            raise UsageError("no score given", "add --score GRADE --reason TEXT, or run it in a terminal")
+        grade, reason = answer
+    stored = workflow.score(given, reviewer, grade, reason)
     if output is Format.json:
         print_json({"candidate": given.name, "sha256": given.sha256, "score": grade, "reviewer": reviewer})
     else:

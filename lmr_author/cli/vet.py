@@ -34,10 +34,10 @@ def vet(
         str | None, typer.Option("--repo-url", help="Its public address, when --repo is a local clone.")
     ] = None,
     task: TaskOption = None,
-    output_file: Annotated[
+    out: Annotated[
         Path | None,
         typer.Option(
-            "--output",
+            "--out",
             "-o",
             metavar="FILE",
             help="Where to store it; by default vetting.json here, or the task's authoring/vetting.json.",
@@ -45,7 +45,7 @@ def vet(
     ] = None,
     answer: Annotated[
         list[str] | None,
-        typer.Option("--answer", metavar="NAME=yes|no|unsure[: WHY]", help="One answer; may be repeated."),
+        typer.Option("--answer", metavar="NAME=yes|no|unsure[: WHY]", help="One answer; repeatable."),
     ] = None,
     answers: Annotated[
         Path | None, typer.Option("--answers", metavar="FILE", help="YAML or JSON file with the answers.")
@@ -75,7 +75,7 @@ def vet(
     usual = Services()
     services = Services(arxiv_api or usual.arxiv, anthology or usual.anthology, github_api or usual.github)
     given = {**(vet_records.read_answers(answers) if answers else {}), **_given(answer or [])}
-    options, place = _what(paper, repo, repo_url, task, output_file, offline, services)
+    options, place = _what(paper, repo, repo_url, task, out, offline, services)
     known, override = vet_records.load(place)
     with render.progress("gathering evidence") as say:
         vetting = workflow.gather(options, say)
@@ -101,7 +101,7 @@ def _what(
     repo: str | None,
     repo_url: str | None,
     task: Path | None,
-    output_file: Path | None,
+    out: Path | None,
     offline: bool,
     services: object,
 ) -> tuple[VetOptions, Path]:
@@ -125,7 +125,7 @@ def _what(
     base = options or workflow.VetOptions(paper or "")
     changes = {"paper": paper, "repo": repo, "repo_url": repo_url or ("" if repo else None)}
     kept = {name: value for name, value in changes.items() if value is not None}
-    return replace(base, offline=offline, services=services, **kept), output_file or place  # type: ignore[arg-type]
+    return replace(base, offline=offline, services=services, **kept), out or place  # type: ignore[arg-type]
 
 
 def _given(texts: list[str]) -> dict[str, Answer]:

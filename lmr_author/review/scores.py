@@ -42,7 +42,7 @@ class Score:
         if self.score not in SCORES:
             raise UsageError(f"the score {self.score!r} is none", "one of: " + ", ".join(SCORES))
         if not self.justification.strip():
-            raise UsageError("a score needs a justification", "say it with --because TEXT")
+            raise UsageError("a score needs a justification", "say it with --reason TEXT")
 
 
 def save(folder: Path, reviewer: str, score: Score) -> Path:

@@ -158,8 +158,8 @@ def _with_what_else(error: LmrError, torch: str, wanted: str, python: interprete
         hint = f"{hint}; or give another version, as in --with torch==2.13.0"
     elif python.minor != wanted:
         hint = (
-            f"requirements.lock is for Python {wanted}: `lmr-author env lock --python {python.minor}` makes one for "
-            f"this Python; {hint}"
+            f"requirements.lock is for Python {wanted}: `lmr-author env lock --python-version {python.minor}` makes "
+            f"one for this Python; {hint}"
         )
     if isinstance(error, local.NotInstalled):
         return local.NotInstalled(message, hint, error.explanation)

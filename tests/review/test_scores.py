@@ -39,7 +39,7 @@ def keys() -> Iterator[PipeInput]:
 def graded(task: TaskDir, candidate: Path, person: str, grade: str) -> int:
     """Grade a candidate by flags."""
     return main(["score", str(task.root), "--candidate", str(candidate), "--reviewer", person,
-                 "--score", grade, "--because", "read it"])  # fmt: skip
+                 "--score", grade, "--reason", "read it"])  # fmt: skip
 
 
 def results(capsys: pytest.CaptureFixture[str], task: TaskDir) -> dict[str, object]:
@@ -96,10 +96,10 @@ def test_agreement_over_candidates_and_a_changed_golden_ends_it(task: TaskDir, t
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--score", "good", "--because", "x"], "the score 'good' is none"),
+        (["--score", "good", "--reason", "x"], "the score 'good' is none"),
         (["--score", "logically-correct"], "needs a justification"),
         ([], "no score given"),
-        (["--score", "logically-correct", "--because", "x", "--implementation", "7"], "which implementation"),
+        (["--score", "logically-correct", "--reason", "x", "--implementation", "7"], "which implementation"),
     ],
 )
 def test_wrong_grades(

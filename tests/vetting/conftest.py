@@ -19,4 +19,4 @@ def offline(tmp_path: Path) -> list[str]:
     )
     make_repository(tmp_path / "code", {"train.py": "x = 1\n", "LICENSE": MIT, "README.md": "# Code\n"})
     return ["vet", str(tmp_path / "paper.pdf"), "--repo", str(tmp_path / "code"), "--offline",
-            "--output", str(tmp_path / "vetting.json"), "--no-input"]  # fmt: skip
+            "--out", str(tmp_path / "vetting.json"), "--no-input"]  # fmt: skip

@@ -91,7 +91,7 @@ def test_a_lock_for_another_python_is_named_as_the_reason(tmp_path: Path) -> Non
     with pytest.raises(LmrError) as caught:
         make(made, LocalOptions(python=own), lambda _: None)
     told = str(caught.value.hint)
-    assert "is for Python 3.6" in told and f"`lmr-author env lock --python {own}`" in told
+    assert "is for Python 3.6" in told and f"`lmr-author env lock --python-version {own}`" in told
     made.lock.write_text(f"# for Python {own}\nplain==9.0\n")
     with pytest.raises(LmrError) as caught:
         make(made, LocalOptions(python=own), lambda _: None)

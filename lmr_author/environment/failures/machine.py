@@ -64,7 +64,7 @@ class NoCrates(Explainer):
             "error: failed to get `tempfile` as a dependency of package `tokenizers-python v0.11.0 (/build/src)`\n"
             "Caused by:\n  download of config.json failed",
             "tokenizers has no wheel for this Python and is compiled with Rust, whose packages",
-            "env lock --python",
+            "env lock --python-version",
         ),
     )
 
@@ -73,7 +73,7 @@ class NoCrates(Explainer):
         package = match[1].removesuffix("-python")
         return self.told(
             f"{package} has no wheel for this Python and is compiled with Rust, whose packages could not be fetched",
-            "choose an older Python that it has a wheel for (`env lock --python X.Y`); or check the connection",
+            "choose an older Python that it has a wheel for (`env lock --python-version X.Y`); or check the connection",
         )
 
 
