@@ -36,7 +36,7 @@ def detected(found: Detected) -> None:
     _row("downloads", map(str, sorted(recipe.downloads, key=lambda item: not item.at_import)), SHOWN)
     if found.dead is not None:
         _row("dead", map(str, found.dead) if found.dead else ["the index has everything"])
-    _row("note", recipe.problems)
+    _row("note", found.problems)
 
 
 def _python(recipe: Recipe, base: BaseImage) -> list[str]:
@@ -67,7 +67,7 @@ def locked(made: Written, *, relaxed: bool) -> None:
         return
     for change in lock.changes:
         screen.print(f"[yellow]changed:[/] {escape(change)}")
-    problems = made.detected.recipe.problems
+    problems = made.detected.problems
     more = [f"and {len(problems) - SHOWN} more (lmr-author env detect)"] if len(problems) > SHOWN else []
     for each in (*problems[:SHOWN], *more, *lock.left_out, *lock.yanked):
         screen.print(f"[yellow]note:[/] {escape(each)}")
@@ -83,7 +83,10 @@ def dockerfile(made: Written) -> None:
     """What ``env dockerfile`` did."""
     _file(made)
     base = made.detected.base
-    console().print(f"base image {base.reference}: {base.reason}", markup=False)
+    screen = console()
+    screen.print(f"base image {base.reference}: {base.reason}", markup=False)
+    for each in made.detected.problems[: len(made.detected.problems) - len(made.detected.recipe.problems)]:
+        screen.print(f"[yellow]note:[/] {escape(each)}")
 
 
 def _file(made: Written) -> None:

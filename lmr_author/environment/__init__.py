@@ -7,7 +7,7 @@ from lmr_author.environment.detect import detect
 from lmr_author.environment.dockerfile import render, render_dockerignore
 from lmr_author.environment.lock import Lock, lock
 from lmr_author.environment.recipe import Declared, Recipe
-from lmr_author.environment.report import base_json, to_json
+from lmr_author.environment.report import base_json, problems, to_json
 
 __all__ = [
     "BaseImage",
@@ -18,6 +18,7 @@ __all__ = [
     "choose_base",
     "detect",
     "lock",
+    "problems",
     "render",
     "render_dockerignore",
     "to_json",

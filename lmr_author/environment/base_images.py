@@ -243,6 +243,21 @@ def _has_python(release: _Release, specifier: str) -> bool:
     return any(f"{release.python}.{patch}" in accepted for patch in range(30))
 
 
+def image_with(specifiers: Sequence[str], base: BaseImage) -> BaseImage | None:
+    """The image whose Python fits all, or else the first, and whose PyTorch is nearest to that of ``base``."""
+    fitting = [item for item in _releases() if all(_has_python(item, one) for one in specifiers)]
+    fitting = fitting or [item for item in _releases() if _has_python(item, specifiers[0])]
+    if not fitting:
+        return None
+    order = [item.torch for item in _releases()]
+    torch = Version(base.torch) if base.torch else order[-1]
+    near = min(fitting, key=lambda item: abs(order.index(item.torch) - sum(one < torch for one in order)))
+    cuda, cudnn = near.builds[0]
+    kind = base.kind or "runtime"
+    reference = f"{REPOSITORY}:{near.torch}-cuda{cuda}-cudnn{cudnn}-{kind}"
+    return _named(reference)
+
+
 def _build(release: _Release, label: str) -> tuple[str, str]:
     """CUDA and cuDNN: what the requirement's label names, else the first of the table."""
     for cuda, cudnn in release.builds:

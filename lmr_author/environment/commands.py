@@ -19,6 +19,10 @@ _CONDA = re.compile(
     r"^(?:sudo )?[!%]?(?:micro)?(?:conda|mamba) (?P<verb>install|create|env create|env update)\b(?P<rest>.*)$"
 )
 _APT = re.compile(r"^(?:sudo )?(?:apt|apt-get|aptitude) (?:-\S+ )*install\b(?P<rest>.*)$")
+_PYTHON = re.compile(
+    r"^(?:sudo )?(?:uv (?:venv|python (?:install|pin))\b.*?|pyenv (?:install|local|global)\b.*?|virtualenv\b.*?python)"
+    r"[ =]?(3\.\d+)(?:\.\d+)?(?=\s|$)|^(?:sudo )?python(3\.\d+) -m venv\b"
+)
 _ASSIGNED = re.compile(r"^(?:[A-Z_]+=\S* +)+")
 _PIP_WITH_VALUE = frozenset(
     [
@@ -64,7 +68,7 @@ class Commands:
         lines: requirements, as written.
         unused: addresses, paths and options.
         requirements: files given with ``-r`` or to ``conda env create -f``.
-        pythons: specifiers of the Python version that conda is told to install.
+        pythons: specifiers of the Python version that conda (uv, pyenv, apt) is told to install.
         apt: packages of the operating system.
     """
 
@@ -103,6 +107,9 @@ def joined(numbered: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
 
 def _read(command: str, origin: str, found: Commands) -> None:
     command = re.sub(r"\s+", " ", command)
+    if named := _PYTHON.match(command):
+        found.pythons.append(Fact(f"=={named[1] or named[2]}.*", origin))
+        return
     pip, add, conda_, apt = (pattern.match(command) for pattern in (_PIP, _ADD, _CONDA, _APT))
     if pip or add:
         rest = pip["rest"] if pip else (add["rest"] or add["pipenv"] or "") if add else ""
@@ -111,6 +118,8 @@ def _read(command: str, origin: str, found: Commands) -> None:
         _conda(_words(conda_["rest"]), origin, found, environment=conda_["verb"].startswith("env"))
     elif apt:
         names = [word for word in _words(apt["rest"]) if re.fullmatch(r"[a-z0-9][a-z0-9+.-]+(=\S+)?", word)]
+        pythons = [match for name in names if (match := re.match(r"python(3\.\d+)\b", name))]
+        found.pythons += [Fact(f"=={match[1]}.*", origin) for match in pythons[:1]]
         found.apt += [Fact(name.partition("=")[0], origin) for name in names]
 
 

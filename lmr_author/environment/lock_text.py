@@ -10,7 +10,7 @@ from dataclasses import replace
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-from lmr_author.environment import resolver
+from lmr_author.environment import other_python, resolver
 from lmr_author.environment.base_images import BaseImage
 from lmr_author.environment.locked import Lock
 from lmr_author.environment.recipe import Recipe
@@ -112,7 +112,7 @@ def written(made: Lock, recipe: Recipe, base: BaseImage) -> Lock:
     """The lock with the comments that say what it is."""
     comments = [f"CHANGED: {change}" for change in made.changes]
     comments += [*made.told, f"for Python {base.python}; PyTorch and CUDA are the base image's"]
-    comments += [*made.left_out, *made.yanked]
+    comments += [*filter(None, [other_python.short(recipe, base.python)]), *made.left_out, *made.yanked]
     compiled: tuple[str, ...] = ()
     if made.compiled:
         # Whole, however long: what reads a lock takes the names from here.

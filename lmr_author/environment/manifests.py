@@ -17,6 +17,7 @@ from lmr_author import files
 from lmr_author.environment import conda, tables
 from lmr_author.environment.parsing import parse_requirement
 from lmr_author.environment.poetry import as_requirements, as_specifier
+from lmr_author.environment.python_version import of_classifiers
 from lmr_author.environment.recipe import Declared, Manifest, Unused
 from lmr_author.environment.requirements import normal_path, own_or_unused, read_requirements, read_text
 from lmr_author.errors import LmrError
@@ -78,6 +79,10 @@ def read_pyproject(root: Path, path: str) -> Manifest:
         python, name = tables.text(flit.get("requires-python")), tables.text(flit.get("module"))
     dynamic = "dependencies" in tables.strings(project.get("dynamic"))
     origin = places.of("python", python.split(",")[0].lstrip("><=!~ ")) if python else ""
+    if not python:
+        listed = tables.strings((project or poetry or flit).get("classifiers"))
+        classified = of_classifiers([(line, places.of(line)) for line in listed])
+        python, origin = classified.text, classified.origin
     return make(
         path,
         lines,
@@ -141,11 +146,16 @@ def read_setup_cfg(root: Path, path: str) -> Manifest:
     listed = _listed(parser.get("options", "install_requires", fallback=""))
     extras = parser.items("options.extras_require") if parser.has_section("options.extras_require") else []
     python = parser.get("options", "python_requires", fallback="")
+    origin = places.of("python_requires") if python else ""
+    if not python:
+        lines = _listed(parser.get("metadata", "classifiers", fallback=""))
+        classified = of_classifiers([(line, places.of(line)) for line in lines])
+        python, origin = classified.text, classified.origin
     return make(
         path,
         [(line, places.of(line)) for line in listed],
         python=python,
-        python_origin=places.of("python_requires") if python else "",
+        python_origin=origin,
         project=parser.get("metadata", "name", fallback=""),
         suggested=[(line, places.of(line)) for _, value in extras for line in _listed(value)],
     )

@@ -124,9 +124,9 @@ def _image(text: str, origin: str) -> Iterator[Fact]:
     torch = re.search(r"pytorch/pytorch:(\d+\.\d+(?:\.\d+)?)", image)
     if torch:
         yield Fact(f"torch=={torch[1]}", origin)
-    python = re.search(r"(?:^|/)python:(3\.\d+)", image)
+    python = re.search(r"(?:^|/)python:(3\.\d+)|:python(3\.\d+)\b", image)
     if python:
-        yield Fact(f"python=={python[1]}.*", origin)
+        yield Fact(f"python=={python[1] or python[2]}.*", origin)
 
 
 def read_workflow(root: Path, path: str) -> Manifest:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from lmr_author.environment import other_python
 from lmr_author.environment.base_images import BaseImage
 from lmr_author.environment.recipe import Declared, Fact, Recipe
 from lmr_author.texts import printable
@@ -57,8 +58,13 @@ def to_json(recipe: Recipe, base: BaseImage, dead: Iterable[Fact] | None = None)
         ],
         "dead": None if dead is None else _facts(dead),
         "sources": [printable(path) for path in recipe.sources],
-        "problems": [printable(problem, 2000) for problem in recipe.problems],
+        "problems": [printable(problem, 2000) for problem in problems(recipe, base)],
     }
+
+
+def problems(recipe: Recipe, base: BaseImage) -> tuple[str, ...]:
+    """What an annotator should know: of the repository, and of the image that was chosen for it."""
+    return (*filter(None, [other_python.note(recipe, base)]), *recipe.problems)
 
 
 def base_json(base: BaseImage) -> dict[str, Any]:

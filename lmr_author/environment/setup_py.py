@@ -15,7 +15,8 @@ from pathlib import Path
 
 from lmr_author import files
 from lmr_author.environment.manifests import Line, make
-from lmr_author.environment.recipe import Manifest
+from lmr_author.environment.python_version import of_classifiers
+from lmr_author.environment.recipe import Fact, Manifest
 from lmr_author.environment.requirements import read_requirements, read_text
 from lmr_author.errors import LmrError
 from lmr_author.source import parse
@@ -50,17 +51,26 @@ def read_setup_py(root: Path, path: str) -> Manifest:
     reader = _Reader(tree)
     keywords = _setup_keywords(tree)
     needed = reader.values(keywords.get("install_requires"))
-    python = reader.values(keywords.get("python_requires")).texts
+    python = _python(reader, keywords, path)
     name = reader.values(keywords.get("name")).texts
     manifest = make(
         path,
         [(text, f"{path}:{line}") for text, line in needed.texts],
-        python=python[0][0] if python else "",
-        python_origin=f"{path}:{python[0][1]}" if python else "",
+        python=python.text,
+        python_origin=python.origin,
         project=name[0][0] if name else "",
         suggested=_extras(reader, keywords.get("extras_require"), path),
     )
     return _with_opened(root, manifest, needed)
+
+
+def _python(reader: _Reader, keywords: dict[str, ast.expr], path: str) -> Fact:
+    """``python_requires``, else the lowest version that the classifiers name."""
+    demanded = reader.values(keywords.get("python_requires")).texts
+    if demanded:
+        return Fact(demanded[0][0], f"{path}:{demanded[0][1]}")
+    listed = reader.values(keywords.get("classifiers")).texts
+    return of_classifiers([(text, f"{path}:{line}") for text, line in listed])
 
 
 def _setup_keywords(tree: ast.Module) -> dict[str, ast.expr]:

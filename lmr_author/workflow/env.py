@@ -42,6 +42,11 @@ class Detected:
     base: BaseImage
     dead: tuple[Fact, ...] | None = None
 
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What the annotator should know of the repository, and of the image that was chosen for it."""
+        return environment.problems(self.recipe, self.base)
+
 
 @dataclass(frozen=True)
 class Written:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lmr_author.environment import detect, interpreters, local, local_torch
+from lmr_author.environment.python_version import asking, unmet
+from lmr_author.environment.recipe import Recipe
 from lmr_author.errors import LmrError
 from lmr_author.model import Progress
 from lmr_author.taskdir import TaskDir
@@ -60,7 +62,8 @@ def make(
         raise LmrError(f"{task.name} has no requirements.lock", "write it: `lmr-author env lock`")
     known = env_facts.known(task)
     python, remark = interpreters.choose(known.python, options.python, interpreters.interpreters())
-    declared = frozenset(item.name for item in detect(task.repository(info)).torch)
+    recipe = detect(task.repository(info))
+    declared = frozenset(item.name for item in recipe.torch)
     bench = Repairs(task, None, say, lock_only=True)
     if options.fix and (early := bench.ahead(python.minor)):
         on_repair(early)
@@ -73,7 +76,7 @@ def make(
             if made is None:
                 raise _with_fix(error, options.fix) from error
     for_another = _for_another(known.python, env_facts.lock_python(task)) if bench.made else ""
-    remarks = tuple(filter(None, (remark, *result.remarks, for_another)))
+    remarks = tuple(filter(None, (remark, _other_python(recipe, python), *result.remarks, for_another)))
     return replace(result, remarks=remarks, repairs=tuple(bench.made))
 
 
@@ -119,6 +122,13 @@ def _repaired(
     if made is not None:
         on_repair(made)
     return made
+
+
+def _other_python(recipe: Recipe, python: interpreters.Interpreter) -> str:
+    """What is said where the repository asks for another Python than that of the environment."""
+    asked = unmet(recipe, python.minor)
+    advice = "the code may not run there; --python X.Y takes another that is on this machine"
+    return f"{asking(asked)}, and this environment has {python.minor}: {advice}" if asked else ""
 
 
 def _with_fix(error: local.NotInstalled, tried: bool) -> LmrError:

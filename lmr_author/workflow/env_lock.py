@@ -184,7 +184,7 @@ def _tried(found: Relaxing) -> str:
         if found.stopped
         else f"no change that was tried helps ({tries}):"
     )
-    advice = f"{done} another --python or --base-image, or --date"
+    advice = f"{done} another --python-version or --base-image, or --date"
     if found.left is None:
         return advice
     return f"{advice}. These changes helped: {'; '.join(found.changes)}. Still in the way: {found.left.cause}"

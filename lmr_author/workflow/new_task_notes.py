@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lmr_author import environment
 from lmr_author.model import TaskInfo
 from lmr_author.repo import Address
 
@@ -37,7 +38,7 @@ def notes_on(info: TaskInfo, stages: Stages, had_tests: bool) -> list[str]:
     notes += clone.notes
     if had_tests:
         notes.append("the repository has a folder unit_test of its own; the task's tests join it")
-    notes += stages.recipe.problems
+    notes += environment.problems(stages.recipe, base)
     if not lock.pinned:
         notes.append(f"requirements.lock is {lock.note} ({_again(lock)})")
     notes += [f"requirements.lock: {item}" for item in (*lock.changes, *lock.left_out)]

@@ -173,7 +173,7 @@ def test_wrong_usage(task: TaskDir, arguments: tuple[str, ...], words: str) -> N
 
 
 def test_wrong_values_are_refused(task: TaskDir) -> None:
-    for arguments in (("--python", "two"), ("--base-image", "no image; rm")):
+    for arguments in (("--python-version", "two"), ("--base-image", "no image; rm")):
         error, _ = refuse(3, "env", "dockerfile", "--dry-run", *arguments, cwd=task.root)
         assert "not a" in error
 
@@ -183,7 +183,7 @@ def test_the_python_that_was_given_once_is_kept_while_the_image_stays(
 ) -> None:
     task.provenance_path.write_text(json.dumps({"environment": {}}))
     task.dockerfile.write_text("FROM me/base:1\n")
-    lock(task, index, "--python", "3.9")
+    lock(task, index, "--python-version", "3.9")
     lock(task, index)
     assert "# for Python 3.9;" in task.lock.read_text()
     task.dockerfile.write_text("FROM me/base:2\n")
@@ -206,3 +206,16 @@ def test_what_a_lock_could_not_read_is_told(task: TaskDir, index: dict[str, str]
     said = lock(task, index).err
     assert "note: pyproject.toml: cannot be read" in said
     assert "note: and " in said and "more (lmr-author env detect)" in said, "the rest is counted"
+
+
+def test_a_lock_for_another_python_than_the_repositorys_says_so(task: TaskDir, index: dict[str, str]) -> None:
+    (task.root / "small-repo/.python-version").write_text("3.12\n")
+    asked = "the repository asks for Python ==3.12.* (.python-version:1), and"
+    done = lock(task, index, "--python-version", "3.11")
+    assert f"note: {asked} the lock is for 3.11" in " ".join(done.err.split())
+    assert f"# {asked} this is for 3.11\n" in task.lock.read_text()
+    detected = succeed("env", "detect", "--python-version", "3.11", "--format", "json", cwd=task.root).out
+    assert json.loads(detected)["problems"][0].startswith(asked)
+    written = succeed("env", "dockerfile", "--dry-run", "--python-version", "3.11", cwd=task.root)
+    assert asked in " ".join(written.err.split())
+    assert asked not in lock(task, index, "--python-version", "3.12").err + task.lock.read_text()

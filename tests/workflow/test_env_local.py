@@ -144,3 +144,14 @@ def test_what_the_lock_cannot_help_is_said(tmp_path: Path) -> None:
         make(made, LocalOptions(python=OWN, fix=True), lambda _: None)
     assert caught.value.hint.startswith("nothing that --fix may change in requirements.lock helps")
     assert made.lock.read_text() == held
+
+
+def test_a_repository_for_another_python_is_told(tmp_path: Path) -> None:
+    made = task(tmp_path, OFFICIAL, "import plain\n")
+    (made.root / "small-repo/setup.cfg").write_text("[options]\npython_requires = >=3.99\n")
+    (said,) = [
+        text for text in make(made, LocalOptions(python=OWN), lambda _: None).remarks if "asks" in text
+    ]
+    assert said.startswith(
+        f"the repository asks for Python >=3.99 (setup.cfg:2), and this environment has {OWN}"
+    )

@@ -170,3 +170,9 @@ def test_numbers_go_on_and_are_not_given_twice(tmp_path: Path, pdf: Path, source
 )
 def test_default_names(title: str, name: str) -> None:
     assert default_name(title) == name
+
+
+def test_another_python_than_the_repositorys_is_told(tmp_path: Path, pdf: Path, source: Path) -> None:
+    commit(source, {"setup.cfg": "[options]\npython_requires = >=3.12\n"})
+    said = [note for note in make(tmp_path, pdf, source).notes if "asks for Python" in note]
+    assert len(said) == 1 and said[0].startswith("the repository asks for Python >=3.12 (setup.cfg:2)")

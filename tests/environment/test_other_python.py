@@ -1,0 +1,101 @@
+"""A repository that asks for another Python than the lock is for: found in all places, told where it matters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lmr_author import environment
+from lmr_author.environment import choose_base, detect
+from tests.support import write_files
+
+PROJECT = "[project]\nname = 'a'\nversion = '1'\n"
+CLASSIFIERS = "['Programming Language :: Python :: 3.13', 'Programming Language :: Python :: 3.12']"
+
+
+def told(folder: Path, image: str = "me/base:1", python: str | None = None) -> list[str]:
+    """What is said of the Python that a repository asks for."""
+    recipe = detect(folder)
+    base = choose_base(recipe, image, python)
+    return [text for text in environment.problems(recipe, base) if "asks for Python" in text]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("pyproject.toml", PROJECT + "requires-python = '>=3.12'\n", ">=3.12 (pyproject.toml:4)"),
+        ("pyproject.toml", PROJECT + "requires-python = '<3.11'\n", "<3.11 (pyproject.toml:4)"),
+        ("pyproject.toml", PROJECT + "requires-python = '==3.10.*'\n", "==3.10.* (pyproject.toml:4)"),
+        ("pyproject.toml", PROJECT + f"classifiers = {CLASSIFIERS}\n", ">=3.12 (pyproject.toml:4, classifiers)"),
+        ("pyproject.toml", "[tool.poetry.dependencies]\npython = '^3.12'\n", ">=3.12,<4 (pyproject.toml:2)"),
+        ("setup.py", "setup(name='a', python_requires='>=3.12')", ">=3.12 (setup.py:1)"),
+        ("setup.py", f"setup(name='a',\n classifiers={CLASSIFIERS})", ">=3.12 (setup.py:2, classifiers)"),
+        ("setup.cfg", "[options]\npython_requires = >=3.12\n", ">=3.12 (setup.cfg:2)"),
+        (
+            "setup.cfg",
+            "[metadata]\nclassifiers =\n  Programming Language :: Python :: 3.12\n",
+            ">=3.12 (setup.cfg:3, classifiers)",
+        ),
+        (".python-version", "3.12.1\n", "==3.12.* (.python-version:1)"),
+        ("environment.yml", "dependencies:\n  - python=3.12\n", "==3.12.* (environment.yml:2)"),
+        ("Pipfile", "[requires]\npython_version = '3.12'\n", "==3.12.* (Pipfile:2)"),
+        ("Dockerfile", "FROM python:3.12-slim\n", "==3.12.* (Dockerfile:1)"),
+        ("Dockerfile", "FROM ghcr.io/astral-sh/uv:python3.12-bookworm\n", "==3.12.* (Dockerfile:1)"),
+        ("Dockerfile", "FROM ubuntu\nRUN apt-get install -y git python3.12-venv\n", "==3.12.* (Dockerfile:2)"),
+        ("README.md", "```sh\nuv venv --python 3.12.3 .venv\n```\n", "==3.12.* (README.md:2)"),
+        ("README.md", "```sh\npyenv install 3.12.3\n```\n", "==3.12.* (README.md:2)"),
+        ("README.md", "```sh\npython3.12 -m venv .venv\n```\n", "==3.12.* (README.md:2)"),
+        ("README.md", "```sh\nvirtualenv -p python3.12 .venv\n```\n", "==3.12.* (README.md:2)"),
+    ],
+)  # fmt: skip
+def test_each_place_is_read_and_told(tmp_path: Path, name: str, text: str, said: str) -> None:
+    (line,) = told(write_files(tmp_path, {name: text}))
+    assert line.startswith(f"the repository asks for Python {said}, and the lock is for 3.11, ")
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        {"pyproject.toml": PROJECT + "requires-python = '>=3.11.4'\n"},
+        # The repository itself accepts the image's Python: what one of its authors used is no demand.
+        {"pyproject.toml": PROJECT + "requires-python = '>=3.9'\n", "Dockerfile": "FROM python:3.13\n"},
+        # An older one that somebody used is none, either.
+        {"environment.yml": "dependencies:\n  - python=3.8\n"},
+        {"README.md": "```sh\nconda create -n x python=3.6\n```\n"},
+        # What CI and classifiers list says little beside a version that is named.
+        {
+            ".python-version": "3.11\n",
+            ".github/workflows/ci.yml": "jobs:\n  t:\n    steps:\n      - with:\n          python-version: '3.13'\n",
+            "setup.py": f"setup(name='a', classifiers={CLASSIFIERS})",
+        },
+        {"setup.py": "setup(name='a', classifiers=['Programming Language :: Python :: 3 :: Only'])"},
+    ],
+)
+def test_what_does_not_matter_is_not_told(tmp_path: Path, texts: dict[str, str]) -> None:
+    assert told(write_files(tmp_path, texts)) == []
+
+
+def test_what_to_do_depends_on_what_there_is(tmp_path: Path) -> None:
+    folder = write_files(tmp_path, {"pyproject.toml": PROJECT + "requires-python = '>=3.12'\n"})
+    (guessed,) = told(folder)
+    assert "the Python of me/base:1 as far as known" in guessed
+    assert "`lmr-author env dockerfile --base-image pytorch/pytorch:" in guessed
+    assert "Python 3.12), then `env lock`; or `env lock --python-version X.Y`" in guessed
+    (sure,) = told(folder, python="3.11")
+    assert "as far as known" not in sure and "--python-version" not in sure
+    (near,) = told(folder, "pytorch/pytorch:2.5.1-cuda12.4-cudnn9-devel")
+    assert "pytorch/pytorch:2.10.0-cuda12.8-cudnn9-devel` (PyTorch 2.10.0, Python 3.12)" in near
+    assert told(folder, python="3.12") == []
+
+    (folder / "pyproject.toml").write_text(PROJECT + "requires-python = '>=3.14'\n")
+    (none,) = told(folder)
+    assert "no PyTorch image of the table has it" in none
+
+
+def test_a_pinned_torch_decides_the_image_and_the_python_is_told(tmp_path: Path) -> None:
+    folder = write_files(tmp_path, {"requirements.txt": "torch==2.0.1\n", ".python-version": "3.12\n"})
+    recipe = detect(folder)
+    base = choose_base(recipe)
+    assert (base.torch, base.python) == ("2.0.1", "3.10")
+    assert "==3.12.* (.python-version:1), and the lock is for 3.10" in environment.problems(recipe, base)[0]
