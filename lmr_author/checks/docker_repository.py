@@ -9,7 +9,7 @@ from lmr_author.checks import dockerfile
 from lmr_author.checks.base import Example
 from lmr_author.checks.docker_image import DockerCheck, changed
 from lmr_author.checks.dockerfile import Dockerfile, Instruction
-from lmr_author.checks.example_texts import INFO
+from lmr_author.checks.example_texts import DOCKERFILE, INFO
 from lmr_author.checks.leak_package import fetches
 from lmr_author.checks.published import published
 from lmr_author.checks.view import TaskView
@@ -54,6 +54,15 @@ class RepositoryCopied(DockerCheck):
             also=("LMR406",),
         ),
         Example(
+            "commented out, and the requirements that are copied do not exist",
+            files={
+                "Dockerfile": DOCKERFILE.replace("COPY --chown", "# COPY --chown").replace(
+                    "COPY requirements.lock", "COPY requirements.txt"
+                )
+            },
+            also=("LMR205",),
+        ),
+        Example(
             "only the requirements",
             files=changed("COPY --chown=agent:agent ${DIR} /workspace/${DIR}\n", ""),
         ),
@@ -86,7 +95,8 @@ def _copies(view: TaskView, parsed: Dockerfile) -> bool:
     if not parsed.copies or view.repository is None:
         return False
     sources = [source for _, sources in parsed.copies for source in sources]
-    if any("$" in source or not dockerfile.copied(view, [source]) for source in sources):
+    unclear = [source for source in sources if "$" in source or not dockerfile.copied(view, [source])]
+    if not all(_is_requirements(source) for source in unclear):
         return True
     prefix = f"{view.relative_raw(view.repository)}/"
     files = [item for item in dockerfile.copied(view, sources) if item.relative.startswith(prefix)]

@@ -18,6 +18,7 @@ from lmr_author.checks.sites import (
     is_assert_name,
     is_exit,
     is_exit_name,
+    is_idle,
     is_interesting,
     is_none,
     is_quiet_exit,
@@ -128,7 +129,7 @@ class Flow:
                 self._fill(unit, [item for item in node.body if not isinstance(item, methods)], place)
             elif isinstance(node, ast.Try):
                 self._try(unit, node, following, place)
-            else:
+            elif not is_idle(node):
                 self._statement(unit, node, following, place)
             if isinstance(node, ast.Return | ast.Raise | ast.Continue | ast.Break):
                 return  # what follows is never run

@@ -11,7 +11,8 @@ from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
 
 _TESTS = (
-    r"(?:(?:unit[ _-]?tests?|tests|test cases?|unit_test\w*(?:\.py)?)\b(?!\s*-?(?:data|set|split))"
+    r"(?:(?:unit[ _-]?tests?|tests|test cases?|unit_test\w*(?:\.py)?|test_\w+\.py|\w+_test\.py)\b"
+    r"(?!\s*-?(?:data|set|split))"
     r"|test\b(?=\s*(?:[.,;:!?)`'\"]|$|(?:and|in|of|for|with|when|file|script|suite|it|by|without)\b)))"
 )
 
@@ -126,6 +127,11 @@ class ImplementThePaper(InstructionCheck):
             implementation=told(
                 INSTRUCTION + " It is right when `python unit_test/unit_test_1.py` ends without an error."
             ),
+        ),
+        Example(
+            "pass a test that is named by its file",
+            implementation=told(INSTRUCTION + " You must pass `test_losses.py`."),
+            also=("LMR602",),
         ),
         Example(
             "make them pass", implementation=told(INSTRUCTION + " Your code has to make the unit tests pass.")

@@ -157,7 +157,7 @@ def is_folder(path: Path) -> bool:
 def did_you_mean(wanted: str, names: list[str], cutoff: float = 0.6) -> str:
     """A hint with the closest of some names; "" when none is close."""
     name = wanted.rpartition("/")[2]
-    like = [one for one in names if "/" not in wanted or _alike(name, one.rpartition("/")[2])]
+    like = [one for one in dict.fromkeys(names) if "/" not in wanted or _alike(name, one.rpartition("/")[2])]
     close = difflib.get_close_matches(wanted, like, 2, cutoff)
     return f"did you mean {' or '.join(close)}?" if close else ""
 

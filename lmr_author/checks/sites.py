@@ -186,6 +186,11 @@ def _is_uncalled(node: ast.expr) -> bool:
     return isinstance(node, ast.Attribute) and node.attr in ("all", "any", "equal", "allclose", "isclose")
 
 
+def is_idle(node: ast.stmt) -> bool:
+    """Whether a statement is only a name: ``main`` for ``main()``, which calls nothing."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Name | ast.Attribute)
+
+
 def is_stub(node: ast.Raise) -> bool:
     raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
     return isinstance(raised, ast.Name) and raised.id in (

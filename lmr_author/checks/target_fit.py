@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from lmr_author.checks.base import Example, ImplementationCheck, Where
 from lmr_author.checks.example_texts import GOLDEN, REPOSITORY
-from lmr_author.checks.lookup import candidates, function_names
+from lmr_author.checks.lookup import candidates, did_you_mean, function_names
 from lmr_author.checks.pairing import pair
 from lmr_author.checks.view import TaskView
 from lmr_author.checks.written_paths import leaves
@@ -22,6 +22,12 @@ class PairLoss:
         """The pairwise loss at margin 2."""
         return pairwise_loss(scores, labels, 2.0)[0]
 '''
+
+
+_FORWARD = """\
+wanted = self.normalise(labels)
+        found = self.normalise(scores)
+        return -sum(p * math.log(q) for p, q in zip(wanted, found))"""
 
 
 class TargetNamed(ImplementationCheck):
@@ -44,12 +50,19 @@ class TargetNamed(ImplementationCheck):
             implementation={"goal_function": "forward"},
             files={
                 f"{REPOSITORY}/ranking/losses.py": (
-                    GOLDEN.replace(
-                        "wanted = self.normalise(labels)\n        found = self.normalise(scores)\n       "
-                        " return -sum(p * math.log(q) for p, q in zip(wanted, found))",
-                        "raise NotImplementedError",
-                    )
-                    + _SECOND_CLASS
+                    GOLDEN.replace(_FORWARD, "raise NotImplementedError") + _SECOND_CLASS
+                ),
+                "golden_files/losses_golden.py": GOLDEN + _SECOND_CLASS,
+                f"{REPOSITORY}/unit_test/unit_test_1.py": None,
+            },
+            also=("LMR501",),
+        ),
+        Example(
+            "class_name is misspelt, and another class has this method, too",
+            implementation={"goal_function": "forward", "class_name": "ListLos"},
+            files={
+                f"{REPOSITORY}/ranking/losses.py": (
+                    GOLDEN.replace(_FORWARD, "raise NotImplementedError") + _SECOND_CLASS
                 ),
                 "golden_files/losses_golden.py": GOLDEN + _SECOND_CLASS,
                 f"{REPOSITORY}/unit_test/unit_test_1.py": None,
@@ -100,8 +113,12 @@ class TargetNamed(ImplementationCheck):
             return "", "", False  # LMR301 and LMR302 say that it is not there
         lines = ", ".join(str(item.line) for item in found)
         if len(qualnames) > 1:
-            classes = ", ".join(qualname.rpartition(".")[0] for qualname in qualnames)
-            return f"{name} is defined in {classes}: which one is meant?", "set class_name", False
+            classes = [qualname.rpartition(".")[0] for qualname in qualnames]
+            message = f"{name} is defined in {', '.join(classes)}: which one is meant?"
+            given = implementation.class_name.strip()
+            if given:
+                message = f"class_name {given!r:.80} is no class of the file; {message}"
+            return message, did_you_mean(given, classes) or "set class_name", False
         if found[0].kind == "class":
             return (
                 f"{name} is a class",

@@ -84,6 +84,16 @@ class CanFail(ImplementationCheck):
             files={TEST: UNIT_TEST.partition("\n\nif __name__")[0] + "\n\nVERDICTS = ('Passed', 'Failed')\n"},
         ),
         Example(
+            "the function that holds the assertions is named, not called",
+            files={
+                TEST: LOGGING_ONLY.replace("def test():", "def check():")
+                .replace(
+                    "    if abs", "    assert (round(loss, 3), round(share, 3)) == (1.06, 0.667)\n    if abs"
+                )
+                .replace("\n\ntest()\n", "\n\ncheck\n")
+            },
+        ),
+        Example(
             "only failures are counted, and no errors",
             files={TEST: UNIT_TEST.replace("program.result.wasSuccessful()", "not program.result.failures")},
         ),

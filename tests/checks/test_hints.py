@@ -10,6 +10,7 @@ import pytest
 from lmr_author.checks import example_task
 from lmr_author.checks.base import Content, Example
 from lmr_author.checks.example_texts import GOAL, GOLDEN, MASKED, REPOSITORY
+from lmr_author.checks.lookup import did_you_mean
 from lmr_author.checks.registry import ALL_CHECKS
 from lmr_author.model import Finding
 from lmr_author.validation.run import validate
@@ -63,6 +64,11 @@ def of(code: str, title: str) -> Example:
             "LMR502",
             "its tests return the comparison",
             "assert the comparison instead of returning it, and end with sys.exit(pytest.main([__file__]))",
+        ),
+        (
+            "LMR007",
+            "class_name is misspelt, and another class has this method, too",
+            "did you mean ListLoss?",
         ),
         ("LMR502", "it only logs", "assert the comparison instead of logging it"),
         ("LMR509", "a GPU in a variable", 'use small stored inputs, and the CPU: device = "cpu"'),
@@ -139,3 +145,7 @@ def test_a_name_written_as_it_is_advised_is_found(tmp_path: Path) -> None:
     written = {"goal_function": "__init__.inner", "class_name": "Slopes"}
     advised = Example("", files=example.files, implementation=written)
     assert not found(tmp_path, "LMR301", advised)
+
+
+def test_a_name_is_suggested_once() -> None:
+    assert did_you_mean("pair_loss", ["pairs_loss", "pairs_loss"]) == "did you mean pairs_loss?"
