@@ -26,7 +26,8 @@ def env_local(
     fix: Annotated[
         bool,
         typer.Option(
-            "--fix", help="Change requirements.lock where something in it cannot be installed, and try again."
+            "--fix",
+            help="Change requirements.lock where something cannot be installed or imported, and try again.",
         ),
     ] = False,
     task: TaskOption = None,

@@ -9,7 +9,7 @@ from typing import Any
 
 from lmr_author import resources
 from lmr_author.environment.failures import Explanation, Failure, explain
-from lmr_author.sandbox.base import Command, ExecResult, Limits, Sandbox
+from lmr_author.sandbox.base import Command, ExecResult, Limits, Mount, Sandbox
 from lmr_author.staging import PROBE_ROOT, probe_mount
 
 SECONDS = 120.0
@@ -55,7 +55,12 @@ class Imported:
 
 
 def import_files(
-    sandbox: Sandbox, tree: str, paths: Sequence[str], *, seconds: float = SECONDS
+    sandbox: Sandbox,
+    tree: str,
+    paths: Sequence[str],
+    *,
+    seconds: float = SECONDS,
+    mounts: Sequence[Mount] = (),
 ) -> list[Imported]:
     """Import each file by itself: without network, not as root, nothing writable, within the time limit.
 
@@ -63,6 +68,7 @@ def import_files(
         sandbox: prepared.
         tree: the repository's place inside.
         paths: files in it.
+        mounts: what the sandbox does not show by itself.
 
     Raises SandboxError when the sandbox itself fails.
     """
@@ -70,12 +76,18 @@ def import_files(
     for path in paths:
         command = Command(
             argv=("python", f"{PROBE_ROOT}/lmr_probe", "import", tree, path, str(seconds)),
-            mounts=(probe_mount(resources.probe_folder()),),
+            mounts=(probe_mount(resources.probe_folder()), *mounts),
             cwd=tree,
             limits=Limits(seconds=seconds),
         )
         results.append(_imported(path, sandbox.run(command), seconds))
     return results
+
+
+def first_explained(imported: Sequence[Imported]) -> Explanation | None:
+    """Of the first file that can be put right, else of the first that cannot be imported."""
+    failed = [item.explanation for item in imported if not item.ok]
+    return next((item for item in failed if item and item.change), failed[0] if failed else None)
 
 
 def _imported(path: str, result: ExecResult, seconds: float) -> Imported:

@@ -40,6 +40,7 @@ class Drive:
         gradients: whether gradients with respect to the inputs belong to the outcome.
         project: parts of the outcome of which only a projection is kept.
         out: a folder for the recorder's output; None for one in ``work``.
+        explain: see :data:`~lmr_author.recording.failed.Explain`.
     """
 
     tree: Path
@@ -56,6 +57,7 @@ class Drive:
     gradients: bool = False
     project: tuple[str, ...] = ()
     out: Path | None = None
+    explain: failed.Explain = lambda text: ""
 
 
 @dataclass(frozen=True)
@@ -214,7 +216,7 @@ def _nothing(plan: Drive, recorded: Recorded, *, in_image: bool) -> LmrError:
     if result.exit_code != 0:
         return LmrError(
             f"the command failed before it called {name}: {last}",
-            failed.advice(plan.tree, last, result, in_image, plan.driver.unseen),
+            failed.advice(plan.tree, last, result, in_image, plan.driver.unseen, plan.explain),
         )
     return LmrError(f"the command never called {name}", _never(plan, summary))
 

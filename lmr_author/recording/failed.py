@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lmr_author.model import TORCH_FAMILY
@@ -14,9 +14,13 @@ _EXCEPTION = re.compile(r"((?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit)(?::.*
 """A line that names an exception."""
 _OF_PYTEST = re.compile(r"E +")
 _MISSING = re.compile(r"No module named '([\w.]+)'")
+_MODULE = re.compile(r"(?:module|from) '([\w.]+)'")
 _NLTK = re.compile(r"nltk\.download\(\W*([\w.-]+)\W*\)")
 
 _MOST = 300
+
+Explain = Callable[[str], str]
+"""All that a command said → what is wrong with its environment, and what repairs it; "" for something else."""
 
 
 def printed_error(result: ExecResult) -> str:
@@ -40,7 +44,12 @@ def last_error(result: ExecResult) -> str:
 
 
 def advice(
-    tree: Path, last: str, result: ExecResult, in_image: bool = False, unseen: Sequence[Path] = ()
+    tree: Path,
+    last: str,
+    result: ExecResult,
+    in_image: bool = False,
+    unseen: Sequence[Path] = (),
+    explain: Explain = lambda text: "",
 ) -> str:
     """What to do about a command that failed: where what it lacks would come from, else what it said.
 
@@ -49,10 +58,18 @@ def advice(
         last: its last error.
         in_image: whether it ran in the task's image.
         unseen: what the command names on this machine, and the sandbox does not show.
+        explain: what is wrong with the environment, and what repairs it, by what was said; "" for something else.
     """
     missing = _MISSING.search(last)
+    module = _MODULE.search(last)
+    if missing is not None and (own := _own(tree, missing[1].partition(".")[0])):
+        return _way_to(missing[1].partition(".")[0], own)
+    if module is None or not _own(tree, module[1].partition(".")[0]):
+        died = f"died of signal {-result.exit_code}" if result.exit_code < 0 else ""
+        if told := explain(died or "\n".join(_said(result))):
+            return told
     if missing is not None:
-        return _of_module(tree, missing[1].partition(".")[0], in_image)
+        return _not_installed(missing[1].partition(".")[0], in_image)
     data = _NLTK.search(" ".join(_said(result)))
     if data is not None:
         return (
@@ -72,25 +89,32 @@ def advice(
     return f"correct the driver, or {environment}{_before(_said(result))}"
 
 
-def _of_module(tree: Path, name: str, in_image: bool) -> str:
-    """How the command finds a module: in the repository, or in its environment."""
+def _own(tree: Path, name: str) -> list[Path]:
+    """Where the repository has a module of this name, from its root, the nearest first."""
     paths = (path for path in tree.rglob("*") if path.name in (name, f"{name}.py"))
     own = [path.relative_to(tree) for path in paths]
-    own = sorted(
+    return sorted(
         (path for path in own if path.parts[0] != UNIT_TEST), key=lambda path: (len(path.parts), path)
     )
-    if not own and in_image:
+
+
+def _not_installed(name: str, in_image: bool) -> str:
+    """How the command's environment gets a package of which nothing else is known."""
+    if in_image:
         return (
             f"{name} is not installed in the image: add what brings it to requirements.lock, whose comments "
             "name what was left out and why, and build again: `lmr-author env build --fix`"
         )
-    if not own:
-        # An environment without Docker gets what the base image has when it is told the version.
-        extra = f" --with {name}==VERSION" if name in TORCH_FAMILY else ""
-        return (
-            f"{name} is not installed where the command runs: make an environment with `lmr-author env local{extra}`, "
-            "name a Python that has it (--python), or run in the task's image (--sandbox docker)"
-        )
+    # An environment without Docker gets what the base image has when it is told the version.
+    extra = f" --with {name}==VERSION" if name in TORCH_FAMILY else ""
+    return (
+        f"{name} is not installed where the command runs: make an environment with `lmr-author env local{extra}`, "
+        "name a Python that has it (--python), or run in the task's image (--sandbox docker)"
+    )
+
+
+def _way_to(name: str, own: Sequence[Path]) -> str:
+    """How the command finds a module of the repository."""
     place = own[0].parent.as_posix()
     if place == ".":
         return (

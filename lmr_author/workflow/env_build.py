@@ -14,7 +14,7 @@ from lmr_author import __version__, files
 from lmr_author.environment import inventory, room
 from lmr_author.environment.failures import Explanation, Failure, explain
 from lmr_author.environment.failures.machine import MACHINE
-from lmr_author.environment.smoke import SECONDS, Imported, import_files
+from lmr_author.environment.smoke import SECONDS, Imported, first_explained, import_files
 from lmr_author.errors import LmrError, SandboxBuildError, SandboxError, UsageError
 from lmr_author.model import Progress, TaskInfo
 from lmr_author.sandbox import docker_disk
@@ -26,6 +26,7 @@ from lmr_author.source import parse
 from lmr_author.staging import tree_path
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow import env_facts
+from lmr_author.workflow.env_goals import goal_files
 from lmr_author.workflow.env_repair import Repair, Repairs, with_its_python
 from lmr_author.workflow.preparing import sandbox_of
 
@@ -109,8 +110,7 @@ class BuildResult:
         """Of the first thing that failed and can be put right, else of the first."""
         if self.broken is not None:
             return self.broken.explanation
-        failed = [item.explanation for item in self.imported if not item.ok]
-        return next((item for item in failed if item and item.change), failed[0] if failed else None)
+        return first_explained(self.imported)
 
 
 def build(task: TaskDir, options: BuildOptions, hooks: Hooks) -> BuildResult:
@@ -156,10 +156,7 @@ def _files(task: TaskDir, info: TaskInfo, given: tuple[str, ...]) -> tuple[str, 
             raise UsageError(f"--file {name}: no such file in {root.name}/", "give a path in the repository")
     if given:
         return given
-    goals = tuple(
-        dict.fromkeys(item.goal_file for item in info.implementations if item.goal_file.endswith(".py"))
-    )
-    return goals or _top_level(task, info)
+    return goal_files(info) or _top_level(task, info)
 
 
 def _top_level(task: TaskDir, info: TaskInfo) -> tuple[str, ...]:

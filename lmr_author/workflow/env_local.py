@@ -8,13 +8,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lmr_author.environment import detect, interpreters, local, local_torch
+from lmr_author.environment.failures import Explanation
 from lmr_author.environment.python_version import asking, unmet
 from lmr_author.environment.recipe import Recipe
+from lmr_author.environment.smoke import Imported, first_explained
 from lmr_author.errors import LmrError
 from lmr_author.model import Progress
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow import env_facts
+from lmr_author.workflow.env_goals import import_goals
 from lmr_author.workflow.env_repair import OF_THE_LOCK, Repair, Repairs
+from lmr_author.workflow.wrong_environment import for_here
 
 
 @dataclass(frozen=True)
@@ -65,19 +69,30 @@ def make(
     recipe = detect(task.repository(info))
     declared = frozenset(item.name for item in recipe.torch)
     bench = Repairs(task, None, say, lock_only=True)
+
+    def again() -> LocalResult:
+        return _once(task, options, known, python, declared, say)
+
     if options.fix and (early := bench.ahead(python.minor)):
         on_repair(early)
     while True:
         try:
-            result = _once(task, options, known, python, declared, say)
-            break
+            result = again()
         except local.NotInstalled as error:
-            made = _repaired(bench, error, python, on_repair) if options.fix else None
-            if made is None:
+            if not (options.fix and _repaired(bench, error.explanation, python, on_repair)):
                 raise _with_fix(error, options.fix) from error
-    for_another = _for_another(known.python, env_facts.lock_python(task)) if bench.made else ""
-    remarks = tuple(filter(None, (remark, _other_python(recipe, python), *result.remarks, for_another)))
-    return replace(result, remarks=remarks, repairs=tuple(bench.made))
+            continue
+        imported = import_goals(task, info, result.local.interpreter, say)
+        wrong = first_explained(imported)
+        if not (options.fix and wrong and _repaired(bench, wrong, python, on_repair)):
+            break
+    if bench.made and bench.made[-1].undone:
+        result = again()  # it is there already: the lock is again what it was
+    said = [remark, _other_python(recipe, python), *result.remarks]
+    if bench.made:
+        said.append(_for_another(known.python, env_facts.lock_python(task)))
+    said += [_not_imported(item, options.fix) for item in imported if not item.ok]
+    return replace(result, remarks=tuple(filter(None, said)), repairs=tuple(bench.made))
 
 
 def _once(
@@ -111,17 +126,30 @@ def _once(
 
 def _repaired(
     bench: Repairs,
-    error: local.NotInstalled,
+    found: Explanation,
     python: interpreters.Interpreter,
     on_repair: Callable[[Repair], None],
-) -> Repair | None:
-    """The next change of the lock that may help, made; None when there is none."""
-    if bench.did_not_help(error.explanation):
+) -> bool:
+    """Make the next change of the lock that may help. Returns whether there was one."""
+    if bench.did_not_help(found):
         on_repair(bench.undo())
-    made = bench.repair(error.explanation, python.minor)
+    made = bench.repair(found, python.minor)
     if made is not None:
         on_repair(made)
-    return made
+    return made is not None
+
+
+def _not_imported(item: Imported, fix: bool) -> str:
+    """What is said of a goal file that cannot be imported in the environment."""
+    if item.explanation is None:
+        return f"{item.file} cannot be imported here: {item.said[-1] if item.said else 'it says nothing'}"
+    found = for_here(item.explanation)
+    more = (
+        "; `lmr-author env local --fix` does that"
+        if isinstance(found.change, OF_THE_LOCK) and not fix
+        else ""
+    )
+    return f"{item.file} cannot be imported here: {found.cause}; {found.advice}{more}"
 
 
 def _other_python(recipe: Recipe, python: interpreters.Interpreter) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lmr_author import files, judging, replaying, source, staging
@@ -28,6 +28,7 @@ from lmr_author.workflow.env_local import interpreter_for, where_it_runs
 from lmr_author.workflow.preparing import prepare, sandbox_of
 from lmr_author.workflow.record_drive import Job, driven, driver_of, plan_of
 from lmr_author.workflow.record_options import RecordOptions, check_options
+from lmr_author.workflow.wrong_environment import explainer
 
 __all__ = ["Data", "RecordOptions", "RecordResult", "record"]
 
@@ -89,7 +90,10 @@ def record(
         progress("preparing the environment")
         prepare(sandbox, progress)
         run = task.run_folder(implementation.index)
-        plan, recorded = driven(sandbox, plan_of(job), command, options, run, progress)
+        wrong = explainer(in_image=sandbox.name == "docker", python=options.python)
+        plan, recorded = driven(
+            sandbox, replace(plan_of(job), explain=wrong), command, options, run, progress
+        )
         proof = _prove(job, sandbox, plan, recorded, progress)
         _agree(proof, agree)
         kept = _put_aside(task, info, implementation)

@@ -77,6 +77,23 @@ def test_what_the_image_lacks_is_not_looked_for_elsewhere(tmp_path: Path) -> Non
     assert "requirements.lock" in told and "--sandbox docker" not in told
 
 
+def test_what_is_wrong_with_the_environment_comes_first(tmp_path: Path) -> None:
+    for error in ("ModuleNotFoundError: No module named 'cv2'", "ImportError: libGL.so.1: cannot open"):
+        told = failed.advice(tmp_path, error, result(error), explain=lambda text: f"why: {text}")
+        assert told == f"why: {error}"
+    died = ExecResult(-11, b"", b"", 0.1)
+    assert "died of signal 11" in failed.advice(tmp_path, "exit code -11", died, explain=lambda text: text)
+
+
+@pytest.mark.parametrize(
+    "error",
+    ["ModuleNotFoundError: No module named 'mine'", "AttributeError: module 'mine' has no attribute 'f'"],
+)
+def test_the_repositorys_own_modules_are_no_packages(tmp_path: Path, error: str) -> None:
+    (tmp_path / "mine.py").write_text("")
+    assert failed.advice(tmp_path, error, result(error), explain=lambda text: "wrong") != "wrong"
+
+
 def test_data_of_nltk_is_fetched_where_the_sandbox_finds_it(tmp_path: Path) -> None:
     told = failed.advice(tmp_path, failed.last_error(result(NLTK)), result(NLTK))
 

@@ -155,3 +155,42 @@ def test_a_repository_for_another_python_is_told(tmp_path: Path) -> None:
     assert said.startswith(
         f"the repository asks for Python >=3.99 (setup.cfg:2), and this environment has {OWN}"
     )
+
+
+def masked(made: TaskDir) -> None:
+    """Say that a function of ``pkg/losses.py`` is masked."""
+    target = {"index": 1, "goal_file": "pkg/losses.py", "goal_function": "hinge", "class_name": ""}
+    info = json.loads(made.info_path.read_text())
+    made.info_path.write_text(json.dumps({**info, "implementations": [target]}))
+
+
+def test_the_goal_file_is_imported_and_what_it_lacks_is_put_into_the_lock(tmp_path: Path) -> None:
+    made = task(tmp_path, OFFICIAL, "import yaml\nimport plain\n")
+    masked(made)
+    made.lock.write_text(f"# for Python {OWN}\nplain==1.0\n")
+    wheel(tmp_path / "wheels", "pyyaml", "6.0", module="yaml")
+    (said,) = [
+        text for text in make(made, LocalOptions(python=OWN), lambda _: None).remarks if "yaml" in text
+    ]
+    assert said.startswith("pkg/losses.py cannot be imported here: yaml is not installed")
+    assert "`lmr-author env local --fix`" in said and "plain==1.0\n" in made.lock.read_text()
+
+    told: list[Repair] = []
+    result = make(made, LocalOptions(python=OWN, fix=True), lambda _: None, told.append)
+    assert "+pyyaml==6.0" in told[0].diff and "pyyaml==6.0" in made.lock.read_text()
+    assert not [text for text in result.remarks if "cannot be imported" in text]
+    assert list(result.local.path.glob("lib/python*/site-packages/yaml.py"))
+
+
+def test_what_does_not_help_the_import_is_taken_back(tmp_path: Path) -> None:
+    made = task(tmp_path, OFFICIAL, "raise ImportError(\"No module named 'yaml'\")\n")
+    masked(made)
+    held = f"# for Python {OWN}\nplain==1.0\n"
+    made.lock.write_text(held)
+    wheel(tmp_path / "wheels", "pyyaml", "6.0", module="yaml")
+    told: list[Repair] = []
+    result = make(made, LocalOptions(python=OWN, fix=True), lambda _: None, told.append)
+    assert [item.undone for item in told] == [False, True]
+    assert made.lock.read_text() == held
+    assert not list(result.local.path.glob("lib/python*/site-packages/yaml.py"))
+    assert [text for text in result.remarks if text.startswith("pkg/losses.py cannot be imported here")]

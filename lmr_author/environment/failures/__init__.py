@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from lmr_author.environment.failures.base import Explainer, Explanation, Failure
 from lmr_author.environment.failures.changes import Change
-from lmr_author.environment.failures.registry import EXPLAINERS, explain
+from lmr_author.environment.failures.registry import EXPLAINERS, explain, explain_traceback
 
-__all__ = ["EXPLAINERS", "Change", "Explainer", "Explanation", "Failure", "explain"]
+__all__ = ["EXPLAINERS", "Change", "Explainer", "Explanation", "Failure", "explain", "explain_traceback"]

@@ -60,6 +60,50 @@ class CudaLibrary(Explainer):
         )
 
 
+class NoGpu(Explainer):
+    """Code that wants a GPU as soon as it is imported."""
+
+    name = "no-gpu"
+    stages = ("import",)
+    pattern = compiled(
+        r"Torch not compiled with CUDA enabled",
+        r"Found no NVIDIA driver on your system",
+        r"No CUDA GPUs are available",
+        r"CUDA driver version is insufficient",
+        r"CUDA_HOME environment variable is not set",
+        r"RuntimeError: (?:0 active drivers|no CUDA-capable device)",
+    )
+    examples = (
+        Example(
+            'File "model.py", line 9, in <module>\n    DEVICE = torch.zeros(1).cuda()\n'
+            "AssertionError: Torch not compiled with CUDA enabled",
+            "wants a GPU or CUDA (Torch not compiled with CUDA enabled)",
+            "device='cpu'",
+            "import",
+        ),
+        Example(
+            "RuntimeError: Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU",
+            "wants a GPU",
+            "another target",
+            "import",
+        ),
+        Example(
+            "OSError: CUDA_HOME environment variable is not set. Please set it to your CUDA install root.",
+            "wants a GPU or CUDA",
+            "another target",
+            "import",
+        ),
+    )
+
+    def explain(self, match: re.Match[str], failure: Failure) -> Explanation:
+        """Tests are recorded without one, so that no image helps."""
+        return self.told(
+            f"the code wants a GPU or CUDA ({match[0]}), and tests are recorded without one",
+            "where it takes a device, give it device='cpu'; else choose another target, in a file that can be imported "
+            "without a GPU",
+        )
+
+
 TORCHTEXT = "0.6.0"
 """The last torchtext that is Python alone: later ones are compiled for one PyTorch each."""
 

@@ -6,7 +6,7 @@ import re
 
 from lmr_author.environment.failures import system_packages
 from lmr_author.environment.failures.base import Example, Explainer, Explanation, Failure, compiled
-from lmr_author.environment.failures.binaries import Crash, CudaLibrary, SharedLibrary, TorchMismatch
+from lmr_author.environment.failures.binaries import Crash, CudaLibrary, NoGpu, SharedLibrary, TorchMismatch
 from lmr_author.environment.failures.changes import Requirements, SystemPackages
 from lmr_author.environment.failures.pythons import OldPython, Python2
 from lmr_author.environment.failures.versions import (
@@ -225,7 +225,7 @@ class ReadOnly(Explainer):
         )
 
 
-IMPORTING: tuple[type[Explainer], ...] = (
+OF_THE_ENVIRONMENT: tuple[type[Explainer], ...] = (
     Crash,
     NumpyTwo,
     OldNumpyNames,
@@ -233,6 +233,7 @@ IMPORTING: tuple[type[Explainer], ...] = (
     OldProtobuf,
     Unmet,
     StrictOverrides,
+    NoGpu,
     CudaLibrary,
     TorchMismatch,
     SharedLibrary,
@@ -240,6 +241,11 @@ IMPORTING: tuple[type[Explainer], ...] = (
     OldLibraryName,
     NoModule,
     NoProgramAtImport,
+)
+"""What is wrong with the packages, the libraries or the machine, whatever was being done."""
+
+IMPORTING: tuple[type[Explainer], ...] = (
+    *OF_THE_ENVIRONMENT,
     NeedsNetwork,
     ReadOnly,
     WorksAtImport,

@@ -26,6 +26,13 @@ pytestmark = pytest.mark.bwrap
         (("python", "nothing.py"), LmrError, "never called pkg/losses.py::hinge", "pkg/__init__.py"),
         (("python", "crash.py"), LmrError, "failed before it called", "ValueError: no data"),
         (("python", "absent.py"), LmrError, "No module named 'absent_library'", "`lmr-author env local`"),
+        (("python", "old.py"), LmrError, "numpy.dtype size changed", "NumPy 2 is installed"),
+        (
+            ("python", "old.py"),
+            LmrError,
+            "numpy.dtype size changed",
+            "`lmr-author env local --fix` does that",
+        ),
         (("python", "tensors.py"), LmrError, "No module named 'torch'", "env local --with torch==VERSION`"),
         (
             ("python", "inside.py"),
@@ -45,6 +52,7 @@ def test_what_cannot_be_recorded(
     (root / "crash.py").write_text("raise ValueError('no data')\n")
     (root / "absent.py").write_text("import absent_library.part\n")
     (root / "tensors.py").write_text("raise ModuleNotFoundError(\"No module named 'torch'\", name='torch')\n")
+    (root / "old.py").write_text("raise ValueError('numpy.dtype size changed, may indicate binary')\n")
     (root / "inside.py").write_text("import helper\n")
     (root / "tools").mkdir()
     (root / "tools/helper.py").write_text("")
