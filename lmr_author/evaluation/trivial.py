@@ -84,7 +84,8 @@ def _zeros(node: Any) -> str | None:
         dtype = str(node["dtype"]).rpartition(".")[2]
         return f"__import__('torch').zeros({tuple(node['shape'])!r}, dtype=__import__('torch').{dtype})"
     if tag == "ndarray":
-        return f"__import__('numpy').zeros({tuple(node['shape'])!r}, {node['dtype']!r})"
+        module = "jax.numpy', fromlist=['zeros'])" if node.get("cls") == "jax" else "numpy')"
+        return f"__import__('{module}.zeros({tuple(node['shape'])!r}, {node['dtype']!r})"
     if tag in {"list", "tuple"}:
         items = [_zeros(item) for item in node["v"]]
         if any(item is None for item in items):

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import ast
 import sys
 from typing import TYPE_CHECKING, Any, Dict, List, Optional
 
 from . import jax_arrays
 from .buffers import BadDocument, Buffer
+from .dtypes import EXTENDED, SAFE_NAMES, descr, dtype_of
 from .tree import join as join_path
 
 if TYPE_CHECKING:
     from .decoder import Decoder
     from .encoder import Encoder
-
-SAFE_NAMES = {
-    "|b1": "BOOL", "|u1": "U8", "|i1": "I8", "<i2": "I16", "<u2": "U16", "<f2": "F16", "<i4": "I32",
-    "<u4": "U32", "<f4": "F32", "<i8": "I64", "<u8": "U64", "<f8": "F64", "<c8": "C64",
-}  # fmt: skip
-"""numpy's array-protocol strings → safetensors' names."""
 
 _SUBCLASSES = ("ndarray", "memmap", "matrix", "recarray")
 
@@ -49,30 +43,6 @@ def encode(encoder: Encoder, value: Any, path: str) -> Optional[Dict[str, Any]]:
     return None
 
 
-def _descr(dtype: Any) -> str:
-    """A dtype as the text of a document, little-endian where it is a simple number."""
-    return ascii(dtype.descr) if dtype.names else str(dtype.str)
-
-
-def dtype_of(text: str) -> Any:
-    """The numpy dtype that :func:`_descr` wrote. Raises BadDocument."""
-    import numpy
-
-    try:
-        return numpy.dtype(_fields(ast.literal_eval(text)) if text.startswith("[") else text)
-    except (TypeError, ValueError, SyntaxError) as error:
-        raise BadDocument("not a numpy type: %.60r" % text) from error
-
-
-def _fields(descr: Any) -> Any:
-    """A descr list as numpy.dtype takes it: unnamed padding gets a name."""
-    result = []
-    for place, field in enumerate(descr):
-        name, kind = field[0] or "_padding%d" % place, field[1]
-        result.append((name, _fields(kind) if isinstance(kind, list) else kind, *field[2:]))
-    return result
-
-
 def _encode_array(encoder: Encoder, value: Any, path: str) -> Dict[str, Any]:
     cls = type(value).__name__
     if cls not in _SUBCLASSES or type(value).__module__.partition(".")[0] != "numpy":
@@ -85,7 +55,7 @@ def _encode_array(encoder: Encoder, value: Any, path: str) -> Dict[str, Any]:
         return node
     if value.dtype.hasobject or value.dtype.kind == "T":
         return encoder.problem(path, value, "arrays of %s cannot be stored; use plain columns" % value.dtype)
-    node = {"$": "ndarray", "b": "", "dtype": _descr(value.dtype), "shape": list(value.shape)}
+    node = {"$": "ndarray", "b": "", "dtype": descr(value.dtype), "shape": list(value.shape)}
     if cls in ("matrix", "recarray"):
         node["cls"] = cls
     if value.flags.f_contiguous and not value.flags.c_contiguous:
@@ -99,7 +69,7 @@ def _encode_scalar(encoder: Encoder, value: Any, path: str) -> Dict[str, Any]:
     dtype = value.dtype
     if dtype.hasobject:
         return encoder.problem(path, value, "it holds Python objects")
-    return {"$": "npscalar", "dtype": _descr(dtype), "hex": value.tobytes()[: dtype.itemsize].hex()}
+    return {"$": "npscalar", "dtype": descr(dtype), "hex": value.tobytes()[: dtype.itemsize].hex()}
 
 
 def buffer_of(value: Any) -> Buffer:
@@ -109,7 +79,7 @@ def buffer_of(value: Any) -> Buffer:
     array = numpy.asarray(value)
     if array.dtype.names is None and array.dtype.byteorder == ">":
         array = array.astype(array.dtype.newbyteorder("<"))
-    text = _descr(array.dtype)
+    text = descr(array.dtype)
     return Buffer(SAFE_NAMES.get(text, text), tuple(array.shape), array.tobytes("C"))
 
 
@@ -119,7 +89,7 @@ def decode_array(decoder: Decoder, node: Dict[str, Any]) -> Any:
 
     buffer = decoder.document.buffers[node["b"]]
     dtype = dtype_of(node["dtype"])
-    stored = dtype.newbyteorder("<") if dtype.names is None else dtype
+    stored = dtype if dtype.names or node["dtype"] in EXTENDED else dtype.newbyteorder("<")
     if stored.itemsize * max(1, len(buffer.data)) and stored.hasobject:
         raise BadDocument("an array of objects as raw data")
     array = (

@@ -6,6 +6,8 @@ import importlib
 import sys
 from typing import TYPE_CHECKING, Any, Dict, Optional
 
+from .dtypes import EXTENDED, descr
+
 if TYPE_CHECKING:
     from .encoder import Encoder
 
@@ -33,11 +35,11 @@ def encode(encoder: Encoder, value: Any, path: str) -> Optional[Dict[str, Any]]:
         parts = [sys.modules["numpy"].asarray(jax.random.key_data(value)), str(jax.random.key_impl(value))]
         return {"$": "value", "type": "jax.key", "args": encoder.items(parts, path)}
     array = sys.modules["numpy"].asarray(value)
-    if array.dtype.kind not in "biufc":
+    if array.dtype.kind not in "biufc" and array.dtype.name not in EXTENDED:
         return encoder.problem(
             path, value, "arrays of %s cannot be stored; drive it with float32" % array.dtype
         )
-    node = {"$": "ndarray", "b": "", "dtype": array.dtype.str, "shape": list(array.shape), "cls": CLS}
+    node = {"$": "ndarray", "b": "", "dtype": descr(array.dtype), "shape": list(array.shape), "cls": CLS}
     encoder.grow(path, array.nbytes)
     encoder.pending.append((node, array, path))
     return encoder.remember(value, node)

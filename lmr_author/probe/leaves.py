@@ -13,6 +13,7 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tu
 
 from .buffers import BadDocument, Buffer, count, item_size
 from .document import Document
+from .dtypes import EXTENDED
 from .tree import TORCH_SIZES, children
 from .tree import join as join_path
 
@@ -119,7 +120,7 @@ def numbers(document: Document, node: Any) -> Numbers:
             return Numbers(kind, (), [_part(node["re"]), _part(node["im"])])
         if node["$"] == "npscalar":
             raw = bytes.fromhex(node["hex"])
-            if len(raw) != item_size(node["dtype"]):
+            if len(raw) != (EXTENDED.get(kind) or item_size(node["dtype"])):
                 raise BadDocument("a scalar of %d bytes" % len(raw))
             return Numbers(kind, (), _values(raw, kind, node["dtype"][:1] == ">"))
     except (ValueError, TypeError, KeyError) as error:

@@ -10,8 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from lmr_author.evaluation.trivial import zeros_expression
+from lmr_author.probe.buffers import BadDocument, Buffer
 from lmr_author.probe.codec import Unstorable, decode, encode
 from lmr_author.probe.compare import compare
+from lmr_author.probe.document import Document
+from lmr_author.probe.dtypes import EXTENDED, SAFE_NAMES, descr
 from tests.probe.test_codec import through
 
 INSTALLED = importlib.util.find_spec("jax") is not None
@@ -131,9 +135,63 @@ def test_a_tracer_is_refused_with_the_way_out(jax: Any) -> None:
 
 
 def test_types_that_numpy_lacks_are_refused(jax: Any) -> None:
-    half = jax.numpy.array([1.0]).astype("bfloat16") if INSTALLED else Array(np.zeros(1, "V2"))
+    odd = jax.numpy.array([1]).astype("int4") if INSTALLED else Array(np.zeros(1, "V1"))
     with pytest.raises(Unstorable, match="drive it with float32"):
-        encode({"x": half})
+        encode({"x": odd})
+
+
+class Extended:
+    """An element type that numpy has from ml_dtypes."""
+
+    names, str = None, "<V2"
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+@pytest.mark.parametrize(
+    ("name", "ones", "size"), [("bfloat16", b"\x80\x3f", 2), ("float8_e4m3fn", b"\x38", 1), ("float8_e5m2", b"\x3c", 1)]
+)  # fmt: skip
+def test_narrow_floats_are_stored_by_their_names_and_compared_without_jax(
+    name: str, ones: bytes, size: int
+) -> None:
+    assert descr(Extended(name)) == name
+
+    def document(data: bytes) -> Document:
+        array = {"$": "ndarray", "b": "0", "dtype": name, "shape": [2], "cls": "jax"}
+        scalar = {"$": "npscalar", "dtype": name, "hex": ones.hex()}
+        tree = {"$": "dict", "v": [["a", array], ["s", scalar]]}
+        return Document(tree, {"0": Buffer(SAFE_NAMES[name], (2,), data)})
+
+    assert not compare(document(ones * 2), document(ones * 2))
+    (found,) = compare(document(ones * 2), document(ones + bytes(size)))
+    assert found.path == "a" and "expected 1.0, got 0.0" in found.message
+
+
+def test_narrow_floats_come_back(jax: Any) -> None:
+    """With the stand-in: as what they cannot be without ml_dtypes is told."""
+    array = {"$": "ndarray", "b": "0", "dtype": "bfloat16", "shape": [1], "cls": "jax"}
+    document = Document(array, {"0": Buffer("BF16", (1,), b"\x80\x3f")})
+    if not INSTALLED:
+        with pytest.raises(BadDocument, match="bfloat16"):
+            decode(document)
+        return
+    assert str(decode(document).dtype) == "bfloat16" and float(decode(document)[0]) == 1.0
+    for name in EXTENDED:
+        narrow = (jax.numpy.arange(6).reshape(2, 3) / 3).astype(name)
+        plain = np.asarray(narrow)
+        result = through({"jax": narrow, "numpy": plain, "scalar": plain[0, 1], "order": plain.T})
+        assert isinstance(result["jax"], jax.numpy.ndarray) and result["jax"].dtype == narrow.dtype
+        assert result["numpy"].dtype == plain.dtype and result["numpy"].flags.writeable
+        assert result["order"].flags.f_contiguous and result["scalar"] == plain[0, 1]
+        assert all(np.array_equal(np.asarray(result[key]), plain) for key in ("jax", "numpy"))
+
+
+def test_zeros_of_an_array_are_jaxs(jax: Any) -> None:
+    expression = zeros_expression(encode({"value": jax.numpy.array([1.5, 2.0])})) or ""
+    assert "jax.numpy" in expression
+    if INSTALLED:
+        assert isinstance(eval(expression), jax.numpy.ndarray)
 
 
 def test_random_keys_of_both_kinds(jax: Any) -> None:
