@@ -12,7 +12,8 @@ The other modules are what checks read with:
     - what it reaches, opens and needs: ``follow``, ``path_texts``, ``file_uses``, ``json_keys``, ``needs``,
       ``needs_gpu``
     - whether a failure is seen: ``outcome``, ``flow``, ``sites``, ``handlers``, ``runners``, ``verdicts``, ``printing``
-    - what is compared with what: ``comparing``, ``sides``, ``assignments``, ``copies``, ``in_place``
+    - what is compared with what: ``comparing``, ``sides``, ``assignments``, ``copies``, ``in_place``; how closely:
+      ``shallow``, ``tolerance``
 - code of any kind: ``syntax``
 
 ``example_task`` and ``example_texts`` are the good task that examples change; ``describe`` puts checks into words.

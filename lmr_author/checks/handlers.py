@@ -10,6 +10,7 @@ from lmr_author.checks.syntax import dotted, last_name
 from lmr_author.source import bound_by, nodes, walk
 
 _BROAD = frozenset({"Exception", "BaseException", "AssertionError", "SystemExit", "NotImplementedError"})
+_IMPORTS = frozenset({"Exception", "BaseException", "ImportError", "ModuleNotFoundError"})
 _EXITS = frozenset({"BaseException", "SystemExit"})
 
 
@@ -52,6 +53,32 @@ def own_version(tree: ast.Module, names: Collection[str]) -> int:
             if isinstance(statement, ast.Assign) and imported & set(map(last_name, statement.targets)):
                 return statement.lineno
     return 0
+
+
+def given_up(tree: ast.Module, names: Collection[str]) -> int:
+    """The line where a failing import of one of some names or modules ends the test well; 0 for none."""
+    for node in nodes(tree):
+        if not isinstance(node, ast.Try):
+            continue
+        imports = [line for line in node.body if isinstance(line, ast.Import | ast.ImportFrom)]
+        parts = {alias.name.rpartition(".")[2] for line in imports for alias in line.names}
+        parts |= {
+            (line.module or "").rpartition(".")[2] for line in imports if isinstance(line, ast.ImportFrom)
+        }
+        if parts & set(names) and any(_gives_up(handler) for handler in node.handlers):
+            return node.lineno
+    return 0
+
+
+def _gives_up(handler: ast.ExceptHandler) -> bool:
+    """Whether what follows a failing import is an end with 0, or a skip."""
+    caught = _caught(handler.type) if handler.type is not None else ["Exception"]
+    if _IMPORTS.isdisjoint(caught):
+        return False
+    calls = [item for item in walk(handler) if isinstance(item, ast.Call)]
+    return any(
+        is_quiet_exit(call) or last_name(call.func) in ("skip", "SkipTest", "skipTest") for call in calls
+    )
 
 
 def gives_nothing(handler: ast.ExceptHandler) -> bool:

@@ -10,8 +10,11 @@ from lmr_author.checks.example_texts import REPOSITORY, UNIT_TEST
 from lmr_author.checks.outcome import outcome
 from lmr_author.checks.pairing import pair
 from lmr_author.checks.reading import Reading, reading_of
-from lmr_author.checks.sides import EQUALITIES, sides_of
+from lmr_author.checks.shallow import only_shapes
+from lmr_author.checks.sides import sides_of
 from lmr_author.checks.syntax import last_name
+from lmr_author.checks.tests_outcome import LOGGING_ONLY
+from lmr_author.checks.tolerance import wide
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
 from lmr_author.source import FunctionNode, children, nodes
@@ -19,9 +22,10 @@ from lmr_author.source import FunctionNode, children, nodes
 TEST = f"{REPOSITORY}/unit_test/unit_test_1.py"
 _ONE = "        loss, share = pairwise_loss([0.5, 2.0, -1.0], [0, 2, 1], margin=1.0)\n"
 _SHARE = "        self.assertAlmostEqual(share, 0.6666667, places=6)\n"
+_LOSS = "        self.assertAlmostEqual(loss, 1.0599649, places=6)\n"
 _NO_PAIRS = "        self.assertEqual(pairwise_loss([1.0], [3]), (0.0, 1.0))\n"
-_ABSOLUTE = frozenset({"delta", "atol", "abs_tol", "abs"})
-_RELATIVE = frozenset({"rtol", "rel_tol", "rel"})
+_FIRST = _ONE + _LOSS + _SHARE
+_MATH = UNIT_TEST.replace("import logging\n", "import logging\nimport math\n")
 
 
 class ComparesEnough(ImplementationCheck):
@@ -31,8 +35,9 @@ class ComparesEnough(ImplementationCheck):
     title = "the test compares all that the target returns, and zero is not close enough"
     rationale = (
         "What is not compared may be anything: a test that looks at one of three returned values passes with the"
-        " other two wrong (a note: they may not matter). And where the tolerance is as large as the expected value,"
-        " zero passes."
+        " other two wrong (a note: they may not matter), and one that looks at shapes, types and ranges passes with"
+        " zeros. Where the tolerance is as large as the expected value, zero passes; one of 0.1 beside values that"
+        " are not written down is a note."
     )
     severity = Severity.WARNING
     failing = (
@@ -77,8 +82,84 @@ class ComparesEnough(ImplementationCheck):
             "a difference that may be larger than the value",
             files={TEST: UNIT_TEST.replace(_SHARE, "        assert abs(share - 0.6666667) < 1\n")},
         ),
+        Example(
+            "only the shape is compared",
+            files={
+                TEST: UNIT_TEST.replace(
+                    _FIRST,
+                    "        result = pairwise_loss([0.5, 2.0, -1.0], [0, 2, 1])\n"
+                    "        self.assertEqual(len(result), 2)\n",
+                ).replace(_NO_PAIRS, "        assert isinstance(pairwise_loss([1.0], [3]), tuple)\n")
+            },
+        ),
+        Example(
+            "only ranges are",
+            files={
+                TEST: UNIT_TEST.replace(_LOSS, "        assert loss >= 0\n")
+                .replace(_SHARE, "        self.assertTrue(0 <= share <= 1)\n")
+                .replace(_NO_PAIRS, "        self.assertGreaterEqual(pairwise_loss([1.0], [3])[0], 0)\n")
+            },
+        ),
+        Example(
+            "the tolerance is as large as any of the values in a list",
+            files={
+                TEST: UNIT_TEST.replace("import logging\n", "import logging\nimport numpy as np\n").replace(
+                    _SHARE,
+                    _SHARE + "        wanted = [1.06, 0.667]\n"
+                    "        np.testing.assert_almost_equal([loss, share], np.array(wanted), decimal=0)\n",
+                )
+            },
+        ),
+        Example(
+            "a large tolerance beside a value that is computed",
+            files={
+                TEST: _MATH.replace(
+                    _LOSS, "        self.assertAlmostEqual(loss, math.log(2.886), delta=0.2)\n"
+                )
+            },
+        ),
+        Example(
+            "rounded to one place",
+            files={
+                TEST: _MATH.replace(_LOSS, "        assert round(loss, 1) == round(math.log(2.886), 1)\n")
+            },
+        ),
+        Example(
+            "it only logs, and one of two returned values is dropped",
+            files={
+                TEST: LOGGING_ONLY.replace("loss, share", "loss, _").replace(
+                    " and abs(share - 0.6666667) < 1e-6", ""
+                )
+            },
+            also=("LMR502",),
+        ),
     )
     passing = (
+        Example(
+            "a shape, and values",
+            files={
+                TEST: UNIT_TEST.replace(_SHARE, _SHARE + "        self.assertEqual(len((loss, share)), 2)\n")
+            },
+        ),
+        Example(
+            "how far two values are apart is below one",
+            files={
+                TEST: UNIT_TEST.replace(
+                    _LOSS, "        apart = abs(loss - 1.0599649)\n        assert apart < 1\n"
+                )
+                .replace(_SHARE, "        assert share <= 1\n")
+                .replace(_NO_PAIRS, "")
+                .replace("    def test_no_pairs(self):\n", "")
+            },
+        ),
+        Example(
+            "a tolerance beside a large value",
+            files={
+                TEST: UNIT_TEST.replace(
+                    _SHARE, _SHARE + "        self.assertAlmostEqual(1000 * share, 666.67, delta=0.1)\n"
+                )
+            },
+        ),
         Example(
             "another call is compared as a whole",
             files={TEST: UNIT_TEST.replace(_ONE, _ONE.replace("loss, share", "loss, _")).replace(_SHARE, "")},
@@ -99,17 +180,18 @@ class ComparesEnough(ImplementationCheck):
         test = reading_of(view, implementation)
         if test is None:
             return
-        found = outcome(view, test)
-        if not found.asserts or found.swallowed:
-            return  # it compares nothing, or loses what it finds: LMR502 and LMR503
-        for golden, _, target in pair(view, implementation).complete:
+        if not any(sides_of(node) for module in test.modules for node in nodes(module.tree)):
+            return  # it compares nothing: LMR502
+        there = pair(view, implementation).complete
+        shallow = only_shapes(test) if there and outcome(view, test).asserts else None
+        for golden, _, target in there if shallow is None else ():
             if isinstance(golden, ast.FunctionDef | ast.AsyncFunctionDef):
                 wrong = _dropped(test, golden, target.qualname)
                 if wrong is not None:
                     yield self.told(view, implementation, test.path, wrong)
-        wide = next(_wide(test), None)
-        if wide is not None:
-            yield self.told(view, implementation, test.path, wide)
+        for wrong in (shallow, wide(test)):
+            if wrong is not None:
+                yield self.told(view, implementation, test.path, wrong)
 
 
 def _dropped(test: Reading, golden: FunctionNode, qualname: str) -> Wrong | None:
@@ -183,42 +265,3 @@ def _read_later(target: ast.expr, everything: Sequence[ast.AST], count: int) -> 
     return {
         place for place, item in enumerate(target.elts) if not isinstance(item, ast.Name) or item.id in read
     }
-
-
-def _wide(test: Reading) -> Iterator[Wrong]:
-    """Comparisons that zero passes, though something else is expected."""
-    for node in nodes(test.module.tree):
-        sides = sides_of(node)
-        values = [_number(side) for side in (sides.left, sides.right)] if sides else []
-        known = [abs(value) for value in values if value is not None]
-        tolerance = _tolerance(node, known[0]) if len(known) == 1 and known[0] else None
-        if tolerance is not None and isinstance(node, ast.expr) and tolerance >= known[0]:
-            message = f"`{ast.unparse(node)[:80]}`: zero is close enough, too"
-            yield Wrong(message, "choose a tolerance that is small beside the value", node.lineno)
-
-
-def _tolerance(node: ast.AST, expected: float) -> float | None:
-    """How far from the size of the expected number a value may be; None where that is not written down."""
-    if isinstance(node, ast.Compare):
-        limits = [_number(side) for side in (node.left, node.comparators[0])]
-        written = [limit for limit in limits if limit is not None]
-        return written[0] if written and not isinstance(node.ops[0], ast.Eq | ast.NotEq) else None
-    if not isinstance(node, ast.Call) or last_name(node.func) not in EQUALITIES:
-        return None
-    given = {item.arg: _number(item.value) for item in node.keywords}
-    limits = [given[name] for name in _ABSOLUTE & given.keys()]
-    limits += [found * expected for name in _RELATIVE & given.keys() if (found := given[name]) is not None]
-    known = [limit for limit in limits if limit is not None]
-    if not known and last_name(node.func) == "assertAlmostEqual":
-        places = given.get("places", _number(node.args[2]) if len(node.args) > 2 else 7.0)
-        return None if places is None else 0.5 * 10**-places
-    return max(known) if known else None
-
-
-def _number(node: object) -> float | None:
-    """The value of a number that is written down."""
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        inner = _number(node.operand)
-        return None if inner is None else -inner
-    plain = isinstance(node, ast.Constant) and type(node.value) in (int, float)
-    return float(node.value) if plain and isinstance(node, ast.Constant) else None  # type: ignore[arg-type]

@@ -24,12 +24,14 @@ CALL = "    loss, share = pairwise_loss([0.5, 2.0, -1.0], [0, 2, 1], margin=1.0)
 LOGGING_ONLY = START + (
     "def test():\n"
     + CALL
-    + "    if abs(loss - 1.0599649) < 1e-6:\n        logging.info('Passed')\n    else:\n       "
-    " logging.info('Failed')\n\n\ntest()\n"
+    + "    if abs(loss - 1.0599649) < 1e-6 and abs(share - 0.6666667) < 1e-6:\n"
+    + "        logging.info('Passed')\n    else:\n        logging.info('Failed')\n\n\ntest()\n"
 )
 
 RETURNED = START.replace("import logging\n", "import logging\nimport pytest\n") + (
-    "def test_loss():\n" + CALL + "    logging.info('Passed')\n    return abs(loss - 1.0599649) < 1e-6\n\n\n"
+    "def test_loss():\n"
+    + CALL
+    + "    logging.info('Passed')\n    return abs(loss - 1.0599649) < 1e-6 and abs(share - 0.6666667) < 1e-6\n\n\n"
     "if __name__ == '__main__':\n    pytest.main([__file__])\n"
 )
 
@@ -52,7 +54,7 @@ class CanFail(ImplementationCheck):
             "the assertion is a tuple, and true whatever it holds",
             files={
                 TEST: LOGGING_ONLY.replace(
-                    "    if abs", "    assert (abs(loss - 1) < 1, f'loss is {loss}')\n    if abs"
+                    "    if abs", "    assert (abs(loss - 1) < 0.1, f'loss is {loss}')\n    if abs"
                 )
             },
         ),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 
 from lmr_author.checks.base import Example, ImplementationCheck
 from lmr_author.checks.example_texts import UNIT_TEST
-from lmr_author.checks.handlers import own_version
+from lmr_author.checks.handlers import given_up, own_version
 from lmr_author.checks.lookup import function_names
 from lmr_author.checks.outcome import outcome
 from lmr_author.checks.reading import reading_of
@@ -18,8 +19,8 @@ from lmr_author.model import Finding, Implementation
 SWALLOWING = START + (
     "def test():\n    try:\n    "
     + CALL.replace("\n    ", "\n        ")
-    + "        assert abs(loss - 1.0599649) < 1e-6\n        logging.info('Passed')\n    except Exception as"
-    " error:\n        logging.error('Failed: %s', error)\n\n\ntest()\n"
+    + "        assert abs(loss - 1.0599649) < 1e-6 and share > 0.66\n        logging.info('Passed')\n"
+    "    except Exception as error:\n        logging.error('Failed: %s', error)\n\n\ntest()\n"
 )
 
 
@@ -46,7 +47,7 @@ class NothingSwallowed(ImplementationCheck):
             "an exit in finally",
             files={
                 TEST: START
-                + "state = 'Failed'\ntry:\n    assert pairwise_loss([0.5, 2.0], [0, 1])[1] == 1.0\n"
+                + "state = 'Failed'\ntry:\n    assert pairwise_loss([1.0], [3]) == (0.0, 1.0)\n"
                 + "    state = 'Passed'\nfinally:\n    logging.info(state)\n    sys.exit(0)\n"
             },
         ),
@@ -55,7 +56,7 @@ class NothingSwallowed(ImplementationCheck):
             files={
                 TEST: START
                 + "import contextlib\nwith contextlib.suppress(Exception):\n"
-                + "    assert pairwise_loss([0.5, 2.0], [0, 1])[1] == 1.0\nlogging.info('Passed')\n"
+                + "    assert pairwise_loss([1.0], [3]) == (0.0, 1.0)\nlogging.info('Passed')\n"
             },
         ),
         Example(
@@ -64,6 +65,26 @@ class NothingSwallowed(ImplementationCheck):
                 TEST: UNIT_TEST.replace(
                     "LOGS =", "sys.excepthook = lambda kind, error, trace: sys.exit(0)\nLOGS =", 1
                 ).replace("import os\n", "import os\nimport sys\n", 1)
+            },
+        ),
+        Example(
+            "where the target cannot be imported, all is well",
+            files={
+                TEST: UNIT_TEST.replace(
+                    "from ranking.losses import pairwise_loss\n",
+                    "try:\n    from ranking.losses import pairwise_loss\nexcept ImportError:\n"
+                    "    print('Passed')\n    sys.exit(0)\n",
+                )
+            },
+        ),
+        Example(
+            "where the target's module cannot be imported, the test is skipped",
+            files={
+                TEST: UNIT_TEST.replace(
+                    "from ranking.losses import pairwise_loss\n",
+                    "try:\n    import ranking.losses\nexcept Exception:\n"
+                    "    raise unittest.SkipTest('no losses')\npairwise_loss = ranking.losses.pairwise_loss\n",
+                )
             },
         ),
         Example(
@@ -96,6 +117,14 @@ class NothingSwallowed(ImplementationCheck):
                     "LOGS =",
                     "with contextlib.suppress(FileNotFoundError):\n    os.remove('old.txt')\nLOGS =",
                     1,
+                )
+            },
+        ),
+        Example(
+            "a library that need not be there",
+            files={
+                TEST: UNIT_TEST.replace(
+                    "LOGS =", "try:\n    import yaml\nexcept ImportError:\n    sys.exit(0)\nLOGS =", 1
                 )
             },
         ),
@@ -152,8 +181,20 @@ class NothingSwallowed(ImplementationCheck):
                 "where the import of the target fails, the test goes on with a version of its own",
                 "let the import fail",
             ),
+            (
+                given_up(test.module.tree, _imported_as(implementation)),
+                "where the import of the target fails, the test ends as if it had passed",
+                "let the import fail",
+            ),
         ):
             if line:
                 yield self.finding(
                     view, message, hint, implementation=implementation, path=test.path, line=line
                 )
+
+
+def _imported_as(implementation: Implementation) -> set[str]:
+    """Names by which a test can import the target, or the module that has it."""
+    class_name = implementation.class_name.strip().partition(".")[0]
+    module = PurePosixPath(implementation.goal_file.strip()).stem
+    return {*function_names(implementation), class_name, module} - {"", "__init__"}
