@@ -106,7 +106,12 @@ class GateTable:
         )
         if result.counts:
             said = "both are kept, and" if result.passed else "for this state every gate held in"
-            self._screen.print(f"  {said} the {result.counts} sandbox, whose result counts")
+            self._screen.print(f"  {said} {escape(result.counts)}, whose result counts")
+        if result.lost:
+            self._screen.print(
+                "  [yellow]note:[/] this took the place of an evaluation of the same state in the same sandbox in "
+                f"which every gate held ({escape(result.lost)}): if it was the machine that failed, run it again"
+            )
 
 
 def checklist_items(items: Iterable[Item]) -> None:

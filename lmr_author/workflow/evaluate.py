@@ -19,7 +19,7 @@ from lmr_author.evaluation.meant import Meant, meant
 from lmr_author.model import GateResult, GateStatus, Progress, TaskInfo
 from lmr_author.sandbox.base import Sandbox
 from lmr_author.taskdir import TaskDir
-from lmr_author.workflow import evaluation_records
+from lmr_author.workflow import env_facts, evaluation_records
 from lmr_author.workflow.env_local import interpreter_for
 from lmr_author.workflow.named import implementation_of
 from lmr_author.workflow.preparing import build_hint, sandbox_of
@@ -57,7 +57,8 @@ class Evaluation:
     """The result of one run, as ``authoring/evaluation.json`` keeps it.
 
     Attributes:
-        counts: kind of the sandbox whose evaluation of this state counts for the task; "" for this one.
+        counts: the sandbox whose evaluation of this state counts for the task, in words; "" for this one.
+        lost: when the sound evaluation began, of this state in this sandbox, whose place this failing one took; or "".
     """
 
     task: TaskDir
@@ -67,6 +68,7 @@ class Evaluation:
     seconds: float
     content_digest: str
     counts: str = ""
+    lost: str = ""
 
     @property
     def passed(self) -> bool:
@@ -126,7 +128,7 @@ def evaluate(task: TaskDir, options: EvaluateOptions, progress: Progress, on_gat
         build, facts = _build(sandbox, progress, about)
         build = _noted(build, implementations)
         keep(build)
-        kind: dict[str, Any] = {"kind": options.sandbox, **facts}
+        kind: dict[str, Any] = {"kind": options.sandbox, **_other_base(task, options), **facts}
         for one in implementations:
             index = one.implementation.index
             if options.implementation not in (None, index):
@@ -136,8 +138,28 @@ def evaluate(task: TaskDir, options: EvaluateOptions, progress: Progress, on_gat
             else:
                 _run(task, info, one, sandbox, options, progress, keep)
     result = Evaluation(task, kind, tuple(gates), started, time.monotonic() - clock, digest)
-    counts = evaluation_records.sandbox_kind(evaluation_records.store(task, result.to_json()))
-    return result if counts == options.sandbox else replace(result, counts=counts)
+    return _kept(result)
+
+
+def _other_base(task: TaskDir, options: EvaluateOptions) -> dict[str, str]:
+    """The base image that replaces the Dockerfile's, as a record has it."""
+    image = options.base_image or ""
+    own = env_facts.base_of(env_facts.text(task.dockerfile))
+    return (
+        {evaluation_records.OTHER_BASE: image}
+        if options.sandbox == "docker" and image not in ("", own)
+        else {}
+    )
+
+
+def _kept(result: Evaluation) -> Evaluation:
+    """Store a result, and say what became of those before it."""
+    new = result.to_json()
+    stored = evaluation_records.store(result.task, new)
+    counts = "" if stored.counts is new else evaluation_records.place(stored.counts)
+    before = stored.replaced
+    lost = before.get("started", "?") if before and before.get("passed") is True and not result.passed else ""
+    return replace(result, counts=counts, lost=str(lost))
 
 
 @dataclass(frozen=True)
@@ -239,7 +261,8 @@ def _as_before(task: TaskDir, index: int, kind: dict[str, Any], digest: str) -> 
         kind: the sandbox, with the versions in it.
         digest: of the task as it is.
     """
-    stored = evaluation_records.evaluation_in(task, str(kind["kind"])) or {}
+    base = str(kind.get(evaluation_records.OTHER_BASE, ""))
+    stored = evaluation_records.evaluation_in(task, str(kind["kind"]), base) or {}
     same = (stored.get("sandbox"), stored.get("content_digest"), stored.get("tool")) == (
         kind,
         digest,

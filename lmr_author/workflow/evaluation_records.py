@@ -6,6 +6,7 @@ See ``docs/decisions/0011-evaluations-of-several-sandboxes.md``.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from lmr_author import files
@@ -13,6 +14,7 @@ from lmr_author.taskdir import TaskDir
 
 FORMAT = "lmr-evaluation/1"
 OTHERS = "others"
+OTHER_BASE = "other_base_image"
 Record = dict[str, Any]
 
 
@@ -22,26 +24,42 @@ def load_evaluation(task: TaskDir) -> Record | None:
     return data if data.get("format") == FORMAT else None
 
 
-def evaluation_in(task: TaskDir, kind: str) -> Record | None:
-    """The last stored evaluation in a sandbox, whether it counts or not; None when there is none."""
-    return next((one for one in _each(load_evaluation(task)) if sandbox_kind(one) == kind), None)
+def evaluation_in(task: TaskDir, kind: str, base_image: str = "") -> Record | None:
+    """The last stored evaluation in a sandbox, whether it counts or not; None when there is none.
+
+    Args:
+        base_image: in place of the Dockerfile's; "" for that.
+    """
+    each = _each(load_evaluation(task))
+    return next((one for one in each if (sandbox_kind(one), other_base(one)) == (kind, base_image)), None)
 
 
-def store(task: TaskDir, new: Record) -> Record:
-    """Write a new evaluation in place of the last one in its sandbox, and return the one that counts.
+@dataclass(frozen=True)
+class Stored:
+    """What came of storing an evaluation.
+
+    Attributes:
+        counts: the one that counts now.
+        replaced: the one in the same sandbox, of the same state of the task, that it took the place of, if any.
+    """
+
+    counts: Record
+    replaced: Record | None
+
+
+def store(task: TaskDir, new: Record) -> Stored:
+    """Write a new evaluation in place of the last one in its sandbox.
 
     Of those that are of the same state of the task, one in which every gate holds comes first, one in Docker
-    before a local one, and then the new one. Those of another state go: they say nothing about the task.
+    before a local one, on the Dockerfile's own base image before another, and then the new one. Those of another
+    state go: they say nothing about the task.
     """
-    digest, kind = new["content_digest"], sandbox_kind(new)
-    beside = [
-        one
-        for one in _each(load_evaluation(task))
-        if one.get("content_digest") == digest and sandbox_kind(one) != kind
-    ]
+    same = [one for one in _each(load_evaluation(task)) if one.get("content_digest") == new["content_digest"]]
+    replaced = next((one for one in same if _key(one) == _key(new)), None)
+    beside = [one for one in same if _key(one) != _key(new)]
     first, *rest = sorted([new, *beside], key=_rank)
     files.write_json(task.evaluation_path, {**first, OTHERS: rest} if rest else first)
-    return first
+    return Stored(first, replaced)
 
 
 def others(evaluation: Mapping[str, Any]) -> list[Record]:
@@ -52,9 +70,7 @@ def others(evaluation: Mapping[str, Any]) -> list[Record]:
 def doubts(evaluation: Mapping[str, Any]) -> str:
     """What does not hold in another sandbox than the one that counts, in a few words; "" when nothing."""
     return "; ".join(
-        f"in the {sandbox_kind(one)} sandbox: {open_gates(one)}"
-        for one in others(evaluation)
-        if one.get("passed") is not True
+        f"in {place(one)}: {open_gates(one)}" for one in others(evaluation) if one.get("passed") is not True
     )
 
 
@@ -74,12 +90,29 @@ def sandbox_kind(evaluation: Mapping[str, Any]) -> str:
     return str(sandbox.get("kind", "?")) if isinstance(sandbox, dict) else "?"
 
 
+def other_base(evaluation: Mapping[str, Any]) -> str:
+    """The base image that it was asked to take in place of the Dockerfile's; "" where it was not."""
+    sandbox = evaluation.get("sandbox")
+    return str(sandbox.get(OTHER_BASE, "")) if isinstance(sandbox, dict) else ""
+
+
+def place(evaluation: Mapping[str, Any]) -> str:
+    """``the docker sandbox``, with the base image where it is another than the Dockerfile's."""
+    base = other_base(evaluation)
+    return f"the {sandbox_kind(evaluation)} sandbox{f' on {base}' if base else ''}"
+
+
+def _key(evaluation: Mapping[str, Any]) -> tuple[str, str]:
+    return sandbox_kind(evaluation), other_base(evaluation)
+
+
 def _each(stored: Record | None) -> list[Record]:
     if stored is None:
         return []
     return [{key: value for key, value in stored.items() if key != OTHERS}, *others(stored)]
 
 
-def _rank(evaluation: Record) -> tuple[bool, bool]:
+def _rank(evaluation: Record) -> tuple[bool, bool, bool]:
     failed = evaluation.get("passed") is not True
-    return failed, not failed and sandbox_kind(evaluation) != "docker"
+    other = bool(other_base(evaluation))
+    return failed, not failed and sandbox_kind(evaluation) != "docker", not failed and other

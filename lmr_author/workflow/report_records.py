@@ -12,7 +12,7 @@ from lmr_author.reporting.model import Event, ReviewView
 from lmr_author.review import store
 from lmr_author.review.agreement import Agreement
 from lmr_author.taskdir import TaskDir
-from lmr_author.workflow.evaluation_records import open_gates, others, sandbox_kind
+from lmr_author.workflow.evaluation_records import open_gates, others, place
 from lmr_author.workflow.review import reviewed
 
 
@@ -23,7 +23,7 @@ def environment(task: TaskDir, evaluation: Mapping[str, Any]) -> tuple[tuple[str
     shown = [(str(name), str(value)) for name, value in facts.items() if isinstance(value, (str, int, float))]
     for one in others(evaluation):
         outcome = "every gate held" if one.get("passed") is True else open_gates(one)
-        shown.append((f"in the {sandbox_kind(one)} sandbox", outcome))
+        shown.append((f"in {place(one)}", outcome))
     base = _inner(provenance(task), "environment", "base_image")
     if base.get("reference"):
         shown.append(("base image", f"{base['reference']} ({base.get('reason', '')})"))
@@ -114,7 +114,9 @@ def history(task: TaskDir, info: TaskInfo, evaluation: Mapping[str, Any]) -> tup
             found.append(Event(manifest.created, f"{one.target} was recorded: {len(manifest.cases)} cases"))
     for run in (evaluation, *others(evaluation)):
         outcome = "every gate held" if run.get("passed") else "not every gate held"
-        found.append(Event(str(run.get("started", "")), f"evaluated, {sandbox_kind(run)} sandbox: {outcome}"))
+        found.append(
+            Event(str(run.get("started", "")), f"evaluated, {place(run).removeprefix('the ')}: {outcome}")
+        )
     for path in sorted(task.reviews_folder.glob("*.json*")) if task.reviews_folder.is_dir() else []:
         data = files.read_object_or_empty(path)
         if data.get("format") == store.FORMAT:

@@ -138,3 +138,55 @@ def test_evaluate_keeps_both_and_says_which_counts(
     )
     assert counting(task) == ("local", True)
     assert evaluation_in(task, "docker") is not None
+
+
+def on(base: str) -> dict[str, Any]:
+    """What a record has more when the Dockerfile's base image was replaced."""
+    return {"sandbox": {"kind": "docker", "other_base_image": base}}
+
+
+def test_another_base_image_is_another_sandbox(task: TaskDir) -> None:
+    store(task, record(task, "docker", True))
+    store(task, record(task, "docker", False, **on("me/base:1")))
+
+    assert counting(task) == ("docker", True)
+    assert doubts(load_evaluation(task) or {}) == "in the docker sandbox on me/base:1: build: failed"
+    assert evaluation_in(task, "docker") != evaluation_in(task, "docker", "me/base:1")
+
+    store(task, record(task, "docker", True, **on("me/base:1")))
+    assert "other_base_image" not in (load_evaluation(task) or {})["sandbox"], "what is shipped comes first"
+    store(task, record(task, "docker", False))
+    assert (load_evaluation(task) or {})["sandbox"] == on("me/base:1")["sandbox"]
+    told = [event.what for event in report_records.history(task, task.load(), load_evaluation(task) or {})]
+    assert "evaluated, docker sandbox on me/base:1: every gate held" in told
+
+
+@pytest.mark.parametrize(
+    ("options", "kept", "said"),
+    [
+        ((), ("docker", False), "took the place of an evaluation of the same state in the same sandbox"),
+        (
+            ("--base-image", "me/base:1"),
+            ("docker", True),
+            "every gate held in the docker sandbox, whose result",
+        ),
+    ],
+)
+def test_a_sound_record_is_not_replaced_without_a_word(
+    task: TaskDir,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    options: tuple[str, ...],
+    kept: tuple[str, bool],
+    said: str,
+) -> None:
+    store(task, record(task, "docker", True))
+    broken = GateResult("build", GateStatus.FAILED, "no base image")
+    monkeypatch.setattr(workflow, "sandbox_of", lambda *_, **__: nullcontext())
+    monkeypatch.setattr(workflow, "_build", lambda *_: (broken, {}))
+
+    assert main(["evaluate", str(task.root), "--sandbox", "docker", *options]) == 1
+    assert said in " ".join(capsys.readouterr().out.split())
+    assert counting(task) == kept
+    assert main(["evaluate", str(task.root), "--sandbox", "docker", *options]) == 1
+    assert "took the place" not in capsys.readouterr().out, "a failing one is no loss"
