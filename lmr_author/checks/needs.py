@@ -95,7 +95,7 @@ def needs(view: TaskView, test: Reading) -> Iterator[tuple[str, int]]:
         model = _model(view, test, node, name)
         if model:
             yield f"a model: {model}", node.lineno
-        elif _uses_network(node, name) and not _is_local(
+        elif _uses_network(node, name, test) and not _is_local(
             view, test.path_of(node.args[0] if node.args else None) or ""
         ):
             yield f"the network or a model: {called}", node.lineno
@@ -124,7 +124,7 @@ def _wants_nccl(node: ast.Call, name: str) -> bool:
     return name.endswith("init_process_group") and "nccl" in ast.unparse(node)
 
 
-def _uses_network(node: ast.Call, name: str) -> bool:
+def _uses_network(node: ast.Call, name: str, test: Reading) -> bool:
     last = name.rpartition(".")[2]
     if name in _NETWORK or last in (
         "load_dataset",
@@ -136,10 +136,17 @@ def _uses_network(node: ast.Call, name: str) -> bool:
         return True
     if any(item.arg == "download" and _is_true(item.value) for item in node.keywords):
         return True
-    if name == "os.system" or name.startswith("subprocess."):
-        texts = [item.value for item in walk(node) if isinstance(item, ast.Constant)]
-        return bool(_COMMAND.search(" ".join(text for text in texts if isinstance(text, str))))
-    return False
+    return bool(_COMMAND.search(" ".join(_command(node, name, test))))
+
+
+def _command(node: ast.Call, name: str, test: Reading) -> list[str]:
+    """The texts of a shell command, also where it has a name; none for every other call."""
+    if name != "os.system" and not name.startswith("subprocess."):
+        return []
+    names = [item.id for item in walk(node) if isinstance(item, ast.Name)]
+    known = [test.environment[item] for item in names if item in test.environment]
+    parts = [part for tree in (node, *known) for part in walk(tree)]
+    return [part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)]
 
 
 def _is_true(node: ast.expr) -> bool:
@@ -168,8 +175,10 @@ def _model(view: TaskView, test: Reading, node: ast.Call, name: str) -> str:
         ("assert", "is_", "start")
     ):
         return ""
-    for item in [*node.args, *(keyword.value for keyword in node.keywords)]:
-        text = item.value if isinstance(item, ast.Constant) else None
+    given = [*node.args, *(keyword.value for keyword in node.keywords)]
+    texts: list[object] = [item.value for item in given if isinstance(item, ast.Constant)]
+    texts += [word for text in _command(node, name, test) for word in text.split()]
+    for text in texts:
         if isinstance(text, str) and _HUB.fullmatch(text) and not _is_local(view, f"{HOME}/{text}"):
             return text
     return ""

@@ -85,17 +85,26 @@ def _pair(view: TaskView, implementation: Implementation) -> Pair:
 def _probable(view: TaskView, implementation: Implementation, found: list[TargetPair]) -> list[TargetPair]:
     """Of several functions of a name those that are meant, as far as that can be told.
 
-    They differ from the golden, no other implementation names them with their class, and the instruction names
-    theirs.
+    They differ from the golden, more than by what was added (a ``print``), no other implementation names them with
+    their class, and the instruction names theirs.
     """
     taken = _claimed(view, implementation)
     for likely in (
         _differs,
+        _lacks,
         lambda one: one.qualname not in taken,
         lambda one: _tells_of(implementation.instruction, one.qualname),
     ):
         found = [one for one in found if likely(one)] or found
     return found
+
+
+def _lacks(one: TargetPair) -> bool:
+    """Whether a statement of the golden is no longer there."""
+    if one.golden is None or one.goal is None:
+        return True
+    before, after = ({form(item) for item in statements(there.node)} for there in (one.golden, one.goal))
+    return not before <= after
 
 
 def _tells_of(instruction: str, qualname: str) -> bool:

@@ -58,6 +58,19 @@ class TargetNamed(ImplementationCheck):
             also=("LMR501",),
         ),
         Example(
+            "several classes have this method, and a print was added to one that is not masked",
+            implementation={"goal_function": "forward"},
+            files={
+                f"{REPOSITORY}/ranking/losses.py": (
+                    GOLDEN.replace(_FORWARD, "raise NotImplementedError")
+                    + _SECOND_CLASS.replace("        return", "        print(scores)\n        return")
+                ),
+                "golden_files/losses_golden.py": GOLDEN + _SECOND_CLASS,
+                f"{REPOSITORY}/unit_test/unit_test_1.py": None,
+            },
+            also=("LMR304", "LMR501"),
+        ),
+        Example(
             "class_name is misspelt, and another class has this method, too",
             implementation={"goal_function": "forward", "class_name": "ListLos"},
             files={

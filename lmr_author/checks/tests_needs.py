@@ -67,6 +67,16 @@ class RunsAnywhere(ImplementationCheck):
             },
         ),
         Example(
+            "a model that a command is told to load",
+            files={
+                TEST: UNIT_TEST.replace(
+                    "LOGS = os",
+                    "import subprocess\nCOMMAND = ['python', 'train.py', '--model', 'bert-base-uncased']\n"
+                    "subprocess.run(COMMAND, check=True)\nLOGS = os",
+                )
+            },
+        ),
+        Example(
             "a model that the goal file loads when it is imported",
             files={
                 f"{REPOSITORY}/ranking/losses.py": _LOADING + MASKED,
