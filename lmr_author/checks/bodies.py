@@ -7,7 +7,7 @@ import itertools
 from collections import Counter
 from collections.abc import Iterator
 
-from lmr_author.source import FunctionNode, form, walk
+from lmr_author.source import FunctionNode, form, is_same, walk
 
 _QUIET_CALLS = frozenset({"print", "list", "dict", "set", "tuple", "object", "float", "int", "str"})
 _FILLED = frozenset(
@@ -44,7 +44,7 @@ def dump(nodes: list[ast.stmt]) -> str:
 def are_same(some: list[ast.stmt], others: list[ast.stmt]) -> bool:
     """Whether two lists of statements are the same code."""
     both = [[node for node in nodes if not is_text(node)] for nodes in (some, others)]
-    return len(both[0]) == len(both[1]) and dump(both[0]) == dump(both[1])
+    return is_same(both[0], both[1])
 
 
 def pieces(nodes: list[ast.stmt]) -> Iterator[tuple[str, ast.AST]]:
@@ -144,13 +144,13 @@ def _same_start(golden: FunctionNode, goal: FunctionNode) -> list[ast.AST]:
     What is computed in a last ``return`` counts as one of them.
     """
     one, other = statements(golden), statements(goal)
-    same = itertools.takewhile(lambda two: form(two[0]) == form(two[1]), zip(one, other, strict=False))
+    same = itertools.takewhile(lambda two: is_same(*two), zip(one, other, strict=False))
     found: list[ast.AST] = [two for _, two in same if isinstance(two, ast.Assign | ast.AnnAssign)]
     last = other[-1] if found else None
     computes = isinstance(last, ast.Return) and any(
         isinstance(item, ast.Call | ast.BinOp) for item in walk(last)
     )
-    if last is not None and computes and form(last) == form(one[-1]):
+    if last is not None and computes and is_same(last, one[-1]):
         found.append(last)
     return found if len(found) >= 2 else []
 

@@ -11,7 +11,7 @@ from typing import cast
 from lmr_author.checks.assignments import Scope, assigned, own_nodes
 from lmr_author.checks.sides import Sides, fails, sides_of
 from lmr_author.checks.syntax import dotted
-from lmr_author.source import children, form, walk
+from lmr_author.source import children, form, is_same, walk
 
 _CONVERSIONS = frozenset(
     """
@@ -128,9 +128,7 @@ def _item(node: ast.expr, key: ast.expr) -> ast.expr | None:
         return node.elts[place] if known and isinstance(place, int) else None
     if isinstance(node, ast.Dict):
         same = [
-            value
-            for name, value in zip(node.keys, node.values, strict=True)
-            if name and form(name) == form(key)
+            value for name, value in zip(node.keys, node.values, strict=True) if name and is_same(name, key)
         ]
         return same[0] if len(same) == 1 else None
     if isinstance(node, ast.ListComp) and not isinstance(key, ast.Slice):

@@ -7,7 +7,7 @@ import re
 
 from lmr_author.checks.comparing import Comparison, core
 from lmr_author.checks.syntax import dotted, last_name
-from lmr_author.source import form, nodes, walk
+from lmr_author.source import is_same, nodes, walk
 
 _COPIES = frozenset({"deepcopy", "copy", "clone"})
 _QUIET = frozenset(
@@ -30,7 +30,7 @@ def copied(one: Comparison, tree: ast.Module) -> str:
         original = _original(copy)
         if (
             isinstance(original, ast.Name)
-            and form(one.renamed(original)) == form(one.renamed(core(other)))
+            and is_same(one.renamed(original), one.renamed(core(other)))
             and one.scope.get(original.id) is not None
         ):
             calls = _between(tree, copy, one.node)

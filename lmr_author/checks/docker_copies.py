@@ -177,7 +177,7 @@ class SourcesExist(DockerCheck):
                 if not re.search(r"\.(txt|lock|ya?ml|in)$", name):
                     continue
                 # Without any COPY the task's folder may be mounted: the file must exist then.
-                mounted = not parsed.copies and any(entry.name == name for entry in view.entries)
+                mounted = not parsed.copies and bool(view.named(name))
                 there = in_image(view, parsed, instruction, path)
                 by_name = name in present and not _elsewhere(view, parsed, instruction, path)
                 if mounted or there or (there is None and by_name):
@@ -203,7 +203,7 @@ _COPY_IT = "COPY it first, or correct its name"
 
 def _meant(view: TaskView, name: str, path: str) -> str:
     """What to do where files of that name are copied, but none to that place."""
-    entries = [entry.relative for entry in view.entries if entry.name == name and entry.kind == "file"]
+    entries = [entry.relative for entry in view.named(name) if entry.kind == "file"]
     return did_you_mean(path, entries, cutoff=0.0) if entries else _COPY_IT
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from lmr_author.checks.comparing import Comparison
 from lmr_author.checks.syntax import argument, last_name
-from lmr_author.source import FunctionNode, form, walk
+from lmr_author.source import FunctionNode, is_same, walk
 
 
 def is_its_argument(one: Comparison, functions: Sequence[FunctionNode]) -> str:
@@ -22,7 +22,7 @@ def is_its_argument(one: Comparison, functions: Sequence[FunctionNode]) -> str:
             names = [item.arg for item in (*function.args.posonlyargs, *function.args.args)]
             place = names.index(name) - (names[0] in ("self", "cls")) if name in names else len(call.args)
             given = argument(call, place, name)
-            if given is not None and form(one.renamed(given)) == form(one.renamed(other)):
+            if given is not None and is_same(one.renamed(given), one.renamed(other)):
                 return function.name
     return ""
 

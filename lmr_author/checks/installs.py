@@ -165,7 +165,7 @@ def _environment(text: str) -> Iterator[str]:
 def _text(view: TaskView, parsed: Dockerfile, name: str) -> str:
     """The text of a file that the image has, looked up by its name in the task; "" when there is none."""
     wanted = name.rpartition("/")[2]
-    options = [entry for entry in view.entries if entry.kind == "file" and entry.name == wanted]
+    options = [entry for entry in view.named(wanted) if entry.kind == "file"]
     from_copies = [
         entry
         for _, sources in parsed.copies

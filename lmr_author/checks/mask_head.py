@@ -11,7 +11,7 @@ from lmr_author.checks.example_texts import GOAL, MASKED, MASKED_BODY, PLAIN_HEA
 from lmr_author.checks.pairing import pair
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
-from lmr_author.source import form
+from lmr_author.source import is_same
 
 
 class DocstringKept(ImplementationCheck):
@@ -75,13 +75,11 @@ class SignatureKept(ImplementationCheck):
             changes = []
             if type(golden) is not type(goal):
                 changes.append("async was added or removed")
-            if form(golden.args) != form(goal.args):
+            if not is_same(golden.args, goal.args):
                 changes.append(f"({ast.unparse(golden.args)}) became ({ast.unparse(goal.args)})")
-            if _dump(golden.returns) != _dump(goal.returns):
+            if not is_same(golden.returns, goal.returns):
                 changes.append("the return annotation changed")
-            if [_dump(item) for item in golden.decorator_list] != [
-                _dump(item) for item in goal.decorator_list
-            ]:
+            if not is_same(golden.decorator_list, goal.decorator_list):
                 changes.append("the decorators changed")
             if changes:
                 yield self.finding(
@@ -92,7 +90,3 @@ class SignatureKept(ImplementationCheck):
                     path=one.goal_path or "",
                     line=goal.lineno,
                 )
-
-
-def _dump(node: ast.AST | None) -> str:
-    return "" if node is None else form(node)

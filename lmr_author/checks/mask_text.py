@@ -13,7 +13,7 @@ from lmr_author.checks.outside import groups, owner, units_that_differ
 from lmr_author.checks.view import TaskView
 from lmr_author.errors import LmrError
 from lmr_author.model import Finding, Severity
-from lmr_author.source import Definition, form, outside
+from lmr_author.source import Definition, is_same, outside
 
 
 class SameText(Check):
@@ -47,7 +47,9 @@ class SameText(Check):
             assert one.golden is not None and one.goal is not None
             if not theirs:
                 continue
-            changed = units_that_differ(view, one, ours, theirs) or _headers(ours) != _headers(theirs)
+            changed = units_that_differ(view, one, ours, theirs) or not is_same(
+                _headers(ours), _headers(theirs)
+            )
             if changed:  # LMR304 or LMR306 says in which code
                 message, severity, line = _change_everywhere(one.golden.data, one.goal.data)
             else:
@@ -71,9 +73,9 @@ class SameText(Check):
                 )
 
 
-def _headers(items: list[Definition]) -> list[str]:
+def _headers(items: list[Definition]) -> list[list[ast.AST]]:
     return [
-        ";".join(form(part) for part in [item.node.args, *item.node.decorator_list])
+        [item.node.args, *item.node.decorator_list]
         for item in items
         if isinstance(item.node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
 from lmr_author.checks.leak_package import is_own
 from lmr_author.checks.published import published
@@ -36,11 +35,10 @@ def own_requirements(view: TaskView) -> Iterator[OwnRequirement]:
     """The requirements of the repository that install the package which contains a goal file."""
     names = published(view)
     for entry in view.repository_entries:
-        path = view.in_repository(entry)
-        pure = PurePosixPath(path)
-        listed = _FILES.fullmatch(pure.name) or (pure.parent.name == "requirements" and pure.suffix == ".txt")
-        if entry.kind != "file" or not listed:
+        among = entry.suffix == ".txt" and entry.folder.endswith("/requirements")
+        if entry.kind != "file" or not (among or _FILES.fullmatch(entry.name)):
             continue
+        path = view.in_repository(entry)
         for number, line in enumerate((view.text(view.task.root / entry.relative) or "").splitlines(), 1):
             match = _ITEM.match(line)
             sure = is_own(names, match[2]) if match else None

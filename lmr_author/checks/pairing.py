@@ -12,7 +12,7 @@ from lmr_author.checks.bodies import statements
 from lmr_author.checks.lookup import candidates, function_names, golden_path, meant_goal_path
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Implementation
-from lmr_author.source import Definition, FunctionNode, Module, form
+from lmr_author.source import Definition, FunctionNode, Module, is_same
 
 
 @dataclass(frozen=True)
@@ -197,9 +197,9 @@ def _all(module: Module | None, qualname: str) -> list[Definition]:
 def _differs(one: TargetPair) -> bool:
     if one.golden is None or one.goal is None:
         return True
-    return _code(one.golden.node) != _code(one.goal.node)
+    return not is_same(_code(one.golden.node), _code(one.goal.node))
 
 
-def _code(node: FunctionNode | ast.ClassDef) -> str:
-    """A function's code in a form that compares equal, whatever its docstring."""
-    return form(type(node)(**{**dict(ast.iter_fields(node)), "body": statements(node)}))
+def _code(node: FunctionNode | ast.ClassDef) -> FunctionNode | ast.ClassDef:
+    """A function without its docstring."""
+    return type(node)(**{**dict(ast.iter_fields(node)), "body": statements(node)})

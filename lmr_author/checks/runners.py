@@ -36,9 +36,10 @@ def runner_names(scope: ast.AST) -> set[str]:
 def is_runner(node: ast.AST, names: set[str]) -> bool:
     """Whether an expression calls a runner, or has one of the names that hold its result."""
     for item in walk(node):
-        if isinstance(item, ast.Call) and any(runner in dotted(item.func) for runner in RUNNERS):
-            return True
         if isinstance(item, ast.Name) and item.id in names:
+            return True
+        name = dotted(item.func) if isinstance(item, ast.Call) else ""
+        if any(runner in name for runner in RUNNERS):
             return True
     return False
 

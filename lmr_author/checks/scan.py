@@ -12,7 +12,7 @@ from lmr_author.checks.pairing import Pair, pairs
 from lmr_author.checks.view import MAX_PYTHON, MAX_TEXT, TaskView
 from lmr_author.files import LFS_HEADER
 from lmr_author.leaks import Leak, Solution, archives, compiled
-from lmr_author.source import FunctionNode, form
+from lmr_author.source import is_same
 
 BINARY_SUFFIXES = frozenset(
     """
@@ -64,7 +64,7 @@ def _solutions(view: TaskView) -> Iterator[Solution]:
             if one.golden is None or target.golden is None or isinstance(target.golden.node, ast.ClassDef):
                 continue
             masked = target.goal.node if target.goal else None
-            if masked is not None and _is_same(masked, target.golden.node):
+            if masked is not None and is_same(masked, target.golden.node):
                 masked = None  # not masked at all (LMR303); copies elsewhere still count
             found = leaks.solution(
                 one.implementation,
@@ -75,10 +75,6 @@ def _solutions(view: TaskView) -> Iterator[Solution]:
             )
             if found is not None:
                 yield found
-
-
-def _is_same(one: FunctionNode | ast.ClassDef, other: FunctionNode) -> bool:
-    return len(one.body) == len(other.body) and form(one) == form(other)
 
 
 def histories(view: TaskView) -> tuple[Leak, ...]:
@@ -112,12 +108,10 @@ def is_history(path: str) -> bool:
 
 def _bare_repositories(view: TaskView) -> set[str]:
     """Folders that are repositories without a work tree: with HEAD, objects/ and refs/."""
-    heads = [
-        entry.folder for entry in view.repository_entries if entry.name == "HEAD" and entry.kind == "file"
-    ]
+    folders = {entry.folder for entry in view.named("HEAD") if entry.kind == "file"}
     return {
         folder
-        for folder in heads
+        for folder in folders
         if view.kind(f"{folder}/objects") == view.kind(f"{folder}/refs") == "folder"
     }
 

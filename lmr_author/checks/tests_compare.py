@@ -17,7 +17,7 @@ from lmr_author.checks.syntax import dotted, last_name
 from lmr_author.checks.tests_outcome import START, TEST
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation
-from lmr_author.source import form, nodes, walk
+from lmr_author.source import is_same, nodes, walk
 
 
 class ComparesTwoThings(ImplementationCheck):
@@ -208,14 +208,14 @@ def _problem(
         return "", ""
     shown = ast.unparse(one.left)[:60]
     # Whatever its names stand for, they do on both sides.
-    same = form(one.renamed(one.left)) == form(one.renamed(one.right))
+    same = is_same(one.renamed(one.left), one.renamed(one.right))
     if same and not _calls(one.left):
         if any(isinstance(item, ast.Name) and item.id != "__name__" for item in walk(one.left)):
             return f"compares `{shown}` with itself", "compare it with the expected value"
         return "", ""
     source = one.source(one.left)
     from_file = reads_file(source) and not handed_on(one, tree)
-    if from_file and form(source) == form(one.source(one.right)) and not _calls_any(tree, names):
+    if from_file and is_same(source, one.source(one.right)) and not _calls_any(tree, names):
         return _SAME_FILE
     origin = one.origin(one.left)
     if not same and (not origin or origin != one.origin(one.right)):
@@ -277,7 +277,7 @@ def _runs(one: Comparison, node: ast.expr, names: frozenset[str]) -> bool:
 
 def _is_real(one: Comparison, names: frozenset[str]) -> bool:
     """Whether a comparison holds the target's result against something else."""
-    if one.origin(one.left) == one.origin(one.right) != "" or form(one.left) == form(one.right):
+    if one.origin(one.left) == one.origin(one.right) != "" or is_same(one.left, one.right):
         return False
     return any(_runs(one, one.source(side), names) for side in (one.left, one.right))
 

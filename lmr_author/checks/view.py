@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -97,6 +97,17 @@ class TaskView:
         return {entry.relative: entry for entry in self.entries if entry.kind != "closed"}
 
     @cached_property
+    def _by_name(self) -> dict[str, list[Entry]]:
+        found: dict[str, list[Entry]] = {}
+        for entry in self.entries:
+            found.setdefault(entry.name, []).append(entry)
+        return found
+
+    def named(self, name: str) -> Sequence[Entry]:
+        """Everything in the task folder that has a name, at any depth."""
+        return self._by_name.get(name, ())
+
+    @cached_property
     def _unlisted(self) -> frozenset[str]:
         """Folders that could not be listed."""
         return frozenset(entry.relative for entry in self.entries if entry.kind == "closed")
@@ -133,12 +144,15 @@ class TaskView:
         if not text.startswith(self._start) or ".." in text:
             return None
         relative = text[len(self._start) :]
+        return None if "//" in relative or "/./" in f"{text}/" else self._seen(relative)
+
+    def _seen(self, relative: str) -> str | None:
         entry = self.by_path.get(relative)
         if entry is not None:
             return entry.kind
         folder = relative.rpartition("/")[0]
-        is_listed = not folder or (self.kind(folder) == "folder" and folder not in self._unlisted)
-        return "" if is_listed and "//" not in relative else None
+        above = self._seen(folder) if folder else "folder"
+        return None if above in (None, "link") or folder in self._unlisted else ""
 
     def is_file(self, path: str | Path) -> bool:
         """Whether a path is a file, or a link to one; False for names that no file can have."""

@@ -141,6 +141,8 @@ def in_text(
     words = searched(*[trace.names for trace in traces])
 
     def worth(part: bytes) -> bool:
+        if not any(trace.may_be_in(part) for trace in traces):
+            return False
         there = words.within(part)
         return any(trace.within(part, there) is not None for trace in traces)
 

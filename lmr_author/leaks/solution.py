@@ -63,6 +63,23 @@ class Trace:
         needed = sum(weight for _, weight in self.words) - self.missing - 1e-6
         return sum(so_far < needed for so_far in (0, *told))
 
+    @cached_property
+    def _anchors(self) -> tuple[bytes, ...]:
+        """Words of which one is there, or too much is missing; none where all may be missing."""
+        told = 0.0
+        for number, (_, weight) in enumerate(self.words, 1):
+            told += weight
+            if told > self.missing + 1e-6:
+                return tuple(word for word, _ in self.words[:number])
+        return ()
+
+    def may_be_in(self, data: bytes) -> bool:
+        """Whether it is worth asking which of the words stand in some bytes: not so for most functions of a file."""
+        for word in self._anchors:
+            if word in data:
+                return True
+        return not self._anchors
+
     def within(self, data: bytes, there: Set[bytes]) -> Trace | None:
         """What is left to be looked for in the parts of some bytes; None when too much is missing.
 
@@ -167,8 +184,11 @@ class Solution:
 
     def may_be_in(self, data: bytes) -> bool:
         """A quick look that rules most places out."""
-        glance = Glance([self])
-        return bool(glance.left(data, glance.words(data)))
+        return bool(self._glance.left(data, self._glance.words(data)))
+
+    @cached_property
+    def _glance(self) -> Glance:
+        return Glance([self])
 
     def share_of_lines(self, found: set[str]) -> float:
         """Share of the telling lines that a text has."""

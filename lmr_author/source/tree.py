@@ -33,8 +33,12 @@ class _Parts(dict[type[ast.AST], tuple[str, ...]]):
 _PARTS = _Parts()
 
 
-def walk(tree: ast.AST) -> list[ast.AST]:
-    """Everything in a tree in the order of :func:`ast.walk`, without the contexts ``Load``, ``Store`` and ``Del``."""
+@lru_cache(maxsize=1024)
+def walk(tree: ast.AST) -> tuple[ast.AST, ...]:
+    """Everything in a tree in the order of :func:`ast.walk`, without the contexts ``Load``, ``Store`` and ``Del``.
+
+    It is kept, as many checks look at the same few functions: a tree that was walked through is not to be changed.
+    """
     found = [tree]
     add, parts, node_type = found.append, _PARTS, ast.AST
     for node in found:
@@ -48,7 +52,7 @@ def walk(tree: ast.AST) -> list[ast.AST]:
                         add(item)
             elif isinstance(value, node_type):
                 add(value)
-    return found
+    return tuple(found)
 
 
 def children(node: ast.AST) -> list[ast.AST]:
@@ -63,10 +67,7 @@ def children(node: ast.AST) -> list[ast.AST]:
     return found
 
 
-@lru_cache(maxsize=64)
-def nodes(tree: ast.AST) -> tuple[ast.AST, ...]:
-    """Everything in a tree, as :func:`walk` has it, kept: many checks look at the same few files."""
-    return tuple(walk(tree))
+nodes = walk
 
 
 def parse(code: bytes | str, name: str = "<unknown>") -> ast.Module:
@@ -122,6 +123,20 @@ def _compares_name(test: ast.expr) -> bool:
         return False
     sides = [test.left, *test.comparators]
     return any(isinstance(side, ast.Name) and side.id == "__name__" for side in sides)
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Whether two trees, or two lists of them, are equal code: what :func:`form` would write of both is equal."""
+    if isinstance(one, ast.AST):
+        if one.__class__ is not other.__class__:
+            return False
+        for name in one._fields:
+            if name != "ctx" and not is_same(getattr(one, name, None), getattr(other, name, None)):
+                return False
+        return True
+    if one.__class__ is list:
+        return other.__class__ is list and len(one) == len(other) and all(map(is_same, one, other))
+    return repr(one) == repr(other)
 
 
 def form(node: ast.AST) -> str:

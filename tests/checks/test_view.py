@@ -25,6 +25,12 @@ PATHS = [
     "margin-ranking/LICENSE/inner",
     "margin-ranking/absent",
     "absent/LICENSE",
+    "absent/further/LICENSE",
+    "absent/.",
+    "margin-ranking/.",
+    "margin-ranking/absent/./LICENSE",
+    "shown/ranking/losses.py",
+    "pipe/inner",
     "shown",
     "shown/LICENSE",
     "shown/absent",
@@ -103,4 +109,11 @@ def test_of_a_folder_that_could_not_be_listed_nothing_is_known(view: TaskView) -
     view.entries = (*others, Entry(folder, "closed", 0, "ranking", "margin-ranking"))
 
     assert view.seen(view.task.root / folder / "__init__.py") is None
+    assert view.seen(view.task.root / folder / "further" / "__init__.py") is None
     assert view.is_file(view.task.root / folder / "__init__.py")
+
+
+def test_what_has_a_name(view: TaskView) -> None:
+    assert [entry.relative for entry in view.named("__init__.py")] == ["margin-ranking/ranking/__init__.py"]
+    assert {entry.relative for entry in view.named("shown")} == {"shown"}
+    assert not view.named("gone")

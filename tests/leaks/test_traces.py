@@ -38,12 +38,20 @@ def test_what_is_left_is_what_is_there_unless_too_much_is_missing(
 
     found = trace.within(data, {word for word in WORDS if word in data})
 
+    assert found is None or trace.may_be_in(data)
     if missing > trace.missing + 1e-9:
         assert found is None
     elif missing < trace.missing - 1e-9 or not missing:
         assert found is not None
         assert found.words == tuple(kept)
         assert abs(found.missing - (trace.missing - missing)) < 1e-9
+
+
+def test_without_any_of_the_words_that_tell_most_a_trace_is_ruled_out_at_once() -> None:
+    trace = Trace(((b"a", 1.0), (b"b", 1.0), (b"c", 0.5)), 1.0)
+
+    assert trace.may_be_in(b"b") and not trace.may_be_in(b"c")
+    assert Trace(((b"a", 1.0),), 1.0).may_be_in(b"")
 
 
 def test_a_trace_needs_at_least_as_many_words_as_those_that_tell_most() -> None:

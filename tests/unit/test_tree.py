@@ -10,7 +10,7 @@ import typing
 
 import pytest
 
-from lmr_author.source import block_end, children, form, is_main_guard, nodes, walk
+from lmr_author.source import block_end, children, form, is_main_guard, is_same, nodes, walk
 
 SNIPPETS = [
     "match x:\n    case {'a': 1, **rest}: pass\n    case A(b=2, c=[1, *others]) as all: pass\n    case None | _: pass",
@@ -30,7 +30,7 @@ def test_everything_but_contexts_is_found_in_the_same_order(source: str) -> None
     tree = ast.parse(source)
     expected = [node for node in ast.walk(tree) if not isinstance(node, ast.expr_context)]
 
-    assert walk(tree) == expected == list(nodes(tree))
+    assert list(walk(tree)) == expected == list(nodes(tree))
     for node in expected:
         inner = [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr_context)]
         assert children(node) == inner
@@ -38,7 +38,10 @@ def test_everything_but_contexts_is_found_in_the_same_order(source: str) -> None
 
 @pytest.mark.parametrize("source", SNIPPETS)
 def test_the_form_does_not_depend_on_places(source: str) -> None:
-    assert form(ast.parse(source)) == form(ast.parse("\n\n" + source + "  # the same\n"))
+    tree, moved = ast.parse(source), ast.parse("\n\n" + source + "  # the same\n")
+
+    assert form(tree) == form(moved)
+    assert is_same(tree, moved) and is_same(tree.body, moved.body)
 
 
 @pytest.mark.parametrize(
@@ -51,10 +54,17 @@ def test_the_form_does_not_depend_on_places(source: str) -> None:
         ("1", "True"),
         ("(a, b)", "[a, b]"),
         ("a.b", "a['b']"),
+        ("a\nb", "a"),
+        ("return a", "return"),
+        ("0.0", "-0.0"),
+        ("b'a'", "'a'"),
     ],
 )
 def test_other_code_has_another_form(one: str, other: str) -> None:
-    assert form(ast.parse(one)) != form(ast.parse(other))
+    first, second = ast.parse(one), ast.parse(other)
+
+    assert form(first) != form(second)
+    assert not is_same(first, second) and not is_same(second, first)
 
 
 def test_a_name_has_one_form_wherever_it_stands() -> None:
