@@ -128,6 +128,7 @@ class Cache:
         for _ in range(2):
             database = sqlite3.connect(self._path, timeout=PATIENCE)
             try:
+                database.execute("PRAGMA synchronous = OFF")  # what a power failure damages is made anew
                 if _is_ours(database):
                     return database
             except sqlite3.OperationalError:

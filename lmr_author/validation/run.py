@@ -84,15 +84,19 @@ def validate(
         jobs: processes at most. With more than one, the store has to be the user's.
     """
     results: dict[int, TaskResult] = {}
+    reports: dict[int, TaskReport] = {}
     for number, result in _results(tasks, checks, store, jobs):
         results[number] = result
+        reports[number] = _report(tasks[number], result, result.findings, checks)
         if on_task is not None:
-            on_task(_report(tasks[number], result, result.findings, checks))
-    found = [list(results[number].findings) for number in range(len(tasks))]
+            on_task(reports[number])
+    conflicts: dict[int, list[Finding]] = defaultdict(list)
     for number, finding in _conflicts([results[number].claims for number in range(len(tasks))], checks):
-        found[number].append(finding)
-    reports = [_report(task, results[number], found[number], checks) for number, task in enumerate(tasks)]
-    return Report(tuple(reports))
+        conflicts[number].append(finding)
+    for number, more in conflicts.items():
+        result = results[number]
+        reports[number] = _report(tasks[number], result, [*result.findings, *more], checks)
+    return Report(tuple(reports[number] for number in range(len(tasks))))
 
 
 def validate_task(task: TaskDir, checks: Sequence[Check] = ALL_CHECKS) -> TaskReport:

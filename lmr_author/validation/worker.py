@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import hyperscan  # noqa: F401  # used for every task: copies of this process do not load it each for itself
+
 from lmr_author.checks.base import Check
 from lmr_author.checks.registry import by_code
 from lmr_author.checks.view import TaskView
