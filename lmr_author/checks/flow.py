@@ -37,7 +37,7 @@ from lmr_author.checks.verdicts import (
     tells_of_exceptions_only,
     tries_only,
 )
-from lmr_author.source import children, nodes, walk
+from lmr_author.source import children, each, nodes, walk
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,7 @@ class Flow:
         self.defined = {
             node.name: node
             for module in reversed(test.modules)
-            for node in nodes(module.tree)
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            for node in each(module.tree, ast.FunctionDef, ast.AsyncFunctionDef)
         }
         self.looped = looped(test, self.defined)
         self.libraries = library_names(test.module.tree)

@@ -18,7 +18,7 @@ from lmr_author.checks.reading import Reading, reading_of
 from lmr_author.checks.syntax import imported_modules
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Implementation
-from lmr_author.source import Module, nodes, walk
+from lmr_author.source import Module, each, walk
 
 MAX_FILES = 250
 
@@ -184,18 +184,17 @@ def _golden(view: TaskView, test: Reading) -> tuple[int, str]:
 def _golden_modules(view: TaskView, test: Reading) -> Iterator[tuple[int, str]]:
     stems = {path.stem for path in golden_files(view) if "golden" in path.stem}
     for module in test.modules:
-        for node in nodes(module.tree):
-            names: list[str] = []
+        for node in each(module.tree, ast.Import, ast.ImportFrom):
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom):
+            else:
                 names = [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
             for name in names:
                 parts = name.split(".")
                 if "golden_files" in parts or any(
                     part.endswith("_golden") or part in stems for part in parts
                 ):
-                    yield getattr(node, "lineno", 0), name
+                    yield node.lineno, name
 
 
 def _golden_files(test: Reading) -> Iterator[tuple[int, str]]:
@@ -222,8 +221,8 @@ def _foreign(
     wanted = {implementation.goal_function.strip(), implementation.class_name.strip().partition(".")[0]} - {
         ""
     }
-    for node in nodes(test.module.tree):
-        if not isinstance(node, ast.ImportFrom) or node.level or not node.module:
+    for node in each(test.module.tree, ast.ImportFrom):
+        if node.level or not node.module:
             continue
         if not wanted & {alias.name for alias in node.names}:
             continue

@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 from lmr_author.checks.sites import is_exit, is_quiet_exit, is_zero
 from lmr_author.checks.syntax import dotted, last_name
-from lmr_author.source import bound_by, nodes, walk
+from lmr_author.source import bound_by, each, walk
 
 _BROAD = frozenset({"Exception", "BaseException", "AssertionError", "SystemExit", "NotImplementedError"})
 _IMPORTS = frozenset({"Exception", "BaseException", "ImportError", "ModuleNotFoundError"})
@@ -42,9 +42,7 @@ def _caught(node: ast.expr) -> list[str]:
 
 def own_version(tree: ast.Module, names: Collection[str]) -> int:
     """The line where a failing import of some names is caught, and one of them defined anew; 0 for none."""
-    for node in nodes(tree):
-        if not isinstance(node, ast.Try):
-            continue
+    for node in each(tree, ast.Try):
         imports = [line for line in node.body if isinstance(line, ast.Import | ast.ImportFrom)]
         imported = {name for line in imports for name in bound_by(line)} & set(names)
         for statement in (line for handler in node.handlers for line in handler.body):
@@ -57,9 +55,7 @@ def own_version(tree: ast.Module, names: Collection[str]) -> int:
 
 def given_up(tree: ast.Module, names: Collection[str]) -> int:
     """The line where a failing import of one of some names or modules ends the test well; 0 for none."""
-    for node in nodes(tree):
-        if not isinstance(node, ast.Try):
-            continue
+    for node in each(tree, ast.Try):
         imports = [line for line in node.body if isinstance(line, ast.Import | ast.ImportFrom)]
         parts = {alias.name.rpartition(".")[2] for line in imports for alias in line.names}
         parts |= {

@@ -10,7 +10,7 @@ from lmr_author.checks.path_texts import HOME
 from lmr_author.checks.reading import Reading
 from lmr_author.checks.syntax import dotted
 from lmr_author.checks.view import TaskView
-from lmr_author.source import nodes
+from lmr_author.source import each
 
 
 def missing_keys(view: TaskView, test: Reading) -> Iterator[tuple[int, str, str]]:
@@ -20,7 +20,7 @@ def missing_keys(view: TaskView, test: Reading) -> Iterator[tuple[int, str, str]
     """
     loaded = _loaded(view, test)
     said: set[tuple[str, str]] = set()
-    for node in nodes(test.module.tree):
+    for node in each(test.module.tree, ast.Subscript, ast.Call):
         key: object = None
         if (
             isinstance(node, ast.Subscript)
@@ -53,13 +53,11 @@ def _loaded(view: TaskView, test: Reading) -> dict[str, tuple[frozenset[str], st
     assert view.repository is not None
     opened: dict[str, set[str]] = {}
     found: dict[str, list[tuple[frozenset[str], str] | None]] = {}
-    for node in nodes(test.module.tree):
-        if not isinstance(node, ast.withitem) or _writes(node.context_expr):
-            continue
-        if isinstance(node.optional_vars, ast.Name):
-            text = _opened(test, node.context_expr)
-            opened.setdefault(node.optional_vars.id, set()).add(text or "")
-    for node in nodes(test.module.tree):
+    for item in each(test.module.tree, ast.withitem):
+        if isinstance(item.optional_vars, ast.Name) and not _writes(item.context_expr):
+            text = _opened(test, item.context_expr)
+            opened.setdefault(item.optional_vars.id, set()).add(text or "")
+    for node in each(test.module.tree, *_STORES):
         for target, value in _stores(node):
             name = dotted(target).replace("cls.", "self.", 1)
             paths = {""}
@@ -70,6 +68,9 @@ def _loaded(view: TaskView, test: Reading) -> dict[str, tuple[frozenset[str], st
                 )
             found.setdefault(name, []).append(_keys(view, paths))
     return {name: seen[0] for name, seen in found.items() if name and len(seen) == 1 and seen[0] is not None}
+
+
+_STORES = (ast.Assign, ast.AugAssign, ast.For, ast.AnnAssign, ast.arg, ast.Subscript)
 
 
 def _stores(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:

@@ -13,7 +13,7 @@ from lmr_author.checks.path_texts import HOME
 from lmr_author.checks.reading import Reading
 from lmr_author.checks.syntax import dotted
 from lmr_author.checks.view import TaskView
-from lmr_author.source import FunctionNode, Module, bound_by, imported_as, nodes, walk
+from lmr_author.source import FunctionNode, Module, bound_by, each, imported_as, walk
 
 _NETWORK = frozenset(
     [
@@ -99,8 +99,8 @@ def needs(view: TaskView, test: Reading) -> Iterator[tuple[str, int]]:
             view, test.path_of(node.args[0] if node.args else None) or ""
         ):
             yield f"the network or a model: {called}", node.lineno
-    for item in nodes(test.module.tree):
-        if isinstance(item, ast.Subscript) and dotted(item.value).endswith("environ"):
+    for item in each(test.module.tree, ast.Subscript):
+        if dotted(item.value).endswith("environ"):
             key = item.slice.value if isinstance(item.slice, ast.Constant) else None
             if isinstance(item.ctx, ast.Load) and isinstance(key, str) and _KEY.fullmatch(key):
                 yield f"the network or a model: {key}", item.lineno
@@ -207,8 +207,8 @@ def corpus_call(module: Module, function: FunctionNode) -> str:
     """What of NLTK a function, or one of its module that it calls, uses that needs downloaded data; or ""."""
     imported = {
         name
-        for node in nodes(module.tree)
-        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "nltk"
+        for node in each(module.tree, ast.ImportFrom)
+        if (node.module or "").partition(".")[0] == "nltk"
         for name in bound_by(node)
     }
     known = {item.name: item.node for item in module.definitions if item.kind == "function"}

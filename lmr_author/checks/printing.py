@@ -9,7 +9,7 @@ from lmr_author.checks import dockerfile
 from lmr_author.checks.reading import Reading, reading_of
 from lmr_author.checks.syntax import dotted, texts
 from lmr_author.checks.view import TaskView
-from lmr_author.source import nodes
+from lmr_author.source import each
 
 
 def logs_elsewhere(view: TaskView, test: Reading) -> bool:
@@ -52,9 +52,5 @@ _KEEPS = re.compile(
 def _set_in(test: Reading) -> list[ast.expr]:
     """What a test and its helpers assign to."""
     return [
-        target
-        for module in test.modules
-        for node in nodes(module.tree)
-        if isinstance(node, ast.Assign)
-        for target in node.targets
+        target for module in test.modules for node in each(module.tree, ast.Assign) for target in node.targets
     ]

@@ -14,7 +14,7 @@ from lmr_author.checks.path_texts import HOME, PathTexts
 from lmr_author.checks.syntax import dotted, imported_modules, single_assignments, texts
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Implementation
-from lmr_author.source import Module, nodes
+from lmr_author.source import Module, each
 
 
 class Reading:
@@ -47,8 +47,7 @@ class Reading:
         return tuple(
             (module, node, dotted(node.func))
             for module in self.modules
-            for node in nodes(module.tree)
-            if isinstance(node, ast.Call)
+            for node in each(module.tree, ast.Call)
         )
 
     @cached_property

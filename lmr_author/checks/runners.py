@@ -10,7 +10,7 @@ from lmr_author.checks.handlers import catches_exit
 from lmr_author.checks.reading import Reading
 from lmr_author.checks.sites import EXITS, is_assert_name, is_exit, mentions
 from lmr_author.checks.syntax import dotted
-from lmr_author.source import FunctionNode, nodes, walk
+from lmr_author.source import FunctionNode, each, nodes, walk
 
 RUNNERS = ("unittest.main", "TextTestRunner", "pytest.main", "HTMLTestRunner", "TestProgram")
 
@@ -39,7 +39,7 @@ def is_runner(node: ast.AST, names: set[str]) -> bool:
         if isinstance(item, ast.Name) and item.id in names:
             return True
         name = dotted(item.func) if isinstance(item, ast.Call) else ""
-        if any(runner in name for runner in RUNNERS):
+        if name and any(runner in name for runner in RUNNERS):
             return True
     return False
 
@@ -48,7 +48,7 @@ def exit_texts(test: Reading, defined: Mapping[str, FunctionNode]) -> str:
     """Source of every condition and argument that an exit, raise or assertion hangs on."""
     parts = []
     for module in test.modules:
-        for node in nodes(module.tree):
+        for node in each(module.tree, ast.If, ast.While, ast.Assert, ast.Call):
             if isinstance(node, ast.If | ast.While) and any(is_exit(item) for item in walk(node)):
                 parts.append(ast.unparse(node.test))
             if isinstance(node, ast.Assert):
@@ -63,7 +63,7 @@ def exit_texts(test: Reading, defined: Mapping[str, FunctionNode]) -> str:
 def _followed(test: Reading, defined: Mapping[str, FunctionNode], parts: list[str]) -> list[str]:
     """These, with what the variables and functions in them come from: ``ok`` of ``ok = main()``, too."""
     values: dict[str, list[ast.expr]] = {}
-    for node in nodes(test.module.tree):
+    for node in each(test.module.tree, *_GIVING):
         for target, value in _given(node):
             name = dotted(target).rpartition(".")[2]
             if name:
@@ -103,7 +103,7 @@ def counts_failures_only(test: Reading) -> int:
 
     What raises is an error for unittest, and no failure: with the mask in place the exit code is 0.
     """
-    seen = [node for node in nodes(test.module.tree) if isinstance(node, ast.Attribute)]
+    seen = each(test.module.tree, ast.Attribute)
     names = {node.attr for node in seen}
     if "failures" not in names or names & {"errors", "wasSuccessful"}:
         return 0
@@ -141,11 +141,14 @@ def _caught(tree: ast.Module) -> set[int]:
     """What is tried where an exit is caught, and the program goes on: its exit code is lost."""
     return {
         id(item)
-        for node in nodes(tree)
-        if isinstance(node, ast.Try) and any(catches_exit(handler) for handler in node.handlers)
+        for node in each(tree, ast.Try)
+        if any(catches_exit(handler) for handler in node.handlers)
         for statement in node.body
         for item in walk(statement)
     }
+
+
+_GIVING = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For, ast.Call)
 
 
 def _given(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:

@@ -7,7 +7,7 @@ import re
 import sys
 
 from lmr_author.checks.syntax import dotted
-from lmr_author.source import bound_by, nodes, walk
+from lmr_author.source import bound_by, each, walk
 
 EXITS = frozenset({"sys.exit", "exit", "quit", "os._exit", "SystemExit"})
 _ENVIRONMENT = (
@@ -257,7 +257,7 @@ _LIBRARIES = (sys.stdlib_module_names - {"code", "test"}) | {"torch", "numpy", "
 def library_names(tree: ast.Module) -> frozenset[str]:
     """Names that a module imports from the standard library, or from one that is certainly not the task's."""
     found: set[str] = set()
-    for node in nodes(tree):
+    for node in each(tree, ast.Import, ast.ImportFrom):
         if isinstance(node, ast.Import):
             names = [(alias.asname or alias.name.partition(".")[0], alias.name) for alias in node.names]
             found |= {bound for bound, name in names if name.partition(".")[0] in _LIBRARIES}
@@ -270,11 +270,9 @@ def library_names(tree: ast.Module) -> frozenset[str]:
 
 def quiet_hook(tree: ast.Module) -> int:
     """The line where ``sys.excepthook`` is set to what ends the process with 0; 0 when it is not."""
-    functions = {item.name: item for item in nodes(tree) if isinstance(item, ast.FunctionDef)}
-    for node in nodes(tree):
-        if isinstance(node, ast.Assign) and any(
-            dotted(target) == "sys.excepthook" for target in node.targets
-        ):
+    functions = {item.name: item for item in each(tree, ast.FunctionDef)}
+    for node in each(tree, ast.Assign):
+        if any(dotted(target) == "sys.excepthook" for target in node.targets):
             hook = functions.get(node.value.id) if isinstance(node.value, ast.Name) else node.value
             calls = [item for item in walk(hook) if isinstance(item, ast.Call)] if hook is not None else []
             if any(is_quiet_exit(call) for call in calls):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from lmr_author.source import nodes
+from lmr_author.source import each
 
 
 def imported_modules(tree: ast.AST) -> Iterator[tuple[str, int]]:
     """(dotted name, level) of every module that may be imported; for ``from a import b`` also ``a.b``."""
-    for node in nodes(tree):
+    for node in each(tree, ast.Import, ast.ImportFrom):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.name, 0
@@ -38,7 +38,7 @@ def last_name(node: ast.AST) -> str:
 def single_assignments(tree: ast.AST) -> dict[str, ast.expr]:
     """Names that a module assigns exactly once, with their values."""
     values: dict[str, list[ast.expr | None]] = {}
-    for node in nodes(tree):
+    for node in each(tree, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Name, ast.arg):
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             values.setdefault(node.targets[0].id, []).append(node.value)
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
@@ -50,8 +50,8 @@ def single_assignments(tree: ast.AST) -> dict[str, ast.expr]:
         elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
             values.setdefault(node.target.id, []).append(None)
     counts: dict[str, int] = {}
-    for node in nodes(tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+    for node in each(tree, ast.Name):
+        if isinstance(node.ctx, ast.Store):
             counts[node.id] = counts.get(node.id, 0) + 1
     return {
         name: found[0]
@@ -72,11 +72,9 @@ def texts(tree: ast.AST) -> Iterator[str]:
     """Every text constant, pieces of f-strings included, docstrings not."""
     documentation = {
         id(node.body[0].value)
-        for node in nodes(tree)
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-        and node.body
-        and isinstance(node.body[0], ast.Expr)
+        for node in each(tree, ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+        if node.body and isinstance(node.body[0], ast.Expr)
     }
-    for node in nodes(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation:
+    for node in each(tree, ast.Constant):
+        if isinstance(node.value, str) and id(node) not in documentation:
             yield node.value

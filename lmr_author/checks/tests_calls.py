@@ -17,7 +17,7 @@ from lmr_author.checks.syntax import dotted
 from lmr_author.checks.tests_imports import IMPORT, TEST
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation
-from lmr_author.source import bound_by, nodes, walk
+from lmr_author.source import bound_by, each, walk
 
 
 class CallsTheTarget(ImplementationCheck):
@@ -137,10 +137,7 @@ def _defines(test: Reading, implementation: Implementation) -> bool:
         isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name
         for node in test.module.tree.body
     )
-    imported = any(
-        isinstance(node, ast.Import | ast.ImportFrom) and name in bound_by(node)
-        for node in nodes(test.module.tree)
-    )
+    imported = any(name in bound_by(node) for node in each(test.module.tree, ast.Import, ast.ImportFrom))
     return bool(name) and defined and not imported
 
 
@@ -152,7 +149,7 @@ def _replaced(test: Reading, implementation: Implementation) -> int:
     name = implementation.goal_function.strip().rpartition(".")[2]
     if not name:
         return 0
-    for node in nodes(test.module.tree):
+    for node in each(test.module.tree, ast.Assign, ast.Call):
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call | ast.Lambda):
             overwritten = any(isinstance(item, ast.Attribute) and item.attr == name for item in node.targets)
             if overwritten and name not in ast.unparse(node.value):
@@ -222,8 +219,7 @@ def _used(tree: ast.AST) -> set[str]:
 def _aliases(tree: ast.AST) -> dict[str, str]:
     return {
         alias.asname: alias.name.rpartition(".")[2]
-        for node in nodes(tree)
-        if isinstance(node, ast.Import | ast.ImportFrom)
+        for node in each(tree, ast.Import, ast.ImportFrom)
         for alias in node.names
         if alias.asname
     }

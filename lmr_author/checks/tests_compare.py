@@ -17,7 +17,7 @@ from lmr_author.checks.syntax import dotted, last_name
 from lmr_author.checks.tests_outcome import START, TEST
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation
-from lmr_author.source import is_same, nodes, walk
+from lmr_author.source import each, is_same, walk
 
 
 class ComparesTwoThings(ImplementationCheck):
@@ -238,7 +238,7 @@ _SAME_FILE = (
 
 def _calls_any(tree: ast.Module, names: frozenset[str]) -> bool:
     """Whether a test calls the target anywhere."""
-    return any(isinstance(item, ast.Call) and last_name(item.func) in names for item in nodes(tree))
+    return any(last_name(item.func) in names for item in each(tree, ast.Call))
 
 
 def _names(view: TaskView, implementation: Implementation) -> frozenset[str]:
@@ -253,8 +253,7 @@ def _callers(tree: ast.Module, names: frozenset[str]) -> frozenset[str]:
     """Functions of the test that return what a call of the target returns."""
     return frozenset(
         node.name
-        for node in nodes(tree)
-        if isinstance(node, ast.FunctionDef)
+        for node in each(tree, ast.FunctionDef)
         for item in walk(node)
         if isinstance(item, ast.Return) and item.value is not None
         for call in walk(item.value)

@@ -17,7 +17,7 @@ from lmr_author.checks.tests_outcome import LOGGING_ONLY
 from lmr_author.checks.tolerance import wide
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
-from lmr_author.source import FunctionNode, children, nodes
+from lmr_author.source import FunctionNode, children, each, nodes
 
 TEST = f"{REPOSITORY}/unit_test/unit_test_1.py"
 _ONE = "        loss, share = pairwise_loss([0.5, 2.0, -1.0], [0, 2, 1], margin=1.0)\n"
@@ -215,10 +215,8 @@ def _instances(test: Reading, class_name: str) -> set[str]:
     return {
         last_name(target)
         for module in test.modules
-        for node in nodes(module.tree)
-        if isinstance(node, ast.Assign)
-        and isinstance(node.value, ast.Call)
-        and last_name(node.value.func) == class_name
+        for node in each(module.tree, ast.Assign)
+        if isinstance(node.value, ast.Call) and last_name(node.value.func) == class_name
         for target in node.targets
     } - {""}
 

@@ -16,7 +16,7 @@ from lmr_author.checks.published import published
 from lmr_author.checks.reading import Reading, reading_of
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
-from lmr_author.source import nodes
+from lmr_author.source import each
 
 TEST = f"{REPOSITORY}/unit_test/unit_test_1.py"
 
@@ -218,7 +218,7 @@ def _copied(view: TaskView, test: Reading) -> int:
 
 def _imported(test: Reading) -> Iterator[tuple[int, str, list[str]]]:
     """Line, module and names of each import that is not relative; no names for ``import module``."""
-    for node in nodes(test.module.tree):
+    for node in each(test.module.tree, ast.Import, ast.ImportFrom):
         if isinstance(node, ast.ImportFrom) and not node.level and node.module:
             yield node.lineno, node.module, [alias.name for alias in node.names]
         elif isinstance(node, ast.Import):

@@ -15,7 +15,7 @@ from lmr_author.checks.sites import compares_nothing, why_it_holds
 from lmr_author.checks.syntax import dotted
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
-from lmr_author.source import FunctionNode, nodes, walk
+from lmr_author.source import each, walk
 
 TEST = f"{REPOSITORY}/unit_test/unit_test_1.py"
 START = UNIT_TEST.partition("class Test")[0]
@@ -210,8 +210,8 @@ def _why_it_cannot_fail(view: TaskView, test: Reading, found: Outcome) -> Wrong 
 def _returned(test: Reading) -> ast.Return | None:
     """A comparison that a test function returns to its runner, which does not look at it."""
     called = {name.rpartition(".")[2] for _, _, name in test.calls}
-    for function in nodes(test.module.tree):
-        if not isinstance(function, FunctionNode) or not function.name.startswith("test"):
+    for function in each(test.module.tree, ast.FunctionDef, ast.AsyncFunctionDef):
+        if not function.name.startswith("test"):
             continue
         for node in walk(function) if function.name not in called else ():
             if isinstance(node, ast.Return) and isinstance(node.value, ast.Call | ast.Compare | ast.BoolOp):
@@ -221,7 +221,7 @@ def _returned(test: Reading) -> ast.Return | None:
 
 def _dropped_pytest(test: Reading) -> int:
     """The line of a pytest.main whose result nothing uses; 0 if there is none."""
-    alone = (node.value for node in nodes(test.module.tree) if isinstance(node, ast.Expr))
+    alone = (node.value for node in each(test.module.tree, ast.Expr))
     return next(
         (node.lineno for node in alone if isinstance(node, ast.Call) and dotted(node.func) == "pytest.main"),
         0,
@@ -230,11 +230,11 @@ def _dropped_pytest(test: Reading) -> int:
 
 def _idle(test: Reading) -> Iterator[tuple[str, str, int]]:
     """(message, hint, line) of each assertion that holds in any case, or compares nothing."""
-    for node in nodes(test.module.tree):
+    for node in each(test.module.tree, ast.Assert, ast.Call):
         if isinstance(node, ast.Assert) and any(why_it_holds(node.test)):
             why, hint = why_it_holds(node.test)
             yield f"`{ast.unparse(node.test)[:60]}` always holds: {why}", hint, node.lineno
-        elif isinstance(node, ast.Call | ast.Assert) and (meant := compares_nothing(node)):
+        elif meant := compares_nothing(node):
             message = f"`{ast.unparse(node)[:80]}` compares nothing: what comes second is the message"
             yield message, f"write {meant} in its place", node.lineno
 

@@ -8,14 +8,14 @@ from collections.abc import Collection
 from lmr_author.checks.reading import Reading
 from lmr_author.checks.sites import EXITS, is_exit, is_zero
 from lmr_author.checks.syntax import dotted, last_name
-from lmr_author.source import FunctionNode, nodes, walk
+from lmr_author.source import FunctionNode, each, walk
 
 
 def looped(test: Reading, defined: Collection[str]) -> dict[str, frozenset[str]]:
     """The functions that a loop's variable stands for: ``for test in (test_a, test_b)``, or all in ``globals()``."""
     found: dict[str, frozenset[str]] = {}
-    for loop in (item for module in test.modules for item in nodes(module.tree)):
-        if isinstance(loop, ast.For | ast.comprehension):
+    for module in test.modules:
+        for loop in each(module.tree, ast.For, ast.comprehension):
             names = [item.id for item in walk(loop.target) if isinstance(item, ast.Name)]
             found |= dict.fromkeys(names, functions_in(loop.iter, defined))
     return found
@@ -33,7 +33,7 @@ def functions_in(node: ast.expr, defined: Collection[str]) -> frozenset[str]:
 def has_to_be_true(test: Reading) -> frozenset[str]:
     """The functions whose value makes the program fail when it is false: of ``assert run()``, ``exit(not run())``."""
     found: list[ast.expr] = []
-    for node in nodes(test.module.tree):
+    for node in each(test.module.tree, ast.Assert, ast.If, ast.Call):
         if isinstance(node, ast.Assert):
             found.append(node.test)
         elif isinstance(node, ast.If) and any(is_exit(item) for line in node.body for item in walk(line)):

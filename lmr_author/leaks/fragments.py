@@ -17,7 +17,7 @@ from lmr_author.errors import SourceError
 from lmr_author.leaks import loose
 from lmr_author.leaks.lines import squeezed
 from lmr_author.leaks.statements import Statement, of_function, of_module
-from lmr_author.source import Definition, Module, nodes
+from lmr_author.source import Definition, Module, each
 
 PYTHON = frozenset({".py", ".pyi", ".pyw"})
 _PATCH = frozenset({".patch", ".diff", ".rej"})
@@ -225,8 +225,8 @@ def _strings(module: Module) -> Iterator[tuple[int, str, str]]:
         for item in module.definitions
         if isinstance(item.node.body[0], ast.Expr)
     }
-    for node in nodes(module.tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and "\n" in node.value.strip():
+    for node in each(module.tree, ast.Constant):
+        if isinstance(node.value, str) and "\n" in node.value.strip():
             yield node.lineno, owners.get(id(node), ""), textwrap.dedent(node.value)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from lmr_author.source import Module, nodes
+from lmr_author.source import Module, each
 
 _PREFIX = re.compile(r"^[\s#>+\-*/|;!\"']+")
 
@@ -28,7 +28,7 @@ def is_comment(line: str) -> bool:
 def comment_lines(module: Module) -> set[str]:
     """The lines of a module's comments and of its texts of several lines, without blanks."""
     lines = {squeezed(line) for line in module.text.splitlines() if is_comment(line)}
-    for node in nodes(module.tree):
+    for node in each(module.tree, ast.Constant, ast.Expr):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and "\n" in node.value:
             lines |= {squeezed(line) for line in node.value.splitlines()}
         elif (

@@ -26,6 +26,7 @@ from lmr_author.source.targets import find, is_generator, matching, methods, num
 from lmr_author.source.tree import (
     block_end,
     children,
+    each,
     first_line,
     form,
     is_main_guard,
@@ -46,6 +47,7 @@ __all__ = [
     "bound_by",
     "children",
     "demanded",
+    "each",
     "find",
     "first_line",
     "form",

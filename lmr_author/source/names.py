@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from lmr_author.source.tree import nodes
+from lmr_author.source.tree import each
 
 
 def bound_by(node: ast.Import | ast.ImportFrom) -> list[str]:
@@ -18,7 +18,7 @@ def imported_as(tree: ast.Module) -> dict[str, str]:
     Names of modules that mean themselves are left out, and so are relative imports.
     """
     found: dict[str, str] = {}
-    for node in nodes(tree):
+    for node in each(tree, ast.Import, ast.ImportFrom):
         if isinstance(node, ast.Import):
             found |= {alias.asname: alias.name for alias in node.names if alias.asname}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:

@@ -10,7 +10,13 @@ import ast
 import warnings
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, TypeGuard
+from operator import itemgetter
+from typing import Any, TypeGuard, TypeVar, overload
+
+A = TypeVar("A", bound=ast.AST)
+B = TypeVar("B", bound=ast.AST)
+C = TypeVar("C", bound=ast.AST)
+D = TypeVar("D", bound=ast.AST)
 
 _PLAIN = frozenset(
     """
@@ -68,6 +74,34 @@ def children(node: ast.AST) -> list[ast.AST]:
 
 
 nodes = walk
+
+
+@overload
+def each(tree: ast.AST, one: type[A], /) -> list[A]: ...
+@overload
+def each(tree: ast.AST, one: type[A], two: type[B], /) -> list[A | B]: ...
+@overload
+def each(
+    tree: ast.AST, one: type[A], two: type[B], three: type[C], four: type[D], /
+) -> list[A | B | C | D]: ...
+@overload
+def each(tree: ast.AST, /, *kinds: type[ast.AST]) -> list[ast.AST]: ...
+def each(tree: ast.AST, /, *kinds: type[ast.AST]) -> Any:
+    """The nodes of some kinds in a tree, in the order of :func:`walk`. Kinds are final ones, as ``ast.Call``."""
+    known = _by_kind(tree)
+    if len(kinds) == 1:
+        return [node for _, node in known.get(kinds[0], ())]
+    found = [pair for kind in kinds for pair in known.get(kind, ())]
+    return [node for _, node in sorted(found, key=itemgetter(0))]
+
+
+@lru_cache(maxsize=64)
+def _by_kind(tree: ast.AST) -> dict[type[ast.AST], list[tuple[int, ast.AST]]]:
+    """Kind → (place in the order, node) of each: most of those who search a file want few of its nodes."""
+    found: dict[type[ast.AST], list[tuple[int, ast.AST]]] = {}
+    for pair in enumerate(walk(tree)):
+        found.setdefault(pair[1].__class__, []).append(pair)
+    return found
 
 
 def parse(code: bytes | str, name: str = "<unknown>") -> ast.Module:

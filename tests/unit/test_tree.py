@@ -10,7 +10,7 @@ import typing
 
 import pytest
 
-from lmr_author.source import block_end, children, form, is_main_guard, is_same, nodes, walk
+from lmr_author.source import block_end, children, each, form, is_main_guard, is_same, nodes, walk
 
 SNIPPETS = [
     "match x:\n    case {'a': 1, **rest}: pass\n    case A(b=2, c=[1, *others]) as all: pass\n    case None | _: pass",
@@ -34,6 +34,17 @@ def test_everything_but_contexts_is_found_in_the_same_order(source: str) -> None
     for node in expected:
         inner = [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr_context)]
         assert children(node) == inner
+
+
+@pytest.mark.parametrize(
+    "kinds", [(ast.Name,), (ast.Import, ast.ImportFrom), (ast.Constant, ast.arg, ast.Assign)]
+)
+def test_the_nodes_of_some_kinds_keep_their_order(kinds: tuple[type[ast.AST], ...]) -> None:
+    tree = ast.parse("\n".join(inspect.getsource(module) for module in (argparse, dataclasses)))
+    expected = [node for node in ast.walk(tree) if isinstance(node, kinds)]
+
+    assert expected and each(tree, *kinds) == expected
+    assert each(ast.parse("pass"), *kinds) == []
 
 
 @pytest.mark.parametrize("source", SNIPPETS)
