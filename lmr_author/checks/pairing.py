@@ -12,7 +12,7 @@ from lmr_author.checks.bodies import statements
 from lmr_author.checks.lookup import candidates, function_names, golden_path, meant_goal_path
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Implementation
-from lmr_author.source import Definition, FunctionNode, Module, is_same
+from lmr_author.source import Definition, FunctionNode, Module, form, is_same
 
 
 @dataclass(frozen=True)
