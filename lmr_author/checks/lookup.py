@@ -20,6 +20,7 @@ _SPLIT = re.compile(r"\s*(?:[,;/&+]|\band\b|\s)\s*")
 _GOLDEN_WORD = re.compile(
     r"(?i)[-_. ]*(?<![a-z])(?:golden|gold|original|orig)$|^(?:golden|gold|original|orig)[-_. ]+"
 )
+_TEST_NAME = re.compile(r"unit_test\w*\.py")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 
 
@@ -67,6 +68,8 @@ def unit_test_path(view: TaskView, implementation: Implementation) -> Path | Non
 
 def _unit_test_path(view: TaskView, implementation: Implementation) -> Path | None:
     path = _repository_file(view, implementation.unit_test_file)
+    if view.is_empty:
+        return test_outside(view, implementation)
     if path is not None or view.repository is None:
         return path
     folder = view.repository / "unit_test"
@@ -81,16 +84,24 @@ def _unit_test_path(view: TaskView, implementation: Implementation) -> Path | No
         found = [
             view.path(entry)
             for entry in view.repository_entries
-            if entry.kind == "file" and re.fullmatch(r"unit_test\w*\.py", entry.name)
+            if entry.kind == "file" and _TEST_NAME.fullmatch(entry.name)
         ][:1]
     return found[0] if found else None
 
 
 def test_outside(view: TaskView, implementation: Implementation) -> Path | None:
-    """The unit test that lies beside the repository; None when there is none."""
+    """The unit test that lies beside the repository; None when there is none.
+
+    Where nothing is in the repository and the task has one implementation, its name need not be the right one.
+    """
     named = re.sub(r"^(?:\.\./)+", "", clean_path(implementation.unit_test_file))
     path = view.inside(view.task.root, named)
-    return path if path is not None and named.endswith(".py") and view.is_file(path) else None
+    if path is not None and named.endswith(".py") and view.is_file(path):
+        return path
+    if not view.is_empty or len(view.implementations) != 1:
+        return None
+    own = [entry for entry in view.entries if entry.kind == "file" and _TEST_NAME.fullmatch(entry.name)]
+    return view.path(own[0]) if len(own) == 1 else None
 
 
 def golden_path(view: TaskView, implementation: Implementation) -> Path | None:

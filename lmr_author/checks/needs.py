@@ -190,8 +190,8 @@ def shown(path: str) -> str:
 
 
 def _is_local(view: TaskView, path: str) -> bool:
-    if path.startswith("?"):
-        return True  # only its end is known: nothing is claimed
+    if path.startswith("?") or (view.is_empty and not path.startswith("/")):
+        return True  # only its end is known, or what it may be is missing: nothing is claimed
     relative = path.removeprefix(HOME).lstrip("/")
     if not relative or view.repository is None or path.startswith(".."):
         return False

@@ -22,7 +22,8 @@ class Reading:
 
     Attributes:
         path: where it is.
-        relative: its path in the repository; its name when it lies outside.
+        relative: its path in the repository; its name when it lies outside, and its path in the task where nothing
+            is in the repository.
     """
 
     def __init__(self, path: Path, module: Module, relative: str, helpers: tuple[Module, ...]) -> None:
@@ -110,10 +111,11 @@ def reading(view: TaskView, path: Path | None) -> Reading | None:
 
 def _read(view: TaskView, path: Path) -> Reading | None:
     module = view.module(path)
-    if module is None or view.repository is None:
+    root = view.task.root if view.is_empty else view.repository
+    if module is None or root is None:
         return None
     try:
-        relative = path.relative_to(view.repository).as_posix()
+        relative = path.relative_to(root).as_posix()
     except ValueError:
         relative = path.name
     return Reading(path, module, relative, tuple(_helpers(view, path, module)))

@@ -89,6 +89,8 @@ class FixturesExist(ImplementationCheck):
     def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
         """One finding for each missing file."""
         test = reading_of(view, implementation)
+        if test is not None and view.is_empty:
+            yield from self._of_test_folder(view, implementation, test)
         if test is None or view.repository is None:
             return
         written = {use.name for use in test.uses if use.writes}
@@ -130,6 +132,23 @@ class FixturesExist(ImplementationCheck):
                 path=test.path,
                 line=line,
             )
+
+    def _of_test_folder(
+        self, view: TaskView, implementation: Implementation, test: Reading
+    ) -> Iterator[Finding]:
+        """Without the repository: what is read from the test's own folder and lies nowhere in the task."""
+        folder = f"{HOME}/{test.relative.rpartition('/')[0]}".rstrip("/")
+        names = {entry.name for entry in view.entries} | {use.name for use in test.uses if use.writes}
+        for path, use in {use.path: use for use in reversed(test.uses) if not use.writes}.items():
+            if path.rpartition("/")[0] == folder and use.name not in names and _is_data(use.name):
+                yield self.finding(
+                    view,
+                    f"reads {path.removeprefix(f'{HOME}/')}, which is not there",
+                    "store it beside the test, in unit_test/ of the repository",
+                    implementation=implementation,
+                    path=test.path,
+                    line=use.line,
+                )
 
     @staticmethod
     def _missing_folders(view: TaskView, test: Reading) -> Iterator[tuple[int, str]]:

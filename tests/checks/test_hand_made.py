@@ -7,6 +7,7 @@ values that the target returns: LMR515 runs only where it is named.
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from lmr_author.checks.registry import ALL_CHECKS
 from lmr_author.validation.run import select_checks, validate
 
 FOLDER = Path(__file__).parent / "hand_made"
+OF_TESTS = select_checks(select=["LMR5"], ignore=["LMR515"])
 WITHOUT_515 = select_checks(ignore=["LMR515"])
 CASES = sorted(FOLDER.glob("*.py.txt"))
 
@@ -43,6 +45,49 @@ def test_exactly_what_is_expected_is_found(case: Path, tmp_path: Path) -> None:
     assert sorted(one.code for one in found) == sorted(expected), [
         f"{one.code} {one.pointer} {one.message}" for one in found
     ]
+
+
+KNOWN_ALONE = {"LMR502", "LMR503", "LMR504", "LMR513"}
+"""What a test says of itself, whatever it tests."""
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda path: path.name.removesuffix(".py.txt"))
+def test_beside_a_repository_that_is_missing_a_test_is_read_and_nothing_is_invented(
+    case: Path, tmp_path: Path
+) -> None:
+    text = case.read_text("utf-8")
+    task = example_task.write(tmp_path)
+    shutil.rmtree(task.root / example_texts.REPOSITORY)
+    (task.root / example_texts.REPOSITORY).mkdir()
+    (task.root / "unit_test").mkdir()
+    (task.root / "unit_test" / "unit_test_1.py").write_text(text, "utf-8")
+    for name in _header(text, "files"):
+        if name.startswith("unit_test/"):
+            (task.root / name).parent.mkdir(parents=True, exist_ok=True)
+            (task.root / name).write_bytes(b"data\n")
+
+    found = {one.code for one in validate([task], OF_TESTS).findings}
+
+    expected = set(_header(text, "expect"))
+    assert found <= expected and expected & KNOWN_ALONE <= found
+
+
+def test_without_the_repository_what_lies_beside_the_test_is_looked_for(tmp_path: Path) -> None:
+    task = example_task.write(tmp_path)
+    shutil.rmtree(task.root / example_texts.REPOSITORY)
+    (task.root / example_texts.REPOSITORY).mkdir()
+    place = task.root / "unit_test" / "unit_test.py"  # not the name that info.json gives
+    place.parent.mkdir()
+    place.write_text(
+        "import json, os\nHERE = os.path.dirname(os.path.abspath(__file__))\n"
+        "WANTED = json.load(open(os.path.join(HERE, 'wanted.json')))\n"
+        "DATA = json.load(open('data/train.json'))\n"
+        "assert DATA == WANTED, 'the repository may have data/'\n"
+    )
+    (found,) = validate([task], select_checks(select=["LMR508"])).findings
+    assert (found.path, found.pointer) == ("unit_test/unit_test.py", "L3") and "wanted.json" in found.message
+    (place.parent / "wanted.json").write_text("[1]")
+    assert not validate([task], select_checks(select=["LMR508"])).findings
 
 
 HELPER_TEST = """\
