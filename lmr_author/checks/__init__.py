@@ -11,7 +11,8 @@ The other modules are what checks read with:
 - a hand-written test: ``reading``, and in it
     - what it reaches, opens and needs: ``follow``, ``path_texts``, ``file_uses``, ``json_keys``, ``needs``,
       ``needs_gpu``
-    - whether a failure is seen: ``outcome``, ``flow``, ``sites``, ``handlers``, ``runners``, ``verdicts``, ``printing``
+    - whether a failure is seen: ``outcome``, ``flow``, ``sites``, ``handlers``, ``runners``, ``verdicts``,
+      ``printing``, ``idle``
     - what is compared with what: ``comparing``, ``sides``, ``assignments``, ``copies``, ``in_place``; how closely:
       ``shallow``, ``tolerance``
 - code of any kind: ``syntax``

@@ -16,7 +16,7 @@ from lmr_author.source import children, form, is_same, walk
 _CONVERSIONS = frozenset(
     """
     array asarray tensor as_tensor from_numpy float int str list tuple set dict round numpy detach cpu item
-    tolist flatten view reshape squeeze float32 float64 double to contiguous
+    tolist flatten view reshape squeeze float32 float64 double to contiguous approx
     """.split()  # noqa: SIM905
 )
 """Calls that change the form of a value, not what is compared. Copies are none of them: ``before = x.clone()``."""
@@ -232,7 +232,7 @@ def core(node: ast.expr) -> ast.expr:
 
 
 def _is_library(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name) and node.id in ("np", "numpy", "torch", "jnp", "tf")
+    return isinstance(node, ast.Name) and node.id in ("np", "numpy", "torch", "jnp", "tf", "pytest")
 
 
 def _within(scope_node: ast.AST, scope: Scope, compared: Mapping[str, _Compared]) -> Iterator[Comparison]:

@@ -12,7 +12,7 @@ from lmr_author.checks.runners import RUNNERS
 from lmr_author.checks.sides import sides_of
 from lmr_author.checks.sites import is_assert_name, is_none
 from lmr_author.checks.syntax import dotted, last_name
-from lmr_author.source import nodes, walk
+from lmr_author.source import each, walk
 
 _PROPERTIES = frozenset({"shape", "dtype", "ndim", "device", "requires_grad", "is_cuda", "grad_fn"})
 _MEASURES = frozenset({"size", "dim", "numel", "nelement", "len", "type", "ndimension", "Size"})
@@ -42,7 +42,7 @@ def only_shapes(test: Reading) -> Wrong | None:
     """What to say of a test that compares nothing but shapes, types and ranges; None where it may do more."""
     line, kinds = 0, set()
     for module in test.modules:
-        for node in nodes(module.tree):
+        for node in each(module.tree, ast.Assert, ast.Call, ast.Compare):
             kind = _kind(node, test)
             if kind == "value":
                 return None

@@ -119,6 +119,10 @@ def why_it_holds(node: ast.expr) -> tuple[str, str]:
         return "the method is not called", "write () behind it"
     if isinstance(node, ast.Tuple) and node.elts:
         return "it is a tuple", "leave out the parentheses"
+    if isinstance(node, ast.GeneratorExp):
+        return "a generator is true", "write all(…) around it"
+    if isinstance(node, ast.List | ast.ListComp | ast.Dict | ast.DictComp) and _has_comparison(node):
+        return "a list is true when there is something in it", "write all(…) around it"
     if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or) and any(map(_is_true, node.values)):
         return "one of its alternatives is always true", "leave that alternative out"
     return "", ""
@@ -179,6 +183,15 @@ _QUESTIONS = frozenset(
 
 def _is_true(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and bool(node.value)
+
+
+def _has_comparison(node: ast.expr) -> bool:
+    """Whether the parts of a list are comparisons."""
+    parts = (
+        [node.elt] if isinstance(node, ast.ListComp) else getattr(node, "elts", getattr(node, "values", []))
+    )
+    parts = [node.value] if isinstance(node, ast.DictComp) else parts
+    return any(isinstance(part, ast.Compare) or _asks(part) for part in parts)
 
 
 def _is_uncalled(node: ast.expr) -> bool:

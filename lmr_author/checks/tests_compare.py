@@ -38,6 +38,14 @@ class ComparesTwoThings(ImplementationCheck):
             },
         ),
         Example(
+            "a value with itself, in pytest.approx",
+            files={
+                TEST: UNIT_TEST.replace("import logging\n", "import logging\nimport pytest\n").replace(
+                    "self.assertAlmostEqual(loss, 1.0599649, places=6)", "assert loss == pytest.approx(loss)"
+                )
+            },
+        ),
+        Example(
             "a value with a copy of itself",
             files={
                 TEST: START

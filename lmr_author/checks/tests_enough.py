@@ -119,6 +119,22 @@ class ComparesEnough(ImplementationCheck):
             },
         ),
         Example(
+            "a value is only kept from being too large",
+            files={TEST: UNIT_TEST.replace(_LOSS, "        assert loss - 1.0599649 < 1e-6\n")},
+        ),
+        Example(
+            "the bracket of abs closes too late",
+            files={TEST: UNIT_TEST.replace(_LOSS, "        assert abs(loss - 1.0599649 < 1e-6)\n")},
+        ),
+        Example(
+            "a wide pytest.approx",
+            files={
+                TEST: UNIT_TEST.replace("import logging\n", "import logging\nimport pytest\n").replace(
+                    _SHARE, "        assert share == pytest.approx(0.6666667, abs=0.7)\n"
+                )
+            },
+        ),
+        Example(
             "rounded to one place",
             files={
                 TEST: _MATH.replace(_LOSS, "        assert round(loss, 1) == round(math.log(2.886), 1)\n")
@@ -153,6 +169,16 @@ class ComparesEnough(ImplementationCheck):
             },
         ),
         Example(
+            "a loss that does not grow",
+            files={
+                TEST: UNIT_TEST.replace(
+                    _SHARE,
+                    _SHARE + "        less, _ = pairwise_loss([0.5, 3.0, -1.0], [0, 2, 1])\n"
+                    "        self.assertLess(less - loss, 1e-6)\n",
+                )
+            },
+        ),
+        Example(
             "a tolerance beside a large value",
             files={
                 TEST: UNIT_TEST.replace(
@@ -180,7 +206,9 @@ class ComparesEnough(ImplementationCheck):
         test = reading_of(view, implementation)
         if test is None:
             return
-        if not any(sides_of(node) for module in test.modules for node in nodes(module.tree)):
+        if not any(
+            sides_of(node) for module in test.modules for node in each(module.tree, ast.Call, ast.Compare)
+        ):
             return  # it compares nothing: LMR502
         there = pair(view, implementation).complete
         shallow = only_shapes(test) if there and outcome(view, test).asserts else None

@@ -6,12 +6,12 @@ import ast
 from collections.abc import Iterator
 
 from lmr_author.checks import dockerfile
-from lmr_author.checks.base import Example, ImplementationCheck, Wrong
+from lmr_author.checks.base import Content, Example, ImplementationCheck, Wrong
 from lmr_author.checks.example_texts import DOCKERFILE, REPOSITORY, UNIT_TEST
+from lmr_author.checks.idle import asserts_more, idle
 from lmr_author.checks.outcome import Outcome, outcome
 from lmr_author.checks.reading import Reading, reading_of
 from lmr_author.checks.runners import counts_failures_only
-from lmr_author.checks.sites import compares_nothing, why_it_holds
 from lmr_author.checks.syntax import dotted
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
@@ -36,6 +36,12 @@ RETURNED = START.replace("import logging\n", "import logging\nimport pytest\n") 
 )
 
 
+def _before(*lines: str) -> dict[str, Content]:
+    """The test that only logs, with some lines before its comparison."""
+    added = "".join(f"    {line}\n" for line in lines)
+    return {TEST: LOGGING_ONLY.replace("    if abs", f"{added}    if abs")}
+
+
 class CanFail(ImplementationCheck):
     code = "LMR502"
     title = "the test's exit code depends on the result"
@@ -48,15 +54,11 @@ class CanFail(ImplementationCheck):
         Example("it only logs", files={TEST: LOGGING_ONLY}),
         Example(
             "the assertion is constant",
-            files={TEST: LOGGING_ONLY.replace("    if abs", "    assert True\n    if abs")},
+            files=_before("assert True"),
         ),
         Example(
             "the assertion is a tuple, and true whatever it holds",
-            files={
-                TEST: LOGGING_ONLY.replace(
-                    "    if abs", "    assert (abs(loss - 1) < 0.1, f'loss is {loss}')\n    if abs"
-                )
-            },
+            files=_before("assert (abs(loss - 1) < 0.1, f'loss is {loss}')"),
         ),
         Example(
             "what is expected is given as a message",
@@ -109,8 +111,60 @@ class CanFail(ImplementationCheck):
                 ).replace("import logging\n", "import logging\nimport numpy as np\n")
             },
         ),
+        Example(
+            "a generator, which is true whatever it yields",
+            files=_before("assert (abs(one - 1) < 0.1 for one in (loss, share))"),
+        ),
+        Example(
+            "a list of comparisons, which is true when all of them are not",
+            files=_before("assert [abs(one - 1) < 0.1 for one in (loss, share)]"),
+        ),
+        Example(
+            "a function that is not called",
+            files=_before("good = lambda: abs(loss - 1.06) + abs(share - 0.67) < 0.1", "assert good"),
+        ),
+        Example(
+            "its test is skipped",
+            files={TEST: UNIT_TEST.replace("class Test", "@unittest.skip('it takes long')\nclass Test")},
+        ),
+        Example(
+            "one of two tests is expected to fail",
+            files={
+                TEST: UNIT_TEST.replace(
+                    "    def test_three", "    @unittest.expectedFailure\n    def test_three"
+                )
+            },
+        ),
+        Example(
+            "there are no cases",
+            files={
+                TEST: START + "CASES = []\nfor scores, labels, wanted in CASES:\n"
+                "    assert pairwise_loss(scores, labels) == wanted\nlogging.info('Passed')\n"
+            },
+        ),
+        Example(
+            "pytest is given no cases",
+            files={
+                TEST: RETURNED.replace(
+                    "def test_loss():",
+                    "CASES = ()\n\n\n@pytest.mark.parametrize('loss', CASES)\ndef test_loss(loss):",
+                )
+                .replace("    return ", "    assert ")
+                .replace("    pytest.main(", "    sys.exit(pytest.main(")
+                .replace("__file__])", "__file__]))")
+            },
+            also=("LMR507",),
+        ),
     )
     passing = (
+        Example(
+            "cases that are collected first",
+            files={
+                TEST: START + "cases = []\nfor labels in ([3], [2]):\n    cases.append(([1.0], labels))\n"
+                "for scores, labels in cases:\n"
+                "    assert pairwise_loss(scores, labels) == (0.0, 1.0)\nlogging.info('Passed')\n"
+            },
+        ),
         Example(
             "the image runs pytest",
             files={
@@ -143,17 +197,16 @@ class CanFail(ImplementationCheck):
         if test is None:
             return
         found = outcome(view, test)
-        idle = next(_idle(test), None)
-        if idle is not None:
-            message, hint, line = idle
+        dead = idle(test)
+        if dead:
             yield self.finding(
                 view,
-                message,
-                hint,
+                dead[0].message,
+                dead[0].hint,
                 implementation=implementation,
                 path=test.path,
-                line=line,
-                severity=Severity.WARNING if found.reached else Severity.ERROR,
+                line=dead[0].line,
+                severity=Severity.WARNING if found.reached and asserts_more(test, dead) else Severity.ERROR,
             )
             if not (found.unrun or found.ignored):
                 return  # that is why it cannot fail, if it cannot
@@ -226,17 +279,6 @@ def _dropped_pytest(test: Reading) -> int:
         (node.lineno for node in alone if isinstance(node, ast.Call) and dotted(node.func) == "pytest.main"),
         0,
     )
-
-
-def _idle(test: Reading) -> Iterator[tuple[str, str, int]]:
-    """(message, hint, line) of each assertion that holds in any case, or compares nothing."""
-    for node in each(test.module.tree, ast.Assert, ast.Call):
-        if isinstance(node, ast.Assert) and any(why_it_holds(node.test)):
-            why, hint = why_it_holds(node.test)
-            yield f"`{ast.unparse(node.test)[:60]}` always holds: {why}", hint, node.lineno
-        elif meant := compares_nothing(node):
-            message = f"`{ast.unparse(node)[:80]}` compares nothing: what comes second is the message"
-            yield message, f"write {meant} in its place", node.lineno
 
 
 def _image_runs_pytest(view: TaskView) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 
 from lmr_author.checks.base import Wrong
@@ -11,7 +12,7 @@ from lmr_author.checks.reading import Reading
 from lmr_author.checks.sides import EQUALITIES, sides_of
 from lmr_author.checks.syntax import argument, last_name
 from lmr_author.model import Severity
-from lmr_author.source import nodes
+from lmr_author.source import each, walk
 
 _ABSOLUTE = frozenset({"delta", "atol", "abs_tol", "abs"})
 _RELATIVE = frozenset({"rtol", "rel_tol", "rel"})
@@ -25,15 +26,21 @@ the last one two values may differ."""
 LARGE = 0.1
 """From here on a tolerance beside a value that is not written down is told."""
 
+_KEEPING = frozenset({"max", "mean", "sum", "item", "float", "amax"})
+"""What can be done with a difference without losing its sign."""
+_EXPECTED = re.compile(
+    r"expect|golden|reference|truth|wanted|correct|answer|(?:^|_)(?:ref|gold|target|true)(?:$|_)"
+)
+
 
 def wide(test: Reading) -> Wrong | None:
     """What to say of a comparison that zero passes though something else is expected, or that is very loose."""
-    found = list(_wide(test))
+    found = [*_wide(test), *_one_sided(test)]
     return min(found, key=lambda wrong: wrong.severity is Severity.NOTE, default=None)
 
 
 def _wide(test: Reading) -> Iterator[Wrong]:
-    for node in nodes(test.module.tree):
+    for node in each(test.module.tree, ast.Call, ast.Compare):
         sides = sides_of(node)
         if sides is None or not isinstance(node, ast.expr):
             continue
@@ -56,6 +63,9 @@ def _wide(test: Reading) -> Iterator[Wrong]:
 def _tolerance(node: ast.AST, expected: float) -> float | None:
     """How far from the size of the expected number a value may be; None where that is not written down."""
     if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq | ast.NotEq):
+        for side in (node.left, node.comparators[0]):
+            if isinstance(side, ast.Call) and last_name(side.func) == "approx":
+                return _limit(side, expected)
         digits = [_rounded(side) for side in (node.left, node.comparators[0])]
         return max((0.1**count for count in digits if count is not None), default=None)
     if isinstance(node, ast.Compare):
@@ -65,15 +75,60 @@ def _tolerance(node: ast.AST, expected: float) -> float | None:
     name = last_name(node.func) if isinstance(node, ast.Call) else ""
     if not isinstance(node, ast.Call) or name not in EQUALITIES:
         return None
+    known = _limit(node, expected)
+    if known is None and name in _PLACES:
+        keyword, usual, units = _PLACES[name]
+        given = argument(node, 2, keyword)
+        places = usual if given is None else _number(given)
+        return None if places is None else units * 10**-places
+    return known
+
+
+def _limit(node: ast.Call, expected: float) -> float | None:
+    """The larger of the tolerances that a call is given by name."""
     given = {item.arg: _number(item.value) for item in node.keywords}
     limits = [given[name] for name in _ABSOLUTE & given.keys()]
     limits += [found * expected for name in _RELATIVE & given.keys() if (found := given[name]) is not None]
-    known = [limit for limit in limits if limit is not None]
-    if not known and name in _PLACES:
-        keyword, usual, units = _PLACES[name]
-        places = given.get(keyword, _number(node.args[2]) if len(node.args) > 2 else usual)
-        return None if places is None else units * 10**-places
-    return max(known) if known else None
+    return max((limit for limit in limits if limit is not None), default=None)
+
+
+def _one_sided(test: Reading) -> Iterator[Wrong]:
+    """``value - expected < 1e-6`` and ``abs(value - expected < 1e-6)``, which every small value passes."""
+    for node in each(test.module.tree, ast.Call, ast.Compare):
+        said, line = "", getattr(node, "lineno", 0)
+        if isinstance(node, ast.Call) and last_name(node.func) in ("abs", "fabs") and node.args:
+            inner = node.args[0]
+            if isinstance(inner, ast.Compare) and _difference(inner.left) is not None:
+                said = f"`{ast.unparse(node)[:80]}` takes the absolute value of the answer, not of the difference"
+        elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Lt | ast.LtE):
+            said = _of_one_side(node, node.left, node.comparators[0])
+        elif isinstance(node, ast.Call) and last_name(node.func) in ("assertLess", "assertLessEqual"):
+            said = _of_one_side(node, *node.args[:2]) if len(node.args) > 1 else ""
+        if said:
+            yield Wrong(said, "compare the absolute value of the difference: abs(… - …) < …", line)
+
+
+def _of_one_side(node: ast.expr, left: ast.expr, right: ast.expr) -> str:
+    difference, limit = _difference(left), _number(right)
+    if difference is None or limit is None or not 0 < limit <= LARGE:
+        return ""
+    named = [last_name(item) for side in (difference.left, difference.right) for item in walk(side)]
+    literal = any(_number(side) for side in (difference.left, difference.right))
+    if not literal and not any(_EXPECTED.search(name) for name in named):
+        return ""  # ``new - old < 1e-6``: that something does not grow
+    return f"`{ast.unparse(node)[:80]}` holds for every value that is far off on the other side"
+
+
+def _difference(node: ast.expr) -> ast.BinOp | None:
+    """The subtraction in ``a - b``, ``(a - b).max().item()``, ``np.max(a - b)``; None where its sign is taken off."""
+    for _ in range(6):
+        if isinstance(node, ast.BinOp):
+            return node if isinstance(node.op, ast.Sub) else None
+        if not isinstance(node, ast.Call) or last_name(node.func) not in _KEEPING:
+            return None
+        own = node.func.value if isinstance(node.func, ast.Attribute) else None
+        node = node.args[0] if node.args and not isinstance(own, ast.BinOp) else own or node
+    return None
 
 
 def _rounded(node: ast.expr) -> float | None:
