@@ -216,7 +216,8 @@ def _elsewhere(view: TaskView, parsed: Dockerfile, installing: Instruction, path
     return folder not in others and not any(f"/{folder}/" in f"/{entry.relative}" for entry in view.entries)
 
 
+_INSTALLS = re.compile(r"\b(pip3?|uv|conda|mamba|micromamba)\b.*\b(install|sync|create|update)\b")
+
+
 def _installs(command: str) -> bool:
-    return bool(
-        re.search(r"\b(pip3?|uv|conda|mamba|micromamba)\b.*\b(install|sync|create|update)\b", command)
-    )
+    return _INSTALLS.search(command) is not None

@@ -24,6 +24,7 @@ _UNPINNED = DOCKERFILE.replace(
 _REDIRECT = re.compile(r"^[A-Za-z0-9_.\[\],-]*[A-Za-z0-9_\]](?:\s*[<>]=?|>)[=~]?\s*\d")
 
 _SPACED = re.compile(r"(?<=\s)[A-Za-z][\w.\[\]-]*\s+[<>]=?\s*\d[\w.]*(?=\s|$)")
+_EXACT = re.compile(r"===?\s*[\w.]+(?!\.\*)|@\s*\S|[0-9a-f]{7,40}$|\.whl\b")
 
 _MODEL = re.compile(
     r"from_pretrained|snapshot_download|hf_hub_download|(?:huggingface-cli|\bhf)"
@@ -75,9 +76,7 @@ class QuotedVersions(DockerCheck):
             bare = _without_quotes(shell_text(item.text))
             found = []
             for command in re.split(r"&&|\|\||;|\n", bare):
-                if re.search(
-                    r"(?i)\b(pip[\d.]*|pipenv|conda|mamba|uv|poetry|pdm|rye)\b.*\b(install|add)\b", command
-                ):
+                if _INSTALLER.search(command):
                     found += [word for word in command.split() if _REDIRECT.match(word)]
                     found += [match[0].strip() for match in _SPACED.finditer(command)]
             if found:
@@ -89,9 +88,13 @@ class QuotedVersions(DockerCheck):
                 )
 
 
+_INSTALLER = re.compile(r"(?i)\b(pip[\d.]*|pipenv|conda|mamba|uv|poetry|pdm|rye)\b.*\b(install|add)\b")
+_QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'|\\.", re.DOTALL)
+
+
 def _without_quotes(text: str) -> str:
     """Shell text with what is quoted or escaped replaced by a letter."""
-    return re.sub(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'|\\.", "q", text, flags=re.DOTALL)
+    return _QUOTED.sub("q", text)
 
 
 _FIRST = frozenset({"torch", "tensorflow", "jax", "transformers", "numpy"})
@@ -130,9 +133,7 @@ class Pinned(DockerCheck):
             if requirement in bare and (re.search("[<>]", requirement) or redirected):
                 continue  # LMR203: the shell never shows it to pip
             name = name_in(requirement)
-            exact = re.search(
-                r"===?\s*[\w.]+(?!\.\*)|@\s*\S|[0-9a-f]{7,40}$|\.whl\b", requirement.partition(" #")[0]
-            )
+            exact = _EXACT.search(requirement.partition(" #")[0])
             (pinned if exact else loose).append(name)
             line = line or (0 if exact else item.line)
         loose.sort(key=lambda name: normalised(name) not in _FIRST)  # of a long list, these are to be seen

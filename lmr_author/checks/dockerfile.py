@@ -194,7 +194,7 @@ def _joined(lines: list[str], at: int, comments: list[tuple[int, str]]) -> tuple
 
 
 def _with_heredoc(rest: str, lines: list[str], at: int) -> tuple[str, int]:
-    for word in re.findall(r"<<-?\s*[\"']?(\w+)[\"']?", rest):
+    for word in re.findall(r"<<-?\s*[\"']?(\w+)[\"']?", rest) if "<<" in rest else ():
         if word not in [line.strip() for line in lines[at:]]:
             continue
         end = next(number for number in range(at, len(lines)) if lines[number].strip() == word)

@@ -32,7 +32,9 @@ class Ignored:
             return False
         folder = relative.rpartition("/")[0]
         above = self._folders.get(folder)
-        last = self._next(relative, self._of_folder(folder) if above is None else above)
+        last = self._of_folder(folder) if above is None else above
+        if self._any.match(relative):
+            last = self._next(relative, last)
         return last >= 0 and self._rules[last][0]
 
     def _of_folder(self, path: str) -> int:
@@ -48,8 +50,6 @@ class Ignored:
 
     def _next(self, path: str, last: int) -> int:
         """The last rule that fits a path, given the one that fits its folder."""
-        if not self._any.match(path):
-            return last
         later = range(len(self._rules) - 1, last, -1)
         return next((number for number in later if self._rules[number][1].match(path)), last)
 

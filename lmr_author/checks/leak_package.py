@@ -109,23 +109,29 @@ def is_own(names: Published, requirement: str) -> bool | None:
     text = requirement.lower()
     if name in names.sure or (names.address and _names_address(names.address, text)):
         return True
-    egg = re.search(r"[#&]egg=([\w.-]+)", text)
-    fork = re.search(r"://[^/\s]+/[^/\s]+/([\w.-]+?)(?:\.git)?(?:[/@#]|$)", text)
+    egg, fork = _EGG.search(text), _FORK.search(text)
     known = names.sure | names.likely
     if (egg and normalised(egg[1]) in known) or (fork and names.repository and fork[1] == names.repository):
         return False
     return False if name in names.likely else None
 
 
+_EGG = re.compile(r"[#&]egg=([\w.-]+)")
+_FORK = re.compile(r"://[^/\s]+/[^/\s]+/([\w.-]+?)(?:\.git)?(?:[/@#]|$)")
+
+
 def _namesakes(view: TaskView) -> dict[str, tuple[str, str]]:
     """Package → name of a target and a file that imports a function of that name from the package."""
+    naming = scan(view).naming
+    if not naming:
+        return {}
     words = "|".join(map(re.escape, plain_names(view))) or "(?!)"
     pattern = re.compile(
         rf"^[ \t]*from[ \t]+(\w+)[\w.]*[ \t]+import[ \t]+(?:\([^)]*|[^\n(#]*)\b({words})\b".encode(), re.M
     )
     own = {entry.name.removesuffix(".py") for entry in view.repository_entries}
     found: dict[str, tuple[str, str]] = {}
-    for entry in scan(view).naming:
+    for entry in naming:
         data = view.read_entry(entry, MAX_PYTHON) or b""
         for match in pattern.finditer(data):
             package, name = match[1].decode(), match[2].decode()
@@ -136,11 +142,12 @@ def _namesakes(view: TaskView) -> dict[str, tuple[str, str]]:
 
 def _names_address(address: str, text: str) -> bool:
     plain = text.replace("git@", "").replace(":", "/")
-    return re.search(rf"(?<![\w-]){re.escape(address)}(?![\w-])", plain) is not None
+    return address in plain and re.search(rf"(?<![\w-]){re.escape(address)}(?![\w-])", plain) is not None
+
+
+_FETCHES = re.compile(r"\bgit\s+clone\b|\bcurl\b|\bwget\b|^https?://")
 
 
 def fetches(address: str, text: str) -> bool:
     """Whether a command clones or downloads from an address."""
-    return bool(re.search(r"\bgit\s+clone\b|\bcurl\b|\bwget\b|^https?://", text)) and _names_address(
-        address, text.lower()
-    )
+    return _FETCHES.search(text) is not None and _names_address(address, text.lower())

@@ -131,7 +131,8 @@ def _name_in(view: TaskView, folder: Path) -> str:
         ("pyproject.toml", "project"),
         ("pyproject.toml", r"tool\.poetry"),
     ):
-        body = re.search(rf"(?ms)^\[{section}\][ \t]*$(.*?)(?=^\[|\Z)", view.text(folder / file) or "")
+        text = view.text(folder / file)
+        body = re.search(rf"(?ms)^\[{section}\][ \t]*$(.*?)(?=^\[|\Z)", text) if text else None
         match = re.search(r"(?m)^name\s*=\s*[\"']?([\w.-]+)", body[1]) if body else None
         if match:
             return match[1]
@@ -140,7 +141,9 @@ def _name_in(view: TaskView, folder: Path) -> str:
 
 def _setup_name(text: str) -> str:
     """The name in the call of ``setup(…)``, of a constant of the file, too."""
-    module = parse(text.encode("utf-8", "replace"), "setup.py") if text else None
+    if not text:
+        return ""
+    module = parse(text.encode("utf-8", "replace"), "setup.py")
     if module is None:
         match = re.search(r"\bname\s*=\s*[\"']([\w.-]+)[\"']", text)
         return match[1] if match else ""

@@ -18,14 +18,16 @@ EQUALITIES = frozenset(
 _OF_A_VALUE = frozenset({"allclose", "equal", "isclose"})  # also as methods: a.allclose(b)
 
 
+_SAYS_NO = re.compile(r"fail|error|wrong|mismatch|incorrect|differ", re.IGNORECASE)
+_EXITS = re.compile(r"exit\([^)0]")
+
+
 def fails(body: list[ast.stmt] | ast.expr) -> bool:
     """Whether a branch is that of a failure: it raises, exits with a code, logs "Failed", or lowers a flag."""
     steps = body if isinstance(body, list) else [ast.Expr(body)]
     text = "\n".join(ast.unparse(node) for node in steps)
-    says = re.search(r"fail|error|wrong|mismatch|incorrect|differ", text, re.IGNORECASE)
-    ends = any(isinstance(node, ast.Raise) or _is_no(node) for node in steps) or re.search(
-        r"exit\([^)0]", text
-    )
+    says = _SAYS_NO.search(text)
+    ends = any(isinstance(node, ast.Raise) or _is_no(node) for node in steps) or _EXITS.search(text)
     return bool(says or ends) and "Passed" not in text
 
 

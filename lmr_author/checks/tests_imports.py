@@ -230,14 +230,12 @@ def _beside(view: TaskView, test: Reading, module: str) -> bool:
     return bool(locate(view, module, 0, test.path, [test.path.parent]))
 
 
+_LOOKED_FOR = re.compile(r"\b(?:sys\.path|path\.(?:insert|append)|addsitedir|PYTHONPATH|chdir)\b")
+
+
 def _finds_folders(view: TaskView, test: Reading) -> bool:
     """Whether a test says where modules are looked for, or where it is run."""
-    return bool(
-        re.search(
-            r"\b(?:sys\.path|path\.(?:insert|append)|addsitedir|PYTHONPATH|chdir)\b",
-            view.text(test.path) or "",
-        )
-    )
+    return _LOOKED_FOR.search(view.text(test.path) or "") is not None
 
 
 def _appends_only(test: Reading) -> bool:

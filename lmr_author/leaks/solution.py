@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate
 
 from lmr_author.leaks import lines as text_lines
@@ -114,15 +114,17 @@ _LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234
 
 def _stands_alone(word: bytes, data: bytes) -> bool:
     """Whether a word stands somewhere by itself, also behind the ``\\n`` of a text in JSON."""
-    at = data.find(word)
-    while at >= 0:
-        end = at + len(word)
-        if end == len(data) or data[end] not in _LETTERS:
-            before = data[max(at - 2, 0) : at]
-            if not before or before[-1] not in _LETTERS or before in (b"\\n", b"\\t"):
-                return True
-        at = data.find(word, at + 1)
+    for match in _ending(word).finditer(data):
+        before = data[max(match.start() - 2, 0) : match.start()]
+        if not before or before[-1] not in _LETTERS or before in (b"\\n", b"\\t"):
+            return True
     return False
+
+
+@lru_cache(maxsize=1024)
+def _ending(word: bytes) -> re.Pattern[bytes]:
+    """Where a word stands, by itself or at the end of a longer one."""
+    return re.compile(re.escape(word) + rb"(?![A-Za-z0-9_])")
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ class Words:
             return set()
         numbers: list[int] = []
         self._database.scan(data, match_event_handler=_note, context=numbers)
-        return {self._words[number] for number in numbers}
+        return {self._words[number] for number in numbers} if numbers else set()
 
 
 def _note(number: int, start: int, end: int, flags: int, numbers: Any) -> None:
