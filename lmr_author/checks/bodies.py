@@ -47,27 +47,44 @@ def are_same(some: list[ast.stmt], others: list[ast.stmt]) -> bool:
     return is_same(both[0], both[1])
 
 
-def pieces(nodes: list[ast.stmt]) -> Iterator[tuple[str, ast.AST]]:
-    """(comparable form, node) of each simple statement and of the head of each compound one, in order."""
+def parts(nodes: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Each simple statement and each compound one, what is in it after it, in order; no bare text."""
     for node in nodes:
         if is_text(node):
             continue
         blocks = [getattr(node, name, []) for name in ("body", "orelse", "finalbody")]
-        handlers = getattr(node, "handlers", [])
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield f"def {node.name}({form(node.args)})", node
-        elif isinstance(node, ast.ClassDef):
-            yield f"class {node.name}", node
-        elif isinstance(node, ast.If | ast.While):
-            yield f"{type(node).__name__} {form(node.test)}", node
-        elif isinstance(node, ast.For | ast.AsyncFor):
-            yield f"for {form(node.target)} in {form(node.iter)}", node
-        elif isinstance(node, ast.With | ast.AsyncWith):
-            yield "with " + ",".join(form(item) for item in node.items), node
-        elif not any(blocks) and not handlers:
-            yield form(node), node
-        for block in [*blocks, *(handler.body for handler in handlers)]:
-            yield from pieces([item for item in block if isinstance(item, ast.stmt)])
+        blocks += [handler.body for handler in getattr(node, "handlers", [])]
+        if _head(node) is not None or not any(blocks):
+            yield node
+        for block in blocks:
+            yield from parts([item for item in block if isinstance(item, ast.stmt)])
+
+
+def pieces(nodes: list[ast.stmt]) -> Iterator[tuple[str, ast.stmt]]:
+    """(comparable form, node) of each of the :func:`parts`."""
+    return ((_comparable(node), node) for node in parts(nodes))
+
+
+def _head(node: ast.AST) -> list[ast.AST] | None:
+    """What stands in the head of a compound statement; None for any other, and where nothing does, as in ``try``."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return [node.args]
+    if isinstance(node, ast.ClassDef):
+        return []
+    if isinstance(node, ast.If | ast.While):
+        return [node.test]
+    if isinstance(node, ast.For | ast.AsyncFor):
+        return [node.target, node.iter]
+    return [*node.items] if isinstance(node, ast.With | ast.AsyncWith) else None
+
+
+def _comparable(node: ast.stmt) -> str:
+    """A simple statement, or the head of a compound one, in a form that compares equal."""
+    head = _head(node)
+    if head is None:
+        return form(node)
+    kind = type(node).__name__.removeprefix("Async")
+    return ",".join([f"{kind} {getattr(node, 'name', '')}", *map(form, head)])
 
 
 def is_trivial(node: ast.AST) -> bool:
@@ -128,11 +145,14 @@ def kept_pieces(golden: FunctionNode, goal: FunctionNode) -> tuple[list[ast.AST]
     Statements that give nothing away are not counted (returns, raises, constants, logging,
     ``super().__init__()``), unless both begin with the same ones.
     """
-    original = [(text, node) for text, node in pieces(statements(golden)) if is_telling(node)]
-    available = Counter(text for text, _ in original)
-    kept = []
-    for text, node in pieces(statements(goal)):
-        if is_telling(node) and available[text] > 0:
+    original, left = (
+        [node for node in parts(statements(function)) if is_telling(node)] for function in (golden, goal)
+    )
+    available = Counter(map(_comparable, original)) if left else Counter[str]()
+    kept: list[ast.AST] = []
+    for node in left:
+        text = _comparable(node)
+        if available[text] > 0:
             available[text] -= 1
             kept.append(node)
     return kept or _same_start(golden, goal), len(original)

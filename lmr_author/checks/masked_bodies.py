@@ -41,7 +41,7 @@ def _masked(one: Pair, golden: FunctionNode, goal: FunctionNode, target: TargetP
     left = {id(node) for node in kept}
     computing = [
         node
-        for _, node in bodies.pieces(body)
+        for node in bodies.parts(body)
         if id(node) not in left
         and not isinstance(node, ast.Raise)
         and not bodies.is_trivial(node)
@@ -93,7 +93,7 @@ def _placeholders(goal: FunctionNode) -> set[str]:
     """Names that a masked body sets to numbers, and to nothing else: ``total = 0.0``."""
     numbers: set[str] = set()
     others: set[str] = set()
-    for _, node in bodies.pieces(bodies.statements(goal)):
+    for node in bodies.parts(bodies.statements(goal)):
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.For):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             is_number = isinstance(node, ast.Assign | ast.AnnAssign) and _is_number(node.value)

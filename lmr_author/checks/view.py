@@ -122,7 +122,7 @@ class TaskView:
         start = f"{folder}/"
         return self.memo(
             ("below", folder),
-            lambda: tuple(entry for entry in self.entries if entry.relative.startswith(start)),
+            lambda: tuple([entry for entry in self.entries if entry.relative.startswith(start)]),
         )
 
     @cached_property
