@@ -51,7 +51,7 @@ def detect(repo: Path, commit_date: datetime | None = None) -> Recipe:
     cuda = [*gpu.extensions(repo), *(fact for file in code.files for fact in file.cuda)]
     problems = [problem for manifest in found for problem in manifest.problems]
     problems += [*map(str, unused), *chosen.problems, *map(str, clashes), *own, *_not_used(deeper)]
-    problems += _cuda_sources(repo, cuda) + _said_of_code(code, parts) + unknown(apt)
+    problems += _cuda_sources(repo, cuda) + _said_of_code(code, parts, kept) + unknown(apt)
     return Recipe(
         requirements=tuple(item for item in kept if item.name not in TORCH_FAMILY and not _nvidia(item)),
         torch=tuple(item for item in kept if item.name in TORCH_FAMILY),
@@ -157,7 +157,7 @@ def _cuda_sources(repo: Path, cuda: list[Fact]) -> list[str]:
     return said
 
 
-def _said_of_code(code: Code, parts: list[str]) -> list[str]:
+def _said_of_code(code: Code, parts: list[str], installed: Iterable[Declared]) -> list[str]:
     said = (
         [] if code.files or code.unreadable else ["there are no Python files beside tests and documentation"]
     )
@@ -166,11 +166,10 @@ def _said_of_code(code: Code, parts: list[str]) -> list[str]:
         said.append(f"{unread}: {places.some(code.unreadable)}")
     if code.left_out:
         said.append(f"{code.left_out} Python files were not looked at: there are too many")
-    aside = imports.example_packages(code, parts)
+    names = {item.name for item in installed}
+    aside = [item.name for item in imports.example_packages(code, parts) if item.name not in names]
     if aside:
-        said.append(
-            f"not installed, only examples import it: {places.some([item.name for item in aside], 12)}"
-        )
+        said.append(f"not installed, only examples import it: {places.some(aside, 12)}")
     return said
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import time
 from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
@@ -41,6 +42,8 @@ _NO_INDEX = re.compile(
     r"network was disabled|Failed to fetch|error sending request|dns error|Could not connect|client error \(Connect\)"
 )
 _YANKED = re.compile(r"`([\w.-]+==\S+?)` is yanked(?: \(reason: \"(.*?)\"\))?")
+_PRERELEASES = re.compile(r"Pre-releases are available for `([\w.-]+)`")
+_NO_WHEELS = "Wheels are required for"
 _DOWNLOADS_PYTHON = re.compile(
     r"^warning: A managed Python download.*?(?=^\S|\Z)|^warning: The requested Python.*?$", re.M | re.S
 )
@@ -105,7 +108,29 @@ def compile_once(attempt: Attempt, recipe: Recipe, base: BaseImage, seconds: flo
         _write(folder / "excludes.txt", [*sorted(TORCH_FAMILY), *NVIDIA, *own])
         env = {key: value for key, value in os.environ.items() if key != "VIRTUAL_ENV"}
         env |= {"UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"}
-        return processes.run(_arguments(program, attempt, recipe, base), cwd=folder, env=env, seconds=seconds)
+        return _without_haste(_arguments(program, attempt, recipe, base), folder, env, seconds)
+
+
+def _without_haste(
+    arguments: list[str], folder: Path, env: dict[str, str], seconds: float
+) -> processes.Finished:
+    """uv's answer, in which a package has a pre-release only where nothing else stands in the way.
+
+    To uv by itself a release whose dependency has no wheel is none, and it takes a pre-release before anybody hears
+    of the wheel.
+    """
+    deadline = time.monotonic() + seconds
+    allowed: set[str] = set()
+    while True:
+        left = max(deadline - time.monotonic(), 1)
+        done = processes.run([*arguments, "--prerelease", "explicit"], cwd=folder, env=env, seconds=left)
+        said = " ".join(done.stderr.split())
+        early = set(_PRERELEASES.findall(said)) - allowed
+        if not done.exit_code or _NO_WHEELS in said or not early or time.monotonic() > deadline:
+            return done
+        allowed |= early
+        with (folder / "constraints.txt").open("a", encoding="utf-8") as constraints:
+            constraints.writelines(f"{name}>=0.dev0\n" for name in sorted(early))
 
 
 def _torch_needs(base: BaseImage) -> frozenset[str]:

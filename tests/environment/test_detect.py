@@ -85,6 +85,17 @@ def late():
     assert "not installed, only examples import it: seaborn" in recipe.problems
 
 
+def test_what_is_declared_and_only_used_by_examples_is_not_said_to_be_missing(tmp_path: Path) -> None:
+    files = {
+        "requirements.txt": "numpy\nhydra-core\n",
+        "train.py": "import numpy\n",
+        "examples/run.py": "import hydra\nimport seaborn\n",
+    }
+    recipe = detect(write_files(tmp_path, files))
+    assert "hydra-core" in names(recipe)
+    assert "not installed, only examples import it: seaborn" in recipe.problems
+
+
 def test_what_the_main_code_needs_at_once_is_added(tmp_path: Path) -> None:
     files = {
         "requirements.txt": "torch\n",

@@ -240,3 +240,23 @@ def test_a_long_list_of_what_is_compiled_is_whole_and_a_cut_comment_says_so() ->
     assert re.fullmatch(r"# (why )+… \(and \d+ more characters\)", cut) and len(cut) < 700
     kept = cut.removeprefix("# ").partition(" …")[0]
     assert len(kept) + int(re.search(r"and (\d+)", cut)[1]) == len("why " * 300) - 1  # type: ignore[index]
+
+
+def test_a_release_whose_dependency_has_no_wheel_is_not_exchanged_for_a_prerelease(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    index = {
+        "tool": [
+            Release("1.3", "2022-01-01", ("grammar==4.9.*",)),
+            Release("1.4.dev1", "2022-02-01", ("grammar==4.11.*",)),
+        ],
+        "grammar": [
+            Release("4.9.3", "2021-01-01", wheel=False, readable=True),
+            Release("4.11.0", "2021-02-01"),
+        ],
+        "early": [Release("0.1rc1", "2022-01-01")],
+    }
+    assert lines(resolve(monkeypatch, "tool", index=index)) == ["grammar==4.9.3", "tool==1.3"]
+    # What has pre-releases alone is taken as one.
+    both = lines(resolve(monkeypatch, "tool", "early", index=index))
+    assert both == ["early==0.1rc1", "grammar==4.9.3", "tool==1.3"]
