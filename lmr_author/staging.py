@@ -127,3 +127,11 @@ def tree_path(info: TaskInfo) -> str:
 def probe_mount(probe: Path) -> Mount:
     """The probe, importable inside as the package ``lmr_probe`` with ``PROBE_ROOT`` on the path."""
     return Mount(probe, f"{PROBE_ROOT}/lmr_probe")
+
+
+def source_folder(repository: Path) -> str:
+    """``src`` when packages lie in it (``src/peft/__init__.py``) and it is no package itself; else ""."""
+    folder = repository / "src"
+    if not folder.is_dir() or folder.is_symlink() or (folder / "__init__.py").exists():
+        return ""
+    return "src" if any(folder.glob("*/__init__.py")) or any(folder.glob("*.py")) else ""

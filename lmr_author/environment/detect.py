@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from lmr_author import files
+from lmr_author import files, staging
 from lmr_author.environment import gpu, imports, places
 from lmr_author.environment.choosing import choose
 from lmr_author.environment.code import Code, read_code
@@ -59,7 +59,7 @@ def detect(repo: Path, commit_date: datetime | None = None) -> Recipe:
         python_origin=python.origin,
         project=project,
         devel=_devel(kept, cuda),
-        source_folder=_source_folder(repo),
+        source_folder=staging.source_folder(repo),
         date=commit_date,
         sources=tuple(item.path for item in found if _says_something(item)),
         problems=tuple(dict.fromkeys(problems)),
@@ -171,11 +171,3 @@ def _said_of_code(code: Code, parts: list[str], installed: Iterable[Declared]) -
     if aside:
         said.append(f"not installed, only examples import it: {places.some(aside, 12)}")
     return said
-
-
-def _source_folder(repo: Path) -> str:
-    """``src`` when packages lie in it (``src/peft/__init__.py``) and it is no package itself."""
-    folder = repo / "src"
-    if not folder.is_dir() or folder.is_symlink() or (folder / "__init__.py").exists():
-        return ""
-    return "src" if any(folder.glob("*/__init__.py")) or any(folder.glob("*.py")) else ""

@@ -83,6 +83,8 @@ def driver(command: Sequence[str], repository: Path, here: Path) -> Driver:
         )
     found = _script(script, repository, here)
     if found is None:
+        if Path(script).is_absolute():
+            raise UsageError(f"there is no script {script}", "check the path")
         raise UsageError(
             f"there is no script {script!r} in {repository.name}/ or in {here}",
             "paths are looked for in the repository first, then from the current folder",

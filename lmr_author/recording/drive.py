@@ -17,7 +17,7 @@ from lmr_author.recording.command import Driver
 from lmr_author.recording.helpers import NO_HELPERS, Helpers, fixture_advice
 from lmr_author.recording.sizes import of_refused
 from lmr_author.sandbox.base import Command, ExecResult, Limits, Mount, Sandbox
-from lmr_author.staging import PROBE_ROOT, probe_mount
+from lmr_author.staging import PROBE_ROOT, probe_mount, source_folder
 
 JOB = f"{PROBE_ROOT}/job"
 OUT = f"{PROBE_ROOT}/out"
@@ -105,6 +105,10 @@ def drive(sandbox: Sandbox, plan: Drive) -> Recorded:
     }
     files.write_json(job / "config.json", config)
     job.joinpath("config.json").chmod(0o644)
+    # An installed package is found without its folder; so is one that lies in src/.
+    below = source_folder(plan.tree)
+    places = [PROBE_ROOT, plan.inside, *([f"{plan.inside}/{below}"] if below else [])]
+    places += filter(None, [plan.driver.env.get("PYTHONPATH")])
     result = sandbox.run(
         Command(
             argv=("python", "-m", "lmr_probe", "record", f"{JOB}/config.json", "--", *plan.driver.arguments),
@@ -116,7 +120,7 @@ def drive(sandbox: Sandbox, plan: Drive) -> Recorded:
                 *plan.driver.mounts,
             ),
             cwd=plan.inside,
-            env={**plan.driver.env, "PYTHONPATH": f"{PROBE_ROOT}:{plan.inside}", "PYTHONHASHSEED": "0"},
+            env={**plan.driver.env, "PYTHONPATH": ":".join(places), "PYTHONHASHSEED": "0"},
             limits=Limits(seconds=plan.seconds),
         )
     )

@@ -91,7 +91,7 @@ def advice(
 
 def _own(tree: Path, name: str) -> list[Path]:
     """Where the repository has a module of this name, from its root, the nearest first."""
-    paths = (path for path in tree.rglob("*") if path.name in (name, f"{name}.py"))
+    paths = (path for path in tree.rglob("*") if path.name in (name, f"{name}.py") and not _is_part(path))
     own = [path.relative_to(tree) for path in paths]
     return sorted(
         (path for path in own if path.parts[0] != UNIT_TEST), key=lambda path: (len(path.parts), path)
@@ -125,6 +125,11 @@ def _way_to(name: str, own: Sequence[Path]) -> str:
         f"{name} lies in {place}/ of the repository, where Python does not look: begin the driver with "
         f'`import sys; sys.path.insert(0, "{place}")`, or run the command as the repository does'
     )
+
+
+def _is_part(path: Path) -> bool:
+    """Whether it is a package inside another (``fast/numba/``), which nobody imports by its own name alone."""
+    return path.is_dir() and (path.parent / "__init__.py").is_file()
 
 
 def _said(result: ExecResult) -> list[str]:

@@ -126,6 +126,7 @@ def test_variables_in_front_are_set(repository: Path) -> None:
         (("python", "-m"), "-m needs a module"),
         (("python", "-u", "train.py"), "python's option -u"),
         (("python", "nowhere.py"), "there is no script 'nowhere.py' in repo/"),
+        (("python", "/tmp/none/nowhere.py"), "there is no script /tmp/none/nowhere.py$"),
         (("python", "tools"), "there is no script 'tools'"),
         (("bash", "run.sh"), "'bash' is not a Python command"),
         (("2=3", "train.py"), "'2=3' is not a Python command"),

@@ -58,6 +58,7 @@ def test_the_last_error_is_told_with_what_it_says(said: str, error: str) -> None
         (["tools/mine.py"], 'sys.path.insert(0, "tools")'),
         (["mine/net.py", "tools/mine.py"], "the repository's root: run the command as"),
         (["unit_test/mine.py"], "mine is not installed"),
+        (["fast/__init__.py", "fast/mine/__init__.py"], "mine is not installed"),
     ],
 )
 def test_a_module_of_the_repository_is_shown_the_way_to(

@@ -13,7 +13,7 @@ from lmr_author import resources
 from lmr_author.errors import LmrError
 from lmr_author.workflow.mask import MaskOptions, mask
 from lmr_author.workflow.record import RecordOptions, record
-from tests.support import make_task
+from tests.support import make_task, write_files
 
 PARSES = """\
 import argparse
@@ -78,3 +78,23 @@ def test_a_file_that_cannot_be_imported_is_no_matter_of_inputs(tmp_path: Path) -
         record(task, options, task.root, lambda _: None)
 
     assert "choose a function of a file that does not run a program" in caught.value.hint
+
+
+@pytest.mark.bwrap
+@pytest.mark.parametrize(
+    ("folder", "words"), [("src", ()), ("code", ("PYTHONPATH=code",))], ids=["src", "told by the command"]
+)
+def test_a_package_that_lies_in_a_folder_of_its_own_is_found(
+    folder: str, words: tuple[str, ...], tmp_path: Path
+) -> None:
+    """As it is where the package is installed: drivers and tests import it by its name."""
+    task = make_task(tmp_path)
+    files = {f"{folder}/apart/__init__.py": "", f"{folder}/apart/sizes.py": "def twice(x):\n    return x * 2\n"}
+    write_files(task.root / "small-repo", files)
+    write_files(tmp_path, {"driver.py": "from apart.sizes import twice\n\nfor x in (1, -2):\n    twice(x)\n"})
+    target = f"{folder}/apart/sizes.py::twice"
+    mask(task, MaskOptions((target,)), task.root)
+
+    made = record(task, RecordOptions(target, (*words, "python", "driver.py")), tmp_path, lambda _: None)
+
+    assert len(made.recording.cases) == 2
