@@ -89,7 +89,10 @@ def test_a_package_that_lies_in_a_folder_of_its_own_is_found(
 ) -> None:
     """As it is where the package is installed: drivers and tests import it by its name."""
     task = make_task(tmp_path)
-    files = {f"{folder}/apart/__init__.py": "", f"{folder}/apart/sizes.py": "def twice(x):\n    return x * 2\n"}
+    files = {
+        f"{folder}/apart/__init__.py": "",
+        f"{folder}/apart/sizes.py": "def twice(x):\n    return x * 2\n",
+    }
     write_files(task.root / "small-repo", files)
     write_files(tmp_path, {"driver.py": "from apart.sizes import twice\n\nfor x in (1, -2):\n    twice(x)\n"})
     target = f"{folder}/apart/sizes.py::twice"
