@@ -62,7 +62,8 @@ def typed(demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> Typed:
             here = here / arguments[0]
         else:
             assert program == "lmr-author"
-            ended[arguments[0]] = succeed(*arguments, cwd=here)
+            ended[arguments[0]] = lmr(*arguments, cwd=here)
+            assert ended[arguments[0]].code == 0, ended[arguments[0]].err
     return Typed(TaskDir(here), ended)
 
 

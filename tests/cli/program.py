@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from lmr_author import resources
+from tests.cli import forked
 
 ROOT = Path(resources.__file__).resolve().parent.parent
 """The folder that holds the package: on PYTHONPATH of every process, whether it is installed or not."""
@@ -52,7 +53,7 @@ class Ended:
 
 
 def lmr(*arguments: str | Path, cwd: Path, env: dict[str, str] | None = None, **popen: Any) -> Ended:
-    """Run ``lmr-author`` with arguments. No run ever shows a traceback."""
+    """Run ``lmr-author`` with arguments, in a new process. No run ever shows a traceback."""
     done = subprocess.run(
         [*PROGRAM, *map(str, arguments)],
         cwd=cwd,
@@ -67,9 +68,21 @@ def lmr(*arguments: str | Path, cwd: Path, env: dict[str, str] | None = None, **
     return Ended(done.returncode, done.stdout, done.stderr)
 
 
+def lmr_forked(*arguments: str | Path, cwd: Path, env: dict[str, str] | None = None) -> Ended:
+    """As :func:`lmr`, but without waiting for the imports."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = Path(folder) / "out", Path(folder) / "err"
+        for path in files:
+            path.touch()
+        code = forked.run([*map(str, arguments)], cwd, {**ENVIRONMENT, **(env or {})}, 120, files)
+        out, err = (path.read_text() for path in files)
+    assert_no_traceback(out + err)
+    return Ended(code, out, err)
+
+
 def succeed(*arguments: str | Path, cwd: Path, env: dict[str, str] | None = None) -> Ended:
     """Run ``lmr-author`` and demand exit code 0."""
-    done = lmr(*arguments, cwd=cwd, env=env)
+    done = lmr_forked(*arguments, cwd=cwd, env=env)
     assert done.code == 0, done.out + done.err
     return done
 
@@ -82,7 +95,8 @@ def refuse(
     Returns the error and the hint.
     """
     before = snapshot(cwd)
-    done = lmr(*arguments, cwd=cwd, env=env, **popen)
+    run = lmr if popen else lmr_forked
+    done = run(*arguments, cwd=cwd, env=env, **popen)
     lines = done.err.splitlines()
     errors = [line.removeprefix("error: ") for line in lines if line.startswith("error:")]
     hints = [line.removeprefix("hint: ") for line in lines if line.startswith("hint:")]
