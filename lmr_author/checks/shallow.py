@@ -15,7 +15,7 @@ from lmr_author.checks.syntax import dotted, last_name
 from lmr_author.source import each, walk
 
 _PROPERTIES = frozenset({"shape", "dtype", "ndim", "device", "requires_grad", "is_cuda", "grad_fn"})
-_MEASURES = frozenset({"size", "dim", "numel", "nelement", "len", "type", "ndimension", "Size"})
+_MEASURES = frozenset({"size", "dim", "numel", "nelement", "len", "type", "ndimension", "Size", "keys"})
 _QUESTIONS = frozenset(
     {
         "isinstance",
@@ -29,6 +29,8 @@ _QUESTIONS = frozenset(
         "is_floating_point",
     }
 )
+_FORMS = frozenset({"tuple", "list", "set", "sorted", "str", "repr", "Size"})
+"""What changes the form of a shape or a type."""
 _ORDERS = frozenset({"assertGreater", "assertGreaterEqual", "assertLess", "assertLessEqual"})
 _BOUNDS = frozenset({-1, 0, 1, 100})
 """Numbers between which scores, shares and losses lie in any case."""
@@ -49,9 +51,9 @@ def only_shapes(test: Reading) -> Wrong | None:
             if kind:
                 kinds.add(kind)
                 line = line or (getattr(node, "lineno", 0) if module is test.module else 0)
-    if not kinds & {"shape", "range"}:
+    if not kinds:
         return None
-    said = "only the shape is looked at: any values of that shape pass"
+    said = "only the shape or the type is looked at: any values pass that have it"
     if "range" in kinds:
         said = "only shapes, types and ranges are looked at: any values within them pass"
     return Wrong(said, "compare the values with stored ones of the golden", line)
@@ -83,6 +85,8 @@ def _asked(node: ast.expr, test: Reading) -> str:
         if isinstance(node.ops[0], ast.Is | ast.IsNot):
             return "type" if is_none(node.comparators[0]) else "value"
         return "range" if _is_range(node.ops, [node.left, *node.comparators], test) else "value"
+    if isinstance(node, ast.Attribute):
+        return "type" if node.attr in _PROPERTIES else "value"
     return _asked_by_call(node, test) if isinstance(node, ast.Call) else "value"
 
 
@@ -112,10 +116,10 @@ def _is_structure(node: ast.expr) -> bool:
     if isinstance(node, ast.Subscript):
         return _is_structure(node.value)
     if isinstance(node, ast.Attribute):
-        return node.attr in _PROPERTIES
+        return node.attr in _PROPERTIES or (node.attr == "__name__" and _is_structure(node.value))
     if isinstance(node, ast.BinOp):
         return _is_structure(node.left) or _is_structure(node.right)
-    if isinstance(node, ast.Call) and last_name(node.func) in ("tuple", "list", "Size") and node.args:
+    if isinstance(node, ast.Call) and last_name(node.func) in _FORMS and node.args:
         return _is_structure(node.args[0])
     return isinstance(node, ast.Call) and last_name(node.func) in _MEASURES
 

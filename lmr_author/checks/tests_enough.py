@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from lmr_author.checks.base import Example, ImplementationCheck, Wrong
+from lmr_author.checks.base import Example, ImplementationCheck
 from lmr_author.checks.example_texts import REPOSITORY, UNIT_TEST
 from lmr_author.checks.outcome import outcome
 from lmr_author.checks.pairing import pair
 from lmr_author.checks.reading import Reading, reading_of
 from lmr_author.checks.shallow import only_shapes
 from lmr_author.checks.sides import sides_of
-from lmr_author.checks.syntax import last_name
 from lmr_author.checks.tests_outcome import LOGGING_ONLY
 from lmr_author.checks.tolerance import wide
+from lmr_author.checks.unread import dropped
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
-from lmr_author.source import FunctionNode, children, each, nodes
+from lmr_author.source import each
 
 TEST = f"{REPOSITORY}/unit_test/unit_test_1.py"
 _ONE = "        loss, share = pairwise_loss([0.5, 2.0, -1.0], [0, 2, 1], margin=1.0)\n"
@@ -25,7 +25,10 @@ _SHARE = "        self.assertAlmostEqual(share, 0.6666667, places=6)\n"
 _LOSS = "        self.assertAlmostEqual(loss, 1.0599649, places=6)\n"
 _NO_PAIRS = "        self.assertEqual(pairwise_loss([1.0], [3]), (0.0, 1.0))\n"
 _FIRST = _ONE + _LOSS + _SHARE
-_MATH = UNIT_TEST.replace("import logging\n", "import logging\nimport math\n")
+
+
+def _importing(name: str) -> str:
+    return UNIT_TEST.replace("import logging\n", f"import logging\nimport {name}\n")
 
 
 class ComparesEnough(ImplementationCheck):
@@ -73,7 +76,7 @@ class ComparesEnough(ImplementationCheck):
         Example(
             "a relative tolerance of one",
             files={
-                TEST: UNIT_TEST.replace("import logging\n", "import logging\nimport math\n").replace(
+                TEST: _importing("math").replace(
                     _SHARE, "        assert math.isclose(share, 0.6666667, rel_tol=1.0)\n"
                 )
             },
@@ -93,6 +96,18 @@ class ComparesEnough(ImplementationCheck):
             },
         ),
         Example(
+            "only types are",
+            files={
+                TEST: UNIT_TEST.replace(
+                    _FIRST,
+                    "        result = pairwise_loss([0.5, 2.0, -1.0], [0, 2, 1])\n"
+                    "        self.assertEqual(type(result).__name__, 'tuple')\n",
+                ).replace(
+                    _NO_PAIRS, "        assert str(type(pairwise_loss([1.0], [3]))) == \"<class 'tuple'>\"\n"
+                )
+            },
+        ),
+        Example(
             "only ranges are",
             files={
                 TEST: UNIT_TEST.replace(_LOSS, "        assert loss >= 0\n")
@@ -103,7 +118,7 @@ class ComparesEnough(ImplementationCheck):
         Example(
             "the tolerance is as large as any of the values in a list",
             files={
-                TEST: UNIT_TEST.replace("import logging\n", "import logging\nimport numpy as np\n").replace(
+                TEST: _importing("numpy as np").replace(
                     _SHARE,
                     _SHARE + "        wanted = [1.06, 0.667]\n"
                     "        np.testing.assert_almost_equal([loss, share], np.array(wanted), decimal=0)\n",
@@ -113,7 +128,7 @@ class ComparesEnough(ImplementationCheck):
         Example(
             "a large tolerance beside a value that is computed",
             files={
-                TEST: _MATH.replace(
+                TEST: _importing("math").replace(
                     _LOSS, "        self.assertAlmostEqual(loss, math.log(2.886), delta=0.2)\n"
                 )
             },
@@ -129,7 +144,7 @@ class ComparesEnough(ImplementationCheck):
         Example(
             "a wide pytest.approx",
             files={
-                TEST: UNIT_TEST.replace("import logging\n", "import logging\nimport pytest\n").replace(
+                TEST: _importing("pytest").replace(
                     _SHARE, "        assert share == pytest.approx(0.6666667, abs=0.7)\n"
                 )
             },
@@ -137,7 +152,9 @@ class ComparesEnough(ImplementationCheck):
         Example(
             "rounded to one place",
             files={
-                TEST: _MATH.replace(_LOSS, "        assert round(loss, 1) == round(math.log(2.886), 1)\n")
+                TEST: _importing("math").replace(
+                    _LOSS, "        assert round(loss, 1) == round(math.log(2.886), 1)\n"
+                )
             },
         ),
         Example(
@@ -206,15 +223,11 @@ class ComparesEnough(ImplementationCheck):
         test = reading_of(view, implementation)
         if test is None:
             return
-        if not any(
-            sides_of(node) for module in test.modules for node in each(module.tree, ast.Call, ast.Compare)
-        ):
-            return  # it compares nothing: LMR502
         there = pair(view, implementation).complete
         shallow = only_shapes(test) if there and outcome(view, test).asserts else None
         for golden, _, target in there if shallow is None else ():
-            if isinstance(golden, ast.FunctionDef | ast.AsyncFunctionDef):
-                wrong = _dropped(test, golden, target.qualname)
+            if isinstance(golden, ast.FunctionDef | ast.AsyncFunctionDef) and _compares(test):
+                wrong = dropped(test, golden, target.qualname)
                 if wrong is not None:
                     yield self.told(view, implementation, test.path, wrong)
         for wrong in (shallow, wide(test)):
@@ -222,72 +235,6 @@ class ComparesEnough(ImplementationCheck):
                 yield self.told(view, implementation, test.path, wrong)
 
 
-def _dropped(test: Reading, golden: FunctionNode, qualname: str) -> Wrong | None:
-    """What to say of a test that never looks at one of the values that the target returns."""
-    count, names = _returned(golden), {golden.name}
-    if golden.name in ("forward", "__call__"):
-        names |= _instances(test, qualname.split(".")[-2:][0])
-    calls = [call for _, call, _ in test.calls if last_name(call.func) in names]
-    if count < 2 or not calls:
-        return None
-    used = _used(test, frozenset(calls), count)
-    if not used or len(used) == count:
-        return None
-    missing = ", ".join(str(place + 1) for place in range(count) if place not in used)
-    message = f"compares {len(used)} of the {count} values that {qualname} returns: nobody looks at number {missing}"
-    return Wrong(message, "compare all of them", calls[0].lineno, Severity.NOTE)
-
-
-def _instances(test: Reading, class_name: str) -> set[str]:
-    """Names that a test gives to objects of a class."""
-    return {
-        last_name(target)
-        for module in test.modules
-        for node in each(module.tree, ast.Assign)
-        if isinstance(node.value, ast.Call) and last_name(node.value.func) == class_name
-        for target in node.targets
-    } - {""}
-
-
-def _returned(function: FunctionNode) -> int:
-    """How many values a function returns, always the same number; 0 where that cannot be told."""
-    lengths: set[int] = set()
-    waiting: list[ast.AST] = [*function.body]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
-            continue
-        if isinstance(node, ast.Return):
-            plain = isinstance(node.value, ast.Tuple) and not any(
-                isinstance(item, ast.Starred) for item in node.value.elts
-            )
-            lengths.add(len(node.value.elts) if plain and isinstance(node.value, ast.Tuple) else 0)
-        waiting += children(node)
-    return lengths.pop() if len(lengths) == 1 else 0
-
-
-def _used(test: Reading, calls: frozenset[ast.expr], count: int) -> set[int]:
-    """Which of the returned values a test looks at after some calls; all where that cannot be told."""
-    used: set[int] = set()
-    seen = 0
-    for module in test.modules:
-        everything = nodes(module.tree)
-        for node in everything:
-            if isinstance(node, ast.Subscript) and node.value in calls:
-                place = node.slice.value if isinstance(node.slice, ast.Constant) else None
-                used |= {place} if isinstance(place, int) and 0 <= place < count else set(range(count))
-                seen += 1
-            elif isinstance(node, ast.Assign) and node.value in calls and len(node.targets) == 1:
-                used |= _read_later(node.targets[0], everything, count)
-                seen += 1
-    return used if seen == len(calls) else set(range(count))
-
-
-def _read_later(target: ast.expr, everything: Sequence[ast.AST], count: int) -> set[int]:
-    """Which parts of what is assigned are read anywhere."""
-    if not isinstance(target, ast.Tuple | ast.List) or len(target.elts) != count:
-        return set(range(count))
-    read = {item.id for item in everything if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Load)}
-    return {
-        place for place, item in enumerate(target.elts) if not isinstance(item, ast.Name) or item.id in read
-    }
+def _compares(test: Reading) -> bool:
+    """Whether anything is compared with something; if not, LMR502 says so."""
+    return any(sides_of(node) for module in test.modules for node in each(module.tree, ast.Call, ast.Compare))

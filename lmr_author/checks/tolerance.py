@@ -53,11 +53,17 @@ def _wide(test: Reading) -> Iterator[Wrong]:
         if known and known[0] and tolerance >= known[0]:
             message = f"{shown}: zero is close enough, too"
             yield Wrong(message, "choose a tolerance that is small beside the value", node.lineno)
-        elif not known and tolerance >= LARGE:
+        elif not known and tolerance >= LARGE and not _keeps_sign(node):
             message = f"{shown}: a value that is wrong by {tolerance:g} passes"
             yield Wrong(
                 message, "choose a smaller tolerance, unless the values are large", node.lineno, Severity.NOTE
             )
+
+
+def _keeps_sign(node: ast.expr) -> bool:
+    """Whether it is a difference that may be negative: of two times, say, or of the loss before and after."""
+    parts = [node.left, *node.comparators] if isinstance(node, ast.Compare) else getattr(node, "args", [])[:1]
+    return any(_difference(part) for part in parts)
 
 
 def _tolerance(node: ast.AST, expected: float) -> float | None:

@@ -1,0 +1,83 @@
+"""Which of the values that the target returns a test looks at."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from lmr_author.checks.base import Wrong
+from lmr_author.checks.reading import Reading
+from lmr_author.checks.syntax import last_name
+from lmr_author.model import Severity
+from lmr_author.source import FunctionNode, children, each, nodes
+
+
+def dropped(test: Reading, golden: FunctionNode, qualname: str) -> Wrong | None:
+    """What to say of a test that never looks at one of the values that the target returns."""
+    count, names = _returned(golden), {golden.name}
+    if golden.name in ("forward", "__call__"):
+        names |= _instances(test, qualname.split(".")[-2:][0])
+    calls = [call for _, call, _ in test.calls if last_name(call.func) in names]
+    if count < 2 or not calls:
+        return None
+    used = _used(test, frozenset(calls), count)
+    if not used or len(used) == count:
+        return None
+    missing = ", ".join(str(place + 1) for place in range(count) if place not in used)
+    message = f"compares {len(used)} of the {count} values that {qualname} returns: nobody looks at number {missing}"
+    return Wrong(message, "compare all of them", calls[0].lineno, Severity.NOTE)
+
+
+def _instances(test: Reading, class_name: str) -> set[str]:
+    """Names that a test gives to objects of a class."""
+    return {
+        last_name(target)
+        for module in test.modules
+        for node in each(module.tree, ast.Assign)
+        if isinstance(node.value, ast.Call) and last_name(node.value.func) == class_name
+        for target in node.targets
+    } - {""}
+
+
+def _returned(function: FunctionNode) -> int:
+    """How many values a function returns, always the same number; 0 where that cannot be told."""
+    lengths: set[int] = set()
+    waiting: list[ast.AST] = [*function.body]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            continue
+        if isinstance(node, ast.Return):
+            plain = isinstance(node.value, ast.Tuple) and not any(
+                isinstance(item, ast.Starred) for item in node.value.elts
+            )
+            lengths.add(len(node.value.elts) if plain and isinstance(node.value, ast.Tuple) else 0)
+        waiting += children(node)
+    return lengths.pop() if len(lengths) == 1 else 0
+
+
+def _used(test: Reading, calls: frozenset[ast.expr], count: int) -> set[int]:
+    """Which of the returned values a test looks at after some calls; all where that cannot be told."""
+    used: set[int] = set()
+    seen = 0
+    for module in test.modules:
+        everything = nodes(module.tree)
+        for node in everything:
+            if isinstance(node, ast.Subscript) and node.value in calls:
+                place = node.slice.value if isinstance(node.slice, ast.Constant) else None
+                used |= {place} if isinstance(place, int) and 0 <= place < count else set(range(count))
+                seen += 1
+            elif isinstance(node, ast.Assign) and node.value in calls and len(node.targets) == 1:
+                used |= _read_later(node.targets[0], everything, count)
+                seen += 1
+    return used if seen == len(calls) else set(range(count))
+
+
+def _read_later(target: ast.expr, everything: Sequence[ast.AST], count: int) -> set[int]:
+    """Which parts of what is assigned are read anywhere."""
+    if not isinstance(target, ast.Tuple | ast.List) or len(target.elts) != count:
+        return set(range(count))
+    read = {item.id for item in everything if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Load)}
+    return {
+        place for place, item in enumerate(target.elts) if not isinstance(item, ast.Name) or item.id in read
+    }
