@@ -14,7 +14,7 @@ from functools import cached_property
 
 from lmr_author import files
 from lmr_author.errors import SourceError
-from lmr_author.leaks import loose
+from lmr_author.leaks import documents, loose
 from lmr_author.leaks.lines import squeezed
 from lmr_author.leaks.statements import Statement, of_function, of_module
 from lmr_author.source import Definition, Module, each
@@ -40,7 +40,7 @@ class Fragment:
         where: the function, or the cell of a notebook; "" for the top level or a whole text.
         line: its first line in the file; 0 when it has none (notebooks, archives of lines).
         text: its source.
-        definition: the function, when it is one of a Python file.
+        definition: the function, when it is one of a Python file, or written out in a document.
         parsed: its statements, when it was taken apart as Python already.
     """
 
@@ -96,7 +96,10 @@ def fragments(name: str, data: bytes, worth: Callable[[bytes], bool]) -> Iterato
         plain = html.unescape(_TAG.sub("", _BREAK.sub("\n", text)))
         yield Fragment("text", "", 0, plain)
     else:
-        yield Fragment("text", "", 0 if b"\0" in data else 1, text)  # an editor counts other lines there
+        shown = 0 if b"\0" in data else 1  # an editor counts other lines there
+        yield Fragment("text", "", shown, text)
+        for line, source, item in documents.functions(text):
+            yield Fragment("text", item.qualname, line * shown, source, definition=item)
         if suffix in _ESCAPED and "\\n" in text:
             yield Fragment("text", "", 0, _unescaped(text))
 

@@ -25,6 +25,8 @@ TOKENS = 0.9
 """Likeness of tokens that makes rewritten code a look-alike. Below, siblings (two optimizers) are as like as copies."""
 TOKENS_IN_COMMENTS = 0.7
 """The same in comments: there code stands because it is an old version of something."""
+TOKENS_NAMED = 0.5
+"""The same where a document writes a function of the same name out: it explains that function, if in a simpler form."""
 TOKENS_LEAST = 12.0
 """Solutions whose tokens tell less than this are not known by them."""
 
@@ -70,6 +72,8 @@ def level_of_lines(solution: Solution, share: float) -> Level:
 def level_of_tokens(solution: Solution, fragment: Fragment, likeness: float) -> Level:
     """What a likeness of tokens means: a look-alike at most, as order and variables are not compared."""
     least = TOKENS_IN_COMMENTS if fragment.kind == "comments" else TOKENS
+    if is_namesake(solution, fragment) and min(len(solution.statements), len(fragment.statements)) >= 3:
+        least = TOKENS_NAMED
     telling = tokens.weight(solution.tokens) >= TOKENS_LEAST
     return Level.ALIKE if telling and likeness >= least else Level.NO
 
@@ -80,6 +84,11 @@ def _little(solution: Solution, match: Match, named: bool) -> Level:
     whole = match.exact >= 0.95 and match.density >= 0.6
     telling = solution.weight >= LITTLE / 2 and solution.name != "__init__"
     return Level.ALIKE if whole and telling else Level.NO
+
+
+def is_namesake(solution: Solution, fragment: Fragment) -> bool:
+    """Whether a document writes a function out that has the solution's telling name."""
+    return fragment.kind == "text" and _same_name(solution, fragment)
 
 
 def _same_name(solution: Solution, fragment: Fragment) -> bool:

@@ -13,7 +13,7 @@ from lmr_author.leaks import archives, compiled, tokens
 from lmr_author.leaks.compare import Match, compare
 from lmr_author.leaks.fragments import Fragment, fragments, passages
 from lmr_author.leaks.generated import is_generated
-from lmr_author.leaks.judge import Level, level, level_of_lines, level_of_tokens
+from lmr_author.leaks.judge import Level, is_namesake, level, level_of_lines, level_of_tokens
 from lmr_author.leaks.lines import squeezed
 from lmr_author.leaks.solution import Glance, Solution, Trace
 from lmr_author.leaks.words import searched
@@ -180,7 +180,7 @@ def _of_one(path: str, solution: Solution, pieces: Iterable[Fragment]) -> Iterat
     rest = [leak for leak in found if leak.kind != "code"]
     yield from code
     if rest:
-        best = max(rest, key=_rank)
+        best = max(rest, key=lambda leak: (_rank(leak), bool(leak.where)))
         if not code or best.sure > max(leak.sure for leak in code):
             yield best
 
@@ -201,7 +201,7 @@ def _nested(inner: str, outer: str) -> bool:
 
 
 def _judged(path: str, solution: Solution, piece: Fragment) -> Leak | None:
-    if not solution.may_be_in(piece.data):
+    if not (is_namesake(solution, piece) or solution.may_be_in(piece.data)):
         return None
     match = compare(solution.statements, piece.statements)
     verdict, share = level(solution, piece, match), match.similarity
@@ -238,7 +238,7 @@ def _excerpt(solution: Solution, piece: Fragment, match: Match, by_lines: bool) 
     start = piece.line or 1
     lines = piece.text.splitlines()
     if piece.definition is not None and len(lines) <= 2 * solution.source.count("\n") + 10:
-        return (start if piece.kind == "code" else 0), piece.text
+        return (piece.line if piece.kind in ("code", "text") else 0), piece.text
     if by_lines:
         hits = [number for number, line in enumerate(lines) if squeezed(line) in solution.lines]
         first, last = hits[0], hits[-1]
