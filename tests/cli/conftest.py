@@ -68,10 +68,10 @@ def typed(demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> Typed:
 
 
 @pytest.fixture
-def finished(typed: Typed, tmp_path: Path) -> TaskDir:
+def finished(demo: Demo, tmp_path: Path) -> TaskDir:
     """A copy of the finished task, to be changed; the copy has its content, so its evaluation holds."""
-    root = tmp_path / "tasks" / typed.task.name
-    shutil.copytree(typed.task.root, root, symlinks=True)
+    root = tmp_path / "tasks" / demo.task.name
+    shutil.copytree(demo.task.root, root, symlinks=True)
     return TaskDir(root)
 
 

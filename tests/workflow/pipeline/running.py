@@ -13,6 +13,7 @@ from lmr_author.workflow.evaluate import (
 )
 from lmr_author.workflow.mask import MaskOptions, mask
 from lmr_author.workflow.record import RecordOptions, RecordResult, record
+from tests.evaluation.foreign import PLAIN_PYTHON
 from tests.support import make_task
 
 HINGE = "pkg/losses.py::hinge"
@@ -30,12 +31,12 @@ def quiet(_: object) -> None:
 
 
 def recorded(task: TaskDir, target: str = HINGE, *command: str, **options: object) -> RecordResult:
-    chosen = RecordOptions(target, command or ("python", "run.py"), **options)  # type: ignore[arg-type]
+    chosen = RecordOptions(target, command or ("python", "run.py"), **{"python": PLAIN_PYTHON, **options})  # type: ignore[arg-type]
     return record(task, chosen, task.root, quiet)
 
 
 def run_gates(task: TaskDir, **options: object) -> Evaluation:
-    return evaluate(task, EvaluateOptions(**options), quiet, quiet)  # type: ignore[arg-type]
+    return evaluate(task, EvaluateOptions(**{"python": PLAIN_PYTHON, **options}), quiet, quiet)  # type: ignore[arg-type]
 
 
 def only_hinge(tmp_path: Path) -> TaskDir:
