@@ -28,7 +28,7 @@ _EXACT = re.compile(r"===?\s*[\w.]+(?!\.\*)|@\s*\S|[0-9a-f]{7,40}$|\.whl\b")
 
 _MODEL = re.compile(
     r"from_pretrained|snapshot_download|hf_hub_download|(?:huggingface-cli|\bhf)"
-    r" download|load_dataset\(|nltk\.download|nltk\.downloader"
+    r" download|load_dataset\(|nltk\.download(?!er -d /usr/share/nltk_data )"
     r"|git clone \S*huggingface\.co|spacy download|\bgdown\b|torch\.hub\.load|git lfs (?:pull|clone|fetch)"
     r"|SentenceTransformer\("
     r"|(?:\bpython3?|\bbash|\bsh)\s+\S*download\w*\.(?:py|sh)\b|\./\S*download\w*\.sh\b"
@@ -184,6 +184,12 @@ class NoDownloads(DockerCheck):
             "an installer",
             files=changed(
                 "USER agent\n", "RUN curl -fsSL https://example.org/install.sh -o /tmp/i.sh\nUSER agent\n"
+            ),
+        ),
+        Example(
+            "NLTK's data, which code without a network finds there by name",
+            files=changed(
+                "USER agent\n", "RUN python -m nltk.downloader -d /usr/share/nltk_data punkt\nUSER agent\n"
             ),
         ),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import posixpath
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,7 @@ class Drive:
         gradients: whether gradients with respect to the inputs belong to the outcome.
         project: parts of the outcome of which only a projection is kept.
         out: a folder for the recorder's output; None for one in ``work``.
+        uncompiled: environment variables that keep the target's compiler from compiling it.
         explain: see :data:`~lmr_author.recording.failed.Explain`.
     """
 
@@ -57,6 +58,7 @@ class Drive:
     gradients: bool = False
     project: tuple[str, ...] = ()
     out: Path | None = None
+    uncompiled: Mapping[str, str] = field(default_factory=dict)
     explain: failed.Explain = lambda text: ""
 
 
@@ -120,7 +122,7 @@ def drive(sandbox: Sandbox, plan: Drive) -> Recorded:
                 *plan.driver.mounts,
             ),
             cwd=plan.inside,
-            env={**plan.driver.env, "PYTHONPATH": ":".join(places), "PYTHONHASHSEED": "0"},
+            env={**plan.uncompiled, **plan.driver.env, "PYTHONPATH": ":".join(places), "PYTHONHASHSEED": "0"},
             limits=Limits(seconds=plan.seconds),
         )
     )

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lmr_author.model import TORCH_FAMILY
+from lmr_author.recording import compilers
 from lmr_author.sandbox.base import ExecResult
 from lmr_author.taskdir import UNIT_TEST
 
@@ -77,6 +78,8 @@ def advice(
             f"(PYTHON -m nltk.downloader -d ENVIRONMENT/lib/nltk_data {data[1]}), and in the Dockerfile into "
             f"the image (RUN python -m nltk.downloader -d /usr/share/nltk_data {data[1]})"
         )
+    if told := compilers.advice("\n".join(_said(result))):
+        return f"{told}{_before(_said(result))}"
     if unseen:
         return (
             f"the command names {', '.join(map(str, unseen))}, and the sandbox shows the repository and the folder of "

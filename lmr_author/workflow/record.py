@@ -91,9 +91,11 @@ def record(
         prepare(sandbox, progress)
         run = task.run_folder(implementation.index)
         wrong = explainer(in_image=sandbox.name == "docker", python=options.python)
-        plan, recorded = driven(
-            sandbox, replace(plan_of(job), explain=wrong), command, options, run, progress
-        )
+        plan = replace(plan_of(job), explain=wrong)
+        if plan.uncompiled:
+            words = " ".join(f"{name}={value}" for name, value in plan.uncompiled.items())
+            tell(f"with {words}, as compiled code cannot be watched")
+        plan, recorded = driven(sandbox, plan, command, options, run, progress)
         proof = _prove(job, sandbox, plan, recorded, progress)
         _agree(proof, agree)
         kept = _put_aside(task, info, implementation)

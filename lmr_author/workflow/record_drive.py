@@ -12,7 +12,7 @@ from lmr_author.errors import LmrError, TargetError
 from lmr_author.model import Implementation, Progress, Target, TaskInfo
 from lmr_author.probe.document import Document
 from lmr_author.recorded import FIXTURES
-from lmr_author.recording import resuming, varying
+from lmr_author.recording import compilers, resuming, varying
 from lmr_author.recording.choose import order_of_choice
 from lmr_author.recording.command import Driver
 from lmr_author.recording.command import driver as read_command
@@ -102,6 +102,7 @@ def plan_of(job: Job) -> Drive:
         helpers=job.helpers,
         gradients=job.options.gradients,
         project=job.options.project,
+        uncompiled=compilers.switches(golden.tree, pair[0].node),
     )
 
 
