@@ -137,6 +137,8 @@ def _usage_error(error: Any, name: str, arguments: list[str]) -> UsageError:
     dashed = next((word for word in arguments if word.startswith("-") and "::" in word), "")
     if dashed and type(error).__name__ == "NoSuchOption":
         guess = f"a path that begins with a dash is written ./{dashed}; "
+    if getattr(error, "option_name", "") == "--no-input":
+        guess = "leave it out: it never asks; "
     extra = message.lower().startswith("got unexpected extra argument") and "::" not in message
     if extra and _takes_task(error.ctx):
         guess = "a task that is not the current folder is named by --task; "

@@ -21,7 +21,7 @@ def extract(
         typer.Option("--as", help="For a block of a method; by default a method where the block uses self."),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the diff and write nothing.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Write without asking.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "--no-input", "-y", help="Write without asking.")] = False,
     output: FormatOption = Format.text,
     task: TaskOption = None,
 ) -> int:

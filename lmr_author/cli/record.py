@@ -94,7 +94,10 @@ def record(
     max_total_mb: Annotated[
         float, typer.Option("--max-total-mb", min=0.001, help="Largest size of all cases of the task, in MB.")
     ] = 32.0,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Take tolerances that had to be widened.")] = False,
+    yes: Annotated[
+        bool,
+        typer.Option("--yes", "--no-input", "-y", help="Never ask: take tolerances that had to be widened."),
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a recording; the old one is kept.")] = False,
     resume: Annotated[
         bool, typer.Option("--resume", help="Take what the same command left when it was cut short.")

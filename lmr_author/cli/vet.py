@@ -75,6 +75,7 @@ def vet(
     usual = Services()
     services = Services(arxiv_api or usual.arxiv, anthology or usual.anthology, github_api or usual.github)
     given = {**(vet_records.read_answers(answers) if answers else {}), **_given(answer or [])}
+    workflow.require_local(paper, repo)
     options, place = _what(paper, repo, repo_url, task, out, offline, services)
     known, override = vet_records.load(place)
     with render.progress("gathering evidence") as say:

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from lmr_author import files, paper, repo
-from lmr_author.errors import LmrError
+from lmr_author.errors import LmrError, UsageError
 from lmr_author.model import Progress
 from lmr_author.paper import Paper
 from lmr_author.paper.fetch import arxiv_id
@@ -107,6 +108,25 @@ def questions_json(found: Mapping[str, list[str]], answers: Mapping[str, Answer]
         }
         for name, question in QUESTIONS.items()
     }
+
+
+def require_local(paper: str | None, repo: str | None) -> None:
+    """Raise UsageError where a paper or a repository on this machine is named and is not there.
+
+    A service that does not answer is a note; a path with a mistake in it is one to be put right.
+    """
+    if paper and not arxiv_id(paper) and ("://" not in paper or paper.startswith("file://")):
+        _require_there(paper, "give a PDF file, an http(s) URL or an arXiv id like 2305.18290")
+    if repo and repo.startswith(("/", ".", "~", "file://")):
+        _require_there(
+            repo, "check the path: --repo takes the address of a repository, or the folder of a clone"
+        )
+
+
+def _require_there(text: str, hint: str) -> None:
+    path = unquote(urlsplit(text).path) if text.startswith("file://") else text
+    if not Path(path).expanduser().exists():
+        raise UsageError(f"{path}: there is no such file or folder", hint)
 
 
 def gather(options: VetOptions, say: Progress) -> Vetting:
