@@ -186,6 +186,17 @@ class ComparesEnough(ImplementationCheck):
             },
         ),
         Example(
+            "lengths that are almost the same, and a limit of time",
+            files={
+                TEST: _importing("time").replace(
+                    _SHARE,
+                    _SHARE + "        began = time.time()\n        both = pairwise_loss([1.0], [3])\n"
+                    "        self.assertTrue(abs(len(both) - len((loss, share))) <= 1)\n"
+                    "        assert time.time() - began < 5\n",
+                )
+            },
+        ),
+        Example(
             "a loss that does not grow",
             files={
                 TEST: UNIT_TEST.replace(

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from lmr_author.checks.base import Wrong
 from lmr_author.checks.comparing import core
 from lmr_author.checks.reading import Reading
-from lmr_author.checks.sides import EQUALITIES, sides_of
+from lmr_author.checks.sides import EQUALITIES, Sides, sides_of
 from lmr_author.checks.syntax import argument, last_name
 from lmr_author.model import Severity
 from lmr_author.source import each, walk
@@ -53,11 +53,18 @@ def _wide(test: Reading) -> Iterator[Wrong]:
         if known and known[0] and tolerance >= known[0]:
             message = f"{shown}: zero is close enough, too"
             yield Wrong(message, "choose a tolerance that is small beside the value", node.lineno)
-        elif not known and tolerance >= LARGE and not _keeps_sign(node):
+        elif not known and tolerance >= LARGE and not (_keeps_sign(node) or _counts(sides)):
             message = f"{shown}: a value that is wrong by {tolerance:g} passes"
             yield Wrong(
                 message, "choose a smaller tolerance, unless the values are large", node.lineno, Severity.NOTE
             )
+
+
+def _counts(sides: Sides) -> bool:
+    """Whether lengths are compared: one more or less is close."""
+    return any(
+        isinstance(side, ast.Call) and last_name(side.func) == "len" for side in (sides.left, sides.right)
+    )
 
 
 def _keeps_sign(node: ast.expr) -> bool:
