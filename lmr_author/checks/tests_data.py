@@ -93,17 +93,8 @@ class FixturesExist(ImplementationCheck):
             yield from self._of_test_folder(view, implementation, test)
         if test is None or view.repository is None:
             return
-        written = {use.name for use in test.uses if use.writes}
-        known = view.memo("names", lambda: {entry.name for entry in view.repository_entries})
-        said: set[str] = set()
-        for use in test.uses:
-            if use.writes or use.name in written or use.path in said or not _is_data(use.name):
-                continue
-            if self._there(view, test, use, known):
-                continue
-            said.add(use.path)
+        for use, shown in self._missing(view, test):
             files = [view.in_repository(entry) for entry in view.repository_entries if entry.kind == "file"]
-            shown = use.path.removeprefix(f"{HOME}/").removeprefix("?/")
             outside = shown.startswith(("/", ".."))
             yield self.finding(
                 view,
@@ -149,6 +140,18 @@ class FixturesExist(ImplementationCheck):
                     path=test.path,
                     line=use.line,
                 )
+
+    def _missing(self, view: TaskView, test: Reading) -> Iterator[tuple[FileUse, str]]:
+        """(where it is read, path as a message shows it) of each file that is not there and not written before."""
+        written = {use.name for use in test.uses if use.writes}
+        known = view.memo("names", lambda: {entry.name for entry in view.repository_entries})
+        said: set[str] = set()
+        for use in test.uses:
+            if use.writes or use.name in written or use.path in said or not _is_data(use.name):
+                continue
+            if not self._there(view, test, use, known):
+                said.add(use.path)
+                yield use, use.path.removeprefix(f"{HOME}/").removeprefix("?/")
 
     @staticmethod
     def _missing_folders(view: TaskView, test: Reading) -> Iterator[tuple[int, str]]:
