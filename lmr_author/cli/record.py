@@ -22,6 +22,8 @@ from lmr_author.errors import UsageError
 
 if TYPE_CHECKING:
     from lmr_author.recording.tolerance import Widened
+    from lmr_author.taskdir import TaskDir
+    from lmr_author.workflow.record import RecordOptions, RecordResult
 
 
 def record(
@@ -106,7 +108,6 @@ def record(
 ) -> int:
     """Record real calls of the golden into cases and a unit test: record TARGET -- python driver.py …"""
     from lmr_author.cli import render_record
-    from lmr_author.cli.render import progress
     from lmr_author.recording.drivers import Data
     from lmr_author.workflow import record as workflow
 
@@ -132,7 +133,18 @@ def record(
         gradients=gradients,
         project=tuple(project or ()),
     )
-    folder = current_task(task)
+    result = _recorded(current_task(task), options, asking=can_ask(yes))
+    where = where_options(sandbox, python, base_image)
+    render_record.record_result(result, varied=vary, where=where)
+    return 0
+
+
+def _recorded(folder: TaskDir, options: RecordOptions, *, asking: bool) -> RecordResult:
+    """Record; a person is asked about wide tolerances, and told of what Ctrl-C leaves to go on with."""
+    from lmr_author.cli import render_record
+    from lmr_author.cli.render import progress
+    from lmr_author.workflow import record as workflow
+
     try:
         with progress("recording") as say:
 
@@ -140,15 +152,13 @@ def record(
                 with say.paused():
                     return render_record.agree_to_tolerances(wide)
 
-            asked = agree if can_ask(yes) else None
-            result = workflow.record(folder, options, Path.cwd(), say, asked, render_record.where_it_runs)
+            return workflow.record(
+                folder, options, Path.cwd(), say, agree if asking else None, render_record.where_it_runs
+            )
     except KeyboardInterrupt:
         if any(folder.run_folder(0).parent.glob("*/out/**/meta.json")):
             render_record.cut_short()
         raise
-    where = where_options(sandbox, python, base_image)
-    render_record.record_result(result, varied=vary, where=where)
-    return 0
 
 
 def _words(target: str | None, rest: list[str]) -> tuple[str | None, tuple[str, ...], tuple[Path, ...]]:

@@ -88,21 +88,38 @@ def score(
             output,
         )
         return EXIT_CLEAN
+    assert predictions is not None
+    tasks = TaskDir.find_all(task or default_tasks())
+    _many(tasks, predictions, reviewer, model, grades, asking=asking and not show, show=show, output=output)
+    return EXIT_CLEAN
+
+
+def _many(
+    tasks: Sequence[TaskDir],
+    predictions: Path,
+    reviewer: str,
+    model: str | None,
+    grades: Path | None,
+    *,
+    asking: bool,
+    show: bool,
+    output: Format,
+) -> None:
+    """Grade what models answered, from a file of grades or by asking; then say what is left."""
+    from lmr_author.errors import UsageError
     from lmr_author.workflow import score as workflow
 
-    assert predictions is not None
-    left = workflow.waiting(TaskDir.find_all(task or default_tasks()), predictions, reviewer, model)
+    left = workflow.waiting(tasks, predictions, reviewer, model)
     if grades is not None:
         from lmr_author.workflow.answer_files import read_object
 
         workflow.score_all(left, reviewer, read_object(grades, "--grades"))
-        left = workflow.waiting(TaskDir.find_all(task or default_tasks()), predictions, reviewer, model)
-    elif asking and not show:
+        left = workflow.waiting(tasks, predictions, reviewer, model)
+    elif asking:
         left = left[_ask_each(left, reviewer) :]
     elif not show:
         raise UsageError("no grades given", "add --grades FILE, or --list, or run it in a terminal")
     _left(left, output, show=show)
-    return EXIT_CLEAN
 
 
 def _one(
