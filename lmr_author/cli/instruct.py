@@ -27,10 +27,13 @@ def instruct(
         typer.Option("--draft", help="Print a draft from docstring, signature, comment and paper; no more."),
     ] = False,
     use_draft: Annotated[bool, typer.Option("--use-draft", help="Take the draft as it is.")] = False,
+    category: Annotated[
+        str | None, typer.Option("--category", help="One of the nine categories, to be set, too.")
+    ] = None,
     task: TaskOption = None,
     no_input: NoInputOption = False,
 ) -> int:
-    """Draft, check and set the instruction of a masked function; without options only check it."""
+    """Draft, check and set the instruction of a masked function, and its category; without options only check it."""
     from lmr_author.cli import render
     from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
     from lmr_author.workflow import mask_instruction as workflow
@@ -44,9 +47,11 @@ def instruct(
         print(workflow.draft_for(folder, one))
         return EXIT_CLEAN
     new = text_or_file(text, "--text")
+    if category is not None:
+        workflow.set_category(folder, one, category)
     if use_draft:
         new = workflow.draft_for(folder, one)
-    elif new is None and can_ask(no_input):
+    elif new is None and category is None and can_ask(no_input):
         new = _ask(one.instruction, workflow.draft_for(folder, one))
     if new is not None and new != one.instruction:
         workflow.set_instruction(folder, one, new)

@@ -31,7 +31,9 @@ FEW_CACHES = 4
 """Caches that are listed one by one; ``authoring/removed/from-repository.json`` has them all."""
 
 
-NO_CATEGORY = "missing: add one of the nine to info.json (`lmr-author explain LMR004`)"
+NO_CATEGORY = (
+    "missing: `lmr-author instruct --category NAME` sets one of the nine (`lmr-author explain LMR004`)"
+)
 
 
 def console(*, stderr: bool = True) -> Console:

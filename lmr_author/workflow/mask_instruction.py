@@ -1,8 +1,9 @@
-"""Drafts of instructions, with the section of the paper that seems to describe the function."""
+"""Instructions: drafts, with the section of the paper that seems to describe the function. And categories."""
 
 from __future__ import annotations
 
 import ast
+import difflib
 from dataclasses import replace
 
 from lmr_author import files, source
@@ -10,7 +11,7 @@ from lmr_author.errors import LmrError, UsageError
 from lmr_author.masking.instructing import draft_instruction
 from lmr_author.masking.mask import notes_in
 from lmr_author.masking.notes import MaskNotes
-from lmr_author.model import Finding, Implementation, TaskInfo
+from lmr_author.model import CATEGORIES, Finding, Implementation, TaskInfo
 from lmr_author.suggesting import PaperText
 from lmr_author.suggesting.passages import FunctionWords
 from lmr_author.suggesting.sections import best_section, sections
@@ -78,7 +79,20 @@ def set_instruction(task: TaskDir, one: Implementation, text: str) -> None:
     if not text.strip():
         raise UsageError("the instruction is empty", "say what to implement, or keep the old one")
     info = task.load()
-    task.save(info.with_implementation(replace(one, instruction=text.strip())))
+    now = next(item for item in info.implementations if item.index == one.index)
+    task.save(info.with_implementation(replace(now, instruction=text.strip())))
+
+
+def set_category(task: TaskDir, one: Implementation, name: str) -> None:
+    """Write a category into ``info.json``. Raises UsageError for one that is none of the nine."""
+    if name not in CATEGORIES:
+        near = [item for item in CATEGORIES if name.strip().lower() in item.lower()] if name.strip() else []
+        near = near or difflib.get_close_matches(name, CATEGORIES, n=1)
+        guess = f"did you mean {near[0]!r}? " if len(near) == 1 else ""
+        raise UsageError(f"unknown category {name!r}", f"{guess}one of: {'; '.join(CATEGORIES)}")
+    info = task.load()
+    now = next(item for item in info.implementations if item.index == one.index)
+    task.save(info.with_implementation(replace(now, category=name)))
 
 
 def broken_rules(task: TaskDir, index: int) -> tuple[Finding, ...]:

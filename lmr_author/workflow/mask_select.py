@@ -200,7 +200,12 @@ def _refuse_overlap(info: TaskInfo, item: Chosen) -> None:
         undo = f"restore it first: lmr-author unmask {shlex.quote(str(known.target))}"
         number = f"as implementation {known.index}"
         if known.target == item.target and item.begun:
-            raise TargetError(f"{known.target} is already masked, {number}", undo)
+            other = (
+                f"`lmr-author instruct --implementation {known.index}` sets another instruction or category"
+            )
+            raise TargetError(
+                f"{known.target} is already masked, {number}", f"{other}; to mask it anew, {undo}"
+            )
         if known.qualname == name and known.nth is None and _other_is_masked(item):
             raise TargetError(
                 f"another {known.target} is masked already, {number}, and info.json does not say which one",

@@ -10,7 +10,7 @@ import pytest
 
 from lmr_author.taskdir import TaskDir
 from tests.cli.conftest import HINGE
-from tests.cli.program import refuse, succeed
+from tests.cli.program import lmr_forked, refuse, succeed
 
 USAGE, EXPECTED = 2, 3
 
@@ -77,6 +77,23 @@ def test_a_target_that_is_masked_already(masked: TaskDir) -> None:
     error, hint = mask(masked, HINGE)
     assert "already masked, as implementation 1" in error
     assert f"lmr-author unmask {HINGE}" in hint
+    assert "`lmr-author instruct --implementation 1` sets another instruction or category" in hint
+
+
+def test_a_category_is_set_afterwards_together_with_the_instruction(masked: TaskDir) -> None:
+    def told() -> tuple[str, str]:
+        (one,) = masked.load().implementations
+        return one.category, one.instruction
+
+    error, hint = refuse(USAGE, "instruct", "--category", "decoding", "--no-input", cwd=masked.root)
+    assert "unknown category 'decoding'" in error and hint.startswith("did you mean 'Decoding & Search Strat")
+    before = told()
+    lmr_forked("instruct", "--category", "Data Augmentation", "--no-input", cwd=masked.root)
+    assert told() == ("Data Augmentation", before[1])
+    text = "Implement `hinge` in `pkg/losses.py`: the hinge loss of a margin, of section 2 of the paper."
+    words = ("--category", "Evaluation Metrics", "--text", text, "--no-input")
+    lmr_forked("instruct", *words, cwd=masked.root)
+    assert told() == ("Evaluation Metrics", text)
 
 
 def test_a_file_with_a_syntax_error(fresh: TaskDir) -> None:
