@@ -26,8 +26,8 @@ MARKS = {
 }
 
 
-SURVIVORS = 5
-"""Surviving mutants shown of one implementation; the evaluation's record has all."""
+SURVIVORS = {GateStatus.PASSED: 5, GateStatus.FAILED: 30}
+"""Surviving mutants shown of one implementation, more where each has to be judged; the evaluation's record has all."""
 
 
 def mutant_diff(diff: str, screen: Console) -> None:
@@ -70,21 +70,19 @@ class GateTable:
         if gate.hint and gate.status is not GateStatus.PASSED:
             self._screen.print(f"                            [cyan]hint:[/] {escape(gate.hint)}")
 
-        self._survivors(gate.detail.get("survivors"))
+        self._survivors(gate.detail.get("survivors"), SURVIVORS.get(gate.status, 5))
 
-    def _survivors(self, survivors: Any) -> None:
+    def _survivors(self, survivors: Any, most: int) -> None:
         """Mutants that the test does not notice, as coloured diffs."""
         mutants = [item for item in survivors or [] if isinstance(item, dict)]
-        for item in mutants[:SURVIVORS]:
+        for item in mutants[:most]:
             self._screen.print(
                 f"      [yellow]survivor {item['id']}[/] line {item['line']}, {item['operator']}"
                 + (f" [dim]({escape(item['why'])})[/]" if item["why"] else "")
             )
             mutant_diff(item["diff"], self._screen)
-        if len(mutants) > SURVIVORS:
-            self._screen.print(
-                f"      [dim]and {len(mutants) - SURVIVORS} more in authoring/evaluation.json[/]"
-            )
+        if len(mutants) > most:
+            self._screen.print(f"      [dim]and {len(mutants) - most} more in authoring/evaluation.json[/]")
 
     def end(self, result: Evaluation | Broken) -> None:
         """Print what it all comes to."""
