@@ -81,7 +81,7 @@ class SolutionInComments(ImplementationCheck):
         one = pair(view, implementation)
         if one.goal is None or one.golden is None or one.goal_path is None:
             return
-        added = text_lines.comment_lines(one.goal) - text_lines.comment_lines(one.golden)
+        added = text_lines.added_comments(one.goal, one.golden)
         for item in solutions(view):
             if item.implementation is not implementation:
                 continue

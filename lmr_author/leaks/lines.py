@@ -25,16 +25,20 @@ def is_comment(line: str) -> bool:
     return line.lstrip().startswith("#")
 
 
-def comment_lines(module: Module) -> set[str]:
-    """The lines of a module's comments and of its texts of several lines, without blanks."""
-    lines = {squeezed(line) for line in module.text.splitlines() if is_comment(line)}
-    for node in each(module.tree, ast.Constant, ast.Expr):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and "\n" in node.value:
-            lines |= {squeezed(line) for line in node.value.splitlines()}
-        elif (
-            isinstance(node, ast.Expr)
-            and isinstance(node.value, ast.Constant)
-            and isinstance(node.value.value, str)
-        ):
-            lines.add(squeezed(node.value.value))
+def added_comments(module: Module, original: Module) -> set[str]:
+    """The lines of a module's comments and texts, without blanks, that those of another one have not."""
+    known = _comments(original)
+    new = _comments(module) - known
+    return {squeezed(line) for line in new} - {squeezed(line) for line in known} if new else set()
+
+
+def _comments(module: Module) -> set[str]:
+    """The lines of a module's comments and of its texts of several lines, and its bare texts."""
+    lines = {line for line in module.text.splitlines() if is_comment(line)}
+    for node in each(module.tree, ast.Constant):
+        if isinstance(node.value, str) and "\n" in node.value:
+            lines.update(node.value.splitlines())
+    for bare in each(module.tree, ast.Expr):
+        if isinstance(bare.value, ast.Constant) and isinstance(bare.value.value, str):
+            lines.add(bare.value.value)
     return lines
