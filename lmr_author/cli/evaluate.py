@@ -116,6 +116,7 @@ def evaluate(
             raise UsageError(f"--accept-mutant is for one task, not {len(tasks)}", "name the task")
         for identifier, diff in workflow.accept_mutants(tasks[0], accept_mutant, reason).items():
             render_runs.accepted_mutant(identifier, diff)
+        render_runs.after_accepting()
         return EXIT_CLEAN
     if predictions is not None:
         if implementation is not None:

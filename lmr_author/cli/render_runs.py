@@ -44,6 +44,13 @@ def accepted_mutant(identifier: str, diff: str) -> None:
     mutant_diff(diff, screen)
 
 
+def after_accepting() -> None:
+    """What comes after mutants were accepted."""
+    console().print(
+        "next: `lmr-author evaluate` once more, in the same sandbox: the record is of before", markup=False
+    )
+
+
 class GateTable:
     """Prints each gate as soon as it is known, a line each, and a last line that says what they prove."""
 

@@ -128,8 +128,9 @@ def verdict(answers: Mapping[str, Answer], stop: str, override: str) -> Verdict:
     reasons = [reason for reason in against if reason]
     licence_fails = bool(stop) or given["license"].answer == "no"
     if licence_fails and not override:
+        why = stop or given["license"].justification
         reasons.append(
-            f"licence: {stop or given['license'].justification}; override it with a reason or choose another"
+            f"licence: {why}; give a reason to go on (--override-licence), or choose another paper"
         )
     if reasons:
         return Verdict(REJECTED, tuple(reasons))
