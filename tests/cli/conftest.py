@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
+import json
+import os
 import shlex
 import shutil
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import pytest
@@ -36,9 +39,16 @@ class Demo:
 
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
-    """``lmr-author demo``, run once."""
-    folder = tmp_path_factory.mktemp("demo") / "work"
-    return Demo(folder, lmr("demo", "--dir", folder, cwd=folder.parent))
+    """``lmr-author demo``, run once: by the first process of the test runner that needs it, for the others too."""
+    own = tmp_path_factory.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    folder, kept = shared / "demo" / "work", shared / "demo.json"
+    with (shared / "demo.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not kept.exists():
+            folder.parent.mkdir()
+            kept.write_text(json.dumps(asdict(lmr("demo", "--dir", folder, cwd=folder.parent))))
+    return Demo(folder, Ended(**json.loads(kept.read_text())))
 
 
 @dataclass(frozen=True)
