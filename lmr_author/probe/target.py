@@ -12,7 +12,7 @@ import time
 import traceback
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 
-from . import randomness
+from . import flax_modules, randomness
 from .codec import DEFAULT_LIMIT, BadDocument, Document, Fixtures, TooLarge, Unstorable, decode, encode
 from .hook import Hook
 from .instrument import TargetNotFound, closure_factory
@@ -174,6 +174,7 @@ class Target:
             arguments = {name: item for name, item in values.items() if not name.startswith("@")}
             function = self.function(free)
             args, kwargs = unbind(function, arguments)
+            function = flax_modules.entered(function, args)
         except Exception as error:
             return Result("bad-inputs", None, False, "", 0.0, describe(error, self.hook))
         before = Document(

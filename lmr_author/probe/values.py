@@ -16,6 +16,7 @@ import sys
 import uuid
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
+from . import flax_modules
 from .jax_arrays import make_key
 
 Encoded = Tuple[str, List[Any]]
@@ -83,7 +84,7 @@ ENCODERS: Dict[type, Callable[[Any], Encoded]] = {
     random.Random: _random,
 }
 
-MUTABLE = ("random.Random", "numpy.RandomState", "numpy.Generator", "torch.Generator")
+MUTABLE = ("random.Random", "numpy.RandomState", "numpy.Generator", "torch.Generator", flax_modules.NAME)
 """Values with an identity: two names for one stay one."""
 
 
@@ -180,6 +181,7 @@ BUILDERS: Dict[str, Callable[..., Any]] = {
     "torch.name": _torch_name,
     "pandas.Timestamp": _make_timestamp,
     "jax.key": make_key,
+    flax_modules.NAME: flax_modules.make,
 }
 
 
@@ -196,7 +198,7 @@ def describe(value: Any) -> Optional[Encoded]:
     if home == "pandas" and type(value).__name__ == "Timestamp":
         zone = str(value.tz) if value.tz is not None else None
         return "pandas.Timestamp", [value.tz_localize(None).isoformat(), zone]
-    return None
+    return flax_modules.describe(value)
 
 
 def _describe_torch(value: Any) -> Optional[Encoded]:
