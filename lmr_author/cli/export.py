@@ -29,11 +29,13 @@ def export(
     from lmr_author.cli import render_runs
     from lmr_author.export.agent import agent_bundle
     from lmr_author.workflow.named import by_name, tasks_at
+    from lmr_author.workflow.status import status
 
     found = by_name(tasks_at(tasks), "bundles").values()
     destinations = [_destination(task, out) for task in found]
     for task, destination in zip(found, destinations, strict=True):
         render_runs.exported(destination, len(agent_bundle(task, task.load(), destination)))
+        render_runs.exported_too_early(status(task))
     return 0
 
 

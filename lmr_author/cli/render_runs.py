@@ -160,3 +160,10 @@ def status_table(found: Sequence[Status], *, stderr: bool = False) -> None:
 def exported(destination: Path, count: int) -> None:
     """A bundle was written."""
     console().print(f"[green]exported[/] {escape(str(destination))} ({count} files)")
+
+
+def exported_too_early(found: Status) -> None:
+    """That a bundle is of a task whose soundness is not proven."""
+    if "evaluated" not in found.done:
+        line = f"  [yellow]note:[/] {escape(found.task)} is not proven to be sound: {escape(found.note)}"
+        console().print(f"{line}\n  next: {escape(found.next)}", soft_wrap=True)

@@ -169,7 +169,8 @@ def signs_off(items: Sequence[Item]) -> bool:
 
 def template(questions: Sequence[Question] = HUMAN) -> dict[str, dict[str, str]]:
     """An answers document to fill in."""
-    return {item.id: {"question": item.question, "answer": "", "comment": ""} for item in questions}
+    asked = {item.id: f"{item.question} ({', '.join(ANSWERS)})" for item in questions}
+    return {name: {"question": text, "answer": "", "comment": ""} for name, text in asked.items()}
 
 
 def _human_item(question: Question, given: object) -> Item:

@@ -90,9 +90,16 @@ def test_status_names_the_next_command_of_every_task(finished: TaskDir, tmp_path
     assert text.err == ""
 
 
+def test_a_bundle_of_a_task_that_is_not_proven_is_told_to_be_one(masked: TaskDir, tmp_path: Path) -> None:
+    said = succeed("export", masked.root, "--to", "agent", "--out", "bundles", cwd=tmp_path).err
+    assert f"note: {masked.name} is not proven to be sound: {HINGE} has no test yet" in said
+    assert "next: lmr-author record" in said
+
+
 @pytest.mark.bwrap
 def test_the_agents_bundle_holds_nothing_of_the_solution(finished: TaskDir, tmp_path: Path) -> None:
-    succeed("export", finished.root, "--to", "agent", "--out", "bundles", cwd=tmp_path)
+    said = succeed("export", finished.root, "--to", "agent", "--out", "bundles", cwd=tmp_path).err
+    assert "exported" in said and "note:" not in said
     bundle = tmp_path / "bundles" / finished.name
     names = set(snapshot(bundle))
     assert {"Dockerfile", "requirements.lock", "task.json", "tailcon/paper.pdf"} <= names

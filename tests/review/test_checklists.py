@@ -62,6 +62,7 @@ def test_the_template_is_of_the_list(tmp_path: Path, capsys: pytest.CaptureFixtu
     (tmp_path / "c.yaml").write_text(LAB)
     code, shown = run(capsys, "review", "--template", "--checklist", tmp_path / "c.yaml")
     assert code == 0 and list(json.loads(shown)) == ["readable", "fun"]
+    assert json.loads(shown)["fun"]["question"].endswith(" (pass, fail, unsure)")
 
 
 def test_the_template_of_a_task_is_of_the_list_beside_it(
