@@ -88,7 +88,7 @@ class InstructionFiles(InstructionCheck):
         )
         named = _named(text)
         for token in named:
-            if self._exists(view, token, names) or token in ("paper.pdf", "paper.json"):  # LMR101
+            if self._exists(view, token) or token in ("paper.pdf", "paper.json"):  # LMR101
                 continue
             hint = _closest(token, names)
             if hint or token.endswith((".py", ".pdf", ".ipynb")):
@@ -133,31 +133,27 @@ class InstructionFiles(InstructionCheck):
                     return
 
     @staticmethod
-    def _exists(view: TaskView, token: str, names: list[str]) -> bool:
+    def _exists(view: TaskView, token: str) -> bool:
         assert view.repository is not None
+        folder = view.relative_raw(view.repository)
         plain = token.removeprefix(f"{view.repository.name}/")
-        if any(name == plain or name.endswith("/" + plain) for name in names):
-            return True
-        return token in view.by_path
+        places = (entry.relative for entry in view.named(plain.rpartition("/")[2]) if entry.kind == "file")
+        return token in view.by_path or any(
+            place.startswith(f"{folder}/") and place.endswith(f"/{plain}") for place in places
+        )
 
     def _folders(
         self, view: TaskView, implementation: Implementation, text: str, named: list[str], names: list[str]
     ) -> Iterator[Finding]:
         """Folders that do not exist, told only when they closely resemble one that does."""
-        tokens = dict.fromkeys(_FOLDER.findall(text))
-        folders = {name.rpartition("/")[0] for name in names} if tokens else set()
-        folders |= {"/".join(folder.split("/")[:depth]) for folder in folders for depth in (1, 2)}
-        known = sorted({name for name in folders if name} | set(names))
-        for token in tokens:
+        together = "\n".join([*names, *named])
+        for token in dict.fromkeys(_FOLDER.findall(text)):
             plain = clean_path(token).rstrip("/.").removeprefix(f"{view.info.repo_folder_name}/")
-            if (
-                len(plain) < 5
-                or any(plain in name or name.endswith(plain) for name in [*known, *named])
-                or _FILE.search(token)
-            ):
+            if len(plain) < 5 or plain in together or _FILE.search(token) or plain in view.by_path:
                 continue
-            if plain in view.by_path:
-                continue
+            folders = {name.rpartition("/")[0] for name in names}
+            folders |= {"/".join(folder.split("/")[:depth]) for folder in folders for depth in (1, 2)}
+            known = sorted({name for name in folders if name} | set(names))
             close = difflib.get_close_matches(plain, known, 1, 0.85)
             if close:
                 yield self.at(
