@@ -107,6 +107,9 @@ def locate(view: TaskView, name: str, level: int, place: Path, bases: list[Path]
     above = [place.parents[level - 1]] if 0 < level <= len(place.parents) else []
     starts = above if level else bases
     for start in starts:
+        first = f"{start}/{parts[0]}" if parts else ""
+        if first and view.seen(first) == view.seen(f"{first}.py") == "":
+            continue  # as with most: it is an installed package
         found = [start.joinpath(*parts[:count], "__init__.py") for count in range(1, len(parts) + 1)]
         packages = [item for item in found if view.is_file(item)]
         module = start.joinpath(*parts).with_suffix(".py") if parts else start / "__init__.py"
