@@ -9,7 +9,7 @@ from dataclasses import replace
 from packaging.utils import canonicalize_name
 
 from lmr_author.environment.failures.base import Example, Explainer, Explanation, Failure, compiled
-from lmr_author.environment.failures.changes import Older, Requirements
+from lmr_author.environment.failures.changes import Newer, Older, Requirements
 from lmr_author.environment.failures.pythons import later_version
 from lmr_author.environment.imports import package_names
 from lmr_author.model import TORCH_FAMILY
@@ -223,6 +223,14 @@ class OldLibraryName(Explainer):
             "import",
         ),
         Example(
+            '  File "/usr/local/lib/python3.11/dist-packages/torch/_utils.py", line 9, in <module>\n'
+            "ImportError: cannot import name 'deprecated' from 'typing_extensions'"
+            " (/usr/local/lib/python3.11/dist-packages/typing_extensions.py)",
+            "no deprecated in the typing_extensions",
+            "newest version of typing-extensions",
+            "import",
+        ),
+        Example(
             "AttributeError: module 'torch' has no attribute 'frobnicate'",
             "no frobnicate in the torch",
             "base image",
@@ -259,6 +267,9 @@ class OldLibraryName(Explainer):
             return self.told(
                 cause, f"choose a base image with the {top} that the code was written for (--base-image)"
             )
+        if top == "typing_extensions":  # no name leaves it: who imports it is newer
+            later = Newer("typing-extensions", newest=True)
+            return self.told(cause, f"{later}: whatever imports it is newer than that", later)
         package = canonicalize_name(package_names().get(top, top))
         advice = f"pin the version of {top} that was current when the code was written, in requirements.lock"
         older = Older(package) if package else None
