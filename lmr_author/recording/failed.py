@@ -87,7 +87,9 @@ def advice(
             f"{_before(_said(result))}"
         )
     environment = (
-        "the image (`lmr-author env build` says what it lacks)" if in_image else "its environment (--python)"
+        "the image (`lmr-author env build` says what it lacks)"
+        if in_image
+        else "its environment (`lmr-author env local --fix` makes one, --python names one)"
     )
     return f"correct the driver, or {environment}{_before(_said(result))}"
 

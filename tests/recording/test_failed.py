@@ -105,7 +105,8 @@ def test_data_of_nltk_is_fetched_where_the_sandbox_finds_it(tmp_path: Path) -> N
 def test_another_error_comes_with_what_was_said_before(tmp_path: Path) -> None:
     said = "Traceback (most recent call last):\nno weights in data/\nOSError: gone\n"
 
-    assert failed.advice(tmp_path, "OSError: gone", result(said)).endswith("it said: no weights in data/")
+    told = failed.advice(tmp_path, "OSError: gone", result(said))
+    assert told.endswith("it said: no weights in data/") and "`lmr-author env local --fix` makes one" in told
 
 
 def test_in_the_image_no_other_interpreter_is_advised(tmp_path: Path) -> None:
