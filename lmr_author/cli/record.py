@@ -75,7 +75,8 @@ def record(
         ),
     ] = None,
     gradients: Annotated[
-        bool, typer.Option("--gradients", help="Compare gradients with respect to the inputs too.")
+        bool,
+        typer.Option("--gradients", help="Compare (PyTorch's) gradients with respect to the inputs too."),
     ] = False,
     project: Annotated[
         list[str] | None,
