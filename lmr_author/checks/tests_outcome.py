@@ -9,6 +9,7 @@ from lmr_author.checks import dockerfile
 from lmr_author.checks.base import Content, Example, ImplementationCheck, Wrong
 from lmr_author.checks.example_texts import DOCKERFILE, REPOSITORY, UNIT_TEST
 from lmr_author.checks.idle import asserts_more, idle
+from lmr_author.checks.inverted import inverted
 from lmr_author.checks.outcome import Outcome, outcome
 from lmr_author.checks.reading import Reading, reading_of
 from lmr_author.checks.runners import counts_failures_only
@@ -33,6 +34,13 @@ RETURNED = START.replace("import logging\n", "import logging\nimport pytest\n") 
     + CALL
     + "    logging.info('Passed')\n    return abs(loss - 1.0599649) < 1e-6 and abs(share - 0.6666667) < 1e-6\n\n\n"
     "if __name__ == '__main__':\n    pytest.main([__file__])\n"
+)
+
+VERDICT = START + (
+    "def test():\n"
+    + CALL
+    + "    passed = abs(loss - 1.0599649) < 1e-6 and abs(share - 0.6666667) < 1e-6\n"
+    + "    logging.info('Passed' if passed else 'Failed')\n    return passed\n\n\n"
 )
 
 
@@ -123,6 +131,7 @@ class CanFail(ImplementationCheck):
             "a function that is not called",
             files=_before("good = lambda: abs(loss - 1.06) + abs(share - 0.67) < 0.1", "assert good"),
         ),
+        Example("a verdict is the exit code, and True is 1", files={TEST: VERDICT + "sys.exit(test())\n"}),
         Example(
             "its test is skipped",
             files={TEST: UNIT_TEST.replace("class Test", "@unittest.skip('it takes long')\nclass Test")},
@@ -157,6 +166,7 @@ class CanFail(ImplementationCheck):
         ),
     )
     passing = (
+        Example("a verdict is turned into an exit code", files={TEST: VERDICT + "sys.exit(not test())\n"}),
         Example(
             "cases that are collected first",
             files={
@@ -220,7 +230,7 @@ class CanFail(ImplementationCheck):
                 path=test.path,
                 line=line,
             )
-        wrong = _why_it_cannot_fail(view, test, found)
+        wrong = inverted(test) or _why_it_cannot_fail(view, test, found)
         if wrong is not None:
             yield self.told(view, implementation, test.path, wrong)
 
