@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,13 @@ BASE_IMAGE = os.environ.get("LMR_TEST_BASE_IMAGE", "lmr-author/base:bookworm")
 
 
 @pytest.mark.docker
-def test_an_engine_without_a_gpu_runtime_is_a_clear_error(tmp_path: Path) -> None:
+def test_an_engine_without_a_gpu_runtime_is_a_clear_error(
+    tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     (tmp_path / "Dockerfile").write_text(f"FROM {BASE_IMAGE}\n")
-    with DockerSandbox(tmp_path, tag="lmr-author/test-gpus:latest", build_args={}, gpus="all") as box:
+    tag = f"lmr-author/test-gpus-{os.getpid()}:latest"
+    request.addfinalizer(lambda: subprocess.run(["docker", "rmi", "-f", tag], capture_output=True))
+    with DockerSandbox(tmp_path, tag=tag, build_args={}, gpus="all") as box:
         if shutil.which("nvidia-container-runtime"):
             assert box.prepare()["sandbox"] == "docker"
             return
