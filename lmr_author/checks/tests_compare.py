@@ -13,11 +13,15 @@ from lmr_author.checks.in_place import is_its_argument
 from lmr_author.checks.lookup import function_names
 from lmr_author.checks.pairing import pair
 from lmr_author.checks.reading import reading_of
+from lmr_author.checks.round_trips import measured, round_trip
 from lmr_author.checks.syntax import dotted, last_name
 from lmr_author.checks.tests_outcome import START, TEST
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation
 from lmr_author.source import each, is_same, walk
+
+_RESULT = START + "import json\nresult = pairwise_loss([0.5, 2.0], [0, 1])\n"
+_PASSED = "logging.info('Passed')\n"
 
 
 class ComparesTwoThings(ImplementationCheck):
@@ -52,6 +56,16 @@ class ComparesTwoThings(ImplementationCheck):
                 + "import copy\nresult = pairwise_loss([0.5, 2.0], [0, 1])\n"
                 + "expected = copy.deepcopy(result)\nprint(expected)\n"
                 + "assert result == expected\nlogging.info('Passed')\n"
+            },
+        ),
+        Example(
+            "a measure of a value with itself",
+            files={TEST: _RESULT + "assert sum(result) == sum(result)\n" + _PASSED},
+        ),
+        Example(
+            "a value with itself, turned into text and back",
+            files={
+                TEST: _RESULT + "stored = json.loads(json.dumps(result))\nassert result == stored\n" + _PASSED
             },
         ),
         Example(
@@ -118,6 +132,13 @@ class ComparesTwoThings(ImplementationCheck):
         ),
     )
     passing = (
+        Example(
+            "that it can be stored as text, and what it is",
+            files={
+                TEST: _RESULT + "assert json.loads(json.dumps(result)) == result\n"
+                "assert pairwise_loss([1.0], [3]) == (0.0, 1.0)\n" + _PASSED
+            },
+        ),
         Example(
             "a flag that is lowered where they are equal",
             files={
@@ -198,6 +219,8 @@ class ComparesTwoThings(ImplementationCheck):
             message, hint = _problem(one, found, names, test.module.tree)
             if not message:
                 message, hint = copied(one, test.module.tree), "compare it with the expected value"
+            if not message and not any(other is not one and _is_real(other, names) for other in found):
+                message = round_trip(one)
             if not message and (name := is_its_argument(one, golden)):
                 message = f"compares `{ast.unparse(one.left)[:60]}` with itself: {name} returns its argument"
             if message:
@@ -217,7 +240,7 @@ def _problem(
     shown = ast.unparse(one.left)[:60]
     # Whatever its names stand for, they do on both sides.
     same = is_same(one.renamed(one.left), one.renamed(one.right))
-    if same and not _calls(one.left):
+    if same and (not _calls(one.left) or measured(one.left, names)):
         if any(isinstance(item, ast.Name) and item.id != "__name__" for item in walk(one.left)):
             return f"compares `{shown}` with itself", "compare it with the expected value"
         return "", ""
