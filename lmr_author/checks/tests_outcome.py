@@ -14,6 +14,7 @@ from lmr_author.checks.outcome import Outcome, outcome
 from lmr_author.checks.reading import Reading, reading_of
 from lmr_author.checks.runners import counts_failures_only
 from lmr_author.checks.syntax import dotted
+from lmr_author.checks.threads import unseen
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
 from lmr_author.source import each, walk
@@ -41,6 +42,11 @@ VERDICT = START + (
     + CALL
     + "    passed = abs(loss - 1.0599649) < 1e-6 and abs(share - 0.6666667) < 1e-6\n"
     + "    logging.info('Passed' if passed else 'Failed')\n    return passed\n\n\n"
+)
+
+THREAD = START + (
+    "import threading\n\n\ndef check():\n    assert pairwise_loss([1.0], [3]) == (0.0, 1.0)\n\n\n"
+    "one = threading.Thread(target=check)\n"
 )
 
 
@@ -132,6 +138,10 @@ class CanFail(ImplementationCheck):
             files=_before("good = lambda: abs(loss - 1.06) + abs(share - 0.67) < 0.1", "assert good"),
         ),
         Example("a verdict is the exit code, and True is 1", files={TEST: VERDICT + "sys.exit(test())\n"}),
+        Example(
+            "only a thread asserts",
+            files={TEST: THREAD + "one.start()\none.join()\nlogging.info('Passed')\n"},
+        ),
         Example(
             "its test is skipped",
             files={TEST: UNIT_TEST.replace("class Test", "@unittest.skip('it takes long')\nclass Test")},
@@ -230,7 +240,7 @@ class CanFail(ImplementationCheck):
                 path=test.path,
                 line=line,
             )
-        wrong = inverted(test) or _why_it_cannot_fail(view, test, found)
+        wrong = inverted(test) or unseen(test) or _why_it_cannot_fail(view, test, found)
         if wrong is not None:
             yield self.told(view, implementation, test.path, wrong)
 
