@@ -7,7 +7,7 @@ import re
 
 from lmr_author.checks.comparing import Comparison, core
 from lmr_author.checks.syntax import dotted, last_name
-from lmr_author.source import is_same, nodes, walk
+from lmr_author.source import is_same, walk
 
 _COPIES = frozenset({"deepcopy", "copy", "clone"})
 _QUIET = frozenset(
@@ -78,8 +78,8 @@ def _lines_between(tree: ast.Module, value: ast.expr, comparison: ast.expr) -> l
     # What stands for a value that is taken from another has no place of its own; what is in it has.
     first, last = max(getattr(item, "end_lineno", 0) or 0 for item in walk(value)), comparison.lineno
     if last < first:  # a loop, or a function further up: whatever it is, it may run in between
-        return list(nodes(tree))
-    return [item for item in nodes(tree) if first <= getattr(item, "lineno", 0) <= last]
+        return list(walk(tree))
+    return [item for item in walk(tree) if first <= getattr(item, "lineno", 0) <= last]
 
 
 def _set(tree: ast.Module, value: ast.expr, comparison: ast.expr, name: str) -> bool:

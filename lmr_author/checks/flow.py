@@ -37,7 +37,7 @@ from lmr_author.checks.verdicts import (
     tells_of_exceptions_only,
     tries_only,
 )
-from lmr_author.source import children, each, nodes, walk
+from lmr_author.source import children, each, walk
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Flow:
         top = _Unit("" if own else "<helper>", False, runner_names(tree))
         self._fill(top, tree.body, _TOP)
         yield top
-        for node in nodes(tree):
+        for node in walk(tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 named_test = node.name.startswith("test") or node.name in (
                     "runTest",

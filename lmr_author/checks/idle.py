@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from lmr_author.checks.reading import Reading
 from lmr_author.checks.sites import compares_nothing, is_assert_name, why_it_holds
 from lmr_author.checks.syntax import dotted, last_name
-from lmr_author.source import FunctionNode, each, nodes, walk
+from lmr_author.source import FunctionNode, each, walk
 
 _SKIPPED = frozenset({"pytest.mark.skip", "mark.skip", "unittest.skip", "skip"})
 _FAILING = frozenset({"pytest.mark.xfail", "mark.xfail", "unittest.expectedFailure", "expectedFailure"})
@@ -94,7 +94,7 @@ def _is_function(node: ast.expr, test: Reading) -> bool:
     """Whether a name is that of a function of the test: true, as long as nobody calls it."""
     if not isinstance(node, ast.Name):
         return False
-    everything = nodes(test.module.tree)
+    everything = walk(test.module.tree)
     if any(isinstance(item, ast.arg) and item.arg == node.id for item in everything):
         return False
     stored = any(
@@ -127,7 +127,7 @@ def _is_blank(node: ast.expr) -> bool:
 
 def _is_filled(name: str, test: Reading) -> bool:
     """Whether something may be put into a list: by a method, an index, or a call that is given it."""
-    for node in nodes(test.module.tree):
+    for node in walk(test.module.tree):
         if isinstance(node, ast.Attribute | ast.Subscript | ast.Starred) and dotted(node.value) == name:
             if not (isinstance(node, ast.Attribute) and node.attr in ("items", "values", "keys")):
                 return True

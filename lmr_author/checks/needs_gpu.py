@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from lmr_author.checks.reading import Reading
 from lmr_author.checks.syntax import dotted
-from lmr_author.source import FunctionNode, children, is_main_guard, nodes, parameters, walk
+from lmr_author.source import FunctionNode, children, is_main_guard, parameters, walk
 
 _CUDA = re.compile(r"^cuda(:\d+)?$")
 
@@ -80,7 +80,7 @@ _NO_GPU = re.compile(r"not [\w.]*cuda\.is_available\(\)$")
 
 def demanded(tree: ast.Module) -> int:
     """The line at which a test ends where there is no GPU; 0 if it does not."""
-    for node in nodes(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Assert) and ast.unparse(node.test).endswith("cuda.is_available()"):
             return node.lineno
         if not isinstance(node, ast.If) or not _NO_GPU.match(ast.unparse(node.test)):
@@ -92,7 +92,7 @@ def demanded(tree: ast.Module) -> int:
 
 def skipped(tree: ast.Module) -> int:
     """The line at which tests are skipped where there is no GPU; 0 if none are."""
-    for node in nodes(tree):
+    for node in walk(tree):
         asked: list[ast.expr] = []
         if isinstance(node, ast.Call) and re.search(r"skip", dotted(node.func), re.IGNORECASE):
             asked = node.args

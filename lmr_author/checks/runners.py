@@ -10,7 +10,7 @@ from lmr_author.checks.handlers import catches_exit
 from lmr_author.checks.reading import Reading
 from lmr_author.checks.sites import EXITS, is_assert_name, is_exit, mentions
 from lmr_author.checks.syntax import dotted
-from lmr_author.source import FunctionNode, each, nodes, walk
+from lmr_author.source import FunctionNode, each, walk
 
 RUNNERS = ("unittest.main", "TextTestRunner", "pytest.main", "HTMLTestRunner", "TestProgram")
 
@@ -112,7 +112,7 @@ def counts_failures_only(test: Reading) -> int:
 
 
 def _functions(test: Reading) -> list[FunctionNode]:
-    return [item for item in nodes(test.module.tree) if isinstance(item, FunctionNode)]
+    return [item for item in walk(test.module.tree) if isinstance(item, FunctionNode)]
 
 
 def _exits_as_main(node: ast.AST, defined: Mapping[str, FunctionNode]) -> bool:

@@ -16,7 +16,7 @@ from lmr_author.checks.syntax import dotted, texts
 from lmr_author.checks.tests_outcome import TEST
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
-from lmr_author.source import nodes, walk
+from lmr_author.source import walk
 
 _PRINTS = (
     "import os\nimport sys\n\nHERE = os.path.dirname(os.path.abspath(__file__))\n"
@@ -191,7 +191,7 @@ def _unwritten(test: Reading) -> int:
 
 def _unconditional(test: Reading) -> ast.expr | None:
     """A message in which "Passed" is followed by the value that should decide, as in f"Passed: {ok}"."""
-    for node in nodes(test.module.tree):
+    for node in walk(test.module.tree):
         if isinstance(node, ast.JoinedStr) and len(node.values) >= 2:
             for part, following in zip(node.values, node.values[1:], strict=False):
                 if (
@@ -214,7 +214,7 @@ def _unconditional(test: Reading) -> ast.expr | None:
 
 def misplaced(test: Reading) -> tuple[str, int]:
     """Where "Passed" is written although nothing has been compared yet: (where, line), or ("", 0)."""
-    for node in nodes(test.module.tree):
+    for node in walk(test.module.tree):
         if isinstance(node, ast.FunctionDef) and node.name in _AFTERWARDS:
             line = _marker(node.body)
             if line:

@@ -9,7 +9,7 @@ from lmr_author.checks.base import Wrong
 from lmr_author.checks.reading import Reading
 from lmr_author.checks.syntax import last_name
 from lmr_author.model import Severity
-from lmr_author.source import FunctionNode, children, each, nodes
+from lmr_author.source import FunctionNode, children, each, walk
 
 
 def dropped(test: Reading, golden: FunctionNode, qualname: str) -> Wrong | None:
@@ -61,7 +61,7 @@ def _used(test: Reading, calls: frozenset[ast.expr], count: int) -> set[int]:
     used: set[int] = set()
     seen = 0
     for module in test.modules:
-        everything = nodes(module.tree)
+        everything = walk(module.tree)
         for node in everything:
             if isinstance(node, ast.Subscript) and node.value in calls:
                 place = node.slice.value if isinstance(node.slice, ast.Constant) else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from lmr_author.source.tree import is_main_guard, nodes, walk
+from lmr_author.source.tree import is_main_guard, walk
 
 _PARSING = ("parse_args", "parse_known_args")
 PYTHON_2 = frozenset(
@@ -43,7 +43,7 @@ def python_2_names(tree: ast.Module, function: ast.AST) -> tuple[str, ...]:
     if not used:
         return ()
     bound: set[str] = set()
-    for node in nodes(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             bound.add(node.id)
         elif isinstance(node, ast.alias):

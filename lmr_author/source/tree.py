@@ -73,9 +73,6 @@ def children(node: ast.AST) -> list[ast.AST]:
     return found
 
 
-nodes = walk
-
-
 @overload
 def each(tree: ast.AST, one: type[A], /) -> list[A]: ...
 @overload
@@ -122,7 +119,7 @@ def first_line(statement: ast.stmt) -> int:
 
 def block_end(tree: ast.AST, line: int) -> int:
     """The last line of the statements that stand together from a line on; the line itself where none begins there."""
-    for node in nodes(tree):
+    for node in walk(tree):
         for name in ("body", "orelse", "finalbody"):
             block = getattr(node, name, None)
             if isinstance(block, list) and block and first_line(block[0]) == line:
