@@ -12,9 +12,9 @@ The other modules are what checks read with:
     - what it reaches, opens and needs: ``follow``, ``path_texts``, ``file_uses``, ``json_keys``, ``needs``,
       ``needs_gpu``
     - whether a failure is seen: ``outcome``, ``flow``, ``sites``, ``handlers``, ``runners``, ``verdicts``,
-      ``printing``, ``idle``
+      ``printing``, ``idle``, ``inverted``, ``threads``
     - what is compared with what: ``comparing``, ``sides``, ``assignments``, ``copies``, ``in_place``; how closely:
-      ``shallow``, ``tolerance``, ``unread``
+      ``shallow``, ``tolerance``, ``unread``; with itself: ``round_trips``
 - code of any kind: ``syntax``
 
 ``example_task`` and ``example_texts`` are the good task that examples change; ``describe`` puts checks into words.
