@@ -2,10 +2,10 @@
 
 `python benchmarks/validate.py [FOLDER]`; by default the repositories are filled with files of the packages that are
 installed; FOLDER is a folder of tasks to be measured instead. Prints cold (nothing known) and warm (nothing changed)
-and their ratios; the budgets of the design are 3 and 0.2 (``docs/decisions/0008-validate-over-its-budget.md`` says why
-they are not met). Runs are in turn, and a ratio is the median of those within one turn, so that a slow moment of the
-machine meets all alike; the files are in the page cache for all of them. Cold and warm take as many processes as there
-are processors; processor time is given too.
+and their ratios; the budgets of the design are 3 and 0.2 (``docs/decisions/0008-where-the-time-of-validate-goes.md``
+says what they leave room for). Runs are in turn, and a ratio is the median of those within one turn, so that a slow
+moment of the machine meets all alike; the files are in the page cache for all of them. Cold and warm take as many
+processes as there are processors; processor time is given too.
 """
 
 from __future__ import annotations
