@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+
+from lmr_author.source import each, imported_as
 
 SWITCHES = {
     "numba": ("NUMBA_DISABLE_JIT", "1"),
@@ -31,8 +33,8 @@ def switches(module: ast.Module, function: ast.stmt) -> dict[str, str]:
     """The environment variables without which a function would be compiled, by its decorators or by ``g = jit(f)``."""
     if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
         return {}
-    names = _imported(module)
-    calls = [node for node in ast.walk(module) if isinstance(node, ast.Call) and _takes(node, function.name)]
+    names = imported_as(module)
+    calls = [node for node in each(module, ast.Call) if _takes(node, function.name)]
     compiling = [*function.decorator_list, *(call.func for call in calls)]
     found = (_switch(full) for item in compiling for full in _full_names(item, names))
     return dict(item for item in found if item)
@@ -57,23 +59,9 @@ def _switch(full: str) -> tuple[str, str] | None:
     return next((switch for name, switch in SWITCHES.items() if f"{full}.".startswith(f"{name}.")), None)
 
 
-def _imported(module: ast.Module) -> dict[str, str]:
-    """Names that a module's imports bind → what they stand for, as ``nb`` → ``numba``."""
-    names: dict[str, str] = {}
-    for node in ast.walk(module):
-        if isinstance(node, ast.Import):
-            for item in node.names:
-                first = item.name.partition(".")[0]
-                names[item.asname or first] = item.name if item.asname else first
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            names.update({item.asname or item.name: f"{node.module}.{item.name}" for item in node.names})
-    return names
-
-
-def _full_names(expression: ast.expr, names: dict[str, str]) -> Iterator[str]:
+def _full_names(expression: ast.expr, names: Mapping[str, str]) -> Iterator[str]:
     """Every name in an expression, with what its first part was imported as: ``partial(jax.jit, …)`` has two."""
     for node in ast.walk(expression):
         if isinstance(node, ast.Name | ast.Attribute):
             first, _, rest = ast.unparse(node).partition(".")
-            if first in names:
-                yield f"{names[first]}.{rest}".rstrip(".")
+            yield f"{names.get(first, first)}.{rest}".rstrip(".")
