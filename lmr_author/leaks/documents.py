@@ -5,12 +5,19 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from lmr_author.errors import SourceError
 from lmr_author.source import Definition, Module
 
 MAX_LINES = 400
 """Lines of a function that are looked at."""
+
+MAX_ABOVE = 2000
+"""Lines above a method in which its class is looked for."""
+
+MAX_FUNCTIONS = 500
+"""Functions of a document that are looked at: more of them are a log, or somebody's trap."""
 _DEF = re.compile(r"^[ \t]*(?:async )?def \w+\s*\(")
 _CLASS = re.compile(r"^[ \t]*class (\w+)")
 _END = re.compile(r"^[ \t]*(?:```|~~~)")
@@ -21,12 +28,12 @@ def functions(text: str) -> Iterator[tuple[int, str, Definition]]:
     if "def " not in text:
         return
     lines = text.splitlines()
-    for number, line in enumerate(lines):
-        if _DEF.match(line):
-            source = textwrap.dedent("\n".join(_block(lines, number)))
-            found = _parsed(source, _class_above(lines, number))
-            if found is not None:
-                yield number + 1, source, found
+    heads = (number for number, line in enumerate(lines) if _DEF.match(line))
+    for number in islice(heads, MAX_FUNCTIONS):
+        source = textwrap.dedent("\n".join(_block(lines, number)))
+        found = _parsed(source, _class_above(lines, number))
+        if found is not None:
+            yield number + 1, source, found
 
 
 def _indent(line: str) -> int:
@@ -49,7 +56,7 @@ def _block(lines: Sequence[str], start: int) -> list[str]:
 def _class_above(lines: Sequence[str], number: int) -> str:
     """The class that a function is a method of; "" for none."""
     own = _indent(lines[number])
-    for line in reversed(lines[:number] if own else ()):
+    for line in reversed(lines[max(number - MAX_ABOVE, 0) : number] if own else ()):
         if _END.match(line):
             break
         if line.strip() and _indent(line) < own:

@@ -100,3 +100,11 @@ def test_functions_end_where_their_block_does() -> None:
     each = [(line, source.splitlines()[-1].strip()) for line, source, _ in documents.functions(text)]
     assert each == [(1, "return x"), (9, "await c()")]
     assert list(documents.functions("A text about def and nothing else\ndef x(")) == []
+
+
+def test_of_a_trap_only_so_many_functions_are_looked_at() -> None:
+    text = "class A:\n" + "    def f(self): ...\n" * (documents.MAX_FUNCTIONS + 5)
+    found = list(documents.functions(text))
+
+    assert len(found) == documents.MAX_FUNCTIONS
+    assert {item.qualname for _, _, item in found} == {"A.f"}
