@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -41,21 +42,19 @@ def test_an_interrupted_evaluation_leaves_no_container(tmp_path: Path, base: str
     (task.root / "small-repo/pkg/losses.py").write_text(
         "import time\n\ndef hinge(x):\n    time.sleep(60)\n    return x\n"
     )
-    task.dockerfile.write_text(f"FROM {base}\n")
+    # An image of its own: other tests run containers of the base at the same time.
+    task.dockerfile.write_text(f"FROM {base}\nLABEL test={uuid.uuid4()}\n")
     mask(task, MaskOptions(("pkg/losses.py::hinge",)), task.root)
     (task.root / "small-repo/unit_test/unit_test_1.py").write_text(
         "from pkg.losses import hinge\nassert hinge(1) == 1\n"
     )
-    before = {
-        item["Id"] for item in connect().api.containers(all=True)
-    }  # of other tests, made of the same base
     command = [sys.executable, "-m", "lmr_author", "evaluate", str(task.root), "--sandbox", "docker"]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     running = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     try:
         client = connect()
         deadline = time.monotonic() + 60
-        while not any("unit_test_1.py" in str(item) for item in _commands(client)):
+        while not any("unit_test_1.py" in str(item) for item in _commands(client, task)):
             assert time.monotonic() < deadline and running.poll() is None
             time.sleep(0.1)
         running.send_signal(signal.SIGINT)
@@ -64,7 +63,8 @@ def test_an_interrupted_evaluation_leaves_no_container(tmp_path: Path, base: str
         running.kill()
     assert running.returncode == 130, said
     assert b"interrupted" in said and b"Traceback" not in said
-    assert [item for item in left_of(task) if item["Id"] not in before] == []
+    assert left_of(task) == []
+    client.images.remove(image_tag(task.name, task.root))
     assert not task.evaluation_path.exists()
     remove_image(task)
 
@@ -77,8 +77,9 @@ def left_of(task: TaskDir) -> list[Any]:
     return found
 
 
-def _commands(client: Any) -> list[str]:
-    return [item.attrs["Args"] for item in client.containers.list(filters={"label": "org.lmr-author"})]
+def _commands(client: Any, task: TaskDir) -> list[str]:
+    wanted = {"label": "org.lmr-author", "ancestor": image_tag(task.name, task.root)}
+    return [item.attrs["Args"] for item in client.containers.list(filters=wanted)]
 
 
 def test_the_demo_holds_in_docker_and_a_broken_dockerfile_does_not(tmp_path: Path, base: str) -> None:
