@@ -39,6 +39,8 @@ from lmr_author.checks.verdicts import (
 )
 from lmr_author.source import children, each, walk
 
+_RUN_BY_UNITTEST = ("runTest", "setUp", "tearDown", "setUpClass")
+
 
 @dataclass(frozen=True)
 class _Place:
@@ -103,17 +105,11 @@ class Flow:
         top = _Unit("" if own else "<helper>", False, runner_names(tree))
         self._fill(top, tree.body, _TOP)
         yield top
-        for node in walk(tree):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                named_test = node.name.startswith("test") or node.name in (
-                    "runTest",
-                    "setUp",
-                    "tearDown",
-                    "setUpClass",
-                )
-                unit = _Unit(node.name, own and named_test, runner_names(node))
-                self._fill(unit, node.body, _TOP)
-                yield unit
+        for node in each(tree, ast.FunctionDef, ast.AsyncFunctionDef):
+            named_test = node.name.startswith("test") or node.name in _RUN_BY_UNITTEST
+            unit = _Unit(node.name, own and named_test, runner_names(node))
+            self._fill(unit, node.body, _TOP)
+            yield unit
 
     def _fill(self, unit: _Unit, body: list[ast.stmt], place: _Place) -> None:
         for node, following in itertools.zip_longest(body, body[1:]):

@@ -94,14 +94,11 @@ def _is_function(node: ast.expr, test: Reading) -> bool:
     """Whether a name is that of a function of the test: true, as long as nobody calls it."""
     if not isinstance(node, ast.Name):
         return False
-    everything = walk(test.module.tree)
-    if any(isinstance(item, ast.arg) and item.arg == node.id for item in everything):
+    tree = test.module.tree
+    if any(item.arg == node.id for item in each(tree, ast.arg)):
         return False
-    stored = any(
-        isinstance(one, ast.Name) and one.id == node.id and isinstance(one.ctx, ast.Store)
-        for one in everything
-    )
-    defined = any(isinstance(item, FunctionNode) and item.name == node.id for item in everything)
+    stored = any(one.id == node.id and isinstance(one.ctx, ast.Store) for one in each(tree, ast.Name))
+    defined = any(item.name == node.id for item in each(tree, ast.FunctionDef, ast.AsyncFunctionDef))
     return isinstance(test.environment.get(node.id), ast.Lambda) or (defined and not stored)
 
 
@@ -127,16 +124,18 @@ def _is_blank(node: ast.expr) -> bool:
 
 def _is_filled(name: str, test: Reading) -> bool:
     """Whether something may be put into a list: by a method, an index, or a call that is given it."""
-    for node in walk(test.module.tree):
-        if isinstance(node, ast.Attribute | ast.Subscript | ast.Starred) and dotted(node.value) == name:
-            if not (isinstance(node, ast.Attribute) and node.attr in ("items", "values", "keys")):
-                return True
-        elif isinstance(node, ast.Call) and last_name(node.func) not in _PASSED_ON:
-            given = [*node.args, *(item.value for item in node.keywords)]
-            if any(dotted(item) == name for item in given):
-                return True
-        elif isinstance(node, ast.Assign | ast.Return | ast.Global | ast.Nonlocal):
-            value = getattr(node, "value", None)
-            if value is None or any(dotted(item) == name for item in walk(value)):
-                return True
-    return False
+    tree = test.module.tree
+    for part in each(tree, ast.Attribute, ast.Subscript, ast.Starred):
+        read = isinstance(part, ast.Attribute) and part.attr in ("items", "values", "keys")
+        if dotted(part.value) == name and not read:
+            return True
+    given = [
+        item
+        for call in each(tree, ast.Call)
+        if last_name(call.func) not in _PASSED_ON
+        for item in (*call.args, *(keyword.value for keyword in call.keywords))
+    ]
+    stored = [part for node in each(tree, ast.Assign, ast.Return) if node.value for part in walk(node.value)]
+    return bool(each(tree, ast.Global, ast.Nonlocal)) or any(
+        dotted(item) == name for item in (*given, *stored)
+    )

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from lmr_author.checks.reading import Reading
 from lmr_author.checks.syntax import dotted
-from lmr_author.source import FunctionNode, children, is_main_guard, parameters, walk
+from lmr_author.source import FunctionNode, children, each, is_main_guard, parameters, walk
 
 _CUDA = re.compile(r"^cuda(:\d+)?$")
 
@@ -80,25 +80,27 @@ _NO_GPU = re.compile(r"not [\w.]*cuda\.is_available\(\)$")
 
 def demanded(tree: ast.Module) -> int:
     """The line at which a test ends where there is no GPU; 0 if it does not."""
-    for node in walk(tree):
-        if isinstance(node, ast.Assert) and ast.unparse(node.test).endswith("cuda.is_available()"):
-            return node.lineno
-        if not isinstance(node, ast.If) or not _NO_GPU.match(ast.unparse(node.test)):
-            continue
-        if any(isinstance(item, ast.Raise) or "exit(" in ast.unparse(item) for item in node.body):
+    for node in each(tree, ast.Assert, ast.If):
+        asked = ast.unparse(node.test)
+        if isinstance(node, ast.Assert):
+            if asked.endswith("cuda.is_available()"):
+                return node.lineno
+        elif _NO_GPU.match(asked) and any(
+            isinstance(item, ast.Raise) or "exit(" in ast.unparse(item) for item in node.body
+        ):
             return node.lineno
     return 0
 
 
 def skipped(tree: ast.Module) -> int:
     """The line at which tests are skipped where there is no GPU; 0 if none are."""
-    for node in walk(tree):
+    for node in each(tree, ast.Call, ast.If):
         asked: list[ast.expr] = []
-        if isinstance(node, ast.Call) and re.search(r"skip", dotted(node.func), re.IGNORECASE):
-            asked = node.args
-        elif isinstance(node, ast.If) and any("skip" in ast.unparse(item).lower() for item in node.body):
+        if isinstance(node, ast.Call):
+            asked = node.args if "skip" in dotted(node.func).lower() else []
+        elif any("skip" in ast.unparse(item).lower() for item in node.body):
             asked = [node.test]
-        if isinstance(node, ast.expr | ast.stmt) and any("cuda" in ast.unparse(item) for item in asked):
+        if any("cuda" in ast.unparse(item) for item in asked):
             return node.lineno
     return 0
 

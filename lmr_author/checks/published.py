@@ -10,9 +10,10 @@ from pathlib import Path
 from lmr_author.checks.installs import GENERIC, normalised
 from lmr_author.checks.lookup import clean_path, is_folder
 from lmr_author.checks.pairing import pairs
+from lmr_author.checks.syntax import last_name
 from lmr_author.checks.view import TaskView
 from lmr_author.leaks.fragments import parse
-from lmr_author.source import walk
+from lmr_author.source import each
 
 NOT_PACKAGED = frozenset(
     ["examples", "example", "scripts", "script", "tests", "test", "docs", "doc", "notebooks",
@@ -149,13 +150,13 @@ def _setup_name(text: str) -> str:
         return match[1] if match else ""
     constants = {
         target.id: node.value.value
-        for node in walk(module.tree)
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+        for node in each(module.tree, ast.Assign)
+        if isinstance(node.value, ast.Constant)
         for target in node.targets
         if isinstance(target, ast.Name)
     }
-    for node in walk(module.tree):
-        if not isinstance(node, ast.Call) or ast.unparse(node.func).rpartition(".")[2] != "setup":
+    for node in each(module.tree, ast.Call):
+        if last_name(node.func) != "setup":
             continue
         for keyword in node.keywords:
             value = keyword.value

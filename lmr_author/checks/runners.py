@@ -111,8 +111,8 @@ def counts_failures_only(test: Reading) -> int:
     return next((one.lineno for one in seen if one.attr == "failures" and is_runner(one.value, own)), 0)
 
 
-def _functions(test: Reading) -> list[FunctionNode]:
-    return [item for item in walk(test.module.tree) if isinstance(item, FunctionNode)]
+def _functions(test: Reading) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return each(test.module.tree, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def _exits_as_main(node: ast.AST, defined: Mapping[str, FunctionNode]) -> bool:

@@ -6,7 +6,7 @@ import ast
 import builtins
 
 from lmr_author.checks.bodies import statements
-from lmr_author.source import FunctionNode, Module, bound_by, children, is_main_guard, walk
+from lmr_author.source import FunctionNode, Module, bound_by, children, each, is_main_guard, walk
 
 
 def undefined_names(
@@ -52,7 +52,7 @@ def _names_in(node: ast.AST) -> set[str]:
 def _read_outside(module: Module, goal: FunctionNode) -> set[str]:
     """Names that a module uses outside of one of its functions."""
     inside = {id(item) for item in walk(goal)}
-    return {item.id for item in walk(module.tree) if isinstance(item, ast.Name) and id(item) not in inside}
+    return {item.id for item in each(module.tree, ast.Name) if id(item) not in inside}
 
 
 def module_names(module: Module) -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Iterator
 
@@ -16,7 +17,7 @@ from lmr_author.checks.syntax import dotted, texts
 from lmr_author.checks.tests_outcome import TEST
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
-from lmr_author.source import walk
+from lmr_author.source import each, walk
 
 _PRINTS = (
     "import os\nimport sys\n\nHERE = os.path.dirname(os.path.abspath(__file__))\n"
@@ -191,25 +192,24 @@ def _unwritten(test: Reading) -> int:
 
 def _unconditional(test: Reading) -> ast.expr | None:
     """A message in which "Passed" is followed by the value that should decide, as in f"Passed: {ok}"."""
-    for node in walk(test.module.tree):
-        if isinstance(node, ast.JoinedStr) and len(node.values) >= 2:
-            for part, following in zip(node.values, node.values[1:], strict=False):
-                if (
-                    isinstance(part, ast.Constant)
-                    and re.search(r"Passed\s*[:=?]\s*$", str(part.value))
-                    and isinstance(following, ast.FormattedValue)
-                    and not isinstance(following.value, ast.Constant)
-                    and not any(
-                        "Failed" in str(item.value) for item in node.values if isinstance(item, ast.Constant)
-                    )
-                    and re.search(
-                        r"pass|ok|success|result|equal|close|match|correct",
-                        ast.unparse(following.value),
-                        re.IGNORECASE,
-                    )
-                ):
-                    return node
+    for node in each(test.module.tree, ast.JoinedStr):
+        said = [str(item.value) for item in node.values if isinstance(item, ast.Constant)]
+        if any("Failed" in text for text in said):
+            continue
+        if any(_tells(*pair) for pair in itertools.pairwise(node.values)):
+            return node
     return None
+
+
+def _tells(part: ast.expr, following: ast.expr) -> bool:
+    """Whether a part of a message ends with "Passed", and what follows it is a verdict."""
+    return (
+        isinstance(part, ast.Constant)
+        and re.search(r"Passed\s*[:=?]\s*$", str(part.value)) is not None
+        and isinstance(following, ast.FormattedValue)
+        and not isinstance(following.value, ast.Constant)
+        and _VERDICT.search(ast.unparse(following.value)) is not None
+    )
 
 
 def misplaced(test: Reading) -> tuple[str, int]:
@@ -228,6 +228,7 @@ def misplaced(test: Reading) -> tuple[str, int]:
     return "", 0
 
 
+_VERDICT = re.compile(r"pass|ok|success|result|equal|close|match|correct", re.IGNORECASE)
 _AFTERWARDS = frozenset({"tearDown", "tearDownClass", "tearDownModule", "teardown_module", "teardown_method"})
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 
 from lmr_author.checks.base import Wrong
 from lmr_author.checks.reading import Reading
 from lmr_author.checks.syntax import last_name
 from lmr_author.model import Severity
-from lmr_author.source import FunctionNode, children, each, walk
+from lmr_author.source import FunctionNode, children, each
 
 
 def dropped(test: Reading, golden: FunctionNode, qualname: str) -> Wrong | None:
@@ -61,23 +60,24 @@ def _used(test: Reading, calls: frozenset[ast.expr], count: int) -> set[int]:
     used: set[int] = set()
     seen = 0
     for module in test.modules:
-        everything = walk(module.tree)
-        for node in everything:
-            if isinstance(node, ast.Subscript) and node.value in calls:
+        for node in each(module.tree, ast.Subscript, ast.Assign):
+            if node.value not in calls:
+                continue
+            if isinstance(node, ast.Subscript):
                 place = node.slice.value if isinstance(node.slice, ast.Constant) else None
                 used |= {place} if isinstance(place, int) and 0 <= place < count else set(range(count))
                 seen += 1
-            elif isinstance(node, ast.Assign) and node.value in calls and len(node.targets) == 1:
-                used |= _read_later(node.targets[0], everything, count)
+            elif len(node.targets) == 1:
+                used |= _read_later(node.targets[0], module.tree, count)
                 seen += 1
     return used if seen == len(calls) else set(range(count))
 
 
-def _read_later(target: ast.expr, everything: Sequence[ast.AST], count: int) -> set[int]:
+def _read_later(target: ast.expr, tree: ast.Module, count: int) -> set[int]:
     """Which parts of what is assigned are read anywhere."""
     if not isinstance(target, ast.Tuple | ast.List) or len(target.elts) != count:
         return set(range(count))
-    read = {item.id for item in everything if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Load)}
+    read = {item.id for item in each(tree, ast.Name) if isinstance(item.ctx, ast.Load)}
     return {
         place for place, item in enumerate(target.elts) if not isinstance(item, ast.Name) or item.id in read
     }
