@@ -233,13 +233,17 @@ class TaskDir:
                 continue
             yield path
 
-    def content_digest(self) -> str:
-        """SHA-256 over names and contents of :meth:`content_files`: what a sign-off holds for."""
-        digest = hashlib.sha256()
+    def content(self) -> Iterator[tuple[bytes, str]]:
+        """Path in the task and SHA-256 of each of :meth:`content_files`, in order."""
         for path in sorted(self.content_files()):
             relative = path.relative_to(self.root).as_posix()
-            digest.update(relative.encode("utf-8", "surrogateescape") + b"\0")
-            digest.update(files.sha256_file(path).encode() + b"\n")
+            yield relative.encode("utf-8", "surrogateescape"), files.sha256_file(path)
+
+    def content_digest(self) -> str:
+        """SHA-256 over :meth:`content`: what a sign-off holds for."""
+        digest = hashlib.sha256()
+        for name, of_file in self.content():
+            digest.update(name + b"\0" + of_file.encode() + b"\n")
         return digest.hexdigest()
 
     def put_aside(self, path: Path, *, copy: bool = False) -> str:

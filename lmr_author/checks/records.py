@@ -11,6 +11,7 @@ from lmr_author.checks.base import Check, Example
 from lmr_author.checks.conforms import conforms
 from lmr_author.checks.view import TaskView
 from lmr_author.errors import LmrError
+from lmr_author.evaluated import CONTENT, RUNNING, State
 from lmr_author.model import Finding, Severity
 
 REVIEW = {
@@ -20,6 +21,19 @@ REVIEW = {
     "content_digest": "0" * 64,
     "items": [],
     "signed_off": True,
+}
+
+
+EVALUATION = {
+    "format": "lmr-evaluation/1",
+    "tool": "0.1.0",
+    "sandbox": {"kind": "local"},
+    "started": "2025-01-01T00:00:00Z",
+    "seconds": 1,
+    "content_digest": "0" * 64,
+    "running_digest": "0" * 64,
+    "gates": [],
+    "passed": True,
 }
 
 
@@ -164,14 +178,19 @@ class RecordsCurrent(Check):
     title = "evaluation and sign-offs are of the task as it is now"
     rationale = (
         "A task that was changed after it was evaluated or signed off was evaluated and signed off by nobody."
+        " An evaluation is about what is run: it holds while only the instruction, the category or what is said"
+        " of the paper changes. A sign-off is about all of it."
     )
     severity = Severity.WARNING
-    failing = (Example("changed after the sign-off", files={"authoring/reviews/ada.json": _text(REVIEW)}),)
+    failing = (
+        Example("changed after the sign-off", files={"authoring/reviews/ada.json": _text(REVIEW)}),
+        Example("changed after the evaluation", files={"authoring/evaluation.json": _text(EVALUATION)}),
+    )
     passing = (Example("no sign-off yet"),)
 
     def run(self, view: TaskView) -> Iterator[Finding]:
         """One finding for each record that is out of date."""
-        digest: str | None = None
+        state: State | None = None
         for entry in view.below("authoring"):
             name = _schema_name(entry.relative)
             if entry.kind != "file" or name not in ("evaluation", "review"):
@@ -180,20 +199,26 @@ class RecordsCurrent(Check):
                 value = json.loads(view.read_bytes(view.path(entry)) or b"")
             except (ValueError, RecursionError):
                 continue
-            stored = value.get("content_digest") if isinstance(value, dict) else None
-            if not isinstance(stored, str) or (name == "review" and value.get("signed_off") is not True):
+            if not _about_a_state(name, value):
                 continue
-            digest = digest or view.task.content_digest()
-            if stored != digest:
-                what, command = (
-                    ("the sign-off", "review") if name == "review" else ("the evaluation", "evaluate")
-                )
+            state = state or State.of(view.task)
+            of_review = name == "review"
+            current = value.get(CONTENT) == state.content if of_review else state.evaluated(value)
+            if not current:
+                what, command = ("the sign-off", "review") if of_review else ("the evaluation", "evaluate")
                 yield self.finding(
                     view,
                     f"{what} is of an earlier state of the task",
                     f"run `lmr-author {command}` again",
                     path=view.path(entry),
                 )
+
+
+def _about_a_state(name: str, value: Any) -> bool:
+    """Whether a record says of which state of the task it is, and is no review without a sign-off."""
+    if not isinstance(value, dict) or not any(isinstance(value.get(key), str) for key in (CONTENT, RUNNING)):
+        return False
+    return name != "review" or value.get("signed_off") is True
 
 
 class AcceptedUsed(Check):

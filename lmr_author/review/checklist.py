@@ -8,6 +8,7 @@ from typing import Any
 
 from lmr_author import resources
 from lmr_author.errors import UsageError
+from lmr_author.evaluated import State
 from lmr_author.model import Finding, Severity
 
 ANSWERS = ("pass", "fail", "unsure")
@@ -120,14 +121,14 @@ class Item:
 
 
 def automatic_items(
-    findings: Iterable[Finding], evaluation: Mapping[str, Any] | None, content_digest: str
+    findings: Iterable[Finding], evaluation: Mapping[str, Any] | None, state: State
 ) -> tuple[Item, Item]:
     """What the tool itself can say: static checks, and the gates if they were run on this very state.
 
     Args:
         findings: of ``validate``, just now.
         evaluation: ``authoring/evaluation.json``, or None when there is none.
-        content_digest: of the task as it is now.
+        state: of the task as it is now.
     """
     serious = [item for item in findings if item.severity is not Severity.NOTE]
     codes = ", ".join(sorted({item.code for item in serious}))
@@ -138,7 +139,7 @@ def automatic_items(
         "fail" if serious else "pass",
         evidence=f"{len(serious)} findings: {codes}" if serious else "no findings",
     )
-    answer, evidence = _gates(evaluation, content_digest)
+    answer, evidence = _gates(evaluation, state)
     return static, Item("evaluate", "Do all gates hold?", "automatic", answer, evidence=evidence)
 
 
@@ -186,10 +187,10 @@ def _human_item(question: Question, given: object) -> Item:
     return Item(question.id, question.question, "human", str(answer), comment)
 
 
-def _gates(evaluation: Mapping[str, Any] | None, content_digest: str) -> tuple[str, str]:
+def _gates(evaluation: Mapping[str, Any] | None, state: State) -> tuple[str, str]:
     if evaluation is None:
         return "fail", "never evaluated"
-    if evaluation.get("content_digest") != content_digest:
+    if not state.evaluated(evaluation):
         return "fail", "evaluated before the task changed"
     failed = [gate for gate in evaluation.get("gates", []) if gate.get("status") != "passed"]
     if failed or not evaluation.get("passed"):

@@ -12,6 +12,7 @@ from typing import Any
 from lmr_author import __version__, files
 from lmr_author.environment import inventory
 from lmr_author.errors import LmrError, SandboxBuildError, SandboxError
+from lmr_author.evaluated import State
 from lmr_author.evaluation import equivalents
 from lmr_author.evaluation.bench import MUTANTS, Bench
 from lmr_author.evaluation.gates import GATES, run_gates
@@ -66,7 +67,7 @@ class Evaluation:
     gates: tuple[GateResult, ...]
     started: str
     seconds: float
-    content_digest: str
+    state: State
     counts: str = ""
     lost: str = ""
 
@@ -83,7 +84,7 @@ class Evaluation:
             "sandbox": self.sandbox,
             "started": self.started,
             "seconds": round(self.seconds, 3),
-            "content_digest": self.content_digest,
+            **self.state.to_json(),
             "gates": [gate.to_json() for gate in self.gates],
             "passed": self.passed,
         }
@@ -114,7 +115,7 @@ def evaluate(task: TaskDir, options: EvaluateOptions, progress: Progress, on_gat
     if python is None and options.sandbox == "local":
         about = "lmr-author's own Python, as no environment is made (`lmr-author env local` makes one)"
     started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.monotonic()
-    digest = task.content_digest()
+    state = State.of(task)
     gates: list[GateResult] = []
 
     def keep(result: GateResult) -> None:
@@ -132,12 +133,12 @@ def evaluate(task: TaskDir, options: EvaluateOptions, progress: Progress, on_gat
         for one in implementations:
             index = one.implementation.index
             if options.implementation not in (None, index):
-                _each(_as_before(task, index, kind, digest), keep)
+                _each(_as_before(task, index, kind, state), keep)
             elif build.status is not GateStatus.PASSED:
                 _each(_skipped(index), keep)
             else:
                 _run(task, info, one, sandbox, options, progress, keep)
-    result = Evaluation(task, kind, tuple(gates), started, time.monotonic() - clock, digest)
+    result = Evaluation(task, kind, tuple(gates), started, time.monotonic() - clock, state)
     return _kept(result)
 
 
@@ -254,20 +255,16 @@ def _noted(build: GateResult, implementations: Sequence[Meant]) -> GateResult:
     return replace(build, message=message, detail={**build.detail, "notes": notes})
 
 
-def _as_before(task: TaskDir, index: int, kind: dict[str, Any], digest: str) -> list[GateResult]:
+def _as_before(task: TaskDir, index: int, kind: dict[str, Any], state: State) -> list[GateResult]:
     """What the last evaluation says of an implementation that is left out; unproven where it was of something else.
 
     Args:
         kind: the sandbox, with the versions in it.
-        digest: of the task as it is.
+        state: of the task as it is.
     """
     base = str(kind.get(evaluation_records.OTHER_BASE, ""))
     stored = evaluation_records.evaluation_in(task, str(kind["kind"]), base) or {}
-    same = (stored.get("sandbox"), stored.get("content_digest"), stored.get("tool")) == (
-        kind,
-        digest,
-        __version__,
-    )
+    same = (stored.get("sandbox"), stored.get("tool")) == (kind, __version__) and state.evaluated(stored)
     gates = stored.get("gates") if same else None
     found = [item for item in gates or () if isinstance(item, dict) and item.get("implementation") == index]
     try:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lmr_author import files
+from lmr_author.evaluated import of_one_state
 from lmr_author.taskdir import TaskDir
 
 FORMAT = "lmr-evaluation/1"
@@ -54,7 +55,7 @@ def store(task: TaskDir, new: Record) -> Stored:
     before a local one, on the Dockerfile's own base image before another, and then the new one. Those of another
     state go: they say nothing about the task.
     """
-    same = [one for one in _each(load_evaluation(task)) if one.get("content_digest") == new["content_digest"]]
+    same = [one for one in _each(load_evaluation(task)) if of_one_state(one, new)]
     replaced = next((one for one in same if _key(one) == _key(new)), None)
     beside = [one for one in same if _key(one) != _key(new)]
     first, *rest = sorted([new, *beside], key=_rank)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lmr_author.errors import LmrError, UsageError
+from lmr_author.evaluated import State
 from lmr_author.review import checklist, drafts, standing, store
 from lmr_author.review.agreement import Agreement, agreement
 from lmr_author.review.checklist import Checklist
@@ -59,7 +60,7 @@ def automatic(task: TaskDir) -> tuple[checklist.Item, checklist.Item]:
     """The automatic items of a task, as they are now."""
     findings = checked([task]).findings
     evaluation = load_evaluation(task)
-    static, gates = checklist.automatic_items(findings, evaluation, task.content_digest())
+    static, gates = checklist.automatic_items(findings, evaluation, State.of(task))
     doubt = doubts(evaluation or {})
     return static, replace(gates, evidence=f"{gates.evidence}; {doubt}") if doubt else gates
 
@@ -192,12 +193,12 @@ def queue(tasks: Sequence[TaskDir], reviewer: str, given: Path | None = None) ->
     for task in tasks:
         try:
             task.load()
-            digest = task.content_digest()
-            now = where(task, checklist_for(task, given), digest)
+            state = State.of(task)
+            now = where(task, checklist_for(task, given), state.content)
         except LmrError:
             continue
         evaluation = load_evaluation(task) or {}
-        ready = evaluation.get("passed") is True and evaluation.get("content_digest") == digest
+        ready = evaluation.get("passed") is True and state.evaluated(evaluation)
         if ready and not now.open and reviewer not in now.reviewers:
             found.append(task)
     return found

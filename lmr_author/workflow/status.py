@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from lmr_author.errors import LmrError
+from lmr_author.evaluated import State
 from lmr_author.model import Finding, Severity
 from lmr_author.review import store
 from lmr_author.review.standing import ACCEPTED, DISPUTED, WAITING
@@ -80,7 +81,7 @@ def status_with(task: TaskDir, findings: Sequence[Finding] | None) -> Status:
 
 def _checked(task: TaskDir, done: list[str], known: Sequence[Finding] | None) -> Status:
     """The steps that look at content: valid, evaluated, signed off."""
-    digest = task.content_digest()
+    state = State.of(task)
     if known is None:
         known = checked([task]).findings
     findings = [item for item in known if item.severity is not Severity.NOTE]
@@ -92,13 +93,13 @@ def _checked(task: TaskDir, done: list[str], known: Sequence[Finding] | None) ->
     command = _typed("evaluate", task.root)
     if evaluation is None:
         return Status(task.name, tuple(done), command, "never evaluated", ())
-    if evaluation.get("content_digest") != digest:
+    if not state.evaluated(evaluation):
         return Status(task.name, tuple(done), command, "changed since it was evaluated", ())
     if not evaluation.get("passed"):
         open_gates = [gate["gate"] for gate in evaluation.get("gates", []) if gate.get("status") != "passed"]
         return Status(task.name, tuple(done), command, f"does not hold: {', '.join(open_gates)}", ())
     done.append("evaluated")
-    found = _reviewed(task, done, digest)
+    found = _reviewed(task, done, state.content)
     note = "; ".join(filter(None, (found.note, doubts(evaluation))))
     return replace(found, note=note)
 
