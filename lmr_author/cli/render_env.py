@@ -85,7 +85,8 @@ def dockerfile(made: Written) -> None:
     base = made.detected.base
     screen = console()
     screen.print(f"base image {base.reference}: {base.reason}", markup=False)
-    for each in made.detected.problems[: len(made.detected.problems) - len(made.detected.recipe.problems)]:
+    known = made.detected.recipe.problems
+    for each in (item for item in made.detected.problems if item not in known):
         screen.print(f"[yellow]note:[/] {escape(each)}")
 
 
