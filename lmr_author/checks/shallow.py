@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from lmr_author.checks.base import Wrong
 from lmr_author.checks.reading import Reading
@@ -40,12 +40,16 @@ _CHECKER = re.compile(r"_?(?:check|verify|compare|validate|expect|raises)", re.I
 """A function that may compare, wherever it is from."""
 
 
-def only_shapes(test: Reading) -> Wrong | None:
-    """What to say of a test that compares nothing but shapes, types and ranges; None where it may do more."""
+def only_shapes(test: Reading, truths: Set[ast.expr] = frozenset()) -> Wrong | None:
+    """What to say of a test that compares nothing but shapes, types and ranges; None where it may do more.
+
+    Args:
+        truths: results of the target, of which hardly one is false: to assert it asks for next to nothing.
+    """
     line, kinds = 0, set()
     for module in test.modules:
         for node in each(module.tree, ast.Assert, ast.Call, ast.Compare):
-            kind = _kind(node, test)
+            kind = _truth(node, truths) or _kind(node, test)
             if kind == "value":
                 return None
             if kind:
@@ -54,9 +58,20 @@ def only_shapes(test: Reading) -> Wrong | None:
     if not kinds:
         return None
     said = "only the shape or the type is looked at: any values pass that have it"
-    if "range" in kinds:
+    if "truth" in kinds:
+        said = "it is only asked whether something comes back: nearly any values pass"
+    elif "range" in kinds:
         said = "only shapes, types and ranges are looked at: any values within them pass"
     return Wrong(said, "compare the values with stored ones of the golden", line)
+
+
+def _truth(node: ast.AST, truths: Set[ast.expr]) -> str:
+    """ "truth" for ``assert f(x)``, and what asks for the same; else ""."""
+    if isinstance(node, ast.Assert):
+        return "truth" if node.test in truths else ""
+    if isinstance(node, ast.Call) and last_name(node.func) == "assertTrue" and node.args:
+        return "truth" if node.args[0] in truths else ""
+    return ""
 
 
 def _kind(node: ast.AST, test: Reading) -> str:

@@ -14,10 +14,10 @@ from lmr_author.checks.shallow import only_shapes
 from lmr_author.checks.sides import sides_of
 from lmr_author.checks.tests_outcome import LOGGING_ONLY
 from lmr_author.checks.tolerance import wide
-from lmr_author.checks.unread import dropped
+from lmr_author.checks.unread import dropped, truths
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
-from lmr_author.source import each
+from lmr_author.source import FunctionNode, each
 
 TEST = f"{REPOSITORY}/unit_test/unit_test_1.py"
 _ONE = "        loss, share = pairwise_loss([0.5, 2.0, -1.0], [0, 2, 1], margin=1.0)\n"
@@ -93,6 +93,14 @@ class ComparesEnough(ImplementationCheck):
                     "        result = pairwise_loss([0.5, 2.0, -1.0], [0, 2, 1])\n"
                     "        self.assertEqual(len(result), 2)\n",
                 ).replace(_NO_PAIRS, "        assert isinstance(pairwise_loss([1.0], [3]), tuple)\n")
+            },
+        ),
+        Example(
+            "it is only asked whether something comes back",
+            files={
+                TEST: UNIT_TEST.replace(_LOSS, "        assert loss\n")
+                .replace(_SHARE, "        self.assertTrue(share)\n")
+                .replace(_NO_PAIRS, "        assert pairwise_loss([1.0], [3])\n")
             },
         ),
         Example(
@@ -235,10 +243,14 @@ class ComparesEnough(ImplementationCheck):
         if test is None:
             return
         there = pair(view, implementation).complete
-        shallow = only_shapes(test) if there and outcome(view, test).asserts else None
-        for golden, _, target in there if shallow is None else ():
-            if isinstance(golden, ast.FunctionDef | ast.AsyncFunctionDef) and _compares(test):
-                wrong = dropped(test, golden, target.qualname)
+        functions = [
+            (golden, target.qualname) for golden, _, target in there if isinstance(golden, FunctionNode)
+        ]
+        known = frozenset(node for one in functions for node in truths(test, *one))
+        shallow = only_shapes(test, known) if there and outcome(view, test).asserts else None
+        for golden, qualname in functions if shallow is None else ():
+            if _compares(test):
+                wrong = dropped(test, golden, qualname)
                 if wrong is not None:
                     yield self.told(view, implementation, test.path, wrong)
         for wrong in (shallow, wide(test)):

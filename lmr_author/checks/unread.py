@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from lmr_author.checks.base import Wrong
 from lmr_author.checks.reading import Reading
 from lmr_author.checks.syntax import last_name
 from lmr_author.model import Severity
-from lmr_author.source import FunctionNode, children, each
+from lmr_author.source import FunctionNode, children, each, walk
+
+_ASKS = re.compile(
+    r"(?:is|has|can|should)_?|all|any|bool|\w*(?:equal|close|match|contains|startswith|endswith)"
+)
+"""Functions that answer yes or no."""
 
 
 def dropped(test: Reading, golden: FunctionNode, qualname: str) -> Wrong | None:
     """What to say of a test that never looks at one of the values that the target returns."""
-    count, names = _returned(golden), {golden.name}
-    if golden.name in ("forward", "__call__"):
-        names |= _instances(test, qualname.split(".")[-2:][0])
-    calls = [call for _, call, _ in test.calls if last_name(call.func) in names]
+    count, calls = _returned(golden), calls_of(test, golden, qualname)
     if count < 2 or not calls:
         return None
     used = _used(test, frozenset(calls), count)
@@ -25,6 +28,54 @@ def dropped(test: Reading, golden: FunctionNode, qualname: str) -> Wrong | None:
     missing = ", ".join(str(place + 1) for place in range(count) if place not in used)
     message = f"compares {len(used)} of the {count} values that {qualname} returns: nobody looks at number {missing}"
     return Wrong(message, "compare all of them", calls[0].lineno, Severity.NOTE)
+
+
+def calls_of(test: Reading, golden: FunctionNode, qualname: str) -> list[ast.Call]:
+    """The calls of the target in a test, by its name, or by that of an object of its class."""
+    names = {golden.name}
+    if golden.name in ("forward", "__call__"):
+        names |= _instances(test, qualname.split(".")[-2:][0])
+    return [call for _, call, _ in test.calls if last_name(call.func) in names]
+
+
+def truths(test: Reading, golden: FunctionNode, qualname: str) -> frozenset[ast.expr]:
+    """The calls of the target, and the names set to nothing else, whose truth says little: it returns no verdict."""
+    if _may_be_verdict(golden):
+        return frozenset()
+    calls = set(calls_of(test, golden, qualname))
+    stores = [
+        (item.id, node.value in calls)
+        for module in test.modules
+        for node in each(module.tree, ast.Assign)
+        for target in node.targets
+        for item in walk(target)
+        if isinstance(item, ast.Name)
+    ]
+    other = {name for name, given in stores if not given}
+    other |= {item.arg for module in test.modules for item in each(module.tree, ast.arg)}
+    names = {name for name, given in stores if given} - other
+    read = (item for module in test.modules for item in each(module.tree, ast.Name))
+    return frozenset([*calls, *(item for item in read if item.id in names)])
+
+
+def _may_be_verdict(function: FunctionNode) -> bool:
+    """Whether a function may return True or False."""
+    if function.returns is not None and "bool" in ast.unparse(function.returns):
+        return True
+    returned = [node.value for node in each(function, ast.Return) if node.value is not None]
+    names = {node.id for node in returned if isinstance(node, ast.Name)}
+    given = [
+        node.value
+        for node in each(function, ast.Assign)
+        if any(isinstance(item, ast.Name) and item.id in names for item in node.targets)
+    ]
+    return any(
+        isinstance(node, ast.Compare | ast.BoolOp)
+        or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not))
+        or (isinstance(node, ast.Constant) and (node.value is None or isinstance(node.value, bool)))
+        or (isinstance(node, ast.Call) and _ASKS.match(last_name(node.func)) is not None)
+        for node in (*returned, *given)
+    )
 
 
 def _instances(test: Reading, class_name: str) -> set[str]:
