@@ -10,10 +10,20 @@ from lmr_author.checks.sites import is_site_call
 from lmr_author.checks.syntax import dotted, last_name
 from lmr_author.source import each, walk
 
-_STARTERS = frozenset({"Thread", "Process"})
+_STARTERS = {"Thread": "a thread", "Process": "a process", "submit": "an executor", "apply_async": "a pool"}
+"""What starts a function that nobody waits for → where it runs."""
 _LOOKS = frozenset(
-    {"exitcode", "excepthook", "is_alive", "settrace", "interrupt_main", "kill", "_exit", "abort"}
+    """
+    exitcode excepthook is_alive settrace interrupt_main kill _exit abort
+    result exception get add_done_callback as_completed wait
+    """.split()  # noqa: SIM905
 )
+_OR = {
+    "Process": ", or assert its exitcode",
+    "submit": ", or ask for its result()",
+    "apply_async": ", or ask for it by get()",
+}
+_HANDED_ON = frozenset({"append", "put", "set", "send", "add", "write"})
 
 
 def unseen(test: Reading) -> Wrong | None:
@@ -23,7 +33,9 @@ def unseen(test: Reading) -> Wrong | None:
     functions = [item for item in each(tree, ast.FunctionDef) if item.name in started]
     if test.helpers or not functions or len(functions) != len(started):
         return None
-    if any(item.attr in _LOOKS for item in each(tree, ast.Attribute)) or each(tree, ast.ClassDef):
+    if any(last_name(item) in _LOOKS for item in each(tree, ast.Attribute, ast.Name)) or each(
+        tree, ast.ClassDef
+    ):
         return None
     own = {id(item) for function in functions for item in walk(function)}
     used = [item.id for item in each(tree, ast.Name) if item.id in started]
@@ -34,18 +46,19 @@ def unseen(test: Reading) -> Wrong | None:
     if not sites or any(id(item) not in own for item in sites):
         return None
     call = started[functions[0].name]
-    kind = "thread" if last_name(call.func) == "Thread" else "process"
+    starter = last_name(call.func)
     return Wrong(
-        f"it cannot fail: its assertions are in {functions[0].name}, which runs in a {kind} of its own,"
+        f"it cannot fail: its assertions are in {functions[0].name}, which runs in {_STARTERS[starter]} of its own,"
         " and nothing looks at whether it failed",
-        "compare in the main program what it hands back"
-        + (", or assert its exitcode" if kind == "process" else ""),
+        f"compare in the main program what it hands back{_OR.get(starter, '')}",
         call.lineno,
     )
 
 
 def _target(call: ast.Call) -> str:
-    """The function that a thread is given by name."""
+    """The function that a thread or an executor is given by name."""
+    if last_name(call.func) in ("submit", "apply_async"):
+        return dotted(call.args[0]) if call.args else ""
     return next((dotted(item.value) for item in call.keywords if item.arg == "target"), "")
 
 
@@ -56,13 +69,6 @@ def _says_nothing(function: ast.FunctionDef) -> bool:
             return False
         if isinstance(item, ast.Subscript | ast.Attribute) and isinstance(item.ctx, ast.Store):
             return False
-        if isinstance(item, ast.Call) and last_name(item.func) in (
-            "append",
-            "put",
-            "set",
-            "send",
-            "add",
-            "write",
-        ):
+        if isinstance(item, ast.Call) and last_name(item.func) in _HANDED_ON:
             return False
     return not function.decorator_list

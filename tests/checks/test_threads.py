@@ -13,9 +13,24 @@ from lmr_author.validation.run import select_checks, validate
 WORK = "import multiprocessing, threading\n\n\ndef work(*given):\n    assert pairwise_loss([1.0], [3]) == (0.0, 1.0)\n"
 THREAD = "\n\none = threading.Thread(target=work)\none.start()\none.join()\n"
 PROCESS = "\n\none = multiprocessing.Process(target=work, args=(1,))\none.start()\none.join()\n"
-LOST = {"a thread": WORK + THREAD, "a process": WORK + PROCESS}
+EXECUTOR = (
+    "\n\nfrom concurrent.futures import ThreadPoolExecutor\n\nwith ThreadPoolExecutor() as some:\n"
+    "    one = some.submit(work, 1)\n"
+)
+POOL = "\n\nwith multiprocessing.Pool() as some:\n    some.apply_async(work)\n    some.close()\n    some.join()\n"
+LOST = {
+    "a thread": WORK + THREAD,
+    "a process": WORK + PROCESS,
+    "an executor": WORK + EXECUTOR,
+    "a pool": WORK + POOL,
+}
 SEEN = {
     "the exit code": WORK + PROCESS + "assert one.exitcode == 0\n",
+    "the result of an executor": WORK + EXECUTOR + "one.result()\n",
+    "those that are done": WORK
+    + EXECUTOR.replace("import Th", "import as_completed, Th")
+    + "print(*(found for found in as_completed([one])))\n",
+    "what a pool gives": WORK + POOL.replace("work)", "work).get()"),
     "it is called, too": WORK + THREAD + "work()\n",
     "something else is asserted": WORK + THREAD + "assert pairwise_loss([1.0], [3])[1] == 1.0\n",
     "a list": "import sys\ndone = []\n"
