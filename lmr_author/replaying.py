@@ -17,6 +17,7 @@ from typing import Any
 from lmr_author import files, judging, resources
 from lmr_author.errors import LmrError
 from lmr_author.probe import codec, compare, frames
+from lmr_author.probe.replayer import LOAD_SECONDS
 from lmr_author.sandbox.base import Command, ExecResult, Limits, Mount, Sandbox
 from lmr_author.staging import PROBE_ROOT, probe_mount
 
@@ -52,6 +53,7 @@ class Plan:
         case_seconds: time limit of one call.
         fixtures: ``unit_test/fixtures.py``, when the inputs name fixtures.
         judging: what checkers of the annotator judge, if anything.
+        until_lost: whether a version that did not end in a case, in time or at all, is not asked for the others.
     """
 
     goal_file: str
@@ -65,6 +67,7 @@ class Plan:
     case_seconds: float = 60.0
     fixtures: Path | None = None
     judging: judging.Judging | None = None
+    until_lost: bool = False
 
 
 @dataclass(frozen=True)
@@ -132,7 +135,7 @@ def replay(
     with files.temporary_folder("lmr-author-job-") as job:
         job.chmod(0o755)
         request = _write_job(job, tree_inside, plan, variants, threads)
-        limits = limits or Limits(seconds=60 + plan.case_seconds * len(plan.cases) * len(variants))
+        limits = limits or Limits(seconds=_most_seconds(plan, len(variants)))
         command = Command(
             argv=("python", "-m", "lmr_probe", "replay", request),
             mounts=(Mount(tree, tree_inside), probe_mount(resources.probe_folder()), Mount(job, INPUTS)),
@@ -143,6 +146,12 @@ def replay(
         )
         result = sandbox.run(command)
     return _judged(sandbox, plan, _read(result))
+
+
+def _most_seconds(plan: Plan, variants: int) -> float:
+    """What a run may take: more than all of its versions together, each of which has its own limits inside."""
+    loading = max(LOAD_SECONDS, plan.case_seconds)
+    return loading + (loading + plan.case_seconds * len(plan.cases)) * variants
 
 
 def load_document(folder: Path, stem: str) -> codec.Document:
@@ -201,6 +210,7 @@ def _write_job(job: Path, tree_inside: str, plan: Plan, variants: Sequence[Varia
         "case_seconds": plan.case_seconds,
         "preload": list(plan.preload),
         "threads": threads,
+        "until_lost": plan.until_lost,
     }
     if plan.fixtures is not None:
         shutil.copyfile(plan.fixtures, job / "fixtures.py")

@@ -14,7 +14,7 @@ from lmr_author.evaluation.gate import Gate
 from lmr_author.evaluation.judges import RecordingJudge, ScriptJudge, judges_for
 from lmr_author.evaluation.mutants_die import MutantsDie
 from lmr_author.evaluation.trivial import trivial_sources
-from lmr_author.evaluation.verdict import Verdict
+from lmr_author.evaluation.verdict import BUSY, Verdict
 from lmr_author.model import GateResult, GateStatus, Progress
 
 NO_GUARANTEE = (
@@ -161,6 +161,15 @@ class TrivialFails(Gate):
                 f"passes although it does nothing: {'; '.join(survivors)}",
                 "record cases whose outcome differs from it (other inputs, other options)",
                 survivors=survivors,
+            )
+        untold = {name: verdict.untold for name, verdict in verdicts.items() if verdict.untold}
+        if untold:
+            return self.result(
+                GateStatus.UNPROVEN,
+                f"{len(untold)} of {len(verdicts)} trivial implementations could not be told: "
+                f"{next(iter(untold.values()))}",
+                BUSY,
+                untold=sorted(untold),
             )
         return self.passed(f"{len(verdicts)} trivial implementations fail", tried=sorted(verdicts))
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from lmr_author import judging, recorded, replaying
+from lmr_author.controlled import CONTROL, Beside, beside_the_golden
 from lmr_author.evaluation import script
 from lmr_author.evaluation.bench import Bench
 from lmr_author.evaluation.evidence import Profile, advice, problem
@@ -14,6 +15,9 @@ from lmr_author.evaluation.verdict import Verdict
 from lmr_author.recorded import Recording
 
 MASK_ERROR = "NotImplementedError"
+TIMEOUT = "timeout"
+LOST = (TIMEOUT, "crashed")
+"""How a case ends that has no outcome."""
 BATCH = 100
 """Versions judged in one run of the sandbox."""
 
@@ -65,6 +69,7 @@ class RecordingJudge(Judge):
         self.expected = {
             case.name: replaying.load_document(folder / case.name, "expected") for case in recording.cases
         }
+        self.checkers = {case.name: case.checkers for case in recording.cases}
 
     def golden(self, seed: int) -> Verdict:
         """Replay on the golden tree."""
@@ -77,7 +82,7 @@ class RecordingJudge(Judge):
             [replaying.Variant("golden")],
             hash_seed=seed,
         )
-        return self._verdict(result, "golden")
+        return self._of(result, "golden")
 
     def masked(self) -> Verdict:
         """Replay on the masked tree."""
@@ -86,24 +91,72 @@ class RecordingJudge(Judge):
         result = replaying.replay(
             self.bench.sandbox, tree, self.bench.inside, plan, [replaying.Variant("masked")]
         )
-        return self._verdict(result, "masked")
+        return self._of(result, "masked")
 
     def versions(
         self, sources: Mapping[str, bytes], seconds: float | None = None, done: Done = _nobody
     ) -> dict[str, Verdict]:
-        """Replay the versions, many in one sandbox run, each in a process of its own."""
+        """Replay the versions, many in one sandbox run, each in a process of its own.
+
+        One whose time ran out is tried once more, as the machine may have been busy just then.
+        """
+        verdicts = self._tried(sources, seconds, done)
+        late = {name: sources[name] for name, verdict in verdicts.items() if verdict.late}
+        return {**verdicts, **self._tried(late, seconds)}
+
+    def _tried(
+        self, sources: Mapping[str, bytes], seconds: float | None, done: Done = _nobody
+    ) -> dict[str, Verdict]:
         line = self._line(golden=False)
-        tree = self.bench.tree("masked", self.bench.masked_overlay)
-        plan = self.plan(line, seconds)
         size = sum(case.bytes for case in self.recording.cases) or 1
+        most = max(1, min(BATCH, replaying.BATCH_BYTES // size))
+        waiting = [replaying.Variant(name, data, line) for name, data in sources.items()]
         verdicts: dict[str, Verdict] = {}
-        waiting = iter(sources.items())
-        while batch := list(itertools.islice(waiting, max(1, min(BATCH, replaying.BATCH_BYTES // size)))):
-            variants = [replaying.Variant(name, data, line) for name, data in batch]
-            result = replaying.replay(self.bench.sandbox, tree, self.bench.inside, plan, variants)
-            verdicts |= {name: self._verdict(result, name) for name, _ in batch}
+        while waiting:
+            # One version at least is judged each time: where a run ends before its time, that was the last one's work.
+            verdicts |= self._beside(waiting[:most], seconds)
+            waiting = [item for item in waiting if item.id not in verdicts]
             done(len(verdicts))
         return verdicts
+
+    def _beside(self, versions: Sequence[replaying.Variant], seconds: float | None) -> dict[str, Verdict]:
+        """What versions do beside the golden; without those that a run which ended early did not come to."""
+        bench, line = self.bench, self._line(golden=False)
+        tree = bench.tree("masked", bench.masked_overlay)
+
+        def run(variants: Sequence[replaying.Variant], limit: float) -> replaying.Replay:
+            plan = replace(self.plan(line, limit), until_lost=True)
+            return replaying.replay(bench.sandbox, tree, bench.inside, plan, variants)
+
+        golden = replaying.Variant(CONTROL, bench.golden_overlay[self.recording.goal_file], line)
+        limit = seconds or bench.seconds
+        tried = beside_the_golden(run, golden, versions, self.expected, limit, self._passes)
+        verdicts: dict[str, Verdict] = {}
+        for version in versions:
+            verdict = self._told(tried, version.id)
+            if verdict is None and verdicts:
+                break
+            verdicts[version.id] = verdict or _ended(tried)
+        return verdicts
+
+    def _told(self, tried: Beside, name: str) -> Verdict | None:
+        """What can be said of a version; None where the run ended before it was done."""
+        found = {case: outcome for case in self.expected if (outcome := tried.run.outcomes.get((name, case)))}
+        lost = any(item.document is None and item.status in LOST for item in found.values())
+        if len(found) < len(self.expected) and not lost:
+            return None
+        differing = {
+            case: outcome
+            for case, outcome in found.items()
+            if case in tried.fair and not self._passes(case, outcome)
+        }
+        if not differing and (len(tried.fair) < len(self.expected) or lost):
+            return Verdict(False, untold="the golden itself fails beside it")
+        late = all(item.status == TIMEOUT for item in differing.values())
+        return replace(self._verdict(differing or found), late=bool(differing) and late)
+
+    def _passes(self, case: str, outcome: replaying.Outcome) -> bool:
+        return not replaying.differences(self.expected[case], outcome, self.checkers[case])
 
     def _line(self, *, golden: bool) -> int:
         """The target's line in the golden, or in the masked goal file; as recorded where it cannot be told."""
@@ -129,32 +182,43 @@ class RecordingJudge(Judge):
             judging=judging.Judging(checkers, folder, functions) if checkers else None,
         )
 
-    def _verdict(self, result: replaying.Replay, variant: str) -> Verdict:
+    def _of(self, result: replaying.Replay, variant: str) -> Verdict:
+        """What a run that is of one version came to; a case that is not in it is a failure, too."""
+        verdict = self._verdict({case: result.of(variant, case) for case in self.expected})
+        return replace(
+            verdict, facts=result.facts, log=result.result.stderr.decode("utf-8", "replace")[-20_000:]
+        )
+
+    def _verdict(self, found: Mapping[str, replaying.Outcome]) -> Verdict:
         reasons: list[str] = []
-        outcomes = [result.of(variant, case.name) for case in self.recording.cases]
-        for case, outcome in zip(self.recording.cases, outcomes, strict=True):
-            found = replaying.differences(self.expected[case.name], outcome, case.checkers)
-            if found:
-                more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-                reasons.append(f"{case.name}: {found[0]}{more}")
+        for case, outcome in found.items():
+            differing = replaying.differences(self.expected[case], outcome, self.checkers[case])
+            if differing:
+                more = f" (and {len(differing) - 1} more)" if len(differing) > 1 else ""
+                reasons.append(f"{case}: {differing[0]}{more}")
+        outcomes = list(found.values())
         by_mask = all(
             item.status == "raised"
             and item.error.get("type") == MASK_ERROR
             and item.error.get("raised_in_target")
             for item in outcomes
         )
-        files = {item.file for item in outcomes if item.file}
         return Verdict(
             passed=not reasons and bool(outcomes),
             reason="; ".join(reasons[:3]),
             by_mask=by_mask and bool(outcomes),
             entered=all(item.entered for item in outcomes),
-            file=", ".join(sorted(files)),
-            facts=result.facts,
+            file=", ".join(sorted({item.file for item in outcomes if item.file})),
             identity="\n".join(item.document.digest() if item.document else item.status for item in outcomes),
             seconds=max((item.seconds for item in outcomes), default=0.0),
-            log=result.result.stderr.decode("utf-8", "replace")[-20_000:],
         )
+
+
+def _ended(tried: Beside) -> Verdict:
+    """Of the version in which a run ended that should have gone on."""
+    if tried.run.result.timed_out or not tried.fair:
+        return Verdict(False, untold="the run beside the golden was cut short")
+    return Verdict(False, "the run ended in it")
 
 
 class ScriptJudge(Judge):
@@ -181,11 +245,14 @@ class ScriptJudge(Judge):
     def versions(
         self, sources: Mapping[str, bytes], seconds: float | None = None, done: Done = _nobody
     ) -> dict[str, Verdict]:
-        """Run the script on each version, one after another."""
+        """Run the script on each version, one after another; on the golden after one whose time ran out."""
         goal = self.bench.implementation.goal_file
         verdicts: dict[str, Verdict] = {}
         for name, data in sources.items():
-            verdicts[name] = self._run(name, {**self.bench.masked_overlay, goal: data}, 0)
+            verdict = self._run(name, {**self.bench.masked_overlay, goal: data}, 0)
+            if verdict.late and not self.golden(0).passed:
+                verdict = Verdict(False, untold="the golden itself fails after it")
+            verdicts[name] = verdict
             done(len(verdicts))
         return verdicts
 
@@ -201,6 +268,7 @@ class ScriptJudge(Judge):
             by_mask=bool(reason) and run.blames_mask(self.bench.implementation.goal_file, names),
             log=run.output,
             advice=advice(run) if reason else "",
+            late=run.timed_out,
         )
 
     def entered(self) -> Verdict:

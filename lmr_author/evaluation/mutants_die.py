@@ -11,7 +11,7 @@ from lmr_author.evaluation.bench import Bench
 from lmr_author.evaluation.gate import Gate
 from lmr_author.evaluation.judges import Judge, RecordingJudge, judges_for
 from lmr_author.evaluation.mutants import Mutant, mutants
-from lmr_author.evaluation.verdict import Verdict
+from lmr_author.evaluation.verdict import BUSY, Verdict
 from lmr_author.model import GateResult, GateStatus
 
 NEEDED = 0.9
@@ -67,7 +67,8 @@ class MutantsDie(Gate):
         accepted: int,
     ) -> GateResult:
         survivors = [item for item in tried if verdicts[item.id].passed]
-        killed = len(tried) - len(survivors)
+        untold = [verdicts[item.id].untold for item in tried if verdicts[item.id].untold]
+        killed = len(tried) - len(survivors) - len(untold)
         score = killed / len(tried)
         detail: dict[str, Any] = {
             "mutants": len(tried),
@@ -85,10 +86,15 @@ class MutantsDie(Gate):
                 for item in survivors
             ],
         }
+        if untold:
+            detail["untold"] = len(untold)
         known = f", {accepted} accepted as equivalent" if accepted else ""
-        message = f"{killed} of {len(tried)} mutants fail ({whole_percent(score)}, {judge.method}){known}"
+        open_ones = f", {len(untold)} could not be told: {untold[0]}" if untold else ""
+        message = f"{killed} of {len(tried)} mutants fail ({whole_percent(score)}, {judge.method}){open_ones}{known}"
         if score >= NEEDED:
             return self.passed(message, **detail)
+        if killed + len(untold) >= NEEDED * len(tried):
+            return self.result(GateStatus.UNPROVEN, message, BUSY, **detail)
         better = (
             "record again with --vary, which looks for inputs that tell them apart"
             if isinstance(judge, RecordingJudge)

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+BUSY = "evaluate again when the machine has less to do, or with more --seconds"
+"""What to do where the golden fails beside the versions that it is to be told from, which it does not alone."""
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -22,6 +25,8 @@ class Verdict:
         seconds: what the slowest case took, as the sandbox claims.
         log: output of the run, for people.
         advice: what to do when the golden fails so; "" when that is not known.
+        late: it failed in nothing but that its time ran out.
+        untold: why nothing can be said of it, as the golden failed beside it; "" otherwise.
     """
 
     passed: bool
@@ -34,3 +39,5 @@ class Verdict:
     seconds: float = 0.0
     log: str = ""
     advice: str = ""
+    late: bool = False
+    untold: str = ""

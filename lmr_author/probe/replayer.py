@@ -5,7 +5,7 @@ is stamped with the variant's name by the parent, so one variant cannot speak fo
 frames (:mod:`.frames`) on the original standard output; everything the code prints goes to standard error.
 
 Request: ``{"tree", "goal_file", "qualname", "line", "module", "sys_path", "inputs", "cases",
-"variants": [{"id", "source": path or null, "line"}], "case_seconds", "preload", "threads"}``.
+"variants": [{"id", "source": path or null, "line"}], "case_seconds", "preload", "threads", "until_lost"}``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .codec import decode, encode
 from .compare import changed
 from .frames import Frame, read_frames, write_frame
 
-LOAD_SECONDS = 60.0
+LOAD_SECONDS = 120.0
 """Time limit of importing the goal file, unless a case may take longer."""
 
 _DUMPABLE = 4
@@ -160,7 +160,7 @@ def _run_variant(request: Dict[str, Any], variant: Dict[str, Any], out: int) -> 
         lost = rest if ended.loading else rest[:1]
         for case in lost:
             send_bytes(out, write_frame(_lost(variant["id"], case, ended)))
-        waiting = rest[len(lost) :]
+        waiting = [] if request.get("until_lost") else rest[len(lost) :]
     return loaded
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from lmr_author import replaying
-from lmr_author.probe.document import Document
+from lmr_author.controlled import CONTROL, Beside, Passes, beside_the_golden
 from lmr_author.recording.choose import Proven
 from lmr_author.recording.golden import Golden
 from lmr_author.sandbox.base import Limits
@@ -20,8 +20,6 @@ FEWEST = 5
 """With fewer than these, what a slow function leaves time for, nothing can be told."""
 SECONDS = 90.0
 """What trying them may take, by the golden's own times."""
-CONTROL = "the golden"
-"""Name of the version that is none."""
 OVERHEAD = 0.3
 """Seconds that starting a version takes."""
 
@@ -80,42 +78,32 @@ class Trial:
         found: dict[int, set[str]] = {item.call.number: set() for item in calls}
         expected = {item.call.number: replaying.load_document(item.call.folder, "expected") for item in calls}
         size = sum(item.call.size for item in calls)
+        by_name = {str(item.call.number): item for item in calls}
+
+        def passes(case: str, outcome: replaying.Outcome) -> bool:
+            item = by_name[case]
+            return not replaying.differences(expected[item.call.number], outcome, item.checkers)
+
         for batch in _batches(versions, size):
-            run, fair = self._run(calls, batch, expected)
+            tried = self._run(by_name, batch, passes)
             for version in batch:
-                for item in fair:
-                    number = item.call.number
-                    outcome = run.outcomes.get((version.id, str(number)))
-                    if outcome and replaying.differences(expected[number], outcome, item.checkers):
-                        found[number].add(version.id)
+                for case in tried.fair:
+                    outcome = tried.run.outcomes.get((version.id, case))
+                    if outcome and not passes(case, outcome):
+                        found[int(case)].add(version.id)
         return {number: frozenset(ids) for number, ids in found.items()}
 
-    def _run(
-        self, calls: Sequence[Proven], batch: Sequence[replaying.Variant], expected: Mapping[int, Document]
-    ) -> tuple[replaying.Replay, list[Proven]]:
-        """What versions do, and the calls that the golden passes beside them, which alone say something.
+    def _run(self, calls: Mapping[str, Proven], batch: Sequence[replaying.Variant], passes: Passes) -> Beside:
+        """What versions do on calls, beside the golden."""
+        numbers = [item.call.number for item in calls.values()]
 
-        A version that is imported anew may be compiled anew (numba), on a busy machine, which the times that the
-        golden took so far do not tell: where it is too slow itself, there is one more run, with time enough.
-        """
-        slowest = max((item.seconds for item in calls), default=0.0)
-        for seconds in (max(2.0, 20 * slowest), 10 * max(2.0, 20 * slowest)):
-            run = self.golden.replay(
-                [item.call.number for item in calls],
-                [replaying.Variant(CONTROL), *batch],
-                case_seconds=seconds,
-                limits=Limits(seconds=60 + 3 * SECONDS),
-            )
-            fair = [item for item in calls if _passes(run, item, expected[item.call.number])]
-            if len(fair) == len(calls):
-                break
-        return run, fair
+        def run(versions: Sequence[replaying.Variant], seconds: float) -> replaying.Replay:
+            limits = Limits(seconds=60 + 3 * SECONDS)
+            return self.golden.replay(numbers, versions, case_seconds=seconds, limits=limits)
 
-
-def _passes(run: replaying.Replay, item: Proven, expected: Document) -> bool:
-    """Whether the golden has the recorded outcome in a run."""
-    outcome = run.outcomes.get((CONTROL, str(item.call.number)))
-    return outcome is not None and not replaying.differences(expected, outcome, item.checkers)
+        slowest = max((item.seconds for item in calls.values()), default=0.0)
+        golden = replaying.Variant(CONTROL)
+        return beside_the_golden(run, golden, batch, calls, max(2.0, 20 * slowest), passes)
 
 
 def add(
