@@ -10,10 +10,10 @@ from lmr_author.checks.base import Example
 from lmr_author.checks.docker_image import DockerCheck, changed
 from lmr_author.checks.docker_paths import in_image
 from lmr_author.checks.dockerfile import Dockerfile, Instruction
-from lmr_author.checks.example_texts import REPOSITORY
+from lmr_author.checks.example_texts import DOCKERFILE, REPOSITORY
 from lmr_author.checks.lookup import did_you_mean
 from lmr_author.checks.view import TaskView
-from lmr_author.model import Finding
+from lmr_author.model import Finding, Severity
 
 IGNORE = ".dockerignore"
 
@@ -66,26 +66,55 @@ class DirectoryArgument(DockerCheck):
             files=changed("ARG DIR=margin-ranking", "ARG DIR=other-paper"),
         ),
         Example("as a variable", files=changed("ARG DIR=margin-ranking", "ENV DIR other-paper")),
+        Example(
+            "left over, and unused",
+            files={
+                "Dockerfile": DOCKERFILE.replace("=margin-ranking", "=other").replace(
+                    "${DIR}", "margin-ranking"
+                )
+            },
+        ),
+        Example(
+            "the folder of all tasks",
+            files={
+                "Dockerfile": DOCKERFILE.replace("=margin-ranking", "=other").replace(
+                    "COPY --chown=agent:agent ${DIR}", "COPY --chown=agent:agent ${DIR}/margin-ranking"
+                )
+            },
+        ),
     )
     passing = (
         Example("no default", files=changed("ARG DIR=margin-ranking", "ARG DIR")),
+        Example(
+            "this task's folder, and nothing uses it",
+            files={
+                "Dockerfile": DOCKERFILE.replace("=margin-ranking", "=1-MarginRanking").replace(
+                    "${DIR}", "margin-ranking"
+                )
+            },
+        ),
         Example("a folder of the image", files=changed("USER agent", "ENV DIR=/workspace\nUSER agent")),
     )
 
     def run_file(self, view: TaskView, parsed: Dockerfile) -> Iterator[Finding]:
         """At most one finding."""
         wanted = dockerfile.in_context(view.info.repo_folder_name)
+        used, below = dockerfile.uses_directory(parsed), dockerfile.is_below(parsed, wanted)
+        own = () if used else (view.task.name, view.info.folder_name)
         for item in parsed.named("ARG", "ENV"):
             found = re.search(r"(?:^|\s)DIR(?:=|\s+)[\"']?([^\s\"']+)", item.text)
             if found is None or "$" in found[1] or (item.name == "ENV" and found[1].startswith("/")):
                 continue
             value = found[1].removeprefix("./").strip("/")
-            if value and wanted and value != wanted:
+            if value and wanted and value != wanted and value not in own:
                 yield self.at(
                     view,
                     item.line,
-                    f"{item.name} DIR is {value!r}, the repository is {wanted!r}",
-                    f"write {item.name} DIR={wanted}",
+                    f"{item.name} DIR is {value!r}, the repository is {wanted!r}"
+                    + ("" if used else ", and nothing uses it"),
+                    f"write {item.name} DIR={wanted}"
+                    + (f", and COPY ${{DIR}} in place of ${{DIR}}/{wanted}" if below else ""),
+                    None if used else Severity.WARNING,
                 )
 
 

@@ -15,6 +15,7 @@ from lmr_author.checks.dockerignore import ignored
 from lmr_author.checks.listing import Entry
 from lmr_author.checks.view import TaskView
 
+_DIR = re.compile(r"\$(?:DIR\b|\{DIR\b)")
 _NAME = "Dockerfile"
 MISNAMED = frozenset({"dockerfile", "dockerfile.txt"})
 """Names, in lower case, that a Dockerfile has where it is not found by its own."""
@@ -147,9 +148,25 @@ def _read(view: TaskView) -> Dockerfile | None:
     if "DIR" in parsed.arguments and view.repository is not None:
         # LMR204 reports a wrong default; what the build is meant to get is the repository's folder, or, where it
         # starts from the folder of all tasks, this one.
-        meant = "." if parsed.arguments["DIR"].strip("./") == view.task.name else view.repository.name
+        above = parsed.arguments["DIR"].strip("./") == view.task.name or is_below(
+            parsed, view.repository.name
+        )
+        meant = "." if above else view.repository.name
         return replace(parsed, arguments=parsed.arguments | {"DIR": meant})
     return parsed
+
+
+def is_below(parsed: Dockerfile, folder: str) -> bool:
+    """Whether all that is copied from DIR is a folder in it, as in ``COPY ${DIR}/margin-ranking``."""
+    words = [word for item in parsed.named("COPY", "ADD") for word in _words(item.text)[:-1]]
+    sources = [word for word in words if _DIR.search(word)]
+    below = re.compile(rf"\$(?:DIR|\{{DIR\}})/{re.escape(folder)}(?![\w.-])")
+    return bool(sources) and all(map(below.match, sources))
+
+
+def uses_directory(parsed: Dockerfile) -> bool:
+    """Whether any instruction uses the variable DIR."""
+    return any(_DIR.search(item.text) for item in parsed.instructions)
 
 
 def parse(text: str) -> Dockerfile:

@@ -171,19 +171,21 @@ class Flow:
             self._fill(unit, [item for item in block if isinstance(item, ast.stmt)], within)
 
     def _try(self, unit: _Unit, node: ast.Try, following: ast.stmt | None, place: _Place) -> None:
-        quiet = any(
-            is_broad(handler)
+        quiet = [
+            handler
+            for handler in node.handlers
+            if is_broad(handler)
             and not self._lets_through(handler, unit.name)
             and not (following is None and unit.name in self.has_to_be_true and gives_nothing(handler))
             and not (self._expects(node, handler) or is_wanted(node, handler, following))
-            for handler in node.handlers
-        ) or any(
-            isinstance(item, ast.Return) or is_quiet_exit(getattr(item, "value", None))
+        ] + [
+            item
             for item in node.finalbody
-        )
+            if isinstance(item, ast.Return) or is_quiet_exit(getattr(item, "value", None))
+        ]
         if quiet and self._tests_something(node.body):
-            self.swallowing.append(node.lineno)
-        self._fill(unit, node.body, replace(place, swallowed=place.swallowed or quiet))
+            self.swallowing.append(quiet[0].lineno)
+        self._fill(unit, node.body, replace(place, swallowed=place.swallowed or bool(quiet)))
         for handler in node.handlers:
             self._fill(unit, handler.body, replace(place, handler=True))
         self._fill(unit, node.orelse, place)

@@ -42,6 +42,8 @@ _PASS = re.compile(
     rf"|\bmatch(?:es)?\b[^.\n]{{0,40}}\bin\s+[`'\"]*(?:unit_test/)?unit_test\w*(?:\.py)?",
     re.IGNORECASE,
 )
+_MARKS = re.compile(r"[`\"]|\*\*")
+"""Marks around code and words: they are no part of what is asked."""
 
 
 def told(text: str) -> dict[str, object]:
@@ -152,7 +154,7 @@ class ImplementThePaper(InstructionCheck):
 
     def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
         """At most one finding."""
-        match = _PASS.search(implementation.instruction)
+        match = _PASS.search(_MARKS.sub("", implementation.instruction))
         if match:
             yield self.at(
                 view,

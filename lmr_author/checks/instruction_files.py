@@ -90,7 +90,7 @@ class InstructionFiles(InstructionCheck):
         for token in named:
             if self._exists(view, token) or token in ("paper.pdf", "paper.json"):  # LMR101
                 continue
-            hint = _closest(token, names)
+            hint = _closest(token, names, clean_path(implementation.goal_file))
             if hint or token.endswith((".py", ".pdf", ".ipynb")):
                 yield self.at(
                     view,
@@ -173,8 +173,11 @@ def _named(text: str) -> list[str]:
     return named + [token for token in papers if token not in named and did_you_mean(token, known, 0.8)]
 
 
-def _closest(token: str, names: list[str]) -> str:
-    name = token.rpartition("/")[2]
+def _closest(token: str, names: list[str], goal: str) -> str:
+    """A hint with the file that is meant: the goal file, where it is in that folder and has such a name."""
+    (folder, _, name), (own, _, goal_name) = token.rpartition("/"), goal.rpartition("/")
+    if goal in names and own == folder and difflib.get_close_matches(name, [goal_name], 1, 0.6):
+        return f"did you mean {goal}?"
     same = [path for path in names if path.rpartition("/")[2] == name]
     if same:
         return f"did you mean {same[0]}?"

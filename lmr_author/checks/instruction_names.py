@@ -120,6 +120,7 @@ class InstructionNames(InstructionCheck):
             *_CALLED.findall(text),
         ]
         defined = [item.name for item in (one.goal.definitions if one.goal else ())]
+        qualnames = [item.qualname for item in (one.goal.definitions if one.goal else ())]
         found += [name for name in _QUOTED.findall(text) if _is_almost(name, defined)]
         names = {name.rpartition(".")[2]: name for name in found}
         targets = list(function_names(implementation))
@@ -130,7 +131,9 @@ class InstructionNames(InstructionCheck):
             if not telling or name.lower() in _NOT_A_NAME or len(name) < 4 or _known(view, name):
                 continue
             hint = did_you_mean(
-                name, targets + [item.qualname for item in (one.goal.definitions if one.goal else ())], 0.5
+                name,
+                [item for item in (*targets, *qualnames) if item != name],
+                0.5,
             )
             yield self.at(
                 view,

@@ -10,7 +10,7 @@ from lmr_author.checks.docker_image import DockerCheck, changed
 from lmr_author.checks.dockerfile import Dockerfile
 from lmr_author.checks.example_texts import REPOSITORY
 from lmr_author.checks.installs import normalised, package_of, requirements
-from lmr_author.checks.published import Published, published
+from lmr_author.checks.published import SOURCES, Published, published
 from lmr_author.checks.scan import plain_names, scan
 from lmr_author.checks.view import MAX_PYTHON, TaskView
 from lmr_author.model import Finding, Severity
@@ -44,6 +44,7 @@ class OwnPackageInstalled(DockerCheck):
             files={
                 "requirements.lock": "numpy==1.26.4\nrank-losses==2.0\n",
                 f"{REPOSITORY}/ranking/baseline.py": "from rank_losses.pairs import (\n    pairwise_loss,\n)\n",
+                f"{REPOSITORY}/third_party/rank_losses/__init__.py": "",
             },
         ),
         Example(
@@ -54,6 +55,14 @@ class OwnPackageInstalled(DockerCheck):
         ),
     )
     passing = (
+        Example(
+            "a function of the target's name in a module of the repository, which is named like a package",
+            files={
+                "requirements.lock": "numpy==1.26.4\nrank-losses==2.0\n",
+                f"{REPOSITORY}/ranking/baseline.py": "from rank_losses import pairwise_loss\n",
+                f"{REPOSITORY}/rank_losses.py": "def pairwise_loss():\n    raise NotImplementedError\n",
+            },
+        ),
         Example(
             "a function of the target's name in a module that is not installed",
             files={f"{REPOSITORY}/ranking/baseline.py": "from rank_losses.pairs import pairwise_loss\n"},
@@ -129,15 +138,25 @@ def _namesakes(view: TaskView) -> dict[str, tuple[str, str]]:
     pattern = re.compile(
         rf"^[ \t]*from[ \t]+(\w+)[\w.]*[ \t]+import[ \t]+(?:\([^)]*|[^\n(#]*)\b({words})\b".encode(), re.M
     )
-    own = {entry.name.removesuffix(".py") for entry in view.repository_entries}
     found: dict[str, tuple[str, str]] = {}
     for entry in naming:
+        own = _importable(view, entry.folder)
         data = view.read_entry(entry, MAX_PYTHON) or b""
         for match in pattern.finditer(data):
             package, name = match[1].decode(), match[2].decode()
             if package not in own:
                 found.setdefault(normalised(package), (name, view.in_repository(entry)))
     return found
+
+
+def _importable(view: TaskView, folder: str) -> set[str]:
+    """The modules of the repository that a file in a folder imports by their names alone.
+
+    What lies deeper, as a vendored ``third_party/transformers``, is none.
+    """
+    root = view.relative_raw(view.repository) if view.repository else ""
+    places = {root, folder, *(f"{root}/{name}" for name in SOURCES)}
+    return {entry.name.removesuffix(".py") for entry in view.repository_entries if entry.folder in places}
 
 
 def _names_address(address: str, text: str) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import shlex
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
+from pathlib import Path
 
 from lmr_author.checks.base import Check, Example
 from lmr_author.checks.example_texts import BODY, GOAL, GOLDEN, MASKED, REPOSITORY, TAIL
@@ -108,9 +109,9 @@ class CopyElsewhere(Check):
                 solution = leak.solution
                 places[leak.path, solution.implementation.index, solution.qualname].append(leak)
         for found in places.values():
-            yield self._about(view, found)
+            yield self._about(view, found, frozenset(goals.values()))
 
-    def _about(self, view: TaskView, found: list[Leak]) -> Finding:
+    def _about(self, view: TaskView, found: list[Leak], goals: Set[Path | None]) -> Finding:
         leak = max(found, key=lambda item: (item.sure, item.similarity))
         assert leak.solution is not None
         others = len(found) - 1
@@ -118,12 +119,12 @@ class CopyElsewhere(Check):
         what = (
             f"{percent} % of the solution of {leak.solution.qualname} stands {leak.place}"
             if leak.sure
-            else f"a look-alike of {leak.solution.qualname}, {percent} % the same, stands {leak.place}"
+            else f"a look-alike of {leak.solution.qualname}, {_likeness(percent)}, stands {leak.place}"
         )
         return self.finding(
             view,
             what + (f"; {counted(others, 'more place')} in this file" if others else ""),
-            _advice(leak, found),
+            _advice(leak, found, own=place(view, leak) in goals),
             implementation=leak.solution.implementation,
             path=place(view, leak),
             line=0 if leak.member else leak.line,
@@ -138,7 +139,16 @@ def severity_of(leak: Leak) -> Severity:
     return Severity.WARNING if leak.similarity >= WORRYING else Severity.NOTE
 
 
-def _advice(leak: Leak, found: Sequence[Leak]) -> str:
+def _likeness(percent: int) -> str:
+    return f"{percent} % the same" if percent < 100 else "made of the same parts"
+
+
+def _advice(leak: Leak, found: Sequence[Leak], *, own: bool) -> str:
+    """What to do about a copy.
+
+    Args:
+        own: it stands in a goal file, which stays.
+    """
     if leak.path.startswith("unit_test/"):
         return "compare with stored values instead of a copy"
     nodes = dict.fromkeys(item.node for item in found if item.node)
@@ -148,4 +158,4 @@ def _advice(leak: Leak, found: Sequence[Leak]) -> str:
         return f"read it: if it gives the solution away, {mask_it}; if not, accept the finding with a reason"
     if leak.member or is_generated(leak.path):
         return "delete the file"
-    return f"{mask_it}, or delete the file"
+    return mask_it if own else f"{mask_it}, or delete the file"

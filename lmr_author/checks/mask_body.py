@@ -233,7 +233,7 @@ class NothingKept(ImplementationCheck):
                 yield self.finding(
                     view,
                     f"{len(masked.kept)} of {max(masked.total, len(masked.kept))} statements of"
-                    f" {masked.qualname} were kept, the first is `{first[:80]}`",
+                    f" {masked.qualname} (returns not counted) were kept, the first is `{first[:80]}`",
                     "mask the whole body",
                     implementation=implementation,
                     path=pair(view, implementation).goal_path or "",

@@ -92,7 +92,7 @@ def _probable(view: TaskView, implementation: Implementation, found: list[Target
     for likely in (
         _differs,
         _lacks,
-        lambda one: one.qualname not in taken,
+        lambda one: not taken & {one.qualname, one.qualname.rpartition(".")[0]},
         lambda one: _tells_of(implementation.instruction, one.qualname),
     ):
         found = [one for one in found if likely(one)] or found

@@ -20,7 +20,8 @@ NOT_PACKAGED = frozenset(
      "experiments", "benchmarks", "tools", "demo", "unit_test"]
 )  # fmt: skip
 """Folders beside a package that are not installed with it, unless they are packages themselves."""
-_SOURCES = frozenset({"src", "lib", "python", "source"})
+SOURCES = frozenset({"src", "lib", "python", "source"})
+"""Folders whose packages are installed, or put on the path, by their own names."""
 
 
 @dataclass(frozen=True)
@@ -104,11 +105,11 @@ def _own_names(view: TaskView, repository: Path, goal: Path) -> set[str]:
 
 def _included(folder: Path, goal: Path) -> bool:
     """Whether what is built in a folder holds a file: one of a package below it, not a script beside it."""
-    parts = [part for part in goal.relative_to(folder).parts[:-1] if part not in _SOURCES]
+    parts = [part for part in goal.relative_to(folder).parts[:-1] if part not in SOURCES]
     if not parts:
         return False
     first = next(
-        (path for path in (folder / parts[0], *(folder / s / parts[0] for s in _SOURCES)) if is_folder(path)),
+        (path for path in (folder / parts[0], *(folder / s / parts[0] for s in SOURCES)) if is_folder(path)),
         None,
     )
     return parts[0] not in NOT_PACKAGED or (first is not None and (first / "__init__.py").is_file())

@@ -32,7 +32,8 @@ class VerdictMarkers(ImplementationCheck):
     title = "the test logs Passed and Failed"
     rationale = (
         'LMR-Bench\'s scripts decide by the log: a pass is a log with "Passed" and without "Failed". "passed"'
-        ' or "PASSED" is no pass. Where it is only printed, and the task has logs for it, is a note.'
+        ' or "PASSED" is no pass. Where it is only printed, and the task has logs for it, or where nothing is said and'
+        " the exit code tells, is a note."
     )
     severity = Severity.WARNING
     failing = (
@@ -113,7 +114,7 @@ class VerdictMarkers(ImplementationCheck):
         test = reading_of(view, implementation)
         if test is None:
             return
-        wrong = _told_wrongly(view, test) if "Passed" in " ".join(test.constants) else _not_told(test)
+        wrong = _told_wrongly(view, test) if "Passed" in " ".join(test.constants) else _not_told(view, test)
         wrong = wrong or _misplaced_log(view, test)
         if wrong is not None:
             yield self.told(view, implementation, test.path, wrong)
@@ -160,15 +161,16 @@ def _told_wrongly(view: TaskView, test: Reading) -> Wrong | None:
     return None
 
 
-def _not_told(test: Reading) -> Wrong:
-    """What to say of a test that never logs "Passed"."""
+def _not_told(view: TaskView, test: Reading) -> Wrong:
+    """What to say of a test that never logs "Passed": a note where it says nothing, and its exit code tells."""
     other = _OTHER_WORDS.search(" ".join(test.constants))
     message = (
         f'logs {other[0]!r} where "Passed" is looked for'
         if other
         else 'logs no verdict ("Passed" or "Failed")'
     )
-    return Wrong(message, 'log "Passed" or "Failed" to a file in unit_test/logs/', 0)
+    severity = None if other or not outcome(view, test).reached else Severity.NOTE
+    return Wrong(message, 'log "Passed" or "Failed" to a file in unit_test/logs/', 0, severity)
 
 
 _OTHER_WORDS = re.compile(r"\b(passed|PASSED|PASS|pass|success|Success|SUCCESS|succeeded)\b")
