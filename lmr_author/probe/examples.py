@@ -50,7 +50,7 @@ def main(path: str) -> int:
 
 
 def import_goal(tree: str, goal_file: str) -> Any:
-    """The goal file as a module, the first way that works. Raises what the last way raised."""
+    """The goal file as a module, the first way that works. Raises what the likeliest way raised."""
     problem: Any = None
     for way in ways(tree, goal_file):
         before = list(sys.path)
@@ -65,7 +65,8 @@ def import_goal(tree: str, goal_file: str) -> Any:
             spec.loader.exec_module(module)
             return module
         except Exception as error:
-            problem = error
+            if problem is None or isinstance(problem, ImportError):
+                problem = error
             sys.path[:] = before
     raise problem
 

@@ -56,15 +56,17 @@ def ways(tree: str, file: str) -> List[Way]:
     while os.path.isfile(os.path.join(base, "__init__.py")) and base != os.path.dirname(base):
         base, package = os.path.split(base)
         parts.insert(0, package)
-    found = [Way(".".join(parts), [base, tree])]
+    found = [Way(".".join(parts), list(dict.fromkeys([base, tree])))]
     whole = os.path.splitext(file)[0].split("/")
     whole = whole[:-1] if whole[-1] == "__init__" else whole
+    # The folder is no place to look for as long as it can do without: `pkg/logging/` would hide Python's own.
     found.append(Way(".".join(whole), [tree, folder]))
-    usable = [
-        way for way in found if way.module and all(part.isidentifier() for part in way.module.split("."))
-    ]
+    usable: List[Way] = []
+    for way in found:
+        if way.module and all(part.isidentifier() for part in way.module.split(".")) and way not in usable:
+            usable.append(way)
     # A file whose name is no identifier (`train-model.py`) can only be run.
-    return list({way.module: way for way in usable}.values()) or [Way("", [folder, tree])]
+    return usable or [Way("", [folder, tree])]
 
 
 def _in_child(tree: str, file: str, way: Way, seconds: float) -> Dict[str, Any]:
