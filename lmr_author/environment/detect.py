@@ -71,7 +71,7 @@ def detect(repo: Path, commit_date: datetime | None = None) -> Recipe:
         cuda=tuple(cuda),
         system=packages_for(kept, unused, apt),
         downloads=tuple(item for file in code.files for item in file.downloads),
-        imported=imports.imported_names(code, parts),
+        imported=imports.imported_names(code, parts, kept),
     )
 
 

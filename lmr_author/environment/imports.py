@@ -63,6 +63,9 @@ SAME_MODULE = {
 """Package → others that bring a module of the same name: one of them is enough."""
 
 
+_SHORT = 3
+"""Names of so many letters are in others by chance."""
+
 _ELSEWHERE = frozenset({"google", "smdistributed", "torch_xla", "xla_bridge"})
 """Modules of other platforms: they are there where they can be used."""
 
@@ -105,16 +108,32 @@ def imported_packages(code: Code, *, at_once: bool = False, parts: Sequence[str]
     return sorted(found.values(), key=lambda item: item.name)
 
 
-def imported_names(code: Code, parts: Sequence[str] = ()) -> frozenset[str]:
-    """The packages without which some file of the main code cannot be imported, with those that can replace them."""
+def imported_names(
+    code: Code, parts: Sequence[str] = (), declared: Iterable[Declared] = ()
+) -> frozenset[str]:
+    """The packages without which some file of the main code cannot be imported, with those that can replace them.
+
+    Of a module that is nobody's as far as we know, what is declared under a name like it may be the package:
+    ``trak`` is traker's.
+    """
     found: set[str] = set()
+    unknown: set[str] = set()
     for source in _main(code, parts):
         for item in source.imports:
             top = item.name.partition(".")[0]
             if item.at_once and top not in code.local and not _standard(top):
                 name = canonicalize_name(_package(item.name) or top)
                 found |= {name, *SAME_MODULE.get(name, ())}
-    return frozenset(found)
+                if top not in package_names():
+                    unknown.add(name)
+    names = {item.name for item in declared}
+    return frozenset(found | {name for name in names for one in unknown - names if _alike(one, name)})
+
+
+def _alike(module: str, package: str) -> bool:
+    """Whether a module's name is in a package's, or the other way round."""
+    short, long = sorted((module.replace("-", ""), package.replace("-", "")), key=len)
+    return len(short) > _SHORT and short in long
 
 
 def _main(code: Code, parts: Sequence[str]) -> list[SourceFile]:

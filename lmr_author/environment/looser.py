@@ -32,17 +32,20 @@ def loosened(item: Declared, recipe: Recipe) -> list[Looser]:
 
 
 def _looser(item: Declared) -> Iterator[str]:
-    """``a==1.2.3`` → ``a~=1.2.3``, ``a>=1.2.3``, ``a``."""
+    """``a==1.2.3`` → ``a~=1.2.3``, ``a>=1.2.3``, ``a``. An extra goes before years of versions do."""
     requirement = Requirement(item.text)
-    if not requirement.specifier:
-        return
+    name, specifier = requirement.name, requirement.specifier
     extras = f"[{','.join(sorted(requirement.extras))}]" if requirement.extras else ""
     marker = f"; {requirement.marker}" if requirement.marker else ""
-    if is_exact(item):
-        version = next(part.version for part in requirement.specifier).partition("+")[0]
-        marks = ("~=", ">=") if "." in version else (">=",)
-        yield from (f"{requirement.name}{extras}{mark}{version}{marker}" for mark in marks)
-    yield f"{requirement.name}{extras}{marker}"
+    version = next((part.version for part in specifier), "").partition("+")[0] if is_exact(item) else ""
+    if "." in version:
+        yield f"{name}{extras}~={version}{marker}"
+    if extras:
+        yield f"{name}{specifier}{marker}"
+    if version:
+        yield f"{name}{extras}>={version}{marker}"
+    if specifier:
+        yield f"{name}{extras}{marker}"
 
 
 def size(change: Looser) -> int:

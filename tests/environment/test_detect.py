@@ -243,3 +243,11 @@ def test_the_readme_says_which_torch_only_where_nothing_else_does(
 ) -> None:
     files = {"requirements.txt": declared, "README.md": f"```\n{readme}\n```\n", "a.py": "import torch\n"}
     assert [item.text for item in detect(write_files(tmp_path, files)).torch] == [torch]
+
+
+def test_what_is_imported_under_a_name_like_its_own_is_not_idle(tmp_path: Path) -> None:
+    files = {
+        "requirements.txt": "tracker==1.0\nother==2.0\ntorch-extra\n",
+        "a.py": "import torch\nfrom track.x import y\n",
+    }
+    assert detect(write_files(tmp_path, files)).idle == {"other", "torch-extra"}

@@ -32,6 +32,7 @@ INDEX = {
     "late": [Release("1.0", "2020-01-01", ("colour<2",)), Release("2.0", "2022-03-01", ("colour>=2",))],
     "fast": COMPILED,
     "slow": COMPILED,
+    "gradients": [Release("1.0", "2020-01-01", ('maths>=9; extra == "fast"',))],
     "stuck": [Release("1.0", "2020-01-01", ("maths>=9",))],
 }
 BASE = choose_base(Recipe(), "me/base:1", "3.9")
@@ -84,6 +85,13 @@ def test_one_requirement_gives_way_as_little_as_helps() -> None:
     assert pins(made) == ["loss==1.1", "maths==2.0"]
     assert made is not None and made.changes == ("loss~=1.0 in place of loss==1.0 (r.txt:1)",)
     assert "# CHANGED: loss~=1.0 in place of loss==1.0 (r.txt:1)" in made.text.splitlines()
+
+
+def test_an_extra_that_cannot_be_had_goes_before_the_package() -> None:
+    made = relax(recipe("gradients[fast]==1.0", "maths==1.0", imported=()))
+    assert pins(made) == ["gradients==1.0", "maths==1.0"]
+    assert made is not None
+    assert made.changes == ("gradients==1.0 in place of gradients[fast]==1.0 (r.txt:1)",)
 
 
 def test_several_conflicts_are_put_right_in_one_go() -> None:
@@ -243,4 +251,8 @@ def test_changes_come_smallest_first() -> None:
     wanted = recipe("a[x]==1.2.3; python_version>'3'", "b==1", "c", imported=("a", "b", "c"))
     texts = [[change.text for change in loosened(item, wanted)] for item in wanted.requirements]
     marker = '; python_version > "3"'
-    assert texts == [[f"a[x]~=1.2.3{marker}", f"a[x]>=1.2.3{marker}", f"a[x]{marker}"], ["b>=1", "b"], []]
+    assert texts == [
+        [f"a[x]~=1.2.3{marker}", f"a==1.2.3{marker}", f"a[x]>=1.2.3{marker}", f"a[x]{marker}"],
+        ["b>=1", "b"],
+        [],
+    ]
