@@ -53,7 +53,11 @@ class Plan:
         case_seconds: time limit of one call.
         fixtures: ``unit_test/fixtures.py``, when the inputs name fixtures.
         judging: what checkers of the annotator judge, if anything.
-        until_lost: whether a version that did not end in a case, in time or at all, is not asked for the others.
+        until_lost: whether a version that did not end in a case, in time or at all, is not asked for the others, and
+            none after the first when it is that.
+        shared: modules of installed packages that are imported once for all versions, as a golden's replay has told
+            them; None to find them out, () for none: then each version imports all that it needs.
+        tell: whether a replay tells the modules that its first version loads.
     """
 
     goal_file: str
@@ -68,6 +72,8 @@ class Plan:
     fixtures: Path | None = None
     judging: judging.Judging | None = None
     until_lost: bool = False
+    shared: tuple[str, ...] | None = None
+    tell: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,11 +102,16 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Replay:
-    """All outcomes of one run, by (variant id, case name), and facts about the sandbox."""
+    """All outcomes of one run, by (variant id, case name), and facts about the sandbox.
+
+    Attributes:
+        used: modules of installed packages that the first version loaded, where the plan asks for them.
+    """
 
     outcomes: Mapping[tuple[str, str], Outcome]
     facts: Mapping[str, Any]
     result: ExecResult
+    used: tuple[str, ...] = ()
 
     def of(self, variant: str, case: str) -> Outcome:
         """The outcome of a case; ``"crashed"`` when the run ended before it."""
@@ -211,6 +222,8 @@ def _write_job(job: Path, tree_inside: str, plan: Plan, variants: Sequence[Varia
         "preload": list(plan.preload),
         "threads": threads,
         "until_lost": plan.until_lost,
+        "shared": None if plan.shared is None else list(plan.shared),
+        "tell": plan.tell,
     }
     if plan.fixtures is not None:
         shutil.copyfile(plan.fixtures, job / "fixtures.py")
@@ -239,6 +252,7 @@ def _judged(sandbox: Sandbox, plan: Plan, found: Replay) -> Replay:
 def _read(result: ExecResult) -> Replay:
     outcomes: dict[tuple[str, str], Outcome] = {}
     facts: dict[str, Any] = {}
+    used: tuple[str, ...] = ()
     for frame in frames.read_frames(result.stdout):
         header = frame.header
         kind = header.get("kind")
@@ -246,10 +260,16 @@ def _read(result: ExecResult) -> Replay:
             facts = dict(header)
         elif kind == "end":
             facts["peak_rss"] = header.get("peak_rss")
+        elif kind == "used":
+            used = _texts(header.get("modules"))
         elif kind == "case":
             key = (str(header.get("variant")), str(header.get("case")))
             outcomes.setdefault(key, _outcome(header, frame.payload))
-    return Replay(outcomes, facts, result)
+    return Replay(outcomes, facts, result, used)
+
+
+def _texts(found: object) -> tuple[str, ...]:
+    return tuple(item for item in found if isinstance(item, str)) if isinstance(found, list) else ()
 
 
 def _outcome(header: Mapping[str, Any], payload: bytes) -> Outcome:

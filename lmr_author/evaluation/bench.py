@@ -43,6 +43,7 @@ class Bench:
         mutants: how many mutants are tried at most; 0 for none.
         progress: told what is being done.
         qualnames: the masked functions; several when a class is masked.
+        following: implementations that are evaluated after this one.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class Bench:
         progress: Progress = _nobody,
         *,
         qualnames: tuple[str, ...] = (),
+        following: int = 0,
     ) -> None:
         self.task = task
         self.info = info
@@ -66,6 +68,7 @@ class Bench:
         self.progress = progress
         self.qualnames = qualnames or (implementation.qualname,)
         self.nth = implementation.nth if self.qualnames == (implementation.qualname,) else None
+        self.following = following
         self._lock = threading.RLock()
         self._memo: dict[str, object] = {}
         self._ending = ExitStack()

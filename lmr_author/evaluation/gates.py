@@ -12,7 +12,8 @@ from lmr_author.errors import LmrError, SandboxError
 from lmr_author.evaluation.bench import Bench
 from lmr_author.evaluation.gate import Gate
 from lmr_author.evaluation.judges import RecordingJudge, ScriptJudge, judges_for
-from lmr_author.evaluation.mutants_die import MutantsDie
+from lmr_author.evaluation.mutants_die import MOST_BY_SCRIPT, MutantsDie
+from lmr_author.evaluation.outlook import Outlook
 from lmr_author.evaluation.trivial import trivial_sources
 from lmr_author.evaluation.verdict import BUSY, Verdict
 from lmr_author.model import GateResult, GateStatus, Progress
@@ -55,9 +56,12 @@ class GoldenPasses(Gate):
 
     def run(self, bench: Bench, golden: list[Verdict], repeats: int) -> GateResult:
         """Run the golden ``repeats`` times in fresh processes with different hash seeds."""
-        judges = judges_for(bench)
+        judges, outlook = judges_for(bench), outlook_of(bench, repeats)
         for number in range(repeats):
+            bench.progress(f"{bench.implementation.target}: {self.name}{outlook.left(from_gate(self.name))}")
+            started = time.monotonic()
             verdict = judges[0].golden(seed=number)
+            outlook.ran(time.monotonic() - started, verdict.all_seconds)
             golden.append(verdict)
             if not verdict.passed:
                 return self.failed(
@@ -211,6 +215,22 @@ GATES: tuple[type[Gate], ...] = (
 """The gates of an implementation, in order; ``build`` comes before them, once for the task."""
 
 
+def from_gate(name: str) -> list[str]:
+    """The gates from one on."""
+    names = [kind.name for kind in GATES]
+    return names[names.index(name) :]
+
+
+def outlook_of(bench: Bench, repeats: int) -> Outlook:
+    """What is still to be run of an implementation; the same one each time."""
+    by_recording = bench.recording is not None
+    mutants = bench.mutants if by_recording else min(bench.mutants, MOST_BY_SCRIPT)
+    return bench.memo(
+        "outlook",
+        lambda: Outlook(recorded=by_recording, repeats=repeats, mutants=mutants, following=bench.following),
+    )
+
+
 def run_gates(bench: Bench, repeats: int, progress: Progress) -> Iterator[GateResult]:
     """Run every gate of one implementation; after a decisive failure the rest is skipped.
 
@@ -227,7 +247,8 @@ def run_gates(bench: Bench, repeats: int, progress: Progress) -> Iterator[GateRe
                 implementation=index,
             )
             continue
-        progress(f"{bench.implementation.target}: {gate.name}")
+        left = outlook_of(bench, repeats).left(from_gate(gate.name))
+        progress(f"{bench.implementation.target}: {gate.name}{left}")
         started = time.monotonic()
         result = _guarded(gate, bench, golden, repeats)
         yield replace(result, implementation=index, seconds=time.monotonic() - started)

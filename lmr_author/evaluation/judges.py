@@ -70,6 +70,7 @@ class RecordingJudge(Judge):
             case.name: replaying.load_document(folder / case.name, "expected") for case in recording.cases
         }
         self.checkers = {case.name: case.checkers for case in recording.cases}
+        self._shared: tuple[str, ...] | None = None
 
     def golden(self, seed: int) -> Verdict:
         """Replay on the golden tree."""
@@ -78,10 +79,11 @@ class RecordingJudge(Judge):
             self.bench.sandbox,
             tree,
             self.bench.inside,
-            self.plan(self._line(golden=True)),
+            replace(self.plan(self._line(golden=True)), tell=self._shared is None),
             [replaying.Variant("golden")],
             hash_seed=seed,
         )
+        self._shared = self._shared or result.used
         return self._of(result, "golden")
 
     def masked(self) -> Verdict:
@@ -124,8 +126,9 @@ class RecordingJudge(Judge):
         bench, line = self.bench, self._line(golden=False)
         tree = bench.tree("masked", bench.masked_overlay)
 
-        def run(variants: Sequence[replaying.Variant], limit: float) -> replaying.Replay:
-            plan = replace(self.plan(line, limit), until_lost=True)
+        def run(variants: Sequence[replaying.Variant], limit: float, shared: bool) -> replaying.Replay:
+            given = self._shared if shared else ()
+            plan = replace(self.plan(line, limit), until_lost=True, shared=given)
             return replaying.replay(bench.sandbox, tree, bench.inside, plan, variants)
 
         golden = replaying.Variant(CONTROL, bench.golden_overlay[self.recording.goal_file], line)
@@ -134,9 +137,11 @@ class RecordingJudge(Judge):
         verdicts: dict[str, Verdict] = {}
         for version in versions:
             verdict = self._told(tried, version.id)
-            if verdict is None and verdicts:
+            if verdict is None and (tried.run.result.timed_out or len(tried.fair) < len(self.expected)):
+                verdict = Verdict(False, untold="the run beside the golden was cut short")
+            elif verdict is None and verdicts:
                 break
-            verdicts[version.id] = verdict or _ended(tried)
+            verdicts[version.id] = verdict or Verdict(False, "the run ended in it")
         return verdicts
 
     def _told(self, tried: Beside, name: str) -> Verdict | None:
@@ -211,14 +216,8 @@ class RecordingJudge(Judge):
             file=", ".join(sorted({item.file for item in outcomes if item.file})),
             identity="\n".join(item.document.digest() if item.document else item.status for item in outcomes),
             seconds=max((item.seconds for item in outcomes), default=0.0),
+            all_seconds=sum(item.seconds for item in outcomes),
         )
-
-
-def _ended(tried: Beside) -> Verdict:
-    """Of the version in which a run ended that should have gone on."""
-    if tried.run.result.timed_out or not tried.fair:
-        return Verdict(False, untold="the run beside the golden was cut short")
-    return Verdict(False, "the run ended in it")
 
 
 class ScriptJudge(Judge):

@@ -5,7 +5,10 @@ is stamped with the variant's name by the parent, so one variant cannot speak fo
 frames (:mod:`.frames`) on the original standard output; everything the code prints goes to standard error.
 
 Request: ``{"tree", "goal_file", "qualname", "line", "module", "sys_path", "inputs", "cases",
-"variants": [{"id", "source": path or null, "line"}], "case_seconds", "preload", "threads", "until_lost"}``.
+"variants": [{"id", "source": path or null, "line"}], "case_seconds", "preload", "threads", "until_lost", "shared",
+"tell"}``. ``shared``: modules of installed packages that are imported once, for all variants; null to find them out
+from the first, [] for none. ``tell``: whether the modules that the first one loads are reported. ``until_lost``:
+whether a variant that is lost in a case is not asked for the others, and nobody after the first when that is lost.
 """
 
 from __future__ import annotations
@@ -36,6 +39,13 @@ SHARING = 2
 """So many variants are looked at for that: the first may have failed before it needed anything."""
 
 
+class Ran(NamedTuple):
+    """What a variant came to: the modules that it loaded, and whether it was lost in a case."""
+
+    loaded: List[str]
+    lost: bool
+
+
 class Ended(NamedTuple):
     """How a child ended: frames of whole cases, the case it was in, and whether it was killed for time."""
 
@@ -50,15 +60,22 @@ def replay(request: Dict[str, Any]) -> int:
     out = take_stdout()
     _guard_parent()
     _leave_tree(request["tree"])
-    shared = _preload(request.get("preload") or ())
+    known = _preload(request.get("preload") or ())
     report = dict(facts.versions(), packages=facts.packages(), **facts.isolation(request["tree"]))
     send_bytes(out, write_frame(dict(report, kind="facts")))
-    variants = request["variants"]
+    variants, given = request["variants"], request.get("shared")
+    if given:
+        _share(given, known)
     for number, variant in enumerate(variants):
-        share = number < SHARING < len(variants)
-        loaded = _run_variant(request, dict(variant, share=share), out)
+        share = given is None and number < SHARING < len(variants)
+        tell = bool(request.get("tell")) and number == 0
+        ran = _run_variant(request, dict(variant, share=share or tell), out)
+        if tell:
+            send_bytes(out, write_frame({"kind": "used", "modules": _names(ran.loaded, known)}))
         if share:
-            _share(loaded, shared)
+            _share(ran.loaded, known)
+        if ran.lost and number == 0 and request.get("until_lost"):
+            break
     send_bytes(out, write_frame({"kind": "end", "variants": len(variants), "peak_rss": facts.peak_memory()}))
     return 0
 
@@ -127,22 +144,27 @@ def _warm_up() -> None:
 
 
 def _share(loaded: List[str], before: Any) -> None:
-    """Import here what the first variant had to import from installed packages, for the next ones."""
-    for name in loaded[:MOST_SHARED]:
-        if isinstance(name, str) and name not in before:
-            try:
-                importlib.import_module(name)
-            except BaseException as error:
-                if isinstance(error, KeyboardInterrupt):
-                    raise
+    """Import here what a version had to import from installed packages, for the next ones."""
+    for name in _names(loaded, before):
+        try:
+            importlib.import_module(name)
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt):
+                raise
     gc.collect()
     gc.freeze()
 
 
-def _run_variant(request: Dict[str, Any], variant: Dict[str, Any], out: int) -> List[str]:
-    """Run all cases of a variant, in a new child after each one that was lost; returns modules it loaded."""
+def _names(loaded: List[str], before: Any) -> List[str]:
+    """Modules that a variant loaded and that were not there before."""
+    return [name for name in loaded[:MOST_SHARED] if isinstance(name, str) and name not in before]
+
+
+def _run_variant(request: Dict[str, Any], variant: Dict[str, Any], out: int) -> Ran:
+    """Run all cases of a variant, in a new child after each one that was lost."""
     waiting = list(request["cases"])
     loaded: List[str] = []
+    any_lost = False
     while waiting:
         ended = _run_child(request, variant, waiting, out)
         answered = set()
@@ -158,10 +180,11 @@ def _run_variant(request: Dict[str, Any], variant: Dict[str, Any], out: int) -> 
         if not rest:
             break
         lost = rest if ended.loading else rest[:1]
+        any_lost = True
         for case in lost:
             send_bytes(out, write_frame(_lost(variant["id"], case, ended)))
         waiting = [] if request.get("until_lost") else rest[len(lost) :]
-    return loaded
+    return Ran(loaded, any_lost)
 
 
 def _lost(variant: str, case: str, ended: Ended) -> Dict[str, Any]:

@@ -69,15 +69,19 @@ class Golden:
         threads: int = 1,
         case_seconds: float | None = None,
         limits: Limits | None = None,
+        shared: tuple[str, ...] | None = None,
+        tell: bool = False,
     ) -> replaying.Replay:
-        """Replay calls, named by their number. Raises SandboxError."""
+        """Replay calls, named by their number. ``shared``, ``tell``: as in a plan. Raises SandboxError."""
         cases = tuple(str(number) for number in numbers)
         custom = None
         if self.helpers.checkers is not None and self.functions:
             custom = judging.Judging(
                 self.helpers.checkers, self.plan.recording, dict.fromkeys(cases, self.functions)
             )
-        plan = replace(self.plan, cases=cases, judging=custom, fixtures=self.helpers.fixtures)
+        plan = replace(
+            self.plan, cases=cases, judging=custom, fixtures=self.helpers.fixtures, shared=shared, tell=tell
+        )
         if case_seconds is not None:
             plan = replace(plan, case_seconds=case_seconds)
         return replaying.replay(

@@ -17,9 +17,10 @@ from lmr_author.recording.checkers import with_chosen
 from lmr_author.recording.choose import Call, Proven, order_of_choice
 from lmr_author.recording.golden import Golden
 from lmr_author.recording.helpers import fixture_advice
-from lmr_author.recording.rivals import Noticed, Rivals, Trial
+from lmr_author.recording.rivals import MOST, OVERHEAD, SECONDS, Noticed, Rivals, Trial
 from lmr_author.recording.sizes import Room, too_much
 from lmr_author.recording.tolerance import derive
+from lmr_author.texts import time_left
 
 REPEATS = 3
 """Golden replays per call, each in a process of its own."""
@@ -80,7 +81,7 @@ def prove(
         LmrError: not one call reproduces, or none has room in the task, with the reasons.
     """
     room = room or Room()
-    proven, rejected, versions = _reproducing(
+    proven, rejected, first = _reproducing(
         golden, calls, wanted, progress, checks or {}, to_choose=rivals is not None
     )
     if not proven:
@@ -89,15 +90,16 @@ def prove(
     rejected += large
     chosen, noticed = proven[:wanted], Noticed()
     if rivals is not None:
-        progress("trying wrong versions of the golden on the recorded calls")
-        chosen, noticed = Trial(golden).choose(proven, wanted, rivals)
+        left = _left(first, 2, [item.call for item in proven[:wanted]])
+        progress(f"trying wrong versions of the golden on the recorded calls{left}")
+        chosen, noticed = Trial(golden, first.used).choose(proven, wanted, rivals)
         chosen, large = _fitting(chosen, room)
         rejected += large
-    progress("confirming the chosen cases")
+    progress(f"confirming the chosen cases{_left(first, 1)}")
     confirmed, failed = _confirmed(golden, chosen)
     if not confirmed:
         raise _irreproducible(golden.plan.qualname, failed)
-    return Proof(tuple(confirmed), (*failed, *rejected), versions, noticed)
+    return Proof(tuple(confirmed), (*failed, *rejected), _versions(first), noticed)
 
 
 def _reproducing(
@@ -108,8 +110,8 @@ def _reproducing(
     checks: Mapping[str, Mapping[str, Any]],
     *,
     to_choose: bool,
-) -> tuple[list[Proven], list[Rejected], dict[str, str]]:
-    """Replay calls until enough reproduce: these, the others, and the versions of what ran them.
+) -> tuple[list[Proven], list[Rejected], replaying.Replay]:
+    """Replay calls until enough reproduce: these, the others, and the first run.
 
     Args:
         to_choose: whether as many as can be are looked at, to choose from.
@@ -117,15 +119,20 @@ def _reproducing(
     waiting = order_of_choice(calls)
     proven: list[Proven] = []
     rejected: list[Rejected] = []
-    versions: dict[str, str] = {}
+    first: replaying.Replay | None = None
     while waiting and len(proven) < wanted:
         batch = _first(waiting, LOOKED_AT if to_choose else wanted - len(proven) + SPARE)
         waiting = waiting[len(batch) :]
-        progress(f"replaying {len(batch)} of {len(calls)} recorded calls on the golden")
+        said = f"replaying {len(batch)} of {len(calls)} recorded calls on the golden"
+        progress(said)
         golden.add(batch)
-        runs = _replays(golden, batch)
+        runs: list[replaying.Replay] = []
+        for number in range(1, REPEATS + 1):
+            runs.append(_replay(golden, batch, number))
+            starts = REPEATS - number + (3 if to_choose else 2)
+            progress(said + _left(runs[0], starts, batch[:wanted] if to_choose else ()))
         precise = golden.precise([call.number for call in batch])
-        versions = versions or _versions(runs[0])
+        first = first or runs[0]
         for call in batch:
             golden.complete(call, runs[0])
             judged = _judge(call, runs, precise.get(call.number), checks)
@@ -133,7 +140,8 @@ def _reproducing(
                 rejected.append(judged)
             else:
                 proven.append(judged)
-    return proven, rejected, versions
+    assert first is not None, "there is a call at least"
+    return proven, rejected, first
 
 
 def _with_room(qualname: str, proven: Sequence[Proven], room: Room) -> tuple[list[Proven], list[Rejected]]:
@@ -197,13 +205,17 @@ def _fitting(proven: Sequence[Proven], room: Room) -> tuple[list[Proven], list[R
     return kept, [Rejected(item.call, too_much(item.call, room)) for item in left_out]
 
 
-def _replays(golden: Golden, batch: Sequence[Call]) -> list[replaying.Replay]:
-    numbers = [call.number for call in batch]
-    return [
-        # Another number of threads sums in another order: the spread of that belongs to the tolerance.
-        golden.replay(numbers, [replaying.Variant("golden")], seed=seed, threads=1 + seed // REPEATS)
-        for seed in range(1, REPEATS + 1)
-    ]
+def _replay(golden: Golden, batch: Sequence[Call], seed: int) -> replaying.Replay:
+    # Another number of threads sums in another order: the spread of that belongs to the tolerance.
+    numbers, threads = [call.number for call in batch], 1 + seed // REPEATS
+    return golden.replay(numbers, [replaying.Variant("golden")], seed=seed, threads=threads, tell=seed == 1)
+
+
+def _left(first: replaying.Replay, starts: int, to_try: Sequence[Call] = ()) -> str:
+    """What so many more runs and a trial of wrong versions take, by what the first run took: ", about 2 min left"."""
+    trial = min(SECONDS, MOST * (OVERHEAD + sum(call.seconds for call in to_try))) if to_try else 0.0
+    text = time_left(starts * first.result.seconds + trial)
+    return f", {text}" if text else ""
 
 
 def _judge(

@@ -38,10 +38,11 @@ class Noticed:
 
 
 class Trial:
-    """Runs wrong versions on recorded calls."""
+    """Runs wrong versions on recorded calls. ``shared``: modules that they all need, as in a plan to replay."""
 
-    def __init__(self, golden: Golden) -> None:
+    def __init__(self, golden: Golden, shared: tuple[str, ...] | None = None) -> None:
         self.golden = golden
+        self.shared = shared
 
     def choose(self, proven: Sequence[Proven], wanted: int, rivals: Rivals) -> tuple[list[Proven], Noticed]:
         """The first ``wanted`` calls, and up to as many again that notice what those do not.
@@ -97,9 +98,10 @@ class Trial:
         """What versions do on calls, beside the golden."""
         numbers = [item.call.number for item in calls.values()]
 
-        def run(versions: Sequence[replaying.Variant], seconds: float) -> replaying.Replay:
+        def run(versions: Sequence[replaying.Variant], seconds: float, shared: bool) -> replaying.Replay:
             limits = Limits(seconds=60 + 3 * SECONDS)
-            return self.golden.replay(numbers, versions, case_seconds=seconds, limits=limits)
+            given = self.shared if shared else ()
+            return self.golden.replay(numbers, versions, case_seconds=seconds, limits=limits, shared=given)
 
         slowest = max((item.seconds for item in calls.values()), default=0.0)
         golden = replaying.Variant(CONTROL)

@@ -130,14 +130,15 @@ def evaluate(task: TaskDir, options: EvaluateOptions, progress: Progress, on_gat
         build = _noted(build, implementations)
         keep(build)
         kind: dict[str, Any] = {"kind": options.sandbox, **_other_base(task, options), **facts}
-        for one in implementations:
+        for number, one in enumerate(implementations, 1):
             index = one.implementation.index
             if options.implementation not in (None, index):
                 _each(_as_before(task, index, kind, state), keep)
             elif build.status is not GateStatus.PASSED:
                 _each(_skipped(index), keep)
             else:
-                _run(task, info, one, sandbox, options, progress, keep)
+                following = len(implementations[number:]) if options.implementation is None else 0
+                _run(task, info, one, sandbox, options, progress, keep, following)
     result = Evaluation(task, kind, tuple(gates), started, time.monotonic() - clock, state)
     return _kept(result)
 
@@ -208,12 +209,12 @@ def _run(
     options: EvaluateOptions,
     progress: Progress,
     keep: OnGate,
+    following: int,
 ) -> None:
     """Run the gates of one implementation, and tell each as soon as it is known."""
     limits = options.seconds, options.mutants
-    with Bench(
-        task, info, one.implementation, sandbox, *limits, progress, qualnames=one.qualnames
-    ) as bench:  # fmt: skip
+    more: dict[str, Any] = {"qualnames": one.qualnames, "following": following}
+    with Bench(task, info, one.implementation, sandbox, *limits, progress, **more) as bench:
         _each(run_gates(bench, options.repeats, progress), keep)
 
 

@@ -222,6 +222,24 @@ def test_many_variants_share_what_the_first_one_had_to_import(tmp_path: Path) ->
         assert root["value"]["v"] == [True, False]
 
 
+def test_what_a_replay_tells_is_imported_once_by_the_next(tmp_path: Path) -> None:
+    """Before any version is run, and the repository's own modules by none but the versions."""
+    goal = "import wave, sys\nfrom .helper import double\n\ndef f(x):\n    return double(x)\n"
+    repository = make(tmp_path, "f", goal, "from pkg.goal import f\nf(1)\n")
+    repository.record("driver.py")
+    told = next(one.header for one in repository.replay(tell=True).frames if one.header["kind"] == "used")
+    assert "wave" in told["modules"] and "pkg.helper" not in told["modules"]
+
+    spy = "import sys\nBEFORE = 'wave' in sys.modules, 'pkg.helper' in sys.modules\n" + goal.replace(
+        "double(x)", "BEFORE"
+    )
+    for shared, before in ((told["modules"], [True, False]), ([], [False, False])):
+        replayed = repository.replay(dict.fromkeys(("a", "b", "c", "d"), spy), shared=shared)
+        for name in ("a", "b", "c", "d"):
+            root = dict(replayed.document("000001", name).tree["v"])
+            assert root["value"]["v"] == before, (name, shared)
+
+
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("split", [0, 30, 45])
 def test_the_time_of_a_case_begins_with_its_start(monkeypatch: pytest.MonkeyPatch, split: int) -> None:

@@ -50,7 +50,13 @@ class Slow:
     asked: list[float] = field(default_factory=list)
 
     def replay(
-        self, numbers: Sequence[int], variants: Sequence[Variant], *, case_seconds: float, limits: Limits
+        self,
+        numbers: Sequence[int],
+        variants: Sequence[Variant],
+        *,
+        case_seconds: float,
+        limits: Limits,
+        shared: object,
     ) -> Replay:
         self.asked.append(case_seconds)
         same = Outcome("returned", True, document=self.expected)
@@ -66,7 +72,7 @@ def test_a_version_is_not_noticed_because_all_are_slow(tmp_path: Path) -> None:
     golden = Slow(expected)
 
     assert Trial(golden).noticed([call], [Variant("equivalent", b"")]) == {1: frozenset()}  # type: ignore[arg-type]
-    assert golden.asked == [2.0, 20.0]
+    assert golden.asked == [2.0, 20.0, 20.0]
 
 
 @pytest.mark.bwrap

@@ -88,7 +88,7 @@ def test_more_time_where_the_golden_needs_it(monkeypatch: pytest.MonkeyPatch, ta
     busy = run_gates(task)
 
     assert gate(busy, "mutants-die").message == alone.message and busy.passed
-    assert asked == [60.0, 5.0, 50.0]
+    assert asked == [60.0, 5.0, 50.0, 50.0]
 
 
 def test_where_the_golden_never_gets_by_nothing_is_proven(
@@ -159,3 +159,27 @@ def test_an_equivalent_mutant_is_no_less_so_on_a_busy_machine(
     replaced(monkeypatch, lambda found, *_: late(found, EQUIVALENT) if next(times) else found)
     found = gate(run_gates(task, repeats=1), "mutants-die")
     assert EQUIVALENT in [item["id"] for item in found.detail["survivors"]]
+
+
+def test_versions_share_what_the_golden_was_seen_to_import(
+    monkeypatch: pytest.MonkeyPatch, bench: Bench
+) -> None:
+    """And nothing where the golden does not get by with it."""
+    plans: list[replaying.Plan] = []
+    real: Real = replaying.replay
+
+    def replay(
+        sandbox: Any, tree: Path, inside: str, plan: replaying.Plan, versions: Any, **more: Any
+    ) -> Replay:
+        found = real(sandbox, tree, inside, plan, versions, **more)
+        plans.append(plan)
+        return late(found) if plan.shared and versions[0].id == CONTROL else found
+
+    judged = judge(bench)
+    monkeypatch.setattr(judges.replaying, "replay", replay)
+    assert judged.golden(0).passed
+    assert plans[0].tell and plans[0].shared is None
+    judged._shared = ("wave",)
+    found = judged.versions({"wrong": WRONG, "same": bench.golden_overlay["pkg/losses.py"]})
+    assert [plan.shared for plan in plans[1:]] == [("wave",), ("wave",), (), ()]
+    assert not found["wrong"].passed and not found["wrong"].untold and found["same"].passed
