@@ -32,11 +32,16 @@ BATCH_BYTES = 96 * 2**20
 
 @dataclass(frozen=True)
 class Variant:
-    """A version of the goal file to replay: None is the one that stands in the tree."""
+    """A version of the goal file to replay: None is the one that stands in the tree.
+
+    Attributes:
+        compiled: whether what the target's decorators make of it is called, in place of the plain function.
+    """
 
     id: str
     source: bytes | None = None
     line: int | None = None
+    compiled: bool = False
 
 
 @dataclass(frozen=True)
@@ -198,6 +203,7 @@ def _write_job(job: Path, tree_inside: str, plan: Plan, variants: Sequence[Varia
     listed = []
     for number, variant in enumerate(variants):
         entry: dict[str, Any] = {"id": variant.id, "source": None, "line": variant.line}
+        entry["compiled"] = variant.compiled
         if variant.source is not None:
             path = job / f"variant_{number}.py"
             path.write_bytes(variant.source)

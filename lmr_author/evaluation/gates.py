@@ -83,6 +83,8 @@ class GoldenPasses(Gate):
         how = (
             "outputs identical to the bit" if same and golden[0].identity else "outputs within the tolerances"
         )
+        if isinstance(judges[0], RecordingJudge) and (found := judges[0].compiled).by:
+            how += f"; {found.text}"
         if isinstance(judges[0], ScriptJudge):
             needs = judges[0].profile.described if judges[0].profile else ""
             return self.passed(f"passed {repeats} of {repeats} (test script: {needs})")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from lmr_author import judging, recorded, replaying
 from lmr_author.controlled import CONTROL, Beside, beside_the_golden
-from lmr_author.evaluation import script
+from lmr_author.evaluation import compiled, script
 from lmr_author.evaluation.bench import Bench
 from lmr_author.evaluation.evidence import Profile, advice, problem
 from lmr_author.evaluation.verdict import Verdict
@@ -85,6 +86,11 @@ class RecordingJudge(Judge):
         )
         self._shared = self._shared or result.used
         return self._of(result, "golden")
+
+    @cached_property
+    def compiled(self) -> compiled.Compiled:
+        """What the golden does as its decorators compile it."""
+        return compiled.of_golden(self)
 
     def masked(self) -> Verdict:
         """Replay on the masked tree."""

@@ -68,6 +68,7 @@ def _target(request: Dict[str, Any], variant: Dict[str, Any]) -> Target:
         request.get("sys_path") or [""],
         source,
         fixtures=request.get("fixtures"),
+        compiled=bool(variant.get("compiled")),
     )
 
 

@@ -26,6 +26,7 @@ class Hook:
         register: called with the raw function when it is defined; its result takes its place.
         source: served instead of the file's content; None for the content itself.
         filename: what code objects say their file is; None for the path it is imported by.
+        watched: whether the blocks of the target are.
 
     Attributes: ``hits`` (numbers of the blocks executed), ``served`` (how often the file was
     compiled), ``found`` (what was instrumented), ``error`` (why the target was not found).
@@ -40,10 +41,11 @@ class Hook:
         source: Optional[bytes] = None,
         filename: Optional[str] = None,
         nth: int = 0,
+        watched: bool = True,
     ) -> None:
         self.goal_file = os.path.realpath(goal_file)
         self.qualname, self.line, self.nth = qualname, line, nth
-        self.source, self.filename = source, filename
+        self.source, self.filename, self.watched = source, filename, watched
         self.hits: Set[int] = set()
         self.served = 0
         self.found: Optional[Instrumented] = None
@@ -96,7 +98,7 @@ class Hook:
         if self.source is not None:
             text = source.decode("utf-8", "replace")
             linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
-        self.found = instrument(source, filename, self.qualname, self.line, self.nth)
+        self.found = instrument(source, filename, self.qualname, self.line, self.nth, self.watched)
         self.served += 1
         return self.found.code
 

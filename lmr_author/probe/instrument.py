@@ -48,12 +48,15 @@ class Instrumented(NamedTuple):
     path: Tuple[ast.stmt, ...]
 
 
-def instrument(source: bytes, filename: str, qualname: str, line: int = 0, nth: int = 0) -> Instrumented:
+def instrument(
+    source: bytes, filename: str, qualname: str, line: int = 0, nth: int = 0, watched: bool = True
+) -> Instrumented:
     """Instrument the function ``qualname`` (dotted, without ``<locals>``) of some source.
 
     Args:
         line: line of its ``def``, to tell definitions of one name apart.
         nth: which definition of that name it is, from 1, where lines may have moved.
+        watched: whether its blocks are; a compiler does not know the call that notes one.
 
     Without either, the last definition is meant.
 
@@ -67,7 +70,8 @@ def instrument(source: bytes, filename: str, qualname: str, line: int = 0, nth: 
     target: Any = path[-1]
     first, last = def_line(target), _last_line(target)
     probes = _Probes()
-    target.body = probes.function_body(target)
+    if watched:
+        target.body = probes.function_body(target)
     target.decorator_list.append(_name(REGISTER, target))
     nested = any(isinstance(item, _FUNCTIONS) for item in path[:-1])
     code: CodeType = compile(tree, filename, "exec", dont_inherit=True)

@@ -90,12 +90,20 @@ def _error(result: Result) -> str:
     )
 
 
-def run(target: Target, recordings: Any, checkers: Checkers, log: Any = None, custom: Any = None) -> None:
+def run(
+    target: Target,
+    recordings: Any,
+    checkers: Checkers,
+    log: Any = None,
+    custom: Any = None,
+    compiled: str = "",
+) -> None:
     """Replay every case below ``recordings`` and check it; write Passed or Failed to the log.
 
     Args:
         checkers: case name → leaf path → checker.
         custom: file with checkers of the annotator, when one of the checkers names its function.
+        compiled: a case that is also run with the target as its decorators compile it; "" for none.
 
     Raises AssertionError when a case differs, when the file cannot be imported, or when there are no cases.
     """
@@ -117,9 +125,24 @@ def run(target: Target, recordings: Any, checkers: Checkers, log: Any = None, cu
             failures.append("%s: %s" % (name, traceback.format_exc()))
     if not names:
         failures.append("there are no recorded cases")
+    if compiled and not failures:
+        failures += _refused(target, os.path.join(str(recordings), compiled))
     _write_log(log, target.qualname, len(names), failures)
     if failures:
         raise AssertionError("\n".join(failures))
+
+
+def _refused(target: Target, folder: str) -> List[str]:
+    """What keeps the target from being run as its decorators compile it: one message, or none."""
+    twin = target.as_compiled()
+    try:
+        twin.load()
+        result = twin.call(load(folder, "inputs"), DEFAULT_LIMIT)
+    except LoadError as error:
+        return ["%s cannot be imported: %s" % (target.path, error)]
+    if result.status == "returned":
+        return []
+    return ["%s, compiled as its decorators say: %s" % (os.path.basename(folder), _error(result))]
 
 
 def _number(name: str) -> Tuple[int, str]:

@@ -5,10 +5,12 @@ is stamped with the variant's name by the parent, so one variant cannot speak fo
 frames (:mod:`.frames`) on the original standard output; everything the code prints goes to standard error.
 
 Request: ``{"tree", "goal_file", "qualname", "line", "module", "sys_path", "inputs", "cases",
-"variants": [{"id", "source": path or null, "line"}], "case_seconds", "preload", "threads", "until_lost", "shared",
-"tell"}``. ``shared``: modules of installed packages that are imported once, for all variants; null to find them out
-from the first, [] for none. ``tell``: whether the modules that the first one loads are reported. ``until_lost``:
-whether a variant that is lost in a case is not asked for the others, and nobody after the first when that is lost.
+"variants": [{"id", "source": path or null, "line", "compiled"}], "case_seconds", "preload", "threads",
+"until_lost", "shared", "tell"}``.
+
+``shared``: modules of installed packages that are imported once, for all variants; null to find them out from the
+first, [] for none. ``tell``: whether the modules that the first one loads are reported. ``until_lost``: whether a
+variant that is lost in a case is not asked for the others, and nobody after the first when that is lost.
 """
 
 from __future__ import annotations

@@ -75,6 +75,7 @@ class Target:
         sys_path: folders of the repository to import from.
         source: served in place of the file's content.
         fixtures: file with functions that build what could not be stored.
+        compiled: whether what the target's decorators make of it is called, and nothing watched.
     """
 
     def __init__(
@@ -88,7 +89,10 @@ class Target:
         source: Optional[bytes] = None,
         nth: int = 0,
         fixtures: Any = None,
+        compiled: bool = False,
     ) -> None:
+        self._given = (tree, goal_file, qualname, line, module, sys_path, source, nth, fixtures)
+        self.compiled = compiled
         self.tree = os.path.abspath(str(tree))
         self.path = os.path.join(self.tree, *goal_file.split("/"))
         self.module = None if module == MAIN else module
@@ -97,11 +101,15 @@ class Target:
         self.fixtures = None if fixtures is None else str(fixtures)
         self._functions: List[Any] = []
         self._namespace: Dict[str, Any] = {}
-        self.hook = Hook(self.path, qualname, line, self._register, source, self.path, nth)
+        self.hook = Hook(self.path, qualname, line, self._register, source, self.path, nth, not compiled)
 
     def _register(self, function: Any) -> Any:
         self._functions.append(function)
         return function
+
+    def as_compiled(self) -> Target:
+        """The same function, to be called as its decorators make it."""
+        return Target(*self._given, compiled=True)
 
     def load(self) -> None:
         """Import the goal file with the target instrumented. Raises LoadError."""
@@ -156,6 +164,15 @@ class Target:
         exec(closure_factory(found, self.path, list(free)), namespace)
         return namespace.pop("__lmr_outer__")(**free)
 
+    def _decorated(self, function: Any) -> Any:
+        """What stands in the file under the target's name. Raises TypeError when that is the plain function."""
+        found: Any = self._namespace
+        for name in self.qualname.split("."):
+            found = found.get(name) if isinstance(found, dict) else getattr(found, name, None)
+        if found is None or found is function or not callable(found):
+            raise TypeError("nothing compiles %s when the file is imported" % self.qualname)
+        return found
+
     def call(self, inputs: Document, limit: int = DEFAULT_LIMIT) -> Result:
         """Call the target with recorded inputs. Whatever it does is a result."""
         try:
@@ -174,7 +191,7 @@ class Target:
             arguments = {name: item for name, item in values.items() if not name.startswith("@")}
             function = self.function(free)
             args, kwargs = unbind(function, arguments)
-            function = flax_modules.entered(function, args)
+            called = self._decorated(function) if self.compiled else flax_modules.entered(function, args)
         except Exception as error:
             return Result("bad-inputs", None, False, "", 0.0, describe(error, self.hook))
         before = Document(
@@ -185,21 +202,21 @@ class Target:
         randomness.restore(states)
         self.hook.hits.clear()
         start = time.perf_counter()
-        run = _Run(function, taken, most)
+        run = _Run(function, called, taken, most)
         with applied(modes):
             run.make(args, kwargs)
         seconds = time.perf_counter() - start
-        entered = bool(self.hook.hits)
+        entered = self.compiled or bool(self.hook.hits)
         file = inspect.unwrap(function).__code__.co_filename
         told = {} if run.error is None else describe(run.error, self.hook)
         return Result(run.status, run.document, entered, file, seconds, told)
 
 
 class _Run:
-    """One call and its outcome."""
+    """One call, of the function or of what stands for it, and its outcome."""
 
-    def __init__(self, function: Any, inputs: Inputs, most: int) -> None:
-        self.function, self.inputs, self.most = function, inputs, most
+    def __init__(self, function: Any, called: Any, inputs: Inputs, most: int) -> None:
+        self.function, self.called, self.inputs, self.most = function, called, inputs, most
         self.status = "returned"
         self.document: Optional[Document] = None
         self.error: Optional[BaseException] = None
@@ -217,7 +234,7 @@ class _Run:
                 self.status, self.error = "unstorable", problem
 
     def _outcome(self, args: Any, kwargs: Any) -> Document:
-        value = self.function(*args, **kwargs)
+        value = self.called(*args, **kwargs)
         if inspect.isgenerator(value):
             items: List[Document] = []
             while len(items) < self.most:

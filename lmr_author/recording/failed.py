@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from lmr_author import compilers
 from lmr_author.model import TORCH_FAMILY
-from lmr_author.recording import compilers
 from lmr_author.sandbox.base import ExecResult
 from lmr_author.taskdir import UNIT_TEST
 

@@ -15,6 +15,7 @@ from lmr_author.probe.fixtures import as_written
 from lmr_author.probe.states import STATE
 from lmr_author.recording.checkers import with_chosen
 from lmr_author.recording.choose import Call, Proven, order_of_choice
+from lmr_author.recording.compiled import Compiled
 from lmr_author.recording.golden import Golden
 from lmr_author.recording.helpers import fixture_advice
 from lmr_author.recording.rivals import MOST, OVERHEAD, SECONDS, Noticed, Rivals, Trial
@@ -52,12 +53,14 @@ class Proof:
 
     Attributes:
         noticed: which wrong versions of the golden the chosen calls tell from it.
+        compiled: which of them the golden takes as its decorators compile it.
     """
 
     chosen: tuple[Proven, ...]
     rejected: tuple[Rejected, ...]
     versions: dict[str, str]
     noticed: Noticed = field(default_factory=Noticed)
+    compiled: Compiled = field(default_factory=Compiled)
 
 
 def prove(

@@ -10,7 +10,7 @@ from lmr_author.taskdir import UNIT_TEST
 TEMPLATE = "unit_test.py.j2"
 
 
-def generate(implementation: Implementation, recording: Recording, nth: int = 0) -> str:
+def generate(implementation: Implementation, recording: Recording, nth: int = 0, compiled: str = "") -> str:
     """The text of an implementation's unit test. Pure: the same recording gives the same text.
 
     The test needs the standard library, what the repository needs, and the ``lmr_probe`` folder beside
@@ -22,6 +22,7 @@ def generate(implementation: Implementation, recording: Recording, nth: int = 0)
         recording: its manifest.
         nth: which definition of the target's name is meant, where the file has several; else 0. A line
             would not do: it moves when another function of the file is masked.
+        compiled: the case that is also run with the target as its decorators compile it; "" for none.
     """
     import jinja2
 
@@ -47,5 +48,6 @@ def generate(implementation: Implementation, recording: Recording, nth: int = 0)
         support=SUPPORT,
         folder=UNIT_TEST,
         more=more,
+        compiled=compiled,
         custom=CHECKERS if CHECKERS in recording.helpers else "",
     )

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lmr_author import files, judging, replaying, source, staging
+from lmr_author import compilers, files, judging, replaying, source, staging
 from lmr_author.errors import LmrError, TargetError
 from lmr_author.evaluation.mutants import mutants
 from lmr_author.masking import locate
 from lmr_author.model import Implementation, Progress, Target, TaskInfo
 from lmr_author.recorded import SUPPORT, Recording, load
-from lmr_author.recording import checkers, failed, helpers, resuming
+from lmr_author.recording import checkers, compiled, failed, helpers, resuming
 from lmr_author.recording.choose import coverage
 from lmr_author.recording.drive import Drive, Recorded
 from lmr_author.recording.drivers import Data
@@ -98,6 +98,8 @@ def record(
         plan, recorded = driven(sandbox, plan, command, options, run, progress)
         proof = _prove(job, sandbox, plan, recorded, progress)
         _agree(proof, agree)
+        if proof.compiled.why:
+            tell(f"no case tests what {proof.compiled.by} makes of it: {proof.compiled.why[:300]}")
         kept = _put_aside(task, info, implementation)
         recording = _store(job, plan, recorded, proof)
         resuming.forget(run)
@@ -195,7 +197,12 @@ def _prove(job: Job, sandbox: Sandbox, plan: Drive, recorded: Recorded, progress
         return [replaying.Variant(item.id, item.data, definition.line) for item in found]
 
     room = Room(int(job.options.max_total_mb * 2**20), _taken(job))
-    return prove(golden, recorded.calls, job.options.cases, progress, rivals, checks, room)
+    proof = prove(golden, recorded.calls, job.options.cases, progress, rivals, checks, room)
+    by = compilers.compiled_by(module.tree, definition.node)
+    if not by:
+        return proof
+    progress(f"running the chosen cases as {by} compiles them")
+    return replace(proof, compiled=compiled.taken(golden, proof.chosen, by))
 
 
 def _taken(job: Job) -> dict[str, int]:
@@ -236,6 +243,6 @@ def _store(job: Job, plan: Drive, recorded: Recorded, proof: Proof) -> Recording
     folder = task.recording(info, implementation.index)
     recording = store(folder, plan, recorded, proof, covered, support, own)
     renew_support(folder.parent, support)
-    text = generate(implementation, recording, plan.nth)
+    text = generate(implementation, recording, plan.nth, proof.compiled.case)
     files.write_text(task.unit_test(info, implementation), text)
     return recording

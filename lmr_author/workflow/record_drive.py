@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lmr_author import files, replaying, source, staging
+from lmr_author import compilers, files, replaying, source, staging
 from lmr_author.errors import LmrError, TargetError
 from lmr_author.model import Implementation, Progress, Target, TaskInfo
 from lmr_author.probe.document import Document
 from lmr_author.recorded import FIXTURES
-from lmr_author.recording import compilers, resuming, varying
+from lmr_author.recording import resuming, varying
 from lmr_author.recording.choose import order_of_choice
 from lmr_author.recording.command import Driver
 from lmr_author.recording.command import driver as read_command

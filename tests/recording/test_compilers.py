@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.recording import compilers, failed
+from lmr_author import compilers
+from lmr_author.recording import failed
 from lmr_author.sandbox.base import ExecResult
 from lmr_author.workflow.mask import MaskOptions, mask
 from lmr_author.workflow.record import RecordOptions, record

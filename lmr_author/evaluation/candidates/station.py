@@ -20,6 +20,8 @@ from lmr_author.evaluation.candidates.overlays import Overlays
 from lmr_author.evaluation.candidates.predictions import Prediction
 from lmr_author.evaluation.candidates.score import CaseScore, Outcome, Score
 from lmr_author.evaluation.candidates.suspicions import suspicions
+from lmr_author.evaluation.compiled import Compiled
+from lmr_author.evaluation.compiled import problem as problem_of_compiled
 from lmr_author.evaluation.evidence import Profile, ScriptRun, advice, problem
 from lmr_author.evaluation.judges import RecordingJudge
 from lmr_author.sandbox.base import Limits
@@ -30,6 +32,7 @@ LMR_BENCH = "lmr-bench"
 _GRACE_SECONDS = 5
 _OUTPUT_BYTES = 16 * 2**20
 _LOG = 4000
+_LOST = {"timeout": Outcome.TIMEOUT, "crashed": Outcome.CRASHED}
 
 Stop = Callable[[], bool]
 
@@ -157,25 +160,37 @@ class Station:
 
     def _replayed(self, fitted: Fitted, overlay: Mapping[str, bytes], stop: Stop) -> Score:
         bench, judge = self.bench, self._judge
-        plan = judge.plan(fitted.line)
+        plan, compiled = judge.plan(fitted.line), judge.compiled
         extra = {name: data for name, data in overlay.items() if name != bench.implementation.goal_file}
         base = {**bench.masked_overlay, **extra}
         name = "masked" if not extra else f"candidate {_digest(overlay)}"
         tree = bench.tree(name, base)
-        size = sum(case.bytes for case in judge.recording.cases)
+        variant = replaying.Variant("candidate", fitted.data, fitted.line)
+        try:
+            found, log = self._sent(tree, plan, variant, stop)
+            score = _together(tuple(self._case(found, name) for name in plan.cases), log)
+            if score.outcome is not Outcome.PASSED or not compiled.case:
+                return score
+            one = replace(plan, cases=(compiled.case,), judging=None)
+            found, log = self._sent(tree, one, replace(variant, compiled=True), stop)
+        finally:
+            if extra:
+                bench.remove_tree(name)
+        last = self._as_compiled(compiled, found.of("candidate", compiled.case))
+        return _together((*score.cases, last), log)
+
+    def _sent(
+        self, tree: Path, plan: replaying.Plan, variant: replaying.Variant, stop: Stop
+    ) -> tuple[replaying.Replay, str]:
+        """A candidate's replay, and the end of its log."""
+        bench = self.bench
+        size = sum(case.bytes for case in self._judge.recording.cases)
         limits = Limits(
             seconds=self.options.start_seconds + plan.case_seconds * len(plan.cases),
             memory_mb=self.options.memory_mb,
             output_bytes=_OUTPUT_BYTES + 8 * size,
         )
-        try:
-            found = replaying.replay(
-                bench.sandbox, tree, bench.inside, plan,
-                [replaying.Variant("candidate", fitted.data, fitted.line)], limits=limits, stop=stop,
-            )  # fmt: skip
-        finally:
-            if extra:
-                bench.remove_tree(name)
+        found = replaying.replay(bench.sandbox, tree, bench.inside, plan, [variant], limits=limits, stop=stop)
         if found.result.stopped:
             raise KeyboardInterrupt
         log = found.result.stderr.decode("utf-8", "replace")[-_LOG:]
@@ -185,8 +200,19 @@ class Station:
                 f"the replayer did not start: {log.strip()[-200:]}",
                 "run `lmr-author evaluate` on the task: does its golden still pass here?",
             )
-        cases = tuple(self._case(found, name) for name in plan.cases)
-        return _together(cases, log)
+        return found, log
+
+    def _as_compiled(self, golden: Compiled, outcome: replaying.Outcome) -> CaseScore:
+        """Of the case that the golden takes as its decorators compile it, so that a candidate has to as well."""
+        name = f"{golden.case} compiled by {golden.by}"
+        try:
+            found = problem_of_compiled(golden, self._judge, outcome)
+        except Exception as error:  # whatever it sent, it is its own fault, and nobody else's
+            return CaseScore(
+                name, Outcome.CRASHED, f"what it returned cannot be read ({type(error).__name__})"
+            )
+        kind = _LOST.get(outcome.status, Outcome.FAILED) if found else Outcome.PASSED
+        return CaseScore(name, kind, found[:500], round(outcome.seconds, 6))
 
     def _case(self, found: replaying.Replay, name: str) -> CaseScore:
         outcome = found.of("candidate", name)
@@ -200,7 +226,7 @@ class Station:
             return CaseScore(name, Outcome.PASSED, seconds=round(outcome.seconds, 6))
         if outcome.status == "bad-inputs":
             raise SandboxError(f"{name} cannot be read in the sandbox: {outcome.error_text}", "record again")
-        kind = {"timeout": Outcome.TIMEOUT, "crashed": Outcome.CRASHED}.get(outcome.status, Outcome.FAILED)
+        kind = _LOST.get(outcome.status, Outcome.FAILED)
         more = f" (and {len(differences) - 1} more)" if len(differences) > 1 else ""
         return CaseScore(name, kind, f"{differences[0]}{more}"[:500], round(outcome.seconds, 6))
 
