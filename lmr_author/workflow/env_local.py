@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from lmr_author import files
 from lmr_author.environment import detect, interpreters, local, local_torch
 from lmr_author.environment.failures import Explanation
 from lmr_author.environment.python_version import asking, unmet
@@ -228,6 +231,28 @@ def interpreter_for(task: TaskDir, sandbox: str, python: Path | None) -> tuple[P
         return None, ""
     local.touch(found)
     return found.interpreter, f"in the environment made by `lmr-author env local` (Python {found.python})"
+
+
+def other_python(task: TaskDir, sandbox: str, python: Path | None) -> str:
+    """A name for an interpreter that somebody asked for in place of the task's own; "" for that.
+
+    It is that of its virtual environment and a few digits of where it lies, such as ``dpo-env-3f2a91c0``: enough to
+    tell two on one machine apart, and no path.
+    """
+    if python is None or sandbox == "docker":
+        return ""
+    name, place = _place_of(python)
+    own, _ = interpreter_for(task, sandbox, None)
+    if place == _place_of(own or Path(sys.executable))[1]:
+        return ""
+    return f"{name}-{files.sha256_bytes(os.fsencode(place))[:8]}"
+
+
+def _place_of(python: Path) -> tuple[str, Path]:
+    """The name and the folder of an interpreter's virtual environment; its own where it is in none."""
+    path = Path(os.path.normpath(Path(shutil.which(str(python)) or python).absolute()))
+    folder = path.parent.parent
+    return (folder.name, folder) if (folder / "pyvenv.cfg").is_file() else (path.name, path)
 
 
 def where_it_runs(sandbox: str, python: Path | None, about: str) -> str:

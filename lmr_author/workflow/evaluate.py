@@ -21,7 +21,7 @@ from lmr_author.model import GateResult, GateStatus, Progress, TaskInfo
 from lmr_author.sandbox.base import Sandbox
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow import env_facts, evaluation_records
-from lmr_author.workflow.env_local import interpreter_for
+from lmr_author.workflow.env_local import interpreter_for, other_python
 from lmr_author.workflow.named import implementation_of
 from lmr_author.workflow.preparing import build_hint, sandbox_of
 
@@ -129,7 +129,7 @@ def evaluate(task: TaskDir, options: EvaluateOptions, progress: Progress, on_gat
         build, facts = _build(sandbox, progress, about)
         build = _noted(build, implementations)
         keep(build)
-        kind: dict[str, Any] = {"kind": options.sandbox, **_other_base(task, options), **facts}
+        kind: dict[str, Any] = {"kind": options.sandbox, **_asked_for(task, options), **facts}
         for number, one in enumerate(implementations, 1):
             index = one.implementation.index
             if options.implementation not in (None, index):
@@ -143,15 +143,14 @@ def evaluate(task: TaskDir, options: EvaluateOptions, progress: Progress, on_gat
     return _kept(result)
 
 
-def _other_base(task: TaskDir, options: EvaluateOptions) -> dict[str, str]:
-    """The base image that replaces the Dockerfile's, as a record has it."""
+def _asked_for(task: TaskDir, options: EvaluateOptions) -> dict[str, str]:
+    """What was asked for in place of the task's own base image or interpreter, as a record has it."""
     image = options.base_image or ""
-    own = env_facts.base_of(env_facts.text(task.dockerfile))
-    return (
-        {evaluation_records.OTHER_BASE: image}
-        if options.sandbox == "docker" and image not in ("", own)
-        else {}
-    )
+    if options.sandbox == "docker":
+        own = env_facts.base_of(env_facts.text(task.dockerfile))
+        return {evaluation_records.OTHER_BASE: image} if image not in ("", own) else {}
+    python = other_python(task, options.sandbox, options.python)
+    return {evaluation_records.OTHER_PYTHON: python} if python else {}
 
 
 def _kept(result: Evaluation) -> Evaluation:
@@ -263,8 +262,7 @@ def _as_before(task: TaskDir, index: int, kind: dict[str, Any], state: State) ->
         kind: the sandbox, with the versions in it.
         state: of the task as it is.
     """
-    base = str(kind.get(evaluation_records.OTHER_BASE, ""))
-    stored = evaluation_records.evaluation_in(task, str(kind["kind"]), base) or {}
+    stored = evaluation_records.evaluation_like(task, {"sandbox": kind}) or {}
     same = (stored.get("sandbox"), stored.get("tool")) == (kind, __version__) and state.evaluated(stored)
     gates = stored.get("gates") if same else None
     found = [item for item in gates or () if isinstance(item, dict) and item.get("implementation") == index]

@@ -15,7 +15,8 @@ from lmr_author.taskdir import TaskDir
 
 FORMAT = "lmr-evaluation/1"
 OTHERS = "others"
-OTHER_BASE = "other_base_image"
+OTHER_BASE, OTHER_PYTHON = "other_base_image", "other_python"
+"""What a record's sandbox has where another was asked for than the Dockerfile's, or than the task's own."""
 Record = dict[str, Any]
 
 
@@ -25,14 +26,9 @@ def load_evaluation(task: TaskDir) -> Record | None:
     return data if data.get("format") == FORMAT else None
 
 
-def evaluation_in(task: TaskDir, kind: str, base_image: str = "") -> Record | None:
-    """The last stored evaluation in a sandbox, whether it counts or not; None when there is none.
-
-    Args:
-        base_image: in place of the Dockerfile's; "" for that.
-    """
-    each = _each(load_evaluation(task))
-    return next((one for one in each if (sandbox_kind(one), other_base(one)) == (kind, base_image)), None)
+def evaluation_like(task: TaskDir, record: Mapping[str, Any]) -> Record | None:
+    """The last stored evaluation in the same sandbox as another, whether it counts or not; None for none."""
+    return next((one for one in _each(load_evaluation(task)) if _key(one) == _key(record)), None)
 
 
 @dataclass(frozen=True)
@@ -93,18 +89,23 @@ def sandbox_kind(evaluation: Mapping[str, Any]) -> str:
 
 def other_base(evaluation: Mapping[str, Any]) -> str:
     """The base image that it was asked to take in place of the Dockerfile's; "" where it was not."""
-    sandbox = evaluation.get("sandbox")
-    return str(sandbox.get(OTHER_BASE, "")) if isinstance(sandbox, dict) else ""
+    return _asked(evaluation, OTHER_BASE)
 
 
 def place(evaluation: Mapping[str, Any]) -> str:
-    """``the docker sandbox``, with the base image where it is another than the Dockerfile's."""
-    base = other_base(evaluation)
-    return f"the {sandbox_kind(evaluation)} sandbox{f' on {base}' if base else ''}"
+    """``the docker sandbox``, with the base image or the interpreter where another was asked for."""
+    base, python = other_base(evaluation), _asked(evaluation, OTHER_PYTHON)
+    on = f" on {base}" if base else f" with {python}" if python else ""
+    return f"the {sandbox_kind(evaluation)} sandbox{on}"
 
 
-def _key(evaluation: Mapping[str, Any]) -> tuple[str, str]:
-    return sandbox_kind(evaluation), other_base(evaluation)
+def _asked(evaluation: Mapping[str, Any], key: str) -> str:
+    sandbox = evaluation.get("sandbox")
+    return str(sandbox.get(key, "")) if isinstance(sandbox, dict) else ""
+
+
+def _key(evaluation: Mapping[str, Any]) -> tuple[str, str, str]:
+    return sandbox_kind(evaluation), other_base(evaluation), _asked(evaluation, OTHER_PYTHON)
 
 
 def _each(stored: Record | None) -> list[Record]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from lmr_author.model import GateResult, GateStatus
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow import evaluate as workflow
 from lmr_author.workflow import report_records, review, status
-from lmr_author.workflow.evaluation_records import doubts, evaluation_in, load_evaluation, others, store
+from lmr_author.workflow.evaluation_records import doubts, evaluation_like, load_evaluation, others, store
 
 KINDS = ("local", "docker")
 
@@ -88,11 +89,16 @@ def test_the_same_sandbox_replaces_its_own_and_another_state_goes(task: TaskDir)
     store(task, record(task, "docker", False))
     assert counting(task) == ("local", True)
     store(task, record(task, "local", False))
-    assert counting(task) == ("local", False) and evaluation_in(task, "docker") is not None
+    assert (
+        counting(task) == ("local", False)
+        and evaluation_like(task, {"sandbox": {"kind": "docker"}}) is not None
+    )
 
     (task.root / "margin-ranking" / "README.md").write_text("changed\n")
     store(task, record(task, "docker", True))
-    assert counting(task) == ("docker", True) and evaluation_in(task, "local") is None
+    assert (
+        counting(task) == ("docker", True) and evaluation_like(task, {"sandbox": {"kind": "local"}}) is None
+    )
 
 
 def test_the_file_is_as_its_schema_says(task: TaskDir) -> None:
@@ -137,7 +143,7 @@ def test_evaluate_keeps_both_and_says_which_counts(
         said.split()
     )
     assert counting(task) == ("local", True)
-    assert evaluation_in(task, "docker") is not None
+    assert evaluation_like(task, {"sandbox": {"kind": "docker"}}) is not None
 
 
 def on(base: str) -> dict[str, Any]:
@@ -151,7 +157,7 @@ def test_another_base_image_is_another_sandbox(task: TaskDir) -> None:
 
     assert counting(task) == ("docker", True)
     assert doubts(load_evaluation(task) or {}) == "in the docker sandbox on me/base:1: build: failed"
-    assert evaluation_in(task, "docker") != evaluation_in(task, "docker", "me/base:1")
+    assert evaluation_like(task, {"sandbox": {"kind": "docker"}}) != evaluation_like(task, on("me/base:1"))
 
     store(task, record(task, "docker", True, **on("me/base:1")))
     assert "other_base_image" not in (load_evaluation(task) or {})["sandbox"], "what is shipped comes first"
@@ -190,3 +196,41 @@ def test_a_sound_record_is_not_replaced_without_a_word(
     assert counting(task) == kept
     assert main(["evaluate", str(task.root), "--sandbox", "docker", *options]) == 1
     assert "took the place" not in capsys.readouterr().out, "a failing one is no loss"
+
+
+def test_two_interpreters_stand_beside_each_other(
+    task: TaskDir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name / "bin").mkdir(parents=True)
+        (tmp_path / name / "pyvenv.cfg").touch()
+        for program in ("python", "python3"):
+            (tmp_path / name / "bin" / program).touch(0o755)
+    builds = iter([True, False, False, True])
+
+    def build(*_: Any) -> tuple[GateResult, dict[str, Any]]:
+        return GateResult("build", GateStatus.PASSED if next(builds) else GateStatus.FAILED, "text"), {}
+
+    monkeypatch.setattr(workflow, "sandbox_of", lambda *_, **__: nullcontext())
+    monkeypatch.setattr(workflow, "_build", build)
+    monkeypatch.setattr(workflow, "_run", lambda *_: None)
+    status_of = [
+        main(["evaluate", str(task.root), "--python", str(tmp_path / path)])
+        for path in ("one/bin/python", "two/bin/python", "two/bin/python3")
+    ]
+
+    assert status_of == [0, 1, 1]
+    stored = load_evaluation(task) or {}
+    assert stored["passed"] is True and stored["sandbox"]["other_python"].startswith("one-")
+    (other,) = others(stored)
+    name = other["sandbox"]["other_python"]
+    assert (
+        name.startswith("two-") and len(name) == len("two-") + 8 and str(tmp_path) not in json.dumps(stored)
+    )
+    assert doubts(stored) == f"in the local sandbox with {name}: build: failed"
+    said = " ".join(capsys.readouterr().out.split())
+    assert "every gate held in the local sandbox with one-" in said
+
+    assert main(["evaluate", str(task.root), "--python", sys.executable]) == 0, "lmr-author's own is no other"
+    assert "other_python" not in (load_evaluation(task) or {})["sandbox"]
+    assert len(others(load_evaluation(task) or {})) == 2
