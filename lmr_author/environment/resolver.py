@@ -43,6 +43,7 @@ _NO_INDEX = re.compile(
 )
 _YANKED = re.compile(r"`([\w.-]+==\S+?)` is yanked(?: \(reason: \"(.*?)\"\))?")
 _PRERELEASES = re.compile(r"Pre-releases are available for `([\w.-]+)`")
+_PRERELEASE_ASKED = re.compile(r"`([\w.-]+)` was requested with a pre-release marker")
 _NO_WHEELS = "Wheels are required for"
 _DOWNLOADS_PYTHON = re.compile(
     r"^warning: A managed Python download.*?(?=^\S|\Z)|^warning: The requested Python.*?$", re.M | re.S
@@ -114,10 +115,10 @@ def compile_once(attempt: Attempt, recipe: Recipe, base: BaseImage, seconds: flo
 def _without_haste(
     arguments: list[str], folder: Path, env: dict[str, str], seconds: float
 ) -> processes.Finished:
-    """uv's answer, in which a package has a pre-release only where nothing else stands in the way.
+    """uv's answer, in which a package has a pre-release only where nothing else stands in the way, or one is asked for.
 
     To uv by itself a release whose dependency has no wheel is none, and it takes a pre-release before anybody hears
-    of the wheel.
+    of the wheel. What a dependency names by its pre-release (``==0.48b0``) has no other version that would do.
     """
     deadline = time.monotonic() + seconds
     allowed: set[str] = set()
@@ -125,8 +126,10 @@ def _without_haste(
         left = max(deadline - time.monotonic(), 1)
         done = processes.run([*arguments, "--prerelease", "explicit"], cwd=folder, env=env, seconds=left)
         said = " ".join(done.stderr.split())
-        early = set(_PRERELEASES.findall(said)) - allowed
-        if not done.exit_code or _NO_WHEELS in said or not early or time.monotonic() > deadline:
+        early = set(_PRERELEASE_ASKED.findall(said)) - allowed
+        if not early and _NO_WHEELS not in said:
+            early = set(_PRERELEASES.findall(said)) - allowed
+        if not done.exit_code or not early or time.monotonic() > deadline:
             return done
         allowed |= early
         with (folder / "constraints.txt").open("a", encoding="utf-8") as constraints:

@@ -260,3 +260,15 @@ def test_a_release_whose_dependency_has_no_wheel_is_not_exchanged_for_a_prerelea
     # What has pre-releases alone is taken as one.
     both = lines(resolve(monkeypatch, "tool", "early", index=index))
     assert both == ["early==0.1rc1", "grammar==4.9.3", "tool==1.3"]
+
+
+def test_a_prerelease_that_a_dependency_names_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Although an earlier version, of which there is only the source, is in the way, too."""
+    index = {
+        "engine": [
+            Release("0.2", "2019-01-01", wheel=False),
+            Release("0.18", "2021-01-01", ("traces==0.48b0",)),
+        ],
+        "traces": [Release("0.40b0", "2020-01-01"), Release("0.48b0", "2021-01-01")],
+    }
+    assert lines(resolve(monkeypatch, "engine", index=index)) == ["engine==0.18", "traces==0.48b0"]
