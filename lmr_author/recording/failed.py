@@ -29,6 +29,12 @@ def printed_error(result: ExecResult) -> str:
     return last_error(result) if result.exit_code != 0 and _said(result) else ""
 
 
+def died_of(result: ExecResult, exception: str) -> bool:
+    """Whether a command failed with an exception of this class, which nobody caught."""
+    named = printed_error(result).partition(":")[0].rpartition(".")[2]
+    return bool(named) and named == exception.rpartition(".")[2]
+
+
 def last_error(result: ExecResult) -> str:
     """The last exception that was printed, as tests report it too; else the last line."""
     lines = _said(result)

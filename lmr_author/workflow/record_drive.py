@@ -11,9 +11,10 @@ from lmr_author import compilers, files, replaying, source, staging
 from lmr_author.errors import LmrError, TargetError
 from lmr_author.model import Implementation, Progress, Target, TaskInfo
 from lmr_author.probe.document import Document
+from lmr_author.probe.outcome import RAISED
 from lmr_author.recorded import FIXTURES
-from lmr_author.recording import resuming, varying
-from lmr_author.recording.choose import order_of_choice
+from lmr_author.recording import failed, resuming, varying
+from lmr_author.recording.choose import Call, order_of_choice
 from lmr_author.recording.command import Driver
 from lmr_author.recording.command import driver as read_command
 from lmr_author.recording.drive import Drive, Recorded, drive, with_made
@@ -150,12 +151,32 @@ def _run(sandbox: Sandbox, plan: Drive, resume: bool, folder: Path, progress: Pr
     also = f" ({len(earlier.calls)} calls of an earlier run are lost: --resume takes them)" if earlier else ""
     progress(f"running the command{also}")
     try:
-        return drive(sandbox, replace(plan, out=resuming.begin(folder, plan)))
+        recorded = drive(sandbox, replace(plan, out=resuming.begin(folder, plan)))
+        _refuse_fatal(plan, recorded, in_image=sandbox.name == "docker")
+        return recorded
     except (LmrError, KeyboardInterrupt) as error:
         # Only what was interrupted can be taken up, and only its complete calls.
         if isinstance(error, LmrError) or resuming.left(folder, plan) is None:
             resuming.forget(folder)
         raise
+
+
+def _refuse_fatal(plan: Drive, recorded: Recorded, *, in_image: bool) -> None:
+    """Raise LmrError where the target does nothing but raise, and nobody expects it to: the command dies of it."""
+    result = recorded.result
+    raised = [str(_raised(call)) for call in recorded.calls if call.outcome == "raised"]
+    if len(raised) == len(recorded.calls) and failed.died_of(result, raised[-1]):
+        last = failed.last_error(result)
+        told = failed.advice(plan.tree, last, result, in_image, plan.driver.unseen, plan.explain)
+        raise LmrError(
+            f"{plan.goal_file}::{plan.qualname} raised whenever it was called, and the command died of it: {last}",
+            f"{told}; where it shall raise, have the driver catch it",
+        )
+
+
+def _raised(call: Call) -> object:
+    """The class of what a call raised, by its name."""
+    return dict(replaying.load_document(call.folder, "expected").tree["v"]).get(RAISED)
 
 
 def _vary(sandbox: Sandbox, plan: Drive, inputs: Sequence[Document], recorded: Recorded) -> Recorded:

@@ -65,6 +65,28 @@ def test_a_golden_that_raises_in_every_case_is_told(masked: TaskDir, tmp_path: P
     assert "the golden raises in every case" in done.err
 
 
+FATAL = "from pkg.losses import hinge\n"
+
+
+@pytest.mark.parametrize(
+    ("driver", "code"),
+    [
+        ('hinge("text")\n', 3),
+        ('for x in ("a", "b"):\n    try:\n        hinge(x)\n    except TypeError as error:\n        print(error)\n', 0),
+        ('try:\n    hinge("a")\nexcept TypeError:\n    pass\nhinge(1.0, 0.5)\nhinge("a")\n', 0),
+        ('try:\n    hinge("a")\nexcept TypeError:\n    pass\nraise KeyError("other")\n', 0),
+    ],
+    ids=["uncaught", "caught", "beside one that returns", "dead of something else"],
+)  # fmt: skip
+def test_a_command_that_dies_of_what_the_golden_raises(masked: TaskDir, driver: str, code: int) -> None:
+    (masked.root / "small-repo/fatal.py").write_text(FATAL + driver)
+    ended = lmr("record", HINGE, "--python", PLAIN_PYTHON, "--", "python", "fatal.py", cwd=masked.root)
+    assert ended.code == code, ended.err
+    refused = "raised whenever it was called, and the command died of it: TypeError: " in ended.err
+    assert refused == bool(code) and ("have the driver catch it" in ended.err) == refused
+    assert (masked.root / "small-repo/unit_test/unit_test_1.py").exists() != refused
+
+
 def test_a_command_that_is_killed_loses_nothing_that_was_complete(masked: TaskDir) -> None:
     (masked.root / "small-repo/die.py").write_text(
         "import os, signal\nfrom pkg.losses import hinge\n"
