@@ -57,8 +57,8 @@ class DirectoryArgument(DockerCheck):
     title = "ARG DIR is the repository's folder"
     fixable = True
     rationale = (
-        "LMR-Bench builds with DIR as the repository's folder. A default left over from another task builds"
-        " an image of nothing."
+        "LMR-Bench builds in the task's folder, with DIR as the repository's. A default left over from another task"
+        " builds an image of nothing; this task's own folder is right for a build from the folder above, and a note."
     )
     failing = (
         Example(
@@ -66,6 +66,14 @@ class DirectoryArgument(DockerCheck):
             files=changed("ARG DIR=margin-ranking", "ARG DIR=other-paper"),
         ),
         Example("as a variable", files=changed("ARG DIR=margin-ranking", "ENV DIR other-paper")),
+        Example(
+            "this task's folder",
+            files={
+                "Dockerfile": DOCKERFILE.replace("=margin-ranking", "=1-MarginRanking").replace(
+                    "COPY --chown=agent:agent ${DIR}", "COPY --chown=agent:agent ${DIR}/margin-ranking"
+                )
+            },
+        ),
         Example(
             "left over, and unused",
             files={
@@ -100,22 +108,33 @@ class DirectoryArgument(DockerCheck):
         """At most one finding."""
         wanted = dockerfile.in_context(view.info.repo_folder_name)
         used, below = dockerfile.uses_directory(parsed), dockerfile.is_below(parsed, wanted)
-        own = () if used else (view.task.name, view.info.folder_name)
+        own = (view.task.name, view.info.folder_name)
         for item in parsed.named("ARG", "ENV"):
             found = re.search(r"(?:^|\s)DIR(?:=|\s+)[\"']?([^\s\"']+)", item.text)
             if found is None or "$" in found[1] or (item.name == "ENV" and found[1].startswith("/")):
                 continue
             value = found[1].removeprefix("./").strip("/")
-            if value and wanted and value != wanted and value not in own:
+            if not value or not wanted or value == wanted or (value in own and not used):
+                continue
+            if value in own:
                 yield self.at(
                     view,
                     item.line,
-                    f"{item.name} DIR is {value!r}, the repository is {wanted!r}"
-                    + ("" if used else ", and nothing uses it"),
-                    f"write {item.name} DIR={wanted}"
-                    + (f", and COPY ${{DIR}} in place of ${{DIR}}/{wanted}" if below else ""),
-                    None if used else Severity.WARNING,
+                    f"{item.name} DIR is the task's folder: the image is built from the folder of all tasks, LMR-Bench"
+                    f" builds it from the task's, with DIR={wanted}",
+                    f"write {item.name} DIR={wanted}, and paths from the task's folder in place of ${{DIR}}/…",
+                    Severity.NOTE,
                 )
+                continue
+            yield self.at(
+                view,
+                item.line,
+                f"{item.name} DIR is {value!r}, the repository is {wanted!r}"
+                + ("" if used else ", and nothing uses it"),
+                f"write {item.name} DIR={wanted}"
+                + (f", and COPY ${{DIR}} in place of ${{DIR}}/{wanted}" if below else ""),
+                None if used else Severity.WARNING,
+            )
 
 
 class SourcesExist(DockerCheck):

@@ -126,19 +126,23 @@ class Pinned(DockerCheck):
         """At most one finding: when nothing is pinned at all, or (a note) when something is not."""
         pinned: list[str] = []
         loose: list[str] = []
+        hidden: list[str] = []
         line = 0
         for item, requirement in requirements(view, parsed):
             bare = _without_quotes(shell_text(item.text))
             redirected = re.search(r"(?<!\S)" + re.escape(requirement) + r"\s+[<>]=?\s*\d", bare)
             if requirement in bare and (re.search("[<>]", requirement) or redirected):
-                continue  # LMR203: the shell never shows it to pip
+                line = line or item.line
+                hidden.append(name_in(requirement))  # LMR203: the shell never shows the version to pip
+                continue
             name = name_in(requirement)
             exact = _EXACT.search(requirement.partition(" #")[0])
             (pinned if exact else loose).append(name)
             line = line or (0 if exact else item.line)
         loose.sort(key=lambda name: normalised(name) not in _FIRST)  # of a long list, these are to be seen
         said = listed(list(dict.fromkeys(loose)), 6)
-        if loose and not pinned:
+        if (loose or hidden) and not pinned:
+            said = listed(list(dict.fromkeys([*hidden, *loose])), 6)
             yield self.at(
                 view,
                 line,

@@ -97,9 +97,15 @@ class NoSystemFiles(Unwanted):
         ),
         Example("an editor's settings", files={f"{REPOSITORY}/.idea/workspace.xml": "<project/>\n"}),
         Example("a backup", files={f"{REPOSITORY}/README.md.bak": "# Old\n"}),
+        Example("what a merge left", files={f"{REPOSITORY}/README.md.orig": "# Old\n"}),
         Example("a swap file", files={f"{REPOSITORY}/ranking/.losses.py.swp": "b0VIM"}),
     )
-    passing = (Example(".gitignore", files={f"{REPOSITORY}/.gitignore": ".DS_Store\n"}),)
+    passing = (
+        Example(".gitignore", files={f"{REPOSITORY}/.gitignore": ".DS_Store\n"}),
+        Example(
+            "what somebody else's code calls its original", files={f"{REPOSITORY}/README.orig": "# Old\n"}
+        ),
+    )
 
 
 class NoCaches(Unwanted):

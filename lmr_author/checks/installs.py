@@ -172,7 +172,14 @@ def _text(view: TaskView, parsed: Dockerfile, name: str) -> str:
         for entry in dockerfile.copied(view, sources)
         if entry.name == wanted
     ]
-    chosen = sorted(from_copies or options, key=lambda entry: entry.relative.count("/"))
+    renamed = [
+        entry
+        for item, sources in parsed.copies
+        if len(sources) == 1 and parsed.target(item).rpartition("/")[2] == wanted
+        for entry in dockerfile.copied(view, sources)
+        if dockerfile.in_context(sources[0]) == entry.relative
+    ]
+    chosen = sorted(renamed or from_copies or options, key=lambda entry: entry.relative.count("/"))
     return (view.text(view.path(chosen[0])) if chosen else None) or ""
 
 

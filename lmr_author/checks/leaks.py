@@ -158,4 +158,4 @@ def _advice(leak: Leak, found: Sequence[Leak], *, own: bool) -> str:
         return f"read it: if it gives the solution away, {mask_it}; if not, accept the finding with a reason"
     if leak.member or is_generated(leak.path):
         return "delete the file"
-    return mask_it if own else f"{mask_it}, or delete the file"
+    return mask_it if own else f"{mask_it}, or delete the file if nothing needs it"

@@ -12,7 +12,7 @@ from lmr_author.checks.masked_bodies import all_masked, masked_copy
 from lmr_author.checks.pairing import Pair, pair
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
-from lmr_author.source import walk
+from lmr_author.source import each, walk
 
 
 def with_body(body: str) -> dict[str, Content]:
@@ -130,8 +130,15 @@ class NoUndefinedReturn(ImplementationCheck):
                     "end the masked body with `raise NotImplementedError` and drop the return",
                     implementation=implementation,
                     path=pair(view, implementation).goal_path or "",
-                    pointer=_lines(node),
+                    pointer=_lines(_using(node, masked.undefined)),
                 )
+
+
+def _using(node: ast.AST, names: list[str]) -> ast.AST:
+    """The first statement of a body that uses one of some names; all of it where none does."""
+    body: list[ast.stmt] = getattr(node, "body", [])
+    using = (one for one in body if any(item.id in names for item in each(one, ast.Name)))
+    return next(using, node)
 
 
 class NoSilentMask(ImplementationCheck):
@@ -227,7 +234,7 @@ class NothingKept(ImplementationCheck):
 
     def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
         """One finding for each target."""
-        for masked, node in all_masked(view, implementation):
+        for masked, _ in all_masked(view, implementation):
             if masked.kept and not masked.same:
                 first = ast.unparse(masked.kept[0]).partition("\n")[0]
                 yield self.finding(
@@ -237,7 +244,7 @@ class NothingKept(ImplementationCheck):
                     "mask the whole body",
                     implementation=implementation,
                     path=pair(view, implementation).goal_path or "",
-                    pointer=_lines(masked.kept[0] if len(masked.kept) == 1 else node),
+                    pointer=_lines(masked.kept[0]),
                     severity=self.severity if any(map(bodies.is_telling, masked.kept)) else Severity.NOTE,
                 )
 

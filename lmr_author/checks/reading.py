@@ -10,6 +10,7 @@ from pathlib import Path
 
 from lmr_author.checks.file_uses import FileUse, file_uses
 from lmr_author.checks.lookup import unit_test_path
+from lmr_author.checks.opened import Openers
 from lmr_author.checks.path_texts import HOME, PathTexts
 from lmr_author.checks.syntax import dotted, imported_modules, single_assignments, texts
 from lmr_author.checks.view import TaskView
@@ -59,8 +60,11 @@ class Reading:
     @cached_property
     def uses(self) -> tuple[FileUse, ...]:
         """The files that the test itself reads and writes, where that can be told."""
-        own = ((node, name) for module, node, name in self.calls if module is self.module)
-        return tuple(file_uses(own, self.path_of))
+        own = [(node, name) for module, node, name in self.calls if module is self.module]
+        openers = Openers.of(self.module.tree, [item.tree for item in self.helpers])
+        others = [(node, name) for node, name in own if not openers.defines(name)]
+        paths = PathTexts(self.relative, self.environment)
+        return (*file_uses(others, paths.of), *openers.uses(own, paths))
 
     @cached_property
     def starts(self) -> tuple[str, ...]:

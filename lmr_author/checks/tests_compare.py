@@ -256,7 +256,8 @@ def _problem(
     # Two calls that agree say only that the target is no dice, unless something else is compared, too.
     ran = _runs(one, source, names) or _runs(one, one.source(one.right), names)
     if ran and not any(_is_real(other, names) for other in others):
-        call = ast.unparse(source).partition("(")[0][:60]
+        made = next(item for item in (source, *walk(source)) if isinstance(item, ast.Call))
+        call = ast.unparse(made.func)[:60]
         return f"both sides come from the same call of {call}", "compare it with stored values of the golden"
     return "", ""
 

@@ -24,6 +24,7 @@ _ONE = "        loss, share = pairwise_loss([0.5, 2.0, -1.0], [0, 2, 1], margin=
 _SHARE = "        self.assertAlmostEqual(share, 0.6666667, places=6)\n"
 _LOSS = "        self.assertAlmostEqual(loss, 1.0599649, places=6)\n"
 _NO_PAIRS = "        self.assertEqual(pairwise_loss([1.0], [3]), (0.0, 1.0))\n"
+_WHOLE = _ONE.replace("loss, share", "whole") + "        loss = whole[0]\n"
 _FIRST = _ONE + _LOSS + _SHARE
 
 
@@ -93,6 +94,20 @@ class ComparesEnough(ImplementationCheck):
                     "        result = pairwise_loss([0.5, 2.0, -1.0], [0, 2, 1])\n"
                     "        self.assertEqual(len(result), 2)\n",
                 ).replace(_NO_PAIRS, "        assert isinstance(pairwise_loss([1.0], [3]), tuple)\n")
+            },
+        ),
+        Example(
+            "one of two is taken out of what is kept under one name",
+            files={
+                TEST: UNIT_TEST.replace(_ONE, _WHOLE).replace(_SHARE, "").replace(_NO_PAIRS, "        pass\n")
+            },
+        ),
+        Example(
+            "only the first is kept",
+            files={
+                TEST: UNIT_TEST.replace(_ONE, _ONE.replace("loss, share", "loss, *_"))
+                .replace(_SHARE, "")
+                .replace(_NO_PAIRS, "        pass\n")
             },
         ),
         Example(
@@ -176,6 +191,12 @@ class ComparesEnough(ImplementationCheck):
         ),
     )
     passing = (
+        Example(
+            "all of them, under one name",
+            files={
+                TEST: UNIT_TEST.replace(_ONE, _WHOLE).replace(_SHARE, _SHARE.replace("share", "whole[1]", 1))
+            },
+        ),
         Example(
             "a shape, and values",
             files={

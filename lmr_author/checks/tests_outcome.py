@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from lmr_author.checks import dockerfile
@@ -245,6 +246,9 @@ class CanFail(ImplementationCheck):
             yield self.told(view, implementation, test.path, wrong)
 
 
+_LOGS = re.compile(r"log(?:ging|ger)?\.\w+$|\.(?:info|error|warning|write)$")
+
+
 def _why_it_cannot_fail(view: TaskView, test: Reading, found: Outcome) -> Wrong | None:
     """Why a test cannot fail, and what to do; None where it can, or LMR503 says why."""
     swallowed = found.asserts and found.swallowed and not (found.unrun or found.ignored)
@@ -270,7 +274,8 @@ def _why_it_cannot_fail(view: TaskView, test: Reading, found: Outcome) -> Wrong 
     message, hint = "it cannot fail: no assertion or exit code depends on the result", "assert the comparison"
     returned = _returned(test)
     if returned is None:
-        return Wrong(message, f"{hint} instead of logging it")
+        logs = any(_LOGS.search(name) for _, _, name in test.calls)
+        return Wrong(message, f"{hint} instead of {'logging' if logs else 'printing'} it")
     message = f"it cannot fail: `{ast.unparse(returned)[:60]}` is the value of a test, which nothing looks at"
     if dropped:
         message += ", and the result of pytest.main is dropped"

@@ -126,9 +126,34 @@ def _used(test: Reading, calls: frozenset[ast.expr], count: int) -> set[int]:
 
 def _read_later(target: ast.expr, tree: ast.Module, count: int) -> set[int]:
     """Which parts of what is assigned are read anywhere."""
-    if not isinstance(target, ast.Tuple | ast.List) or len(target.elts) != count:
-        return set(range(count))
+    if isinstance(target, ast.Name):
+        return _places(target.id, tree, count)
+    parts = _spread(target, count)
     read = {item.id for item in each(tree, ast.Name) if isinstance(item.ctx, ast.Load)}
-    return {
-        place for place, item in enumerate(target.elts) if not isinstance(item, ast.Name) or item.id in read
-    }
+    if len(parts) != count:
+        return set(range(count))
+    return {place for place, item in enumerate(parts) if not isinstance(item, ast.Name) or item.id in read}
+
+
+def _spread(target: ast.expr, count: int) -> list[ast.expr]:
+    """What each of the values is assigned to; of ``loss, *_`` the name with the star is that of all the rest."""
+    parts = target.elts if isinstance(target, ast.Tuple | ast.List) else []
+    found: list[ast.expr] = []
+    for item in parts:
+        rest = count - len(parts) + 1
+        found += [item.value] * rest if isinstance(item, ast.Starred) else [item]
+    return found
+
+
+def _places(name: str, tree: ast.Module, count: int) -> set[int]:
+    """Which places of all the values a test reads that keeps them under one name: ``outputs[0]``."""
+    loads = [item for item in each(tree, ast.Name) if item.id == name and isinstance(item.ctx, ast.Load)]
+    places = [
+        node.slice.value
+        for node in each(tree, ast.Subscript)
+        if isinstance(node.value, ast.Name)
+        and node.value.id == name
+        and isinstance(node.slice, ast.Constant)
+        and isinstance(node.slice.value, int)
+    ]
+    return set(places) if places and len(places) == len(loads) else set(range(count))

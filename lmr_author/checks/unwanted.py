@@ -24,7 +24,7 @@ EDITOR_FILES = (
     ".ropeproject",
     ".spyproject",
     "*.bak",
-    "*.orig",
+    "*.*.orig",
     "nppBackup",
     ".history",
     ".~lock.*#",

@@ -168,7 +168,7 @@ def _directory(view: TaskView, finding: Finding) -> Iterator[Edit]:
     text, line = view.text(view.task.dockerfile), _line(finding)
     wanted = view.info.repo_folder_name.strip().strip("/")
     found = re.match(r"\s*ARG\s+DIR=\S+\s*$", (text or "").split("\n")[line - 1]) if text and line else None
-    alone = " and COPY" not in finding.hint
+    alone = " and " not in finding.hint
     if alone and found and view.repository and re.fullmatch(r"[\w.\-]+", wanted):
         old = found[0].strip()
         yield ReplaceText(line, old, f"{old.partition('=')[0]}={wanted}")

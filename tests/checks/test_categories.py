@@ -27,3 +27,4 @@ def test_free_text_has_a_nearest_one_where_there_is_one() -> None:
     assert nearest_category("optimization") == "Training Objectives & Optimization"
     assert nearest_category("beam search") == "Decoding & Search Strategies"
     assert nearest_category("banana") == ""
+    assert nearest_category("Meta learning") == ""

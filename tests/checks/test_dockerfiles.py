@@ -36,7 +36,7 @@ CASES = {
     "escaped": (BASE + COPY + "RUN pip install numpy==1.24 torch==2.5 2>&1 | tee /tmp/log\n" + USER, []),
     "exec form": (BASE + COPY + 'RUN ["pip", "install", "numpy==1.24"]\n' + USER, []),
     "exec form with a range": (BASE + COPY + 'RUN ["pip", "install", "numpy>=1.24"]\n' + USER, ["LMR207"]),
-    "conda": (BASE + COPY + "RUN conda install -y numpy>=1.2\n" + USER, ["LMR203"]),
+    "conda": (BASE + COPY + "RUN conda install -y numpy>=1.2\n" + USER, ["LMR203", "LMR207"]),
     "copy all": (BASE + "COPY . .\n" + PINNED + USER, ["LMR202"]),
     "copy all with a slash": (BASE + "COPY ./ /workspace/\n" + PINNED + USER, ["LMR202"]),
     "add all": (BASE + "ADD . /workspace\n" + PINNED + USER, ["LMR202"]),
@@ -98,6 +98,11 @@ CASES = {
         + USER,
         [],
     ),
+    "a pinned file that COPY renames": (
+        BASE + COPY + "COPY margin-ranking/unit_test/pinned.txt /opt/requirements.txt\n"
+        "RUN pip install -r /opt/requirements.txt\n" + USER,
+        [],
+    ),
     "nothing pinned": (BASE + COPY + "RUN pip install numpy scipy pandas\n" + USER, ["LMR207"]),
     "an index with its own address": (
         BASE + COPY + "RUN pip install torch==2.0.1 --index-url https://example.org/whl/cu117\n" + USER,
@@ -118,6 +123,7 @@ def test_exactly_what_is_expected_is_found(name: str, tmp_path: Path) -> None:
     task = example_task.write(tmp_path)
     (task.root / ".dockerignore").unlink()
     task.dockerfile.write_bytes(text.encode())
+    (task.root / "margin-ranking" / "unit_test" / "pinned.txt").write_text("numpy==1.26.4\n", "utf-8")
 
     findings = validate([task]).findings
 

@@ -1,4 +1,4 @@
-# expect: LMR203
+# expect: LMR203 LMR207
 FROM pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime
 COPY margin-ranking /w
 RUN	pip install torch>=2.5

@@ -295,7 +295,7 @@ PRUNE = """\
 			if key in seen:
 				continue
 			seen.add(key)
-			ranked.append((score / length_penalty(len(tokens), self.alpha), score, key))
+			ranked.append((score / max(1, len(tokens)) ** self.alpha, score, key))
 		ranked.sort(key=lambda item: (-item[0], item[2]))
 		return [(score, list(key)) for _, score, key in ranked[:self.width]]
 """
