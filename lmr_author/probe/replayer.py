@@ -261,15 +261,15 @@ def _be_child(
 def _collect(reader: int, limit: float, cases: int) -> Tuple[bytes, bool]:
     """Everything the child sends, and whether its time ran out.
 
-    The time starts anew when a case begins, but only so often as there are cases.
+    The time starts anew when a case begins, but only so often as there are cases. What has come is read before it is
+    called late: this process may be what stood still.
     """
     chunks: List[bytes] = []
     tail, begun = b"", 0
     deadline = time.monotonic() + max(LOAD_SECONDS, limit)
     while True:
         left = deadline - time.monotonic()
-        ready = select.select([reader], [], [], left)[0] if left > 0 else []
-        if not ready:
+        if not select.select([reader], [], [], max(0.0, left))[0]:
             return b"".join(chunks), True
         chunk = os.read(reader, 1 << 20)
         if not chunk:
@@ -283,6 +283,8 @@ def _collect(reader: int, limit: float, cases: int) -> Tuple[bytes, bool]:
         if starts and begun < cases:
             begun += starts
             deadline = time.monotonic() + limit
+        elif left <= 0:
+            return b"".join(chunks), True
 
 
 def _kill_group(child: int) -> None:

@@ -171,11 +171,15 @@ class _Reader:
                     pipe.close()
 
     def until_exit(self, patience: Patience) -> str:
-        """Read until the process exits: "exited"; or what :class:`Patience` says first."""
+        """Read until the process exits: "exited"; or what :class:`Patience` says first.
+
+        What is there to be read is read before it is called late: this process may be what stood still.
+        """
         while not self._exited:
-            if over := patience.over():
+            over = patience.over()
+            self._step(0 if over else patience.seconds())
+            if over and not self._exited:
                 return over
-            self._step(patience.seconds())
         return "exited"
 
     def rest(self) -> None:

@@ -75,7 +75,7 @@ def test_a_worker_that_is_killed_costs_nothing(tmp_path: Path, start: Start) -> 
             workers[0].kill()
 
     options = CandidateOptions(
-        tmp_path / "out", python=PLAIN_PYTHON, scheduler=address, judging=StationOptions(seconds=10)
+        tmp_path / "out", python=PLAIN_PYTHON, scheduler=address, judging=StationOptions(seconds=60)
     )
     found = score([task], source, options, lambda _: None, killing)
 

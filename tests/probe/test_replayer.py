@@ -222,6 +222,18 @@ def test_many_variants_share_what_the_first_one_had_to_import(tmp_path: Path) ->
         assert root["value"]["v"] == [True, False]
 
 
+def test_what_came_in_time_is_not_late_because_nobody_looked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """But what goes on coming ends all the same."""
+    monkeypatch.setattr(replayer, "LOAD_SECONDS", 0.0)
+    whole = frames.write_frame({"kind": "case", "case": "7"}) + replayer.DONE
+    for sent, late in ((whole, False), (b"x" * 1000, True)):
+        reader, writer = os.pipe()
+        os.write(writer, sent)
+        assert replayer._collect(reader, 0.0, 1) == (sent, late)
+        os.close(reader)
+        os.close(writer)
+
+
 def test_what_a_replay_tells_is_imported_once_by_the_next(tmp_path: Path) -> None:
     """Before any version is run, and the repository's own modules by none but the versions."""
     goal = "import wave, sys\nfrom .helper import double\n\ndef f(x):\n    return double(x)\n"

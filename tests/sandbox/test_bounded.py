@@ -6,12 +6,14 @@ import contextlib
 import os
 import signal
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lmr_author.sandbox import bounded
 from lmr_author.sandbox.bounded import Bounded, run_process
 from lmr_author.sandbox.docker_stream import Demultiplexer
 
@@ -58,6 +60,23 @@ def test_unstartable_program_is_an_os_error_and_leaves_no_open_files(tmp_path: P
         )
     assert swept == [True]
     assert open_files() <= before
+
+
+def test_what_ended_while_we_stood_still_is_not_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stopped machine, or a busy one: the time is over when this process looks again."""
+    step, stalls = bounded._Reader._step, [0.7]
+
+    def slow(self: bounded._Reader, timeout: float) -> None:
+        if stalls:
+            time.sleep(stalls.pop())
+        else:
+            step(self, timeout)
+
+    monkeypatch.setattr(bounded._Reader, "_step", slow)
+    for argv, late in ((["true"], False), (["sleep", "600"], True)):
+        stalls[:] = [0.7]
+        outcome = run_process(argv, env={}, seconds=0.5, output_bytes=10, sweep=lambda: None)
+        assert outcome.timed_out is late
 
 
 def test_output_of_an_escaped_process_does_not_keep_us() -> None:
