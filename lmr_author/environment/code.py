@@ -12,6 +12,7 @@ from lmr_author import files
 from lmr_author.environment import gpu
 from lmr_author.environment.fetching import downloads_in
 from lmr_author.environment.imports import Import, imports_in
+from lmr_author.environment.own_version import asked_in
 from lmr_author.environment.recipe import Download, Fact
 from lmr_author.environment.requirements import MAX_BYTES, read_text
 from lmr_author.errors import LmrError
@@ -30,12 +31,17 @@ _SKIPPED = re.compile(
 
 @dataclass(frozen=True)
 class SourceFile:
-    """What one Python file or notebook shows. ``path`` is relative to the repository."""
+    """What one Python file or notebook shows. ``path`` is relative to the repository.
+
+    Attributes:
+        asked: packages whose installed version it asks for.
+    """
 
     path: str
     imports: tuple[Import, ...] = ()
     downloads: tuple[Download, ...] = ()
     cuda: tuple[Fact, ...] = ()
+    asked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -92,7 +98,11 @@ def _read(path: Path, relative: str) -> SourceFile:
         return SourceFile(relative, tuple(_notebook(text)))
     tree = parse(text)
     return SourceFile(
-        relative, tuple(imports_in(tree)), tuple(downloads_in(tree, shown)), tuple(gpu.uses_in(tree, shown))
+        relative,
+        tuple(imports_in(tree)),
+        tuple(downloads_in(tree, shown)),
+        tuple(gpu.uses_in(tree, shown)),
+        tuple(asked_in(tree, text, relative)),
     )
 
 

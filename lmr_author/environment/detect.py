@@ -11,6 +11,7 @@ from lmr_author.environment import gpu, imports, places
 from lmr_author.environment.choosing import choose
 from lmr_author.environment.code import Code, read_code
 from lmr_author.environment.contradictions import contradictions
+from lmr_author.environment.own_version import version_of
 from lmr_author.environment.parsing import wheel_version
 from lmr_author.environment.python_version import asked_for
 from lmr_author.environment.recipe import (
@@ -58,6 +59,7 @@ def detect(repo: Path, commit_date: datetime | None = None) -> Recipe:
         python=python.text,
         python_origin=python.origin,
         project=project,
+        own_version=version_of(repo) if any(project in file.asked for file in code.files) else "",
         devel=_devel(kept, cuda),
         source_folder=staging.source_folder(repo),
         date=commit_date,

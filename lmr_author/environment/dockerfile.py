@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lmr_author import resources
+from lmr_author.environment import own_version
 from lmr_author.environment.base_images import BaseImage
 from lmr_author.environment.recipe import Recipe, SystemPackage
 from lmr_author.environment.stamp import stamped
@@ -49,6 +50,8 @@ def render(
         image=base.reference,
         folder=repo_folder,
         source_folder=recipe.source_folder,
+        own=own_version.folder(recipe.project, recipe.own_version),
+        own_lines=own_version.lines(recipe.project, recipe.own_version),
         pinned=pinned,
         system=system,
         # Java's packages link their manual pages into a folder that slim images lack, and fail without it.

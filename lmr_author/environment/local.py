@@ -66,6 +66,11 @@ class Local:
         """Its Python."""
         return self.path / "bin" / "python"
 
+    @property
+    def packages(self) -> Path:
+        """The folder of its packages."""
+        return self.path / "lib" / f"python{'.'.join(self.python.split('.')[:2])}" / "site-packages"
+
 
 def folder() -> Path:
     """Where the environments are: ``environments/`` in the user's cache folder."""

@@ -133,6 +133,7 @@ class Recipe:
         torch: requirements on the PyTorch family.
         python: version specifier that the repository asks for ("" when none), with ``python_origin``.
         project: normalised name of the repository's own package, "" when it is none.
+        own_version: the version of that package, where the code asks which is installed; else "".
         devel: why the base image must have a compiler (a package that builds with it), or "".
         source_folder: folder of the repository that must be on Python's path (``src``), or "".
         date: when the pinned commit was made; packages newer than this are not used.
@@ -154,6 +155,7 @@ class Recipe:
     python: str = ""
     python_origin: str = ""
     project: str = ""
+    own_version: str = ""
     devel: str = ""
     source_folder: str = ""
     date: datetime | None = None

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lmr_author import files
-from lmr_author.environment import detect, interpreters, local, local_torch
+from lmr_author.environment import detect, interpreters, local, local_torch, own_version
 from lmr_author.environment.failures import Explanation
 from lmr_author.environment.python_version import asking, unmet
 from lmr_author.environment.recipe import Recipe
@@ -74,7 +74,9 @@ def make(
     bench = Repairs(task, None, say, lock_only=True)
 
     def again() -> LocalResult:
-        return _once(task, options, known, python, declared, say)
+        made = _once(task, options, known, python, declared, say)
+        own_version.tell(made.local.packages, recipe.project, recipe.own_version)
+        return made
 
     if options.fix and (early := bench.ahead(python.minor)):
         on_repair(early)

@@ -43,7 +43,7 @@ def docker(*arguments: str, check: bool = True) -> str:
 
 def make_context(root: Path, lock: str = "", *, pinned: bool = True, source_folder: str = "src") -> Path:
     """A task folder with what the build needs, and with what it must not send."""
-    recipe = Recipe(source_folder=source_folder)
+    recipe = Recipe(source_folder=source_folder, project="the-repo", own_version="1.0")
     (root / "Dockerfile").write_text(render(recipe, choose_base(recipe), "the-repo", pinned=pinned))
     (root / ".dockerignore").write_text(render_dockerignore("the-repo"))
     (root / "requirements.lock").write_text(lock or "# nothing\n")
@@ -120,6 +120,7 @@ SYSTEM = (SystemPackage("git", "a requirement", "requirements.txt:1"),)
 RECIPES = {
     "bare": Recipe(),
     "with packages": Recipe(system=SYSTEM, source_folder="src"),
+    "told its version": Recipe(project="the-repo", own_version="1.0"),
     "with data": Recipe(
         (Declared("nltk", "nltk", "a"),), downloads=(Download("nltk", "wordnet", "a", True),)
     ),
@@ -183,16 +184,18 @@ def test_it_builds_for_any_user_and_sends_only_the_repository(
     script = (
         "id -u; id -g; pwd; touch unit_test/logs/x made; echo y=1 >> src/pkg/__init__.py; "
         "python -c 'import pkg, getpass; getpass.getuser(); print(pkg.__file__)'; "
+        "python -c 'import importlib.metadata as m; print(m.version(\"the-repo\"))'; "
         "find /workspace -type f | sort"
     )
     printed = docker("run", "--rm", "--network", "none", tag, "sh", "-euc", script).splitlines()
-    assert printed[:4] == [
+    assert printed[:5] == [
         str(user),
         str(group),
         "/workspace/the-repo",
         "/workspace/the-repo/src/pkg/__init__.py",
+        "1.0",
     ]
-    assert [name.removeprefix("/workspace/the-repo/") for name in printed[4:]] == [
+    assert [name.removeprefix("/workspace/the-repo/") for name in printed[5:]] == [
         "data/expected.txt",
         "made",
         "src/pkg/__init__.py",

@@ -182,6 +182,14 @@ def test_the_goal_file_is_imported_and_what_it_lacks_is_put_into_the_lock(tmp_pa
     assert list(result.local.path.glob("lib/python*/site-packages/yaml.py"))
 
 
+def test_code_that_asks_for_its_own_version_can_be_imported(tmp_path: Path) -> None:
+    made = task(tmp_path, OFFICIAL, "from importlib.metadata import version\nV = version('small-pkg')\n")
+    masked(made)
+    (made.root / "small-repo/pyproject.toml").write_text('[project]\nname = "small-pkg"\nversion = "1.0"\n')
+    result = make(made, LocalOptions(python=OWN), lambda _: None)
+    assert not [text for text in result.remarks if "cannot be imported" in text]
+
+
 def test_what_does_not_help_the_import_is_taken_back(tmp_path: Path) -> None:
     made = task(tmp_path, OFFICIAL, "raise ImportError(\"No module named 'yaml'\")\n")
     masked(made)

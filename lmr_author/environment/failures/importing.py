@@ -8,6 +8,7 @@ from lmr_author.environment.failures import system_packages
 from lmr_author.environment.failures.base import Example, Explainer, Explanation, Failure, compiled
 from lmr_author.environment.failures.binaries import Crash, CudaLibrary, NoGpu, SharedLibrary, TorchMismatch
 from lmr_author.environment.failures.changes import Requirements, SystemPackages
+from lmr_author.environment.failures.metadata import NoMetadata
 from lmr_author.environment.failures.pythons import OldPython, Python2
 from lmr_author.environment.failures.versions import (
     HubCachedDownload,
@@ -239,6 +240,7 @@ OF_THE_ENVIRONMENT: tuple[type[Explainer], ...] = (
     SharedLibrary,
     OldPython,
     OldLibraryName,
+    NoMetadata,
     NoModule,
     NoProgramAtImport,
 )
