@@ -11,9 +11,10 @@ from lmr_author.errors import LmrError, TargetError
 from lmr_author.evaluation.mutants import mutants
 from lmr_author.masking import locate
 from lmr_author.model import Implementation, Progress, Target, TaskInfo
+from lmr_author.probe.outcome import GRADIENTS
 from lmr_author.recorded import SUPPORT, Recording, load
 from lmr_author.recording import checkers, compiled, failed, helpers, resuming
-from lmr_author.recording.choose import coverage
+from lmr_author.recording.choose import Call, coverage
 from lmr_author.recording.drive import Drive, Recorded
 from lmr_author.recording.drivers import Data
 from lmr_author.recording.golden import Golden
@@ -34,6 +35,11 @@ __all__ = ["Data", "RecordOptions", "RecordResult", "record"]
 
 Agree = Callable[[Sequence[Widened]], bool]
 """Asks a person whether tolerances wider than usual are right."""
+
+NO_GRADIENTS = (
+    "--gradients: no case has any, as no input is a tensor of PyTorch that requires one (arrays of JAX have none: "
+    "record the function that calls jax.grad)"
+)
 
 
 @dataclass(frozen=True)
@@ -98,6 +104,8 @@ def record(
         plan, recorded = driven(sandbox, plan, command, options, run, progress)
         proof = _prove(job, sandbox, plan, recorded, progress)
         _agree(proof, agree)
+        if options.gradients and not any(_has_gradients(item.call) for item in proof.chosen):
+            tell(NO_GRADIENTS)
         if proof.compiled.why:
             tell(f"no case tests what {proof.compiled.by} makes of it: {proof.compiled.why[:300]}")
         kept = _put_aside(task, info, implementation)
@@ -107,6 +115,12 @@ def record(
     error = failed.printed_error(result)
     missed = _missed(task, implementation, recording)
     return RecordResult(implementation, recording, proof, result.exit_code, kept, error, missed)
+
+
+def _has_gradients(call: Call) -> bool:
+    """Whether a gradient belongs to a call's outcome."""
+    parts = replaying.load_document(call.folder, "expected").tree.get("v", [])
+    return any(key == GRADIENTS and part.get("v") for key, part in parts)
 
 
 def _own_helpers(task: TaskDir, info: TaskInfo, options: RecordOptions) -> helpers.Helpers:
