@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from lmr_author.checks.reading import Reading
 from lmr_author.checks.sites import compares_nothing, is_assert_name, why_it_holds
 from lmr_author.checks.syntax import dotted, last_name
+from lmr_author.checks.verdict_lists import holds_verdicts
 from lmr_author.source import FunctionNode, each, walk
 
 _SKIPPED = frozenset({"pytest.mark.skip", "mark.skip", "unittest.skip", "skip"})
@@ -57,6 +58,8 @@ def _idle(node: ast.AST, test: Reading) -> Iterator[Idle]:
     elif isinstance(node, ast.Assert) and _is_function(node.test, test):
         message = f"`{ast.unparse(node.test)[:60]}` always holds: it is a function"
         yield Idle(message, "write () behind it", node.lineno, node)
+    elif isinstance(node, ast.Call | ast.Assert) and (found := _collected(node, test)):
+        yield found
     elif isinstance(node, ast.Call | ast.Assert) and (meant := compares_nothing(node)):
         message = f"`{ast.unparse(node)[:80]}` compares nothing: what comes second is the message"
         yield Idle(message, f"write {meant} in its place", node.lineno, node)
@@ -88,6 +91,26 @@ def _by_decorator(node: FunctionNode | ast.ClassDef, test: Reading) -> Iterator[
         ):
             message = f"`{ast.unparse(call.args[1])[:60]}` has nothing in it: {node.name} never runs"
             yield Idle(message, "fill in the cases", decorator.lineno, node)
+
+
+_EACH = {
+    "dict": "write all(….values()) around it",
+    "list": "write all(…) around it",
+    "tuple": "assert the verdict that is in it",
+}
+
+
+def _collected(node: ast.Call | ast.Assert, test: Reading) -> Idle | None:
+    """An assertion of verdicts that are collected, as a whole."""
+    if isinstance(node, ast.Assert):
+        asserted = node.test
+    elif last_name(node.func) == "assertTrue" and node.args:
+        asserted = node.args[0]
+    else:
+        return None
+    kind = holds_verdicts(asserted, test)
+    message = f"`{ast.unparse(asserted)[:60]}` always holds: a {kind} with something in it is true"
+    return Idle(message, _EACH[kind], node.lineno, node) if kind else None
 
 
 def _is_function(node: ast.expr, test: Reading) -> bool:
