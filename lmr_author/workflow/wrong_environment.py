@@ -11,6 +11,9 @@ from lmr_author.environment.failures.importing import NoModule
 from lmr_author.recording.failed import Explain
 from lmr_author.workflow.env_repair import OF_THE_LOCK
 
+_GOAL_FILE = "where the masked file cannot be imported without it"
+"""What ``--fix`` looks at. A driver, or tests, may import more."""
+
 
 def explainer(*, in_image: bool, python: Path | None) -> Explain:
     """Explains what a command said for the place where it ran.
@@ -32,7 +35,11 @@ def explainer(*, in_image: bool, python: Path | None) -> Explain:
 
 
 def _in_image(found: Explanation) -> str:
-    return "`lmr-author env build --fix` does that" if found.change is not None else ""
+    if found.change is None:
+        return ""
+    if found.name == NoModule.name:
+        return f"`lmr-author env build --fix` does that {_GOAL_FILE}, else add it by hand and build again"
+    return "`lmr-author env build --fix` does that"
 
 
 def _is_unknown(found: Explanation) -> bool:
@@ -61,6 +68,11 @@ def _here(found: Explanation, python: Path | None) -> str:
         return f"here by `apt-get install {' '.join(change.names)}`"
     if python is not None and isinstance(change, Requirements):
         return f"here by `{shlex.join([str(python), '-m', 'pip', 'install', *change.texts])}`"
+    if isinstance(change, Requirements) and found.name == NoModule.name:
+        command = shlex.join(["lmr-author", "env", "local", *(f"--with={text}" for text in change.texts)])
+        return (
+            f"`lmr-author env local --fix` does that {_GOAL_FILE}; what the command alone needs: `{command}`"
+        )
     if isinstance(change, OF_THE_LOCK):
         return "`lmr-author env local --fix` does that, in an environment of the task's own"
     return "or run in the task's image (--sandbox docker), or with another Python (--python)"

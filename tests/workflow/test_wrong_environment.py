@@ -48,6 +48,15 @@ def test_a_cause_and_what_repairs_it(said: str, cause: str, image: str, own: str
         assert text.startswith(cause) and repair in text
 
 
+def test_what_the_masked_file_does_without_is_not_put_right_by_fix() -> None:
+    """`--fix` imports the masked file; pytest, or what a driver imports, comes in another way."""
+    said = "/env/bin/python: No module named pytest"
+    assert "`lmr-author env local --with=pytest`" in told(said)
+    assert "masked file cannot be imported without it" in told(said)
+    assert "masked file cannot be imported without it, else add it by hand" in told(said, in_image=True)
+    assert "--with" not in told(NEWER) and "by hand" not in told(NEWER, in_image=True)
+
+
 def test_outside_of_the_image_nothing_is_said_of_it() -> None:
     for said in (CV2, ABI, NEWER, CUDA):
         assert "image" not in told(said, python=PYTHON).replace("run in the task's image", "")
