@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from lmr_author import compilers, judging, replaying
+from lmr_author.texts import printable
 
 if TYPE_CHECKING:
     from lmr_author.evaluation.judges import RecordingJudge
@@ -35,7 +36,7 @@ class Compiled:
         """For people."""
         if self.case:
             return f"{self.case} also as {self.by} compiles it"
-        return f"what {self.by} makes of it is not tested: {self.why[:200]}"
+        return f"what {self.by} makes of it is not tested: {printable(self.why, 200)}"
 
 
 def of_golden(judge: RecordingJudge) -> Compiled:
@@ -61,7 +62,7 @@ def of_golden(judge: RecordingJudge) -> Compiled:
 def problem(golden: Compiled, judge: RecordingJudge, outcome: replaying.Outcome) -> str:
     """What is wrong with a compiled version's outcome, given the compiled golden's; "" for nothing."""
     if outcome.status != "returned":
-        return outcome.error_text or outcome.status
+        return printable(outcome.error_text or outcome.status)
     if golden.document is None:
         return ""
     checkers = judging.without(judge.checkers[golden.case])

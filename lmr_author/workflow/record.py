@@ -25,6 +25,7 @@ from lmr_author.recording.tolerance import Widened
 from lmr_author.sandbox.base import Sandbox
 from lmr_author.taskdir import TaskDir
 from lmr_author.testgen.generate import generate
+from lmr_author.texts import printable
 from lmr_author.workflow.env_local import interpreter_for, where_it_runs
 from lmr_author.workflow.preparing import prepare, sandbox_of
 from lmr_author.workflow.record_drive import Job, driven, driver_of, plan_of
@@ -107,7 +108,7 @@ def record(
         if options.gradients and not any(_has_gradients(item.call) for item in proof.chosen):
             tell(NO_GRADIENTS)
         if proof.compiled.why:
-            tell(f"no case tests what {proof.compiled.by} makes of it: {proof.compiled.why[:300]}")
+            tell(f"no case tests what {proof.compiled.by} makes of it: {printable(proof.compiled.why, 300)}")
         kept = _put_aside(task, info, implementation)
         recording = _store(job, plan, recorded, proof)
         resuming.forget(run)

@@ -30,7 +30,7 @@ import os
 
 def njit(function):
     def compiled(*arguments):
-        assert set(function.__code__.co_names) <= {KNOWN}, "nopython: unknown names"
+        assert set(function.__code__.co_names) <= {KNOWN}, "nopython: unknown\\nnames"
         return float(function(*arguments))
 
     return function if os.environ.get("NUMBA_DISABLE_JIT") == "1" else compiled
