@@ -78,6 +78,22 @@ def copies_a_folder(parsed: Dockerfile) -> bool:
     return False
 
 
+def installs_a_folder(view: TaskView, parsed: Dockerfile) -> bool:
+    """Whether pip may install a folder of the image: as a copy, in place, or by a line of a requirements file."""
+    return copies_a_folder(parsed) or any(
+        _IN_PLACE.search(match[1])
+        or any(
+            _FOLDER_LINE.search(_text(view, parsed, name))
+            for kind, name in _arguments(match[1].split())
+            if kind == "file"
+        )
+        for _, command in parsed.commands
+        if (match := _PIP.search(parsed.expand(command)))
+    )
+
+
+_IN_PLACE = re.compile(r"(?:^|\s)(?:-e\b|--editable|[\"']?\.{1,2}[/\[\"']|\$)")
+_FOLDER_LINE = re.compile(r"^\s*(?:-e\b|--editable|\.|/|file:)|@\s*(?:file:|\.)", re.MULTILINE)
 _FOLDER = re.compile(r"\.|\.?/(?!.*\.(?:whl|txt|gz|zip|ya?ml|in)$)[^\s;&|>]*")
 _TAKES_A_PATH = frozenset(
     {"-e", "--editable", "-r", "--requirement", "-c", "--constraint", ">", ">>", *_WITH_VALUE}

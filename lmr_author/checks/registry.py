@@ -44,6 +44,7 @@ from lmr_author.checks import (
     tests_markers,
     tests_needs,
     tests_outcome,
+    tests_path,
     tests_swallow,
 )
 from lmr_author.checks.base import Check
@@ -110,6 +111,7 @@ ALL_CHECKS: tuple[Check, ...] = (
     tests_logs.OwnLogFile(),
     tests_enough.ComparesEnough(),
     tests_apart.TestsApart(),
+    tests_path.FindsTheRepository(),
     instruction.InstructionThere(),
     instruction_files.InstructionFiles(),
     instruction_names.InstructionNames(),
