@@ -14,7 +14,7 @@ The other modules are what checks read with:
     - whether a failure is seen: ``outcome``, ``flow``, ``sites``, ``handlers``, ``runners``, ``verdicts``,
       ``printing``, ``idle``, ``verdict_lists``, ``inverted``, ``threads``
     - what is compared with what: ``comparing``, ``sides``, ``assignments``, ``copies``, ``in_place``; how closely:
-      ``shallow``, ``tolerance``, ``unread``; with itself: ``round_trips``
+      ``shallow``, ``ordering``, ``tolerance``, ``unread``; with itself: ``round_trips``
 - code of any kind: ``syntax``
 
 ``example_task`` and ``example_texts`` are the good task that examples change; ``describe`` puts checks into words.

@@ -7,11 +7,13 @@ import re
 from collections.abc import Iterator, Set
 
 from lmr_author.checks.base import Wrong
+from lmr_author.checks.ordering import ORDERS, Known, is_order, says_little
 from lmr_author.checks.reading import Reading
 from lmr_author.checks.runners import RUNNERS
 from lmr_author.checks.sides import sides_of
 from lmr_author.checks.sites import is_assert_name, is_none
 from lmr_author.checks.syntax import dotted, last_name
+from lmr_author.model import Severity
 from lmr_author.source import each, walk
 
 _PROPERTIES = frozenset({"shape", "dtype", "ndim", "device", "requires_grad", "is_cuda", "grad_fn"})
@@ -31,7 +33,6 @@ _QUESTIONS = frozenset(
 )
 _FORMS = frozenset({"tuple", "list", "set", "sorted", "str", "repr", "Size"})
 """What changes the form of a shape or a type."""
-_ORDERS = frozenset({"assertGreater", "assertGreaterEqual", "assertLess", "assertLessEqual"})
 _BOUNDS = frozenset({-1, 0, 1, 100})
 """Numbers between which scores, shares and losses lie in any case."""
 _ERROR = re.compile(r"diff|err|dist|delta|mse|mae|gap|tol|norm", re.IGNORECASE)
@@ -40,75 +41,94 @@ _CHECKER = re.compile(r"_?(?:check|verify|compare|validate|expect|raises)", re.I
 """A function that may compare, wherever it is from."""
 
 
-def only_shapes(test: Reading, truths: Set[ast.expr] = frozenset()) -> Wrong | None:
-    """What to say of a test that compares nothing but shapes, types and ranges; None where it may do more.
+def only_shapes(test: Reading, truths: Set[ast.expr], known: Known) -> Wrong | None:
+    """What to say of a test that compares nothing but shapes, types, ranges and orders; None where it may do more.
 
     Args:
         truths: results of the target, of which hardly one is false: to assert it asks for next to nothing.
     """
-    line, kinds = 0, set()
+    lines: dict[str, int] = {}
     for module in test.modules:
         for node in each(module.tree, ast.Assert, ast.Call, ast.Compare):
-            kind = _truth(node, truths) or _kind(node, test)
+            kind = _truth(node, truths, known) or _kind(node, test, known)
             if kind == "value":
                 return None
             if kind:
-                kinds.add(kind)
-                line = line or (getattr(node, "lineno", 0) if module is test.module else 0)
-    if not kinds:
+                at = getattr(node, "lineno", 0) if module is test.module else 0
+                lines[kind] = lines.get(kind) or at
+    if not lines:
         return None
     said = "only the shape or the type is looked at: any values pass that have it"
-    if "truth" in kinds:
+    if "truth" in lines:
         said = "it is only asked whether something comes back: nearly any values pass"
-    elif "range" in kinds:
+    elif "range" in lines:
         said = "only shapes, types and ranges are looked at: any values within them pass"
-    return Wrong(said, "compare the values with stored ones of the golden", line)
+    if "order" in lines:
+        said = (
+            "only asks which value is larger, how a text begins, whether something is 0, or the like: nothing is"
+            " compared with an expected value"
+        )
+        return Wrong(said, _HINT, lines["order"], Severity.NOTE)
+    return Wrong(said, _HINT, next(filter(None, lines.values()), 0))
 
 
-def _truth(node: ast.AST, truths: Set[ast.expr]) -> str:
-    """ "truth" for ``assert f(x)``, and what asks for the same; else ""."""
+_HINT = "compare the values with stored ones of the golden"
+
+
+def _truth(node: ast.AST, truths: Set[ast.expr], known: Known) -> str:
+    """ "truth" for ``assert f(x)``, "order" for ``assert not f(x)``, and what asks for the same; else ""."""
     if isinstance(node, ast.Assert):
-        return "truth" if node.test in truths else ""
-    if isinstance(node, ast.Call) and last_name(node.func) == "assertTrue" and node.args:
-        return "truth" if node.args[0] in truths else ""
-    return ""
+        asserted, wanted = node.test, True
+    elif isinstance(node, ast.Call) and last_name(node.func) in ("assertTrue", "assertFalse") and node.args:
+        asserted, wanted = node.args[0], last_name(node.func) == "assertTrue"
+    else:
+        return ""
+    while isinstance(asserted, ast.UnaryOp) and isinstance(asserted.op, ast.Not):
+        asserted, wanted = asserted.operand, not wanted
+    if asserted in truths and wanted:
+        return "truth"
+    return "order" if asserted in truths or asserted in known.values else ""
 
 
-def _kind(node: ast.AST, test: Reading) -> str:
-    """What a statement or expression asks for: "shape", "type", "range" or "value"; "" for what asks for nothing."""
+def _kind(node: ast.AST, test: Reading, known: Known) -> str:
+    """What a statement or expression asks for: "shape", "type", "range", "order" or "value"; "" for nothing."""
     if isinstance(node, ast.Assert):
-        return _asked(node.test, test)
+        return _asked(node.test, test, known)
     if isinstance(node, ast.Call):
         name = last_name(node.func)
         if is_assert_name(dotted(node.func)) or sides_of(node):
-            return _asked(node, test)
+            return _asked(node, test, known)
         return "value" if _CHECKER.match(name) else ""
     if isinstance(node, ast.Compare) and sides_of(node) and not _of_the_runner(node, test):
-        return _asked(node, test)
+        return _asked(node, test, known)
     return ""
 
 
-def _asked(node: ast.expr, test: Reading) -> str:
+def _asked(node: ast.expr, test: Reading, known: Known) -> str:
     if isinstance(node, ast.UnaryOp):
-        return _asked(node.operand, test)
+        return _asked(node.operand, test, known)
     if isinstance(node, ast.BoolOp):
-        return _most({_asked(item, test) for item in node.values})
+        return _most({_asked(item, test, known) for item in node.values})
     sides = sides_of(node)
     if sides is not None:
-        return "shape" if _is_structure(sides.left) or _is_structure(sides.right) else "value"
+        if _is_structure(sides.left) or _is_structure(sides.right):
+            return "shape"
+        return "order" if says_little(sides, test, known) else "value"
     if isinstance(node, ast.Compare):
         if isinstance(node.ops[0], ast.Is | ast.IsNot):
             return "type" if is_none(node.comparators[0]) else "value"
-        return "range" if _is_range(node.ops, [node.left, *node.comparators], test) else "value"
+        if _is_range(node.ops, [node.left, *node.comparators], test):
+            return "range"
+        return "order" if is_order(node, test, known) else "value"
     if isinstance(node, ast.Attribute):
         return "type" if node.attr in _PROPERTIES else "value"
-    return _asked_by_call(node, test) if isinstance(node, ast.Call) else "value"
+    return _asked_by_call(node, test, known) if isinstance(node, ast.Call) else "value"
 
 
-def _asked_by_call(node: ast.Call, test: Reading) -> str:
+def _asked_by_call(node: ast.Call, test: Reading, known: Known) -> str:
     name = last_name(node.func)
     if name in ("assertTrue", "assertFalse") and node.args:
-        return _asked(node.args[0], test)
+        return _asked(node.args[0], test, known)
     if name in ("assertIsInstance", "assertIsNotNone", "assertIsNone") or name in _QUESTIONS:
         return "type"
     if name in ("all", "any"):
@@ -116,14 +136,14 @@ def _asked_by_call(node: ast.Call, test: Reading) -> str:
             node.args[0] if node.args else node.func.value if isinstance(node.func, ast.Attribute) else node
         )
         inner = inner.elt if isinstance(inner, ast.GeneratorExp | ast.ListComp) else inner
-        return _asked(inner, test) if inner is not node else "value"
-    if name in _ORDERS and len(node.args) > 1:
-        return "range" if _is_range([ast.Gt()], node.args[:2], test) else "value"
-    return "value"
+        return _asked(inner, test, known) if inner is not node else "value"
+    if name in ORDERS and len(node.args) > 1 and _is_range([ast.Gt()], node.args[:2], test):
+        return "range"
+    return "order" if is_order(node, test, known) else "value"
 
 
 def _most(kinds: set[str]) -> str:
-    return next((kind for kind in ("value", "range", "shape") if kind in kinds), "type")
+    return next((kind for kind in ("value", "order", "range", "shape") if kind in kinds), "type")
 
 
 def _is_structure(node: ast.expr) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from lmr_author.checks.base import Example, ImplementationCheck
 from lmr_author.checks.example_texts import REPOSITORY, UNIT_TEST
+from lmr_author.checks.ordering import known_of
 from lmr_author.checks.outcome import outcome
 from lmr_author.checks.pairing import pair
 from lmr_author.checks.reading import Reading, reading_of
@@ -40,8 +41,8 @@ class ComparesEnough(ImplementationCheck):
     rationale = (
         "What is not compared may be anything: a test that looks at one of three returned values passes with the"
         " other two wrong (a note: they may not matter), and one that looks at shapes, types and ranges passes with"
-        " zeros. Where the tolerance is as large as the expected value, zero passes; one of 0.1 beside values that"
-        " are not written down is a note."
+        " zeros (one that also asks which value is larger is a note). Where the tolerance is as large as the"
+        " expected value, zero passes; one of 0.1 beside values that are not written down is a note."
     )
     severity = Severity.WARNING
     failing = (
@@ -267,9 +268,10 @@ class ComparesEnough(ImplementationCheck):
         functions = [
             (golden, target.qualname) for golden, _, target in there if isinstance(golden, FunctionNode)
         ]
-        known = frozenset(node for one in functions for node in truths(test, *one))
-        shallow = only_shapes(test, known) if there and outcome(view, test).asserts else None
-        for golden, qualname in functions if shallow is None else ():
+        known = known_of(test, pair(view, implementation).golden, functions)
+        true = frozenset(node for one in functions for node in truths(test, *one))
+        shallow = only_shapes(test, true, known) if there and outcome(view, test).asserts else None
+        for golden, qualname in functions if shallow is None or shallow.severity is Severity.NOTE else ():
             if _compares(test):
                 wrong = dropped(test, golden, qualname)
                 if wrong is not None:
