@@ -7,7 +7,16 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from lmr_author.checks.handlers import ends_quietly, gives_nothing, is_broad, is_wanted, suppresses
+from lmr_author.checks.failsafe import is_told_later
+from lmr_author.checks.handlers import (
+    ends_badly,
+    ends_quietly,
+    gives_nothing,
+    is_broad,
+    is_wanted,
+    lets_through,
+    suppresses,
+)
 from lmr_author.checks.reading import Reading
 from lmr_author.checks.runners import RUNNERS, exit_texts, is_runner, result_counts, runner_names
 from lmr_author.checks.sites import (
@@ -20,7 +29,6 @@ from lmr_author.checks.sites import (
     is_exit_name,
     is_idle,
     is_interesting,
-    is_none,
     is_quiet_exit,
     is_site_call,
     is_stub,
@@ -158,7 +166,7 @@ class Flow:
         if isinstance(node, ast.If) and (never_main(node.test) or is_runner(node.test, unit.runner)):
             blocks = blocks[1:] if never_main(node.test) else []  # a runner's exits are no sites of their own
         nothing_returned = following is None and unit.name in self.has_to_be_true
-        quiet = suppresses(node) and not nothing_returned
+        quiet = suppresses(node) and not nothing_returned and not self._told_later(unit, node, following)
         if quiet and self._tests_something(blocks[0]):
             self.swallowing.append(node.lineno)
         within = replace(
@@ -175,7 +183,7 @@ class Flow:
             handler
             for handler in node.handlers
             if is_broad(handler)
-            and not self._lets_through(handler, unit.name)
+            and not lets_through(handler, unit.name, self.exit_texts)
             and not (following is None and unit.name in self.has_to_be_true and gives_nothing(handler))
             and not (self._expects(node, handler) or is_wanted(node, handler, following))
         ] + [
@@ -183,6 +191,8 @@ class Flow:
             for item in node.finalbody
             if isinstance(item, ast.Return) or is_quiet_exit(getattr(item, "value", None))
         ]
+        if quiet and self._told_later(unit, node, following):
+            quiet = []
         if quiet and self._tests_something(node.body):
             self.swallowing.append(quiet[0].lineno)
         self._fill(unit, node.body, replace(place, swallowed=place.swallowed or bool(quiet)))
@@ -190,6 +200,13 @@ class Flow:
             self._fill(unit, handler.body, replace(place, handler=True))
         self._fill(unit, node.orelse, place)
         self._fill(unit, node.finalbody, place)
+
+    def _told_later(self, unit: _Unit, node: ast.stmt, following: ast.stmt | None) -> bool:
+        """Whether a verdict that stays bad where a failure is swallowed tells of it."""
+        scope = self.defined.get(unit.name, self.test.module.tree)
+        return isinstance(node, ast.Try | ast.With) and (
+            is_told_later(self.test, scope, node) or ends_badly(node, following)
+        )
 
     def _expects(self, node: ast.Try, handler: ast.ExceptHandler) -> bool:
         """Whether the exception is what is wanted: what is tried ends in writing down that there was none."""
@@ -199,39 +216,6 @@ class Flow:
         called = dotted(last.value.func)
         written = called.endswith(".append") and mentions(self.exit_texts, called.split(".")[-2])
         return written and handler.type is not None and dotted(handler.type) == "AssertionError"
-
-    def _lets_through(self, handler: ast.ExceptHandler, function: str) -> bool:
-        """Whether a handler makes the program fail all the same, or hands the failure on as a value."""
-        for node in walk(handler):
-            if isinstance(node, ast.Raise) or (isinstance(node, ast.Call) and is_site_call(node)):
-                return True
-            if (
-                isinstance(node, ast.Name)
-                and isinstance(node.ctx, ast.Store)
-                and mentions(self.exit_texts, node.id)
-            ):
-                return True
-            if (
-                isinstance(node, ast.Attribute)
-                and isinstance(node.ctx, ast.Store)
-                and mentions(self.exit_texts, node.attr)
-            ):
-                return True
-            if (
-                isinstance(node, ast.Call)
-                and isinstance(node.func, ast.Attribute)
-                and node.func.attr in ("append", "add")
-                and mentions(self.exit_texts, dotted(node.func.value).rpartition(".")[2])
-            ):
-                return True
-            if (
-                isinstance(node, ast.Return)
-                and node.value is not None
-                and not is_none(node.value)
-                and mentions(self.exit_texts, function)
-            ):
-                return True
-        return False
 
     def _tests_something(self, tried: list[ast.stmt]) -> bool:
         """Whether what is tried is more than an import, the opening of a file or a call of a library."""

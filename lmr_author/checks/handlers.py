@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection
 
-from lmr_author.checks.sites import is_exit, is_quiet_exit, is_zero
+from lmr_author.checks.sites import is_exit, is_none, is_quiet_exit, is_site_call, is_zero, mentions
 from lmr_author.checks.syntax import dotted, last_name
 from lmr_author.source import bound_by, each, walk
 
@@ -83,6 +83,33 @@ def gives_nothing(handler: ast.ExceptHandler) -> bool:
     return all(value is None or is_zero(value) for value in values)
 
 
+def lets_through(handler: ast.ExceptHandler, function: str, exit_texts: str) -> bool:
+    """Whether a handler makes the program fail all the same, or hands the failure on as a value.
+
+    Args:
+        function: the name of the function that it stands in.
+        exit_texts: what exits, raises and assertions hang on.
+    """
+    for node in walk(handler):
+        if isinstance(node, ast.Raise) or (isinstance(node, ast.Call) and is_site_call(node)):
+            return True
+        if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store):
+            kept = last_name(node.value if isinstance(node, ast.Subscript) else node)
+            if kept and mentions(exit_texts, kept):
+                return True
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr in ("append", "add")
+            and mentions(exit_texts, dotted(node.func.value).rpartition(".")[2])
+        ):
+            return True
+        gives = isinstance(node, ast.Return) and node.value is not None and not is_none(node.value)
+        if gives and mentions(exit_texts, function):
+            return True
+    return False
+
+
 def ends_quietly(body: list[ast.stmt]) -> bool:
     """Whether a block ends the process with 0, whichever way is taken."""
     last = body[-1] if body else None
@@ -97,6 +124,11 @@ def is_wanted(node: ast.Try, handler: ast.ExceptHandler, following: ast.stmt | N
         return True
     ends = bool(handler.body) and isinstance(handler.body[-1], ast.Return | ast.Continue)
     return ends and following is not None and _fails(following)
+
+
+def ends_badly(node: ast.Try | ast.With, following: ast.stmt | None) -> bool:
+    """Whether what is tried ends the program well, and what follows fails: ``sys.exit(0)``, then ``sys.exit(1)``."""
+    return following is not None and _fails(following) and ends_quietly(node.body)
 
 
 def _fails(node: ast.stmt) -> bool:
