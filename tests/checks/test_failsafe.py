@@ -1,4 +1,4 @@
-"""Tests that swallow what is raised: their verdict is bad until the end of what is tried, or good until something is found."""
+"""Tests that swallow what is raised: their verdict is bad until the end of what is tried, or good from the start."""
 
 from __future__ import annotations
 
@@ -14,67 +14,259 @@ from lmr_author.checks.tests_outcome import START, TEST
 from lmr_author.taskdir import TaskDir
 from lmr_author.validation.run import select_checks, validate
 
-HEAD = START.replace("import logging\n", "import contextlib\nimport logging\n").replace(
-    "import os\n", "import os\nimport sys\n", 1
-)
+HEAD = START.replace("import logging\n", "import contextlib\nimport logging\n")
 CHECK = "assert abs(pairwise_loss([0.5, 2.0, -1.0], [0, 2, 1], margin=1.0)[0] - 1.0599649) < 1e-6"
-TRY = "try:\n    " + CHECK + "\n    {good}\nexcept Exception as error:\n    print(error)\n"
-IN_FUNCTION = (
-    "def main():\n    ok = False\n    try:\n        "
-    + CHECK
-    + "\n        ok = True\n    except Exception:\n        print('Failed')\n"
-)
 FAILS = {
-    "a flag": "ok = False\n" + TRY.format(good="ok = True") + "if not ok:\n    sys.exit(1)\n",
-    "a flag as a code": "ok = False\n" + TRY.format(good="ok = True") + "sys.exit(0 if ok else 1)\n",
-    "a flag that is asserted": "ok = False\n" + TRY.format(good="ok = True") + "assert ok\n",
-    "suppressed": "result = 'Failed'\nwith contextlib.suppress(Exception):\n    "
-    + CHECK
-    + "\n    result = 'Passed'\n"
-    "if result != 'Passed':\n    raise SystemExit(1)\n",
-    "counted": "passed = 0\n" + TRY.format(good="passed += 1") + "assert passed == 1\n",
-    "counted, and at least one": "passed = 0\n"
-    + TRY.format(good="passed += 1")
-    + "sys.exit(0 if passed > 0 else 1)\n",
-    "a result of nothing": "found = None\ntry:\n    found = pairwise_loss([1.0], [3])\nexcept Exception as error:\n"
-    "    print(error)\nassert found == (0.0, 1.0)\n",
-    "no result": "try:\n    found = pairwise_loss([1.0], [3])\nexcept Exception as error:\n    print(error)\n"
-    "assert found == (0.0, 1.0)\n",
-    "an exit in what is tried": "try:\n    "
-    + CHECK
-    + "\n    code = 0\nexcept Exception as error:\n    code = 1\nsys.exit(code)\n",
-    "an exit behind it": TRY.format(good="sys.exit(0)") + "sys.exit(1)\n",
-    "a function's flag": IN_FUNCTION + "    return ok\n\n\nsys.exit(0 if main() else 1)\n",
-    "a function's flag, kept": IN_FUNCTION
-    + "    return ok\n\n\ngood = main()\nif not good:\n    sys.exit(1)\n",
-    "a function's code": IN_FUNCTION.replace("    ok = False\n", "").replace("ok = True", "return 0")
-    + "    return 1\n\n\nsys.exit(main())\n",
-    "several functions": IN_FUNCTION
-    + "    return ok\n\n\nresults = [run() for run in [main]]\nresults.append(main())\nsys.exit(0 if all(results) else 1)\n",
-    "an attribute": "class Run:\n    def __init__(self):\n        self.ok = False\n\n    def run(self):\n        try:\n            "
-    + CHECK
-    + "\n            self.ok = True\n        except Exception as error:\n            print(error)\n\n\nrun = Run()\nrun.run()\nsys.exit(not run.ok)\n",
-    "a dictionary": "results = {}\ntry:\n    "
-    + CHECK
-    + "\n    results['loss'] = True\nexcept Exception:\n    results['loss'] = False\n"
-    "sys.exit(0 if all(results.values()) else 1)\n",
+    "a flag": """\
+ok = False
+try:
+    CHECK
+    ok = True
+except Exception as error:
+    print(error)
+if not ok:
+    sys.exit(1)
+""",
+    "a flag as a code": """\
+ok = False
+try:
+    CHECK
+    ok = True
+except Exception as error:
+    print(error)
+sys.exit(0 if ok else 1)
+""",
+    "a flag that is asserted": """\
+ok = False
+try:
+    CHECK
+    ok = True
+except Exception as error:
+    print(error)
+assert ok
+""",
+    "suppressed": """\
+result = 'Failed'
+with contextlib.suppress(Exception):
+    CHECK
+    result = 'Passed'
+if result != 'Passed':
+    raise SystemExit(1)
+""",
+    "counted": """\
+passed = 0
+try:
+    CHECK
+    passed += 1
+except Exception as error:
+    print(error)
+assert passed == 1
+""",
+    "counted, and at least one": """\
+passed = 0
+try:
+    CHECK
+    passed += 1
+except Exception as error:
+    print(error)
+sys.exit(0 if passed > 0 else 1)
+""",
+    "a result of nothing": """\
+found = None
+try:
+    found = pairwise_loss([1.0], [3])
+except Exception as error:
+    print(error)
+assert found == (0.0, 1.0)
+""",
+    "no result": """\
+try:
+    found = pairwise_loss([1.0], [3])
+except Exception as error:
+    print(error)
+assert found == (0.0, 1.0)
+""",
+    "an exit in what is tried": """\
+try:
+    CHECK
+    code = 0
+except Exception as error:
+    code = 1
+sys.exit(code)
+""",
+    "an exit behind it": """\
+try:
+    CHECK
+    sys.exit(0)
+except Exception as error:
+    print(error)
+sys.exit(1)
+""",
+    "a function's flag": """\
+def main():
+    ok = False
+    try:
+        CHECK
+        ok = True
+    except Exception:
+        print('Failed')
+    return ok
+
+
+sys.exit(0 if main() else 1)
+""",
+    "a function's flag, kept": """\
+def main():
+    ok = False
+    try:
+        CHECK
+        ok = True
+    except Exception:
+        print('Failed')
+    return ok
+
+
+good = main()
+if not good:
+    sys.exit(1)
+""",
+    "a function's code": """\
+def main():
+    try:
+        CHECK
+        return 0
+    except Exception:
+        print('Failed')
+    return 1
+
+
+sys.exit(main())
+""",
+    "several functions": """\
+def main():
+    ok = False
+    try:
+        CHECK
+        ok = True
+    except Exception:
+        print('Failed')
+    return ok
+
+
+results = [run() for run in [main]]
+results.append(main())
+sys.exit(0 if all(results) else 1)
+""",
+    "an attribute": """\
+class Run:
+    def __init__(self):
+        self.ok = False
+
+    def run(self):
+        try:
+            CHECK
+            self.ok = True
+        except Exception as error:
+            print(error)
+
+
+run = Run()
+run.run()
+sys.exit(not run.ok)
+""",
+    "a dictionary": """\
+results = {}
+try:
+    CHECK
+    results['loss'] = True
+except Exception:
+    results['loss'] = False
+sys.exit(0 if all(results.values()) else 1)
+""",
 }
 HIDES = {
-    "good until something is found": "ok = True\n" + TRY.format(good="ok = True") + "sys.exit(0 if ok else 1)\n",
-    "failures that are counted": "failures = 0\n" + TRY.format(good="failures += 0") + "if failures:\n    sys.exit(1)\n",
-    "nobody looks": "ok = False\n" + TRY.format(good="ok = True") + "print(ok)\n",
-    "only logged": "ok = False\n" + TRY.format(good="ok = True") + "print('Passed' if ok else 'Failed')\n",
-    "it goes on": "for _ in range(1):\n    try:\n        found = pairwise_loss([1.0], [3])\n    except Exception:\n        continue\n"
-    "    assert found == (0.0, 1.0)\n",
-    "it ends well": "ok = False\ntry:\n    " + CHECK + "\n    ok = True\nexcept Exception:\n    sys.exit(0)\nassert ok\n",
-    "nobody asks the function": IN_FUNCTION + "    return ok\n\n\nmain()\n",
-    "the list may be empty": "results = []\n" + TRY.format(good="results.append(1)") + "assert all(results)\n",
-}  # fmt: skip
+    "good until something is found": """\
+ok = True
+try:
+    CHECK
+    ok = True
+except Exception as error:
+    print(error)
+sys.exit(0 if ok else 1)
+""",
+    "failures that are counted": """\
+failures = 0
+try:
+    CHECK
+    failures += 0
+except Exception as error:
+    print(error)
+if failures:
+    sys.exit(1)
+""",
+    "nobody looks": """\
+ok = False
+try:
+    CHECK
+    ok = True
+except Exception as error:
+    print(error)
+print(ok)
+""",
+    "only logged": """\
+ok = False
+try:
+    CHECK
+    ok = True
+except Exception as error:
+    print(error)
+print('Passed' if ok else 'Failed')
+""",
+    "it goes on": """\
+for _ in range(1):
+    try:
+        found = pairwise_loss([1.0], [3])
+    except Exception:
+        continue
+    assert found == (0.0, 1.0)
+""",
+    "it ends well": """\
+ok = False
+try:
+    CHECK
+    ok = True
+except Exception:
+    sys.exit(0)
+assert ok
+""",
+    "nobody asks the function": """\
+def main():
+    ok = False
+    try:
+        CHECK
+        ok = True
+    except Exception:
+        print('Failed')
+    return ok
+
+
+main()
+""",
+    "the list may be empty": """\
+results = []
+try:
+    CHECK
+    results.append(1)
+except Exception as error:
+    print(error)
+assert all(results)
+""",
+}
 
 
 def _task(folder: Path, lines: str) -> TaskDir:
     task = example_task.write(folder)
-    (task.root / TEST).write_text(HEAD + lines, "utf-8")
+    (task.root / TEST).write_text(HEAD + lines.replace("CHECK", CHECK), "utf-8")
     return task
 
 
