@@ -24,7 +24,8 @@ def is_told_later(test: Reading, scope: ast.AST, tried: ast.Try | ast.With) -> b
     if any(isinstance(item, ast.Continue | ast.Break) or is_quiet_exit(item) for item in handled):
         return False  # what comes later is not come to
     returns = any(isinstance(item, ast.Return) for item in handled)
-    inside = {id(item) for statement in tried.body for item in walk(statement)}
+    not_run = [*tried.body, *getattr(tried, "orelse", [])]
+    inside = {id(item) for statement in not_run for item in walk(statement)}
     own = [item for item in own_nodes(scope) if id(item) not in inside]
     known = _left(test, own, tried)
     if not returns and any(_fails(node, known) for node in own if getattr(node, "lineno", 0) > tried.lineno):

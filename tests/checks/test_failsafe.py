@@ -230,6 +230,14 @@ for _ in range(1):
         continue
     assert found == (0.0, 1.0)
 """,
+    "it is compared where nothing was raised": """\
+try:
+    found = pairwise_loss([1.0], [3])
+except Exception as error:
+    print(error)
+else:
+    assert found == (0.0, 1.0)
+""",
     "it ends well": """\
 ok = False
 try:
