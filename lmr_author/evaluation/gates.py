@@ -58,7 +58,7 @@ class GoldenPasses(Gate):
         """Run the golden ``repeats`` times in fresh processes with different hash seeds."""
         judges, outlook = judges_for(bench), outlook_of(bench, repeats)
         for number in range(repeats):
-            bench.progress(f"{bench.implementation.target}: {self.name}{outlook.left(from_gate(self.name))}")
+            bench.progress(f"{self.name}{outlook.left(from_gate(self.name))}: {bench.implementation.target}")
             started = time.monotonic()
             verdict = judges[0].golden(seed=number)
             outlook.ran(time.monotonic() - started, verdict.all_seconds)
@@ -250,7 +250,7 @@ def run_gates(bench: Bench, repeats: int, progress: Progress) -> Iterator[GateRe
             )
             continue
         left = outlook_of(bench, repeats).left(from_gate(gate.name))
-        progress(f"{bench.implementation.target}: {gate.name}{left}")
+        progress(f"{gate.name}{left}: {bench.implementation.target}")
         started = time.monotonic()
         result = _guarded(gate, bench, golden, repeats)
         yield replace(result, implementation=index, seconds=time.monotonic() - started)

@@ -53,7 +53,7 @@ class MutantsDie(Gate):
         verdicts = judge.versions(
             {item.id: item.data for item in tried},
             _patience(bench, golden),
-            lambda done: bench.progress(f"{bench.implementation.target}: mutant {done} of {len(tried)}"),
+            lambda done: bench.progress(f"mutant {done} of {len(tried)}: {bench.implementation.target}"),
         )
         return self._result(bench, judge, tried, verdicts, golden, len(accepted))
 

@@ -94,7 +94,7 @@ def prove(
     chosen, noticed = proven[:wanted], Noticed()
     if rivals is not None:
         left = _left(first, 2, [item.call for item in proven[:wanted]])
-        progress(f"trying wrong versions of the golden on the recorded calls{left}")
+        progress(f"trying wrong versions of the golden{left}")
         chosen, noticed = Trial(golden, first.used).choose(proven, wanted, rivals)
         chosen, large = _fitting(chosen, room)
         rejected += large
