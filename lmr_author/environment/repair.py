@@ -58,14 +58,30 @@ _ARCHIVE = (
 
 
 OLD_NAMES = (
-    "import collections, collections.abc, fractions, inspect, math, time",
+    "import collections, collections.abc, dataclasses, fractions, inspect, math, time",
     "ABC = collections.abc",
     "vars(collections).update({n: getattr(ABC, n) for n in ABC.__all__ if not hasattr(collections, n)})",
     'Spec = collections.namedtuple("ArgSpec", "args varargs keywords defaults")',
     "inspect.getargspec = lambda function: Spec(*inspect.getfullargspec(function)[:4])",
     "fractions.gcd, time.clock = math.gcd, time.perf_counter",
+    "get_field = dataclasses._get_field",
+    "def lenient(cls, name, *rest):",
+    "    value = getattr(cls, name, None)",
+    "    kind = type(value.default if isinstance(value, dataclasses.Field) else value)",
+    "    if kind.__hash__ is not None or not dataclasses.is_dataclass(kind):",
+    "        return get_field(cls, name, *rest)",
+    "    kind.__hash__ = object.__hash__",
+    "    try:",
+    "        return get_field(cls, name, *rest)",
+    "    finally:",
+    "        kind.__hash__ = None",
+    "dataclasses._get_field = lenient",
 )
-"""A module that gives Python's modules back what 3.8 to 3.11 took from them."""
+"""A module that gives Python's modules back what 3.8 to 3.11 took from them.
+
+Since 3.11 what has no hash is refused as a dataclass's default, a dataclass among it: fairseq and the hydra that it
+needs are full of these. While such a field is looked at, its class has one.
+"""
 
 _GIVEN_BACK = (
     "# Python gets back the names that the code still imports; a .pth file is read whenever Python starts.\n"

@@ -207,6 +207,27 @@ def test_an_earlier_version_takes_along_what_does_not_fit_it() -> None:
     assert change(Older("numpy")) is None, "there is none"
 
 
+DATACLASSES = """
+from dataclasses import dataclass, field
+@dataclass
+class Inner:
+    x: int = 1
+@dataclass
+class Outer:
+    one: Inner = Inner()
+    two: Inner = field(default=Inner(2))
+assert Outer() == Outer(Inner(1), Inner(2)) and Inner.__hash__ is None
+try:
+    @dataclass
+    class Refused:
+        x: list = []
+except ValueError:
+    pass
+else:
+    raise AssertionError("what every Python refuses")
+"""
+
+
 def test_the_names_that_python_no_longer_has_are_given_back() -> None:
     after = change(OldNames())
     assert after is not None and change(OldNames(), after) is None, "once"
@@ -221,6 +242,7 @@ def test_the_names_that_python_no_longer_has_are_given_back() -> None:
             "assert collections.Mapping is collections.abc.Mapping\n"
             "assert inspect.getargspec(lambda a, *b, c=1: 0).args == ['a']\n"
             "assert fractions.gcd(4, 6) == 2 and time.clock() > 0\n"
+            f"{DATACLASSES}"
         )
         environment = {**os.environ, "PYTHONPATH": folder}
         assert subprocess.run([sys.executable, "-c", program], env=environment).returncode == 0

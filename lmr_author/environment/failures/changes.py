@@ -113,10 +113,13 @@ class Older:
 
 @dataclass(frozen=True)
 class OldNames:
-    """Give Python's own modules back the names that newer versions of it no longer have."""
+    """Give Python's own modules back what newer versions of it no longer have, or no longer let pass."""
 
     def __str__(self) -> str:
-        return "give the image's Python back the names that code of 2020 and before imports (collections.Mapping, …)"
+        return (
+            "give the image's Python back the names that code of 2020 and before imports (collections.Mapping, …), and"
+            " let it take dataclasses as defaults"
+        )
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,13 @@ class OldPython(Explainer):
             "later version of somelib",
             "import",
         ),
+        Example(
+            '  File "/workspace/repo/pkg/config.py", line 5, in <module>\n'
+            "ValueError: mutable default <class 'pkg.config.Inner'> for field x is not allowed: use default_factory",
+            "since Python 3.11 a dataclass refuses",
+            "let it take dataclasses as defaults",
+            "import",
+        ),
     )
 
     def explain(self, match: re.Match[str], failure: Failure) -> Explanation | None:
@@ -57,7 +64,7 @@ class OldPython(Explainer):
         older = "use a base image with an older Python"
         if "mutable default" in match[0]:
             cause = "since Python 3.11 a dataclass refuses such a default"
-            return self.told(cause, f"{newer}, or {older}" if newer else older, newer)
+            return self.told(cause, f"{newer or OldNames()}, or {older}", newer or OldNames())
         what = f"{groups[1]}.{groups[0]}" if "cannot import" in match[0] else ".".join(groups)
         cause = f"the image's Python no longer has {what}"
         if what in RESTORED:
