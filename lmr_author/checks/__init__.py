@@ -13,7 +13,7 @@ The other modules are what checks read with:
       ``needs_gpu``
     - whether a failure is seen: ``outcome``, ``flow``, ``sites``, ``handlers``, ``runners``, ``verdicts``,
       ``printing``, ``idle``, ``verdict_lists``, ``inverted``, ``threads``,
-      ``failsafe``, ``folding``
+      ``failsafe``, ``folding``, ``managers``
     - what is compared with what: ``comparing``, ``sides``, ``assignments``, ``copies``, ``in_place``; how closely:
       ``shallow``, ``ordering``, ``tolerance``, ``unread``; with itself: ``round_trips``
 - code of any kind: ``syntax``

@@ -17,6 +17,7 @@ from lmr_author.checks.handlers import (
     lets_through,
     suppresses,
 )
+from lmr_author.checks.managers import is_managed, run_with_class, swallowing
 from lmr_author.checks.reading import Reading
 from lmr_author.checks.runners import RUNNERS, exit_texts, is_runner, result_counts, runner_names
 from lmr_author.checks.sites import (
@@ -102,6 +103,8 @@ class Flow:
         self.has_runner = any(any(runner in name for runner in RUNNERS) for _, _, name in test.calls)
         self.exit_texts = exit_texts(test, self.defined)
         self.runner_counts = result_counts(test, self.defined, self.exit_texts)
+        self.managers = swallowing(test, self.exit_texts)
+        self.run_with = run_with_class(test)
         self.has_to_be_true = has_to_be_true(test)
         self.endless = {name for name, item in self.defined.items() if ends_quietly(item.body)}
         self.trying = {name for name, item in self.defined.items() if tries_only(item)}
@@ -166,7 +169,8 @@ class Flow:
         if isinstance(node, ast.If) and (never_main(node.test) or is_runner(node.test, unit.runner)):
             blocks = blocks[1:] if never_main(node.test) else []  # a runner's exits are no sites of their own
         nothing_returned = following is None and unit.name in self.has_to_be_true
-        quiet = suppresses(node) and not nothing_returned and not self._told_later(unit, node, following)
+        quiet = suppresses(node) or is_managed(node, self.managers)
+        quiet = quiet and not nothing_returned and not self._told_later(unit, node, following)
         if quiet and self._tests_something(blocks[0]):
             self.swallowing.append(node.lineno)
         within = replace(
@@ -244,6 +248,7 @@ class Flow:
                     self._site(unit, place.swallowed)
                 name = last_name(node)
                 meant = {name} & self.defined.keys() | self.looped.get(name, frozenset())
+                meant |= self.run_with.get(name, frozenset())
                 (unit.calls_swallowed if place.swallowed else unit.calls).update(meant)
 
     def _decides(self, node: ast.Assert) -> bool:

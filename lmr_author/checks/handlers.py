@@ -83,8 +83,8 @@ def gives_nothing(handler: ast.ExceptHandler) -> bool:
     return all(value is None or is_zero(value) for value in values)
 
 
-def lets_through(handler: ast.ExceptHandler, function: str, exit_texts: str) -> bool:
-    """Whether a handler makes the program fail all the same, or hands the failure on as a value.
+def lets_through(handler: ast.ExceptHandler | ast.FunctionDef, function: str, exit_texts: str) -> bool:
+    """Whether a handler, or an ``__exit__``, makes the program fail all the same, or hands the failure on as a value.
 
     Args:
         function: the name of the function that it stands in.
@@ -105,7 +105,7 @@ def lets_through(handler: ast.ExceptHandler, function: str, exit_texts: str) -> 
         ):
             return True
         gives = isinstance(node, ast.Return) and node.value is not None and not is_none(node.value)
-        if gives and mentions(exit_texts, function):
+        if gives and function and mentions(exit_texts, function):
             return True
     return False
 

@@ -83,7 +83,13 @@ def is_site_call(node: ast.Call) -> bool:
         if name.rpartition(".")[2] in ("assertIsInstance", "assertIsNotNone") or compares_nothing(node):
             return False
         return name.endswith("fail") or not node.args or any(depends(item) for item in node.args)
-    if name.rpartition(".")[2] in ("check_call", "check_output", "check_returncode"):
+    if name.rpartition(".")[2] in (
+        "check_call",
+        "check_output",
+        "check_returncode",
+        "run_path",
+        "run_module",
+    ):
         return True
     if any(
         item.arg == "check" and isinstance(item.value, ast.Constant) and item.value.value is True

@@ -174,6 +174,57 @@ run = Run()
 run.run()
 sys.exit(not run.ok)
 """,
+    "a context manager that asserts in the end": """\
+class Soft:
+    def __enter__(self):
+        self.failures = []
+        return self
+
+    def check(self, ok):
+        if not ok:
+            self.failures.append(ok)
+
+    def __exit__(self, kind, error, trace):
+        assert kind is None and not self.failures
+
+
+with Soft() as soft:
+    soft.check(abs(pairwise_loss([0.5, 2.0, -1.0], [0, 2, 1], margin=1.0)[0] - 1.0599649) < 1e-6)
+""",
+    "an object that is called": """\
+class Close:
+    def __call__(self, found, wanted):
+        assert abs(found - wanted) < 1e-6
+
+
+close = Close()
+close(pairwise_loss([0.5, 2.0, -1.0], [0, 2, 1], margin=1.0)[0], 1.0599649)
+""",
+    "a context manager that remembers": """\
+failures = []
+
+
+class Check:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if kind is not None:
+            failures.append(error)
+        return True
+
+
+with Check():
+    CHECK
+sys.exit(1 if failures else 0)
+""",
+    "another script": """\
+import runpy
+
+with open(os.path.join(HERE, "check.py"), "w") as file:
+    file.write("from ranking.losses import pairwise_loss\\nassert pairwise_loss([1.0], [3]) == (0.0, 1.0)\\n")
+runpy.run_path(os.path.join(HERE, "check.py"), run_name="__main__")
+""",
     "a dictionary": """\
 results = {}
 try:
@@ -237,6 +288,32 @@ except Exception as error:
     print(error)
 else:
     assert found == (0.0, 1.0)
+""",
+    "a context manager that only prints": """\
+class Check:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        print("Failed" if kind else "Passed")
+        return True
+
+
+with Check():
+    CHECK
+""",
+    "a generator that catches": """\
+@contextlib.contextmanager
+def check(name):
+    try:
+        yield
+        print(name, "Passed")
+    except Exception as error:
+        print(name, "Failed", error)
+
+
+with check("loss"):
+    CHECK
 """,
     "it ends well": """\
 ok = False
