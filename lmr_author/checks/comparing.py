@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import cast
 
-from lmr_author.checks.assignments import Scope, assigned, own_nodes
+from lmr_author.checks.assignments import Latest, Scope, assigned, attributes
 from lmr_author.checks.sides import Sides, fails, sides_of
-from lmr_author.checks.syntax import dotted
+from lmr_author.checks.syntax import dotted, last_name
 from lmr_author.source import children, form, is_same, walk
 
 _CONVERSIONS = frozenset(
@@ -48,7 +48,7 @@ class Comparison:
         node: the whole expression, for its line.
         left, right: its sides, without conversions around them.
         scope: names that the surrounding function, or else the module, assigns exactly once → (value, place
-            in a tuple or -1); ``None`` for names that it assigns more often.
+            in a tuple or -1); ``None`` for names that it assigns more often. Attributes of the test's object, too.
         wanted: equality is wanted: it does not stand in a ``not`` or ``assertFalse``.
         helpers: functions of the module that only return an expression, by name.
     """
@@ -70,7 +70,7 @@ class Comparison:
                 steps = steps if item is not None else form(node.slice) + steps
                 node = item if item is not None else node.value
                 continue
-            known = self.scope.get(node.id) if isinstance(node, ast.Name) else None
+            known = self._entry(node)
             if known is None:
                 break
             value, place = known
@@ -78,15 +78,23 @@ class Comparison:
                 steps = form(ast.Constant(place)) + steps
             node = value
         own = _bound([inner for inner in walk(node) if isinstance(inner, ast.comprehension)])
+        held = {
+            id(item.value) for item in walk(node) if isinstance(item, ast.Attribute) and self._entry(item)
+        }
         unclear = any(
             isinstance(item, ast.Name) and item.id not in own and self.scope.get(item.id, item) is None
             for item in walk(node)
+            if id(item) not in held
         )
         return "" if unclear else form(_without_forward(_plain(node))) + steps
 
+    def _entry(self, node: ast.expr) -> tuple[ast.expr, int] | None:
+        """What the scope has of a name, or of an attribute of the test's object."""
+        return self.scope.get(dotted(node)) if isinstance(node, ast.Name | ast.Attribute) else None
+
     def _known(self, node: ast.expr) -> ast.expr:
         """What a name stands for, when it is assigned once and not as part of a tuple; else the node itself."""
-        known = self.scope.get(node.id) if isinstance(node, ast.Name) else None
+        known = self._entry(node)
         return known[0] if known is not None and known[1] < 0 else node
 
     def renamed(self, side: ast.expr) -> ast.expr:
@@ -112,7 +120,7 @@ class Comparison:
         for _ in range(8):
             value = node.value if isinstance(node, ast.Subscript) else node
             item = _item(self._known(value), node.slice) if isinstance(node, ast.Subscript) else None
-            known = self.scope.get(value.id) if isinstance(value, ast.Name) else None
+            known = self._entry(value)
             if item is None and known is None:
                 break
             node = core(item if item is not None else known[0] if known else node)
@@ -173,10 +181,15 @@ class _Given(ast.NodeTransformer):
 
 
 def _plain(node: ast.expr) -> ast.expr:
-    """A call without conversions around its arguments: a copy of an argument is the same argument."""
+    """A call without conversions around its arguments; that of an object's copy is one of the object."""
     if not isinstance(node, ast.Call):
         return node
-    return ast.Call(node.func, [core(item) for item in node.args], node.keywords)
+    called = node.func
+    if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Call):
+        copy = called.value
+        if last_name(copy.func) in ("deepcopy", "copy") and len(copy.args) == 1:
+            called = ast.Attribute(copy.args[0], called.attr)
+    return ast.Call(called, [core(item) for item in node.args], node.keywords)
 
 
 def _without_forward(node: ast.expr) -> ast.expr:
@@ -237,12 +250,16 @@ def _is_library(node: ast.expr) -> bool:
 
 def _within(scope_node: ast.AST, scope: Scope, compared: Mapping[str, _Compared]) -> Iterator[Comparison]:
     stack: list[tuple[ast.AST, bool]] = [(child, True) for child in children(scope_node)][::-1]
-    straight, now = _straight(scope_node), Scope()
+    latest = Latest(scope_node, scope)
     while stack:
         node, wanted = stack.pop()
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield from _within(node, assigned(node, scope), compared)
             continue
+        if isinstance(node, ast.ClassDef):
+            yield from _within(node, scope | attributes(node), compared)
+            continue
+        latest.passes(node)
         if isinstance(node, ast.If | ast.IfExp) and fails(node.body):
             rest = [child for child in children(node) if child is not node.test]
             stack += [(child, True) for child in rest][::-1]
@@ -252,9 +269,7 @@ def _within(scope_node: ast.AST, scope: Scope, compared: Mapping[str, _Compared]
         if sides is not None:
             assert isinstance(node, ast.expr)
             equal = wanted != sides.differ
-            yield Comparison(node, core(sides.left), core(sides.right), scope | now, equal)
-        elif isinstance(node, ast.Assign):
-            now |= _given(node, scope, straight)
+            yield Comparison(node, core(sides.left), core(sides.right), scope | latest.now, equal)
         negates = (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)) or (
             isinstance(node, ast.Call) and dotted(node.func).endswith("assertFalse")
         )
@@ -269,28 +284,3 @@ def _by_helper(node: ast.AST, compared: Mapping[str, _Compared]) -> Sides | None
     plain = [item for item in node.args if not isinstance(item, ast.Starred)]
     there = len(plain) == len(node.args) > max(known.left, known.right)
     return Sides(plain[known.left], plain[known.right], known.differ) if there else None
-
-
-def _straight(node: ast.AST) -> frozenset[str]:
-    """Names that a scope assigns only in statements that follow one another: no loop, no branch."""
-    lines = list(getattr(node, "body", ()))
-    lines += [inner for line in lines if isinstance(line, ast.With) for inner in line.body]
-    stored = {id(target) for line in lines if isinstance(line, ast.Assign) for target in line.targets}
-    names = [
-        item for item in own_nodes(node) if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store)
-    ]
-    elsewhere = {name.id for name in names if id(name) not in stored}
-    return frozenset(name.id for name in names) - elsewhere
-
-
-def _given(node: ast.Assign, scope: Scope, straight: frozenset[str]) -> Scope:
-    """What names stand for from here on that are assigned more than once, or to something that is.
-
-    That is the value, where everything in it is assigned once; else nothing that can be told.
-    """
-    names = [target.id for target in node.targets if isinstance(target, ast.Name) and target.id in straight]
-    used = {item.id for item in walk(node.value) if isinstance(item, ast.Name)}
-    unclear = {name for name in used if scope.get(name, name) is None}
-    if unclear & straight:
-        return dict.fromkeys(names)
-    return {name: (node.value, -1) for name in names if scope.get(name, name) is None and not unclear}
