@@ -12,7 +12,7 @@ The other modules are what checks read with:
     - what it reaches, opens and needs: ``follow``, ``path_texts``, ``file_uses``, ``opened``, ``json_keys``, ``needs``,
       ``needs_gpu``
     - whether a failure is seen: ``outcome``, ``flow``, ``sites``, ``handlers``, ``runners``, ``verdicts``,
-      ``printing``, ``idle``, ``verdict_lists``, ``inverted``, ``threads``,
+      ``printing``, ``idle``, ``hidden``, ``verdict_lists``, ``inverted``, ``threads``,
       ``failsafe``, ``folding``, ``managers``
     - what is compared with what: ``comparing``, ``sides``, ``assignments``, ``copies``, ``in_place``; how closely:
       ``shallow``, ``ordering``, ``tolerance``, ``unread``; with itself: ``round_trips``

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from lmr_author.checks.hidden import asserts, hidden
 from lmr_author.checks.reading import Reading
 from lmr_author.checks.sites import compares_nothing, is_assert_name, why_it_holds
 from lmr_author.checks.syntax import dotted, last_name
@@ -37,7 +38,8 @@ class Idle:
 
 def idle(test: Reading) -> list[Idle]:
     """Every such part of a test, in order."""
-    return [found for node in each(test.module.tree, *_KINDS) for found in _idle(node, test)]
+    found = [one for node in each(test.module.tree, *_KINDS) for one in _idle(node, test)]
+    return [*found, *_hidden(test)]
 
 
 def asserts_more(test: Reading, found: Sequence[Idle]) -> bool:
@@ -68,6 +70,14 @@ def _idle(node: ast.AST, test: Reading) -> Iterator[Idle]:
     elif isinstance(node, ast.For) and _is_empty(node.iter, test):
         message = f"`{ast.unparse(node.iter)[:60]}` has nothing in it: the loop never runs"
         yield Idle(message, "fill in the cases", node.lineno, node)
+
+
+def _hidden(test: Reading) -> Iterator[Idle]:
+    """Tests, and functions with assertions, that another one of the same name replaces."""
+    for first, second in hidden(test.module.tree):
+        if asserts(first):
+            message = f"{first.name} is defined again in line {second.lineno}: this one never runs"
+            yield Idle(message, "give one of them another name", first.lineno, first)
 
 
 def _by_decorator(node: FunctionNode | ast.ClassDef, test: Reading) -> Iterator[Idle]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from lmr_author.checks.base import Example, ImplementationCheck, Where
 from lmr_author.checks.example_texts import UNIT_TEST
@@ -11,6 +11,7 @@ from lmr_author.checks.follow import (
     Imports,
     imports,
 )
+from lmr_author.checks.hidden import hidden
 from lmr_author.checks.pairing import pair
 from lmr_author.checks.reading import Reading, reading_of
 from lmr_author.checks.syntax import dotted
@@ -181,13 +182,15 @@ def _mentions(view: TaskView, test: Reading, found: Imports, implementation: Imp
     owners = {target.qualname.rpartition(".")[0].rpartition(".")[2] for target in one.targets} - {""}
     if implicit or not wanted - {""}:
         wanted |= owners
-    used = set().union(*(_used(module.tree) for module in test.modules))
+    dead = {id(item) for module in test.modules for first, _ in hidden(module.tree) for item in walk(first)}
+    used = set().union(*(_used(module.tree, dead) for module in test.modules))
     aliases = _aliases(test.module.tree)
     used |= {aliases[name] for name in used if name in aliases}
     if used & wanted:
         return True
     definitions: dict[str, set[str]] = {}
-    for path in [*found.files, *([one.golden_path] if one.golden_path else [])]:
+    files = [path for path in found.files if path != test.path]  # all that the test names is there already
+    for path in [*files, *([one.golden_path] if one.golden_path else [])]:
         module = view.module(path)
         for item in module.definitions if module else ():
             definitions.setdefault(item.name, set()).update(_used(item.node))
@@ -199,10 +202,16 @@ def _mentions(view: TaskView, test: Reading, found: Imports, implementation: Imp
     return bool(used & wanted)
 
 
-def _used(tree: ast.AST) -> set[str]:
-    """Names and attributes that code reads, and texts that look like names (getattr, registries)."""
+def _used(tree: ast.AST, without: Set[int] = frozenset()) -> set[str]:
+    """Names and attributes that code reads, and texts that look like names (getattr, registries).
+
+    Args:
+        without: the ids of nodes that are left out.
+    """
     found = set()
     for node in walk(tree):
+        if id(node) in without:
+            continue
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             found.add(node.id)
         elif isinstance(node, ast.Attribute):
