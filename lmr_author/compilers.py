@@ -22,6 +22,11 @@ SWITCHES = {
 }
 """What compiles (a function, or all of a module) → the environment variable that keeps it from doing so."""
 
+_MARKS = re.compile(
+    r"torch\.jit\.(export|unused|ignore|interface|is_scripting|is_tracing|annotate|isinstance)"
+)
+"""What only says what is to become of a function when something else compiles what it belongs to."""
+
 _SAID = {
     r"numba\.core\.errors|nopython": "numba",
     r"torch\._dynamo|torch\._inductor": "torch.compile",
@@ -78,7 +83,14 @@ def _switch(full: str) -> tuple[str, str] | None:
 
 def _full_names(expression: ast.expr, names: Mapping[str, str]) -> Iterator[str]:
     """Every name in an expression, with what its first part was imported as: ``partial(jax.jit, …)`` has two."""
-    for node in ast.walk(expression):
+    stack: list[ast.AST] = [expression]
+    while stack:
+        node = stack.pop()
+        full = ""
         if isinstance(node, ast.Name | ast.Attribute):
             first, _, rest = ast.unparse(node).partition(".")
-            yield f"{names.get(first, first)}.{rest}".rstrip(".")
+            full = f"{names.get(first, first)}.{rest}".rstrip(".")
+        if not _MARKS.fullmatch(full):
+            stack.extend(ast.iter_child_nodes(node))
+            if full:
+                yield full

@@ -61,8 +61,8 @@ def record_result(result: RecordResult, varied: bool = False, where: Sequence[st
 
 
 def where_it_runs(line: str) -> None:
-    """Which Python runs the command, before it runs."""
-    console().print(f"recording {line}", markup=False, soft_wrap=True)
+    """Which Python runs the command, before it runs, and what was found out on the way."""
+    console().print(line, markup=False, soft_wrap=True)
 
 
 def _uncovered(result: RecordResult, screen: Console) -> None:

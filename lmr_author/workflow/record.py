@@ -38,8 +38,8 @@ Agree = Callable[[Sequence[Widened]], bool]
 """Asks a person whether tolerances wider than usual are right."""
 
 NO_GRADIENTS = (
-    "--gradients: no case has any, as no input is a tensor of PyTorch that requires one (arrays of JAX have none: "
-    "record the function that calls jax.grad)"
+    "note: --gradients: no case has any, as no input is a tensor of PyTorch that requires one (arrays of JAX have "
+    "none: record the function that calls jax.grad)"
 )
 
 
@@ -70,7 +70,7 @@ def record(
 
     Args:
         agree: asked about tolerances that had to be widened; None to take them.
-        tell: told which Python runs the command, where nobody named one.
+        tell: told, in lines to be shown, which Python runs the command, where nobody named one, and what was found out.
 
     Raises:
         TargetError: the target is not masked in this task.
@@ -93,7 +93,7 @@ def record(
         job = Job(task, info, implementation, options, here, work, own)
         command = driver_of(job)
         if where := where_it_runs(options.sandbox, python, about):
-            tell(where)
+            tell(f"recording {where}")
         progress("preparing the environment")
         prepare(sandbox, progress)
         run = task.run_folder(implementation.index)
@@ -101,14 +101,15 @@ def record(
         plan = replace(plan_of(job), explain=wrong)
         if plan.uncompiled:
             words = " ".join(f"{name}={value}" for name, value in plan.uncompiled.items())
-            tell(f"with {words}, as compiled code cannot be watched")
+            tell(f"recording with {words}, as compiled code cannot be watched")
         plan, recorded = driven(sandbox, plan, command, options, run, progress)
         proof = _prove(job, sandbox, plan, recorded, progress)
         _agree(proof, agree)
         if options.gradients and not any(_has_gradients(item.call) for item in proof.chosen):
             tell(NO_GRADIENTS)
         if proof.compiled.why:
-            tell(f"no case tests what {proof.compiled.by} makes of it: {printable(proof.compiled.why, 300)}")
+            why = printable(proof.compiled.why, 300)
+            tell(f"note: no case tests what {proof.compiled.by} makes of it: {why}")
         kept = _put_aside(task, info, implementation)
         recording = _store(job, plan, recorded, proof)
         resuming.forget(run)

@@ -33,6 +33,9 @@ JAX = {"JAX_DISABLE_JIT": "1"}
         ("import numba\ndef f(x): ...\nfast = numba.njit(f)", NUMBA),
         ("import numba\ndef f(x): ...\nf = numba.njit()(f)", NUMBA),
         ("import numba\n@numba.njit\ndef g(x): ...\ndef f(x): ...", {}),
+        ("import torch\n@torch.jit.export\ndef f(x): ...", {}),
+        ("from torch import jit\n@jit.ignore(drop=True)\ndef f(x): ...", {}),
+        ("import torch\n@torch.jit.script_if_tracing\ndef f(x): ...", {"PYTORCH_JIT": "0"}),
         ("import torch\n@torch.no_grad()\ndef f(x): ...", {}),
         ("from mine import njit\n@njit\ndef f(x): ...", {}),
     ],
@@ -41,6 +44,7 @@ def test_a_compiler_is_known_by_what_was_imported(code: str, found: dict[str, st
     module = ast.parse(code)
     function = next(item for item in module.body if isinstance(item, ast.FunctionDef) and item.name == "f")
     assert compilers.switches(module, function) == found
+    assert not compilers.compiled_by(module, function) or found
 
 
 def test_an_error_of_a_compiler_comes_with_its_switch(tmp_path: Path) -> None:
@@ -74,4 +78,4 @@ def test_a_compiled_function_is_recorded_as_python(tmp_path: Path) -> None:
     )
 
     assert len(made.recording.cases) == 2
-    assert [line for line in told if line.startswith("with NUMBA_DISABLE_JIT=1")]
+    assert [line for line in told if line.startswith("recording with NUMBA_DISABLE_JIT=1")]

@@ -21,6 +21,7 @@ def test_no_case_has_any(tmp_path: Path) -> None:
     options = RecordOptions(HINGE, ("python", "run.py"), python=PLAIN_PYTHON, gradients=True)
     record(task, options, task.root, quiet, tell=told.append)
     assert NO_GRADIENTS in told
+    assert all(line.startswith(("note: ", "recording ")) for line in told), "they are shown as they are"
 
     told.clear()
     record(task, RecordOptions(HINGE, ("python", "run.py"), python=PLAIN_PYTHON, force=True), task.root, quiet,
@@ -41,4 +42,4 @@ def test_a_case_has_some(tmp_path: Path) -> None:
     told: list[str] = []
     options = RecordOptions(HINGE, ("python", "driver.py"), gradients=True)
     record(task, options, tmp_path, quiet, tell=told.append)
-    assert NO_GRADIENTS not in told
+    assert told[0].startswith("recording with ") and NO_GRADIENTS not in told
