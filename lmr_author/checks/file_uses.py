@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -100,6 +101,27 @@ def file_uses(calls: Iterable[tuple[ast.Call, str]], path_of: PathOf) -> Iterato
             if last == "save" and len(node.args) > 1 and path_of(own) is None:
                 own = node.args[1]  # torch under another name
             yield from _use(path_of, node, own, writes=True)
+        elif name in _SHELLS or (name in _PROGRAMS and _by_shell(node)):
+            yield from _redirected(path_of, node)
+
+
+_SHELLS = frozenset({"os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput"})
+_PROGRAMS = frozenset(f"subprocess.{name}" for name in ("run", "call", "check_call", "check_output", "Popen"))
+_REDIRECTED = re.compile(r"(?:>{1,2}|\btee\s+(?:-a\s+)?)\s*['\"]?((?!&)[^\s'\";|&<>]+)")
+
+
+def _by_shell(node: ast.Call) -> bool:
+    """Whether a program is started by way of a shell, which reads ``>``."""
+    return any(
+        item.arg == "shell" and not (isinstance(item.value, ast.Constant) and not item.value.value)
+        for item in node.keywords
+    )
+
+
+def _redirected(path_of: PathOf, node: ast.Call) -> Iterator[FileUse]:
+    """The files that a command of a shell writes: ``python check.py > check.log 2>&1``, ``… | tee check.log``."""
+    for path in _REDIRECTED.findall(path_of(argument(node, 0, "args")) or ""):
+        yield from _use(path_of, node, ast.Constant(path), writes=True)
 
 
 _FILE_SECOND = frozenset(

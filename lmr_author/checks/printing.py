@@ -7,7 +7,7 @@ import re
 
 from lmr_author.checks import dockerfile
 from lmr_author.checks.reading import Reading, reading_of
-from lmr_author.checks.syntax import dotted, texts
+from lmr_author.checks.syntax import argument, dotted, texts
 from lmr_author.checks.view import TaskView
 from lmr_author.source import each
 
@@ -29,17 +29,44 @@ def logs_elsewhere(view: TaskView, test: Reading) -> bool:
 
 def only_printed(test: Reading) -> int:
     """The line of a print of "Passed" in a test that writes no file and logs nothing; 0 when there is none."""
-    names = [name for _, _, name in test.calls]
-    if test.log_files or any(use.writes for use in test.uses) or any(_KEEPS.search(name) for name in names):
-        return 0
-    if any(dotted(node).startswith(("sys.stdout", "sys.stderr")) for node in _set_in(test)):
-        return 0
-    lines = [
-        node.lineno
-        for _, node, name in test.calls
-        if name == "print" and any("Passed" in text for item in node.args for text in texts(item))
-    ]
-    return lines[0] if lines else 0
+    return _line_of_print(test, "Passed") if keeps_nothing(test) else 0
+
+
+def keeps_nothing(test: Reading) -> bool:
+    """Whether a test writes no file, logs nothing and runs no program: what it says is printed."""
+    if test.log_files or any(use.writes for use in test.uses):
+        return False
+    if any(_KEEPS.search(name) and not _reads(node, name) for _, node, name in test.calls):
+        return False
+    return not any(dotted(node).startswith(("sys.stdout", "sys.stderr")) for node in _set_in(test))
+
+
+def line_of(test: Reading, word: re.Pattern[str]) -> tuple[int, str]:
+    """Where a test prints or logs a word, and the word; (0, "") where its texts are used for something else."""
+    for module, node, name in test.calls:
+        said = module is test.module and _SAYS.search(name) is not None
+        for text in texts(node) if said else ():
+            found = word.search(text)
+            if found:
+                return node.lineno, found[0]
+    return 0, ""
+
+
+def _line_of_print(test: Reading, word: str) -> int:
+    prints = (node for _, node, name in test.calls if name == "print")
+    return next(
+        (node.lineno for node in prints if any(word in text for item in node.args for text in texts(item))), 0
+    )
+
+
+def _reads(node: ast.Call, name: str) -> bool:
+    """Whether a call opens a file, and certainly only to read it."""
+    if name.rpartition(".")[2] != "open" or name == "os.open":
+        return False
+    mode = argument(node, 1 if name in ("open", "io.open", "codecs.open", "gzip.open") else 0, "mode")
+    return mode is None or (
+        isinstance(mode, ast.Constant) and isinstance(mode.value, str) and not set(mode.value) & set("wax+")
+    )
 
 
 _KEEPS = re.compile(
@@ -47,6 +74,7 @@ _KEEPS = re.compile(
     r"|Popen|run|check_call|check_output|redirect_stdout|dup2|\w*Tee\w*)$"
 )
 """Calls that may keep what is printed."""
+_SAYS = re.compile(r"^print$|\.(?:debug|info|warning|error|critical|exception|write)$")
 
 
 def _set_in(test: Reading) -> list[ast.expr]:

@@ -81,6 +81,16 @@ class FixturesExist(ImplementationCheck):
             },
         ),
         Example(
+            "a log that a command writes before",
+            files={
+                TEST: UNIT_TEST.replace(
+                    "LOGS = os",
+                    "os.system('python -V > unit_test/version.log 2>&1')\n"
+                    "VERSION = open('unit_test/version.log').read()\nLOGS = os",
+                )
+            },
+        ),
+        Example(
             "the path that the harness mounts",
             files={TEST: _loading("'/workspace/margin-ranking/paper.json'")},
         ),

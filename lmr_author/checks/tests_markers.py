@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import ast
-import itertools
 import re
 from collections.abc import Iterator
 
 from lmr_author.checks.base import Example, ImplementationCheck, Wrong
 from lmr_author.checks.example_texts import DOCKERFILE, REPOSITORY, UNIT_TEST
+from lmr_author.checks.messages import said_anyway
 from lmr_author.checks.outcome import outcome
-from lmr_author.checks.printing import logs_elsewhere, only_printed
-from lmr_author.checks.reading import Reading, reading_of
+from lmr_author.checks.printing import keeps_nothing, line_of, logs_elsewhere, only_printed
+from lmr_author.checks.reading import Reading, reading, reading_of
 from lmr_author.checks.sites import is_assert_name, is_exit
 from lmr_author.checks.syntax import dotted, texts
 from lmr_author.checks.tests_outcome import TEST
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
-from lmr_author.source import each, walk
+from lmr_author.source import walk
 
 _PRINTS = (
     "import os\nimport sys\n\nHERE = os.path.dirname(os.path.abspath(__file__))\n"
@@ -83,6 +83,15 @@ class VerdictMarkers(ImplementationCheck):
             files={TEST: UNIT_TEST.replace('"Passed" if passed else "Failed"', 'f"Passed: {passed}"')},
         ),
         Example(
+            "how many passed, whatever that is",
+            files={
+                TEST: UNIT_TEST.replace(
+                    '"Passed" if passed else "Failed"', '"%d/%d tests Passed", int(passed), 1'
+                )
+            },
+        ),
+        Example("printed in lower case", files={TEST: _PRINTS.replace("Passed", "passed")}, also=("LMR515",)),
+        Example(
             "Passed when the tests are over",
             files={
                 TEST: UNIT_TEST.replace(
@@ -102,6 +111,15 @@ class VerdictMarkers(ImplementationCheck):
         ),
     )
     passing = (
+        Example(
+            "a program says it, and its output is kept",
+            files={
+                TEST: "import os\nimport sys\n\nHERE = os.path.dirname(os.path.abspath(__file__))\n"
+                "os.makedirs(f'{HERE}/logs', exist_ok=True)\n"
+                "sys.exit(os.system(f'{sys.executable} {HERE}/check.py > {HERE}/logs/unit_test_1.log') >> 8)\n",
+                f"{REPOSITORY}/unit_test/check.py": _PRINTS,
+            },
+        ),
         Example("only printed, where nothing is logged", files={TEST: _PRINTS}),
         Example(
             "inside a sentence",
@@ -114,7 +132,8 @@ class VerdictMarkers(ImplementationCheck):
         test = reading_of(view, implementation)
         if test is None:
             return
-        wrong = _told_wrongly(view, test) if "Passed" in " ".join(test.constants) else _not_told(view, test)
+        told = "Passed" in " ".join(test.constants) or _told_by_a_program(view, test)
+        wrong = _told_wrongly(view, test) if told else _not_told(view, test)
         wrong = wrong or _misplaced_log(view, test)
         if wrong is not None:
             yield self.told(view, implementation, test.path, wrong)
@@ -146,10 +165,9 @@ def _told_wrongly(view: TaskView, test: Reading) -> Wrong | None:
     if line:
         message = 'logs "Passed" as information, and only warnings are written'
         return Wrong(message, "pass level=logging.INFO to basicConfig", line)
-    node = _unconditional(test)
-    if node is not None:
-        message = 'logs "Passed: <result>": the marker is there whatever the result is'
-        return Wrong(message, 'log "Passed" or "Failed", nothing else', node.lineno)
+    message, line = said_anyway(test)
+    if message:
+        return Wrong(message, 'log "Passed" or "Failed", nothing else', line)
     where, line = misplaced(test)
     if where and outcome(view, test).reached:
         message = f'logs "Passed" {where}: it is there whatever the result is'
@@ -161,16 +179,32 @@ def _told_wrongly(view: TaskView, test: Reading) -> Wrong | None:
     return None
 
 
+def _told_by_a_program(view: TaskView, test: Reading) -> bool:
+    """Whether "Passed" is in a script beside the test that it runs, and whose output it keeps in a file."""
+    runs = any(name.startswith(("subprocess.", "os.system", "os.popen")) for _, _, name in test.calls)
+    if not runs or not any(use.writes for use in test.uses):
+        return False
+    named = (found for text in test.constants for found in _SCRIPT.findall(text))
+    scripts = (reading(view, test.path.parent / name) for name in dict.fromkeys(named))
+    return any(one is not None and "Passed" in " ".join(one.constants) for one in scripts)
+
+
+_SCRIPT = re.compile(r"([\w-]+\.py)\b")
+
+
 def _not_told(view: TaskView, test: Reading) -> Wrong:
     """What to say of a test that never logs "Passed": a note where it says nothing, and its exit code tells."""
-    other = _OTHER_WORDS.search(" ".join(test.constants))
-    message = (
-        f'logs {other[0]!r} where "Passed" is looked for'
-        if other
-        else 'logs no verdict ("Passed" or "Failed")'
-    )
-    severity = None if other or not outcome(view, test).reached else Severity.NOTE
-    return Wrong(message, 'log "Passed" or "Failed" to a file in unit_test/logs/', 0, severity)
+    line, word = line_of(test, _OTHER_WORDS)
+    if not word:
+        found = _OTHER_WORDS.search(" ".join(test.constants))
+        word = found[0] if found else ""
+    hint = 'log "Passed" or "Failed" to a file in unit_test/logs/'
+    if line and keeps_nothing(test):
+        return Wrong(f'only prints {word!r} where "Passed" is looked for', hint, line, Severity.NOTE)
+    if word:
+        return Wrong(f'logs {word!r} where "Passed" is looked for', hint, line)
+    severity = Severity.NOTE if outcome(view, test).reached else None
+    return Wrong('logs no verdict ("Passed" or "Failed")', hint, 0, severity)
 
 
 _OTHER_WORDS = re.compile(r"\b(passed|PASSED|PASS|pass|success|Success|SUCCESS|succeeded)\b")
@@ -192,28 +226,6 @@ def _unwritten(test: Reading) -> int:
     return configured[0].lineno if saying and set(saying) <= {"info", "debug"} else 0
 
 
-def _unconditional(test: Reading) -> ast.expr | None:
-    """A message in which "Passed" is followed by the value that should decide, as in f"Passed: {ok}"."""
-    for node in each(test.module.tree, ast.JoinedStr):
-        said = [str(item.value) for item in node.values if isinstance(item, ast.Constant)]
-        if any("Failed" in text for text in said):
-            continue
-        if any(_tells(*pair) for pair in itertools.pairwise(node.values)):
-            return node
-    return None
-
-
-def _tells(part: ast.expr, following: ast.expr) -> bool:
-    """Whether a part of a message ends with "Passed", and what follows it is a verdict."""
-    return (
-        isinstance(part, ast.Constant)
-        and re.search(r"Passed\s*[:=?]\s*$", str(part.value)) is not None
-        and isinstance(following, ast.FormattedValue)
-        and not isinstance(following.value, ast.Constant)
-        and _VERDICT.search(ast.unparse(following.value)) is not None
-    )
-
-
 def misplaced(test: Reading) -> tuple[str, int]:
     """Where "Passed" is written although nothing has been compared yet: (where, line), or ("", 0)."""
     for node in walk(test.module.tree):
@@ -230,7 +242,6 @@ def misplaced(test: Reading) -> tuple[str, int]:
     return "", 0
 
 
-_VERDICT = re.compile(r"pass|ok|success|result|equal|close|match|correct", re.IGNORECASE)
 _AFTERWARDS = frozenset({"tearDown", "tearDownClass", "tearDownModule", "teardown_module", "teardown_method"})
 
 
