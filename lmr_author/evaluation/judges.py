@@ -137,7 +137,7 @@ class RecordingJudge(Judge):
             plan = replace(self.plan(line, limit), until_lost=True, shared=given)
             return replaying.replay(bench.sandbox, tree, bench.inside, plan, variants)
 
-        golden = replaying.Variant(CONTROL, bench.golden_overlay[self.recording.goal_file], line)
+        golden = replaying.Variant(CONTROL, bench.golden_overlay[bench.implementation.goal_file], line)
         limit = seconds or bench.seconds
         tried = beside_the_golden(run, golden, versions, self.expected, limit, self._passes)
         verdicts: dict[str, Verdict] = {}

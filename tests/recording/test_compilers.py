@@ -47,6 +47,28 @@ def test_a_compiler_is_known_by_what_was_imported(code: str, found: dict[str, st
     assert not compilers.compiled_by(module, function) or found
 
 
+@pytest.mark.parametrize(
+    ("code", "by"),
+    [
+        ("from numba import njit\n@njit()\ndef f(x): ...", "numba"),
+        (
+            "import jax\nfrom functools import partial\n@partial(jax.jit, static_argnums=0)\ndef f(x): ...",
+            "jax.jit",
+        ),
+        ("import numba\ndef f(x): ...\nf = numba.njit()(f)", "numba"),
+        ("import numba\ndef f(x): ...\nfast = numba.njit(f)", ""),
+        ("import torch\n@torch.jit.unused\ndef f(x): ...", ""),
+        ("import torch\n@torch.jit.script\ndef f(x): ...", "torch.jit"),
+        ("import torch\n@torch.no_grad()\ndef f(x): ...", ""),
+    ],
+)
+def test_what_stands_under_the_name_is_compiled(code: str, by: str) -> None:
+    """Not something else that is made of it."""
+    module = ast.parse(code)
+    function = next(item for item in module.body if isinstance(item, ast.FunctionDef))
+    assert compilers.compiled_by(module, function) == by
+
+
 def test_an_error_of_a_compiler_comes_with_its_switch(tmp_path: Path) -> None:
     said = "numba.core.errors.TypingError: Failed in nopython mode pipeline (step: nopython frontend)"
     result = ExecResult(1, b"", said.encode(), 0.1)

@@ -101,6 +101,13 @@ def test_so_does_the_unit_test_that_is_shipped(tmp_path: Path) -> None:
     refused = runs("max(x, -x) * 2")
     assert refused.returncode == 1
     assert "case_1, compiled as its decorators say: AssertionError: nopython" in refused.stderr
+    (repository / "numba.py").write_text(
+        FAKE.replace("KNOWN", "'nothing'").replace("nopython: ", "No working C++ compiler found: ")
+    )
+    alone = runs("2 * abs(x)")
+    assert alone.returncode == 0 and "needs a C compiler here" in alone.stderr
+    (repository / "numba.py").write_text(FAKE.replace("KNOWN", "'abs'"))
+    refused = runs("max(x, -x) * 2")
     log = repository / "unit_test" / "logs" / "unit_test_1.log"
     assert log.read_text().startswith("Failed")
 
