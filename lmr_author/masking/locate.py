@@ -145,8 +145,14 @@ def python_files(repository: Path) -> Iterator[Path]:
 
 
 def _similar(repository: Path, target: Target) -> list[indexing.Entry]:
-    """Definitions of the target's last name anywhere in the repository, else of the most similar names."""
-    return indexing.build(repository, words=False).similar(target.name)
+    """Definitions of the target's last name anywhere in the repository, the likeliest first, else of similar names."""
+    index = indexing.build(repository, words=False)
+
+    def unlike(entry: indexing.Entry) -> tuple[bool, float]:
+        alike = difflib.SequenceMatcher(None, entry.path, target.path).ratio()
+        return entry.qualname != target.qualname, -alike
+
+    return sorted(index.named(target.name), key=unlike) or index.similar(target.name)
 
 
 def _similar_files(repository: Path, target: Target) -> str:

@@ -209,7 +209,9 @@ def _stages(
 def _repo_folder(options: NewTaskOptions, address: Address) -> str:
     if options.repo_folder is not None:
         require_name(options.repo_folder, "--repo-folder")
-    name = options.repo_folder or address.folder_name
+    # A clone's folder may be called anything; what the public one is called is the repository's name.
+    public = Address.parse(options.repo_url).folder_name if options.repo_url and address.local else ""
+    name = options.repo_folder or public or address.folder_name
     require_folder(name, address.shown)
     return name
 

@@ -102,6 +102,18 @@ def test_wrong_targets(task: TaskDir, target: str, message: str, hint: str) -> N
     assert tree(task.root) == before
 
 
+def test_a_mistyped_file_is_found_among_many_of_the_name(task: TaskDir) -> None:
+    for name in ("a", "b", "c", "d", "search", "z"):
+        (task.root / f"small-repo/pkg/{name}.py").write_text(
+            f"class {name.title()}:\n    def step(self):\n        return 1\n\n"
+            "class Beam:\n    def step(self):\n        return 2\n"
+        )
+    for typed, first in (("pkg/serch.py::Search.step", "Search"), ("pkg/serch.py::Beam.step", "Beam")):
+        with pytest.raises(LmrError) as error:
+            mask(task, MaskOptions((typed,)), task.root)
+        assert error.value.hint.startswith(f"did you mean pkg/search.py::{first}.step or "), error.value.hint
+
+
 def test_already_masked_says_how_to_undo(task: TaskDir) -> None:
     mask(task, MaskOptions((HINGE,)), task.root)
     before = tree(task.root)

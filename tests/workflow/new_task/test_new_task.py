@@ -47,6 +47,15 @@ def test_a_task_is_complete_and_valid(tmp_path: Path, pdf: Path, source: Path) -
     assert made.task.lock.read_text().endswith("numpy>=1.20\n")
 
 
+def test_the_folder_of_a_clone_is_called_as_the_repository_is(
+    tmp_path: Path, pdf: Path, source: Path
+) -> None:
+    made = make(tmp_path, pdf, source, repo_url="https://git.example/lab/Pair-Wins-2.git")
+    assert made.info.repo_folder_name == "Pair-Wins-2"
+    named = make(tmp_path, pdf, source, repo_url="https://git.example/lab/Pair-Wins-2", repo_folder="mine")
+    assert named.info.repo_folder_name == "mine"
+
+
 def test_the_records_are_valid(tmp_path: Path, pdf: Path, source: Path) -> None:
     commit(source, {"LICENSE": "Mozilla Public License Version 2.0", "x.pyc": b"x"})
     made = make(tmp_path, pdf, source)
