@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 
 from lmr_author.checks.base import Example, ImplementationCheck, Where
 from lmr_author.checks.example_texts import UNIT_TEST
-from lmr_author.checks.follow import (
-    Imports,
-    imports,
-)
-from lmr_author.checks.hidden import hidden
+from lmr_author.checks.follow import Imports, imports
 from lmr_author.checks.pairing import pair
+from lmr_author.checks.reached import mentions, own_version
 from lmr_author.checks.reading import Reading, reading_of
 from lmr_author.checks.syntax import dotted
 from lmr_author.checks.tests_imports import IMPORT, TEST
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation
-from lmr_author.source import bound_by, each, walk
+from lmr_author.source import bound_by, each
 
 
 class CallsTheTarget(ImplementationCheck):
@@ -119,17 +116,25 @@ class CallsTheTarget(ImplementationCheck):
                     "import the target from the goal file and call it",
                     **where,
                 )
-        elif (
-            not found.dynamic
-            and pair(view, implementation).targets
-            and not _mentions(view, test, found, implementation)
-        ):
-            yield self.finding(
-                view,
-                f"never calls {implementation.qualname}",
-                "call the target and compare what it returns",
-                **where,
-            )
+        elif not found.dynamic and pair(view, implementation).targets:
+            message, line = _never_calls(view, test, found, implementation)
+            if message:
+                yield self.finding(
+                    view, message, "call the target and compare what it returns", line=line, **where
+                )
+
+
+def _never_calls(
+    view: TaskView, test: Reading, found: Imports, implementation: Implementation
+) -> tuple[str, int]:
+    """What to say of a test that never calls the target, and at which line; "" where it may."""
+    message = f"never calls {implementation.qualname}"
+    if not mentions(view, test, found, implementation):
+        return message, 0
+    own = own_version(view, test, found, implementation)
+    if own is not None:
+        return f"{message}: {own.name}, a class of the test, has its own instead", own.lineno
+    return "", 0
 
 
 def _defines(test: Reading, implementation: Implementation) -> bool:
@@ -170,65 +175,3 @@ def _replaced(test: Reading, implementation: Implementation) -> int:
         if (whole or part) and not any(name in text for text in others):
             return node.lineno
     return 0
-
-
-def _mentions(view: TaskView, test: Reading, found: Imports, implementation: Implementation) -> bool:
-    """Whether the target may be run, directly or through what the test uses: by names alone, generously."""
-    one = pair(view, implementation)
-    wanted = {target.qualname.rpartition(".")[2] for target in one.targets} | {
-        implementation.goal_function.strip().rpartition(".")[2]
-    }
-    implicit = {name for name in wanted if name.startswith("__") or name in ("forward", "training_step")}
-    owners = {target.qualname.rpartition(".")[0].rpartition(".")[2] for target in one.targets} - {""}
-    if implicit or not wanted - {""}:
-        wanted |= owners
-    dead = {id(item) for module in test.modules for first, _ in hidden(module.tree) for item in walk(first)}
-    used = set().union(*(_used(module.tree, dead) for module in test.modules))
-    aliases = _aliases(test.module.tree)
-    used |= {aliases[name] for name in used if name in aliases}
-    if used & wanted:
-        return True
-    definitions: dict[str, set[str]] = {}
-    files = [path for path in found.files if path != test.path]  # all that the test names is there already
-    for path in [*files, *([one.golden_path] if one.golden_path else [])]:
-        module = view.module(path)
-        for item in module.definitions if module else ():
-            definitions.setdefault(item.name, set()).update(_used(item.node))
-    waiting = list(used)
-    while waiting:
-        for name in definitions.get(waiting.pop(), set()) - used:
-            used.add(name)
-            waiting.append(name)
-    return bool(used & wanted)
-
-
-def _used(tree: ast.AST, without: Set[int] = frozenset()) -> set[str]:
-    """Names and attributes that code reads, and texts that look like names (getattr, registries).
-
-    Args:
-        without: the ids of nodes that are left out.
-    """
-    found = set()
-    for node in walk(tree):
-        if id(node) in without:
-            continue
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            found.add(node.id)
-        elif isinstance(node, ast.Attribute):
-            found.add(node.attr)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
-            found.add(node.value)
-        elif isinstance(node, ast.keyword) and node.arg:
-            found.add(node.arg)
-        elif isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
-            found.add("*")
-    return found
-
-
-def _aliases(tree: ast.AST) -> dict[str, str]:
-    return {
-        alias.asname: alias.name.rpartition(".")[2]
-        for node in each(tree, ast.Import, ast.ImportFrom)
-        for alias in node.names
-        if alias.asname
-    }
