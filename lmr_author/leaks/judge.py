@@ -8,7 +8,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from lmr_author.leaks import tokens
-from lmr_author.leaks.compare import Match
+from lmr_author.leaks.compare import Match, compare
 from lmr_author.leaks.fragments import Fragment
 from lmr_author.leaks.solution import Solution
 
@@ -58,8 +58,20 @@ def level(solution: Solution, fragment: Fragment, match: Match) -> Level:
         or (likeness >= 0.8 and density >= 0.8 and solution.weight >= MUCH)
         or (likeness >= 0.95 and density >= 0.8)
         or (named and likeness >= 0.6 and exact >= 0.35)
+        or (named and likeness >= 0.5 and exact >= 0.25 and density >= 0.6 and solution.weight >= 3 * MUCH)
     )
-    return Level.ALIKE if alike else Level.NO
+    return Level.ALIKE if alike or _is_made_of(solution, fragment, match) else Level.NO
+
+
+def _is_made_of(solution: Solution, fragment: Fragment, match: Match) -> bool:
+    """Whether a function is little else than a large part of the solution, or all of it under a like name."""
+    if match.similarity < 0.4 or match.density < 0.8 or solution.weight < MUCH or not fragment.where:
+        return False
+    back = compare(fragment.statements, solution.statements)
+    part = match.exact >= 0.35 and match.similarity * solution.weight >= MUCH
+    if part and back.similarity >= 0.9 and back.exact >= 0.7:
+        return True
+    return _like_name(solution, fragment) and match.similarity >= 0.7 and back.similarity >= 0.8
 
 
 def level_of_lines(solution: Solution, share: float) -> Level:
@@ -89,6 +101,15 @@ def _little(solution: Solution, match: Match, named: bool) -> Level:
 def is_namesake(solution: Solution, fragment: Fragment) -> bool:
     """Whether a document writes a function out that has the solution's telling name."""
     return fragment.kind == "text" and _same_name(solution, fragment)
+
+
+def _like_name(solution: Solution, fragment: Fragment) -> bool:
+    """Whether the solution's telling name is that of the place with a word more or less: ``get_mask_prob``."""
+    if fragment.definition is None or not solution.has_telling_name:
+        return False
+    mine, theirs = solution.name, fragment.definition.qualname.rpartition(".")[2]
+    shorter, longer = sorted((mine, theirs), key=len)
+    return "_" in shorter.strip("_") and f"_{shorter}_" in f"_{longer}_"
 
 
 def _same_name(solution: Solution, fragment: Fragment) -> bool:
