@@ -8,7 +8,7 @@ The other modules are what checks read with:
 - what ``info.json`` means: ``info_entries``, ``lookup``, ``written_paths``, ``repository_folder``, ``pairing``
 - a mask: ``masked_bodies``, ``bodies``, ``scopes``, ``outside``
 - an image: ``dockerfile``, ``docker_paths``, ``dockerignore``, ``installs``, ``published``, ``own_requirements``
-- a hand-written test: ``reading``, what it says (``messages``), and in it
+- a hand-written test: ``reading``, what it says (``messages``), what of it never starts (``unstarted``), and in it
     - what it reaches, opens and needs: ``follow``, ``path_texts``, ``file_uses``, ``opened``, ``json_keys``, ``needs``,
       ``needs_gpu``, ``reached``
     - whether a failure is seen: ``outcome``, ``flow``, ``sites``, ``handlers``, ``runners``, ``verdicts``,

@@ -38,10 +38,11 @@ class Outcome:
 
 def outcome(view: TaskView, test: Reading) -> Outcome:
     """Follow the failing sites of a test and of its helpers, once."""
-    return view.memo(("outcome", test.relative), partial(_outcome, test))
+    return view.memo(("outcome", test.relative), partial(judge, test))
 
 
-def _outcome(test: Reading) -> Outcome:
+def judge(test: Reading) -> Outcome:
+    """Follow them, whether or not that was done before."""
     flow = Flow(test)
     units = flow.units
     effective = {unit.name for unit in units if unit.sites}

@@ -16,6 +16,7 @@ from lmr_author.checks.reading import Reading, reading_of
 from lmr_author.checks.runners import counts_failures_only
 from lmr_author.checks.syntax import dotted
 from lmr_author.checks.threads import unseen
+from lmr_author.checks.unstarted import unstarted
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
 from lmr_author.source import each, walk
@@ -241,7 +242,8 @@ class CanFail(ImplementationCheck):
                 path=test.path,
                 line=line,
             )
-        wrong = inverted(test) or unseen(test) or _why_it_cannot_fail(view, test, found)
+        never = unstarted(test, by_pytest=_image_runs_pytest(view))
+        wrong = never or inverted(test) or unseen(test) or _why_it_cannot_fail(view, test, found)
         if wrong is not None:
             yield self.told(view, implementation, test.path, wrong)
 
