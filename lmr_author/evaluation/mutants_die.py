@@ -20,7 +20,7 @@ NEEDED = 0.9
 MOST_BY_SCRIPT = 20
 """Mutants that a hand-written script is tried on: each is a run of its own, imports included."""
 
-_REMEDY = "record a call that does, or record again with --vary"
+_REMEDY = "record a call that {}, or record again with --vary"
 
 
 class MutantsDie(Gate):
@@ -122,12 +122,12 @@ def _why(bench: Bench, mutant: Mutant, verdict: Verdict, golden: Sequence[Verdic
         return ""
     given = {name for case in recording.cases for name in case.summary}
     if mutant.parameter and mutant.parameter not in given:
-        return f"no case sets `{mutant.parameter}`: {_REMEDY}"
+        return f"no case sets `{mutant.parameter}`: {_REMEDY.format('does')}"
     if mutant.line in recording.coverage.missed:
-        return f"no case reaches line {mutant.line}: {_REMEDY}"
+        return f"no case reaches line {mutant.line}: {_REMEDY.format('does')}"
     same = bool(verdict.identity) and verdict.identity in {item.identity for item in golden}
     if not same and verdict.identity:
         return "the outputs differ, but within the tolerance"
     if mutant.line in recording.coverage.never_false:
-        return f"the condition on line {mutant.line} holds in every case: {_REMEDY}"
+        return f"the condition on line {mutant.line} holds in every case: {_REMEDY.format('does not')}"
     return "the outputs are the same to the bit: equivalent, or no case tells the difference"

@@ -46,8 +46,12 @@ DEFAULTS: Mapping[str, tuple[str, ...]] = {
 """What keywords are when they are left out, whatever is called. A device is what it is on the machine that judges."""
 FACTORIES = frozenset({"empty", "eye", "linspace", "ones", "rand", "randn", "zeros"})
 """Functions of which ``DEFAULTS`` knows the element type."""
-JOINING = frozenset({"cat", "concat", "concatenate", "stack"})
-"""Functions that join along the first dimension."""
+DIMENSIONS: Mapping[str, frozenset[str]] = {
+    "0": frozenset({"cat", "chunk", "concat", "concatenate", "split", "stack", "tensor_split", "unbind"}),
+    "1": frozenset({"cosine_similarity", "normalize"}),
+    "-1": frozenset({"argsort", "diff", "glu", "kthvalue", "sort", "topk"}),
+}
+"""The dimension that functions work along when none is named."""
 
 
 DEVICES = frozenset({"cpu", "cuda", "mps", "xpu"})
@@ -87,7 +91,7 @@ def is_default(call: ast.Call, word: ast.keyword) -> bool:
     if name == "dtype" and called(call) not in FACTORIES:
         return False
     if name in ("dim", "axis"):
-        return called(call) in JOINING and text == "0"
+        return called(call) in DIMENSIONS.get(text, ())
     return name == "device" or text in DEFAULTS.get(name, ())
 
 

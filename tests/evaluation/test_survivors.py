@@ -1,0 +1,27 @@
+"""Why a mutant survives, and what would kill it."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from lmr_author.evaluation.mutants_die import _why
+
+
+@pytest.mark.parametrize(
+    ("line", "parameter", "said"),
+    [
+        (3, "", "the condition on line 3 holds in every case: record a call that does not"),
+        (4, "", "no case reaches line 4: record a call that does"),
+        (5, "beta", "no case sets `beta`: record a call that does"),
+    ],
+)
+def test_what_the_cases_lack_is_told(line: int, parameter: str, said: str) -> None:
+    bench: Any = SimpleNamespace(
+        recording=SimpleNamespace(cases=(), coverage=SimpleNamespace(missed=(4,), never_false=(3,)))
+    )
+    mutant: Any = SimpleNamespace(line=line, parameter=parameter)
+    verdict: Any = SimpleNamespace(identity="")
+    assert _why(bench, mutant, verdict, ()) == f"{said}, or record again with --vary"
