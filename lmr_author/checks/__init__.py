@@ -10,7 +10,7 @@ The other modules are what checks read with:
 - an image: ``dockerfile``, ``docker_paths``, ``dockerignore``, ``installs``, ``published``, ``own_requirements``
 - a hand-written test: ``reading``, what it says (``messages``), what of it never starts (``unstarted``), and in it
     - what it reaches, opens and needs: ``follow``, ``path_texts``, ``file_uses``, ``opened``, ``json_keys``, ``needs``,
-      ``needs_gpu``, ``reached``
+      ``needs_gpu``, ``reached``, ``other_class``
     - whether a failure is seen: ``outcome``, ``flow``, ``sites``, ``handlers``, ``runners``, ``verdicts``,
       ``printing``, ``idle``, ``hidden``, ``verdict_lists``, ``inverted``, ``threads``,
       ``failsafe``, ``folding``, ``managers``

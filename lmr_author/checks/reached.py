@@ -25,7 +25,7 @@ def mentions(view: TaskView, test: Reading, found: Imports, implementation: Impl
     owners = {target.qualname.rpartition(".")[0].rpartition(".")[2] for target in one.targets} - {""}
     if implicit or not wanted - {""}:
         wanted |= owners
-    return bool(wanted & _reached(view, test, found, implementation, _never_run(test)))
+    return bool(wanted & _reached(view, test, found, implementation, never_run(test)))
 
 
 def own_version(
@@ -37,9 +37,9 @@ def own_version(
     """
     targets = pair(view, implementation).targets
     owner, _, name = targets[0].qualname.rpartition(".") if len(targets) == 1 else ("", "", "")
-    owner, aliases = owner.rpartition(".")[2], _aliases(test.module.tree)
+    owner, aliases = owner.rpartition(".")[2], aliases_in(test.module.tree)
     own: list[ast.ClassDef] = []
-    without = _never_run(test)
+    without = never_run(test)
     for node in each(test.module.tree, ast.ClassDef, ast.Call) if owner else ():
         if isinstance(node, ast.Call):
             asks = last_name(node.func) in ("isinstance", "issubclass", "assertIsInstance")
@@ -66,7 +66,7 @@ def _listed(view: TaskView, test: Reading, found: Imports, owner: str) -> bool:
             if isinstance(line, ast.ClassDef) and line.name == owner:
                 if line.decorator_list or line.keywords:
                     return True
-            elif not isinstance(line, FunctionNode | ast.ClassDef) and owner in _used(line):
+            elif not isinstance(line, FunctionNode | ast.ClassDef) and owner in used_in(line):
                 return True
     return False
 
@@ -81,7 +81,7 @@ def _replaces(node: ast.ClassDef, name: str) -> bool:
     return not called and any(isinstance(item, FunctionNode) and item.name == name for item in node.body)
 
 
-def _never_run(test: Reading) -> set[int]:
+def never_run(test: Reading) -> set[int]:
     """The ids of what is in functions that others of the same name replace."""
     return {id(item) for module in test.modules for first, _ in hidden(module.tree) for item in walk(first)}
 
@@ -94,8 +94,8 @@ def _reached(
     Args:
         without: the ids of nodes of the test that are left out.
     """
-    used = set().union(*(_used(module.tree, without) for module in test.modules))
-    aliases = _aliases(test.module.tree)
+    used = set().union(*(used_in(module.tree, without) for module in test.modules))
+    aliases = aliases_in(test.module.tree)
     used |= {aliases[name] for name in used if name in aliases}
     one = pair(view, implementation)
     definitions: dict[str, set[str]] = {}
@@ -103,7 +103,7 @@ def _reached(
     for path in [*files, *([one.golden_path] if one.golden_path else [])]:
         module = view.module(path)
         for item in module.definitions if module else ():
-            definitions.setdefault(item.name, set()).update(_used(item.node))
+            definitions.setdefault(item.name, set()).update(used_in(item.node))
     waiting = list(used)
     while waiting:
         for name in definitions.get(waiting.pop(), set()) - used:
@@ -112,7 +112,7 @@ def _reached(
     return used
 
 
-def _used(tree: ast.AST, without: Set[int] = frozenset()) -> set[str]:
+def used_in(tree: ast.AST, without: Set[int] = frozenset()) -> set[str]:
     """Names and attributes that code reads, and texts that look like names (getattr, registries).
 
     Args:
@@ -135,7 +135,7 @@ def _used(tree: ast.AST, without: Set[int] = frozenset()) -> set[str]:
     return found
 
 
-def _aliases(tree: ast.AST) -> dict[str, str]:
+def aliases_in(tree: ast.AST) -> dict[str, str]:
     return {
         alias.asname: alias.name.rpartition(".")[2]
         for node in each(tree, ast.Import, ast.ImportFrom)

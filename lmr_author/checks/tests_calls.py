@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from lmr_author.checks.base import Example, ImplementationCheck, Where
 from lmr_author.checks.example_texts import UNIT_TEST
 from lmr_author.checks.follow import Imports, imports
-from lmr_author.checks.pairing import pair
+from lmr_author.checks.other_class import other_class
+from lmr_author.checks.pairing import pair, pairs
 from lmr_author.checks.reached import mentions, own_version
 from lmr_author.checks.reading import Reading, reading_of
 from lmr_author.checks.syntax import dotted
@@ -134,6 +135,13 @@ def _never_calls(
     own = own_version(view, test, found, implementation)
     if own is not None:
         return f"{message}: {own.name}, a class of the test, has its own instead", own.lineno
+    one = pair(view, implementation)
+    originals = {item.goal_path: item.golden for item in pairs(view) if item.golden is not None}
+    files = [originals.get(path) or view.module(path) for path in found.files if path != test.path]
+    if len(one.targets) == 1:
+        other = other_class(test, [item for item in files if item is not None], one.targets[0].qualname)
+        if other is not None:
+            return f"{message}: `{other.call}` is that of {other.class_name}", other.line
     return "", 0
 
 

@@ -1,0 +1,168 @@
+"""A test that calls a method of the target's name, but only of objects of another class of the repository."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from lmr_author.checks.assignments import Scope, assigned, own_nodes
+from lmr_author.checks.reached import aliases_in, never_run, used_in
+from lmr_author.checks.reading import Reading
+from lmr_author.checks.syntax import argument, last_name
+from lmr_author.source import Definition, FunctionNode, Module, each, parameters, walk
+
+_KNOWN_BASES = frozenset({"object", "ABC", "Protocol"})
+_BY_NAME = frozenset({"getattr", "globals", "locals", "vars", "eval", "exec", "map", "methodcaller", "*"})
+"""What calls a method that nothing names."""
+
+
+@dataclass(frozen=True)
+class OtherClass:
+    """What a test calls in place of the target, and where."""
+
+    call: str
+    class_name: str
+    line: int
+
+
+def other_class(test: Reading, files: list[Module], qualname: str) -> OtherClass | None:
+    """The class whose method a test calls in place of a target's; None where that is not certain.
+
+    It is certain where each object is made in the test, by its class or by a function that looks the class up in a
+    table, and where nothing else that the test uses leads to a method of that name.
+    """
+    owner, _, name = qualname.rpartition(".")
+    if not owner or name.startswith("__") or name in ("forward", "training_step"):
+        return None
+    code = _Code(test, files)
+    calls = [call for tree in (item.tree for item in test.modules) for call in code.calls_in(tree, name)]
+    mentions = sum(_mentions(item.tree, name, code.without) for item in test.modules)
+    made = [
+        code.class_of(call.func.value, scope) for call, scope in calls if isinstance(call.func, ast.Attribute)
+    ]
+    classes = set(made)
+    if not calls or len(calls) != mentions or "" in classes or owner.rpartition(".")[2] in classes:
+        return None
+    if code.leads_to(name, classes):
+        return None
+    first, _ = calls[0]
+    return OtherClass(ast.unparse(first.func)[:60], made[0], first.lineno)
+
+
+def _mentions(tree: ast.Module, name: str, without: set[int]) -> int:
+    """How often a name stands anywhere in a test: as a name, an attribute, a keyword or a text."""
+    return sum(
+        name in (getattr(item, "attr", ""), getattr(item, "id", ""), getattr(item, "arg", ""))
+        or (isinstance(item, ast.Constant) and item.value == name)
+        for item in walk(tree)
+        if id(item) not in without
+    )
+
+
+class _Code:
+    """A test, and the code of the repository that it reaches."""
+
+    def __init__(self, test: Reading, files: list[Module]) -> None:
+        self._test = test
+        self._aliases = aliases_in(test.module.tree)
+        self.without = never_run(test)
+        self._found: dict[str, list[Definition]] = {}
+        for item in (item for module in files for item in module.definitions):
+            self._found.setdefault(item.name, []).append(item)
+
+    def _only(self, name: str) -> ast.AST | None:
+        """The function or class of a name, where there is one of it."""
+        found = self._found.get(name, [])
+        return found[0].node if len(found) == 1 else None
+
+    def calls_in(self, tree: ast.Module, name: str) -> list[tuple[ast.Call, Scope]]:
+        """The calls of methods of a name, with what names stand for there."""
+        outer = assigned(tree, {})
+        scopes: list[tuple[ast.AST, Scope]] = [(tree, outer)]
+        scopes += [
+            (item, assigned(item, outer)) for item in each(tree, ast.FunctionDef, ast.AsyncFunctionDef)
+        ]
+        return [
+            (item, scope)
+            for node, scope in scopes
+            for item in own_nodes(node)
+            if isinstance(item, ast.Call) and id(item) not in self.without
+            if isinstance(item.func, ast.Attribute) and item.func.attr == name
+        ]
+
+    def class_of(self, node: ast.expr, scope: Scope) -> str:
+        """The class of an object that the test makes; "" where that is not certain."""
+        known = scope.get(node.id) if isinstance(node, ast.Name) else None
+        if known is not None and known[1] < 0:
+            node = known[0]
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            return ""
+        called = self._aliases.get(node.func.id, node.func.id)
+        if isinstance(self._only(called), ast.FunctionDef):
+            called = self._looked_up(node, called)
+        return called if isinstance(self._only(called), ast.ClassDef) else ""
+
+    def _looked_up(self, call: ast.Call, called: str) -> str:
+        """The class in the table of a function: ``return {"a": A, "b": B}[name](…)``, where the test says which."""
+        function = self._only(called)
+        returned = [item.value for item in each(function, ast.Return)] if function is not None else []
+        made = returned[0] if len(returned) == 1 else None
+        key = made.func if isinstance(made, ast.Call) else None
+        if (
+            not isinstance(function, ast.FunctionDef)
+            or not isinstance(key, ast.Subscript)
+            or not isinstance(key.slice, ast.Name)
+        ):
+            return ""
+        names = [item.arg for item, _ in parameters(function.args)]
+        table = assigned(function, {}).get(last_name(key.value))
+        if key.slice.id not in names or table is None or not isinstance(table[0], ast.Dict):
+            return ""
+        given = argument(call, names.index(key.slice.id), key.slice.id)
+        wanted = given.value if isinstance(given, ast.Constant) else None
+        values = zip(table[0].keys, table[0].values, strict=True)
+        same = [
+            last_name(value)
+            for item, value in values
+            if isinstance(item, ast.Constant) and item.value == wanted
+        ]
+        return same[0] if len(same) == 1 and wanted is not None else ""
+
+    def leads_to(self, name: str, classes: set[str]) -> bool:
+        """Whether anything that the test uses, and these classes' own methods of a name, may call one of that name."""
+        used = set().union(*(used_in(item.tree, self.without) for item in self._test.modules)) - {name}
+        used |= {self._aliases[item] for item in used if item in self._aliases}
+        own = {item.qualname: item.node for item in self._found.get(name, ())}
+        if any(f"{one}.{name}" not in own for one in classes):
+            return True
+        used = used.union(*(used_in(own[f"{one}.{name}"]) for one in classes))
+        waiting = list(used)
+        while waiting:
+            for item in self._found.get(waiting.pop(), ()):
+                more = _parts(item) - used
+                waiting += more
+                used |= more
+        return bool(used & {name, *_BY_NAME}) or any(self._is_foreign(one) for one in used)
+
+    def _is_foreign(self, name: str) -> bool:
+        """Whether a class has a base of a library, which may call any of its methods."""
+        nodes = [item.node for item in self._found.get(name, ())]
+        bases = [base for node in nodes if isinstance(node, ast.ClassDef) for base in node.bases]
+        return any(
+            last_name(base) not in _KNOWN_BASES and not isinstance(self._only(last_name(base)), ast.ClassDef)
+            for base in bases
+        )
+
+
+def _parts(item: Definition) -> set[str]:
+    """What a function uses; of a class what making an object of it may: no method that has to be called."""
+    if isinstance(item.node, FunctionNode):
+        return used_in(item.node)
+    without = {
+        id(inner)
+        for part in item.node.body
+        if isinstance(part, FunctionNode) and not part.name.startswith("__")
+        for line in part.body
+        for inner in walk(line)
+    }
+    return used_in(item.node, without)
