@@ -51,11 +51,12 @@ def known_of(test: Reading, golden: Module | None, targets: list[tuple[FunctionN
         if (value := _broken(test.environment.get(item.id, item) if isinstance(item, ast.Name) else item))
     }
     definitions = golden.definitions if golden is not None else ()
-    names = [item.name for item in definitions]
+    called = {last_name(call.func) for _, call, _ in test.calls} | {"forward", "__call__"}
+    names = [item.name for item in definitions if item.name in called]
     values = [
         truths(test, item.node, item.qualname)
         for item in definitions
-        if isinstance(item.node, FunctionNode) and names.count(item.name) == 1
+        if item.name in called and isinstance(item.node, FunctionNode) and names.count(item.name) == 1
     ]
     return Known(calls, frozenset().union(*values), frozenset(given))
 

@@ -25,7 +25,10 @@ def mentions(view: TaskView, test: Reading, found: Imports, implementation: Impl
     owners = {target.qualname.rpartition(".")[0].rpartition(".")[2] for target in one.targets} - {""}
     if implicit or not wanted - {""}:
         wanted |= owners
-    return bool(wanted & _reached(view, test, found, implementation, never_run(test)))
+    without = never_run(test)
+    return bool(wanted & _named(test, without)) or bool(
+        wanted & _reached(view, test, found, implementation, without)
+    )
 
 
 def own_version(
@@ -94,9 +97,7 @@ def _reached(
     Args:
         without: the ids of nodes of the test that are left out.
     """
-    used = set().union(*(used_in(module.tree, without) for module in test.modules))
-    aliases = aliases_in(test.module.tree)
-    used |= {aliases[name] for name in used if name in aliases}
+    used = _named(test, without)
     one = pair(view, implementation)
     definitions: dict[str, set[str]] = {}
     files = [path for path in found.files if path != test.path]  # all that the test names is there already
@@ -110,6 +111,13 @@ def _reached(
             used.add(name)
             waiting.append(name)
     return used
+
+
+def _named(test: Reading, without: Set[int]) -> set[str]:
+    """The names that a test and its helpers use, and what they are imported as."""
+    used = set().union(*(used_in(module.tree, without) for module in test.modules))
+    aliases = aliases_in(test.module.tree)
+    return used | {aliases[name] for name in used if name in aliases}
 
 
 def used_in(tree: ast.AST, without: Set[int] = frozenset()) -> set[str]:

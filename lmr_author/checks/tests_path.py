@@ -20,7 +20,7 @@ from lmr_author.checks.reading import Reading, reading_of
 from lmr_author.checks.syntax import dotted
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
-from lmr_author.source import each, is_main_guard
+from lmr_author.source import Module, each, is_main_guard
 
 TEST = f"{REPOSITORY}/unit_test/unit_test_1.py"
 _INSERTS = "sys.path.insert(0, os.path.dirname(HERE))\n"
@@ -90,18 +90,17 @@ class FindsTheRepository(ImplementationCheck):
         test = reading_of(view, implementation)
         if test is None or view.repository is None or test.path.parent == view.repository:
             return
-        if view.in_repository_path(test.path) and not _image_helps(view):
-            wrong = _not_found(view, implementation, test)
-            if wrong is not None and not _pytest_helps(view, test):
-                yield self.told(view, implementation, test.path, wrong)
+        wrong = _not_found(view, implementation, test) if view.in_repository_path(test.path) else None
+        if wrong is not None and not (_image_helps(view) or _pytest_helps(view, test)):
+            yield self.told(view, implementation, test.path, wrong)
 
 
 def _not_found(view: TaskView, implementation: Implementation, test: Reading) -> Wrong | None:
     """What to say of the first import that only another folder than the test's own can serve."""
     assert view.repository is not None
-    if any(_changes(module.tree) for module in test.helpers):
+    if any(_first_change(module) for module in test.helpers):
         return None
-    first = min(_changes(test.module.tree), default=sys.maxsize)
+    first = _first_change(test.module) or sys.maxsize
     goal = pair(view, implementation).goal_path
     folders = [view.repository / name for name in sorted(SOURCES)]
     folders += [goal.parent] if goal is not None and goal.parent != view.repository else []
@@ -189,6 +188,12 @@ _CALLS = re.compile(
     r"exec\w*|eval|compile|__import__|(?:os\.)?(?:system|popen|exec\w+|spawn\w+)|(?:.*\.)?discover"
 )
 _OF_SYS = frozenset({"path", "modules", "meta_path", "path_hooks"})
+
+
+def _first_change(module: Module) -> int:
+    """The line at which a module first changes where others are looked for; 0 for none."""
+    at = module.text.find("sys.path")  # what nearly all say who change it; looking closer takes longer
+    return module.text.count("\n", 0, at) + 1 if at >= 0 else min(_changes(module.tree), default=0)
 
 
 def _changes(tree: ast.Module) -> Iterator[int]:
