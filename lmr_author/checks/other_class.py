@@ -9,7 +9,7 @@ from lmr_author.checks.assignments import Scope, assigned, own_nodes
 from lmr_author.checks.reached import aliases_in, never_run, used_in
 from lmr_author.checks.reading import Reading
 from lmr_author.checks.syntax import argument, last_name
-from lmr_author.source import Definition, FunctionNode, Module, each, parameters, walk
+from lmr_author.source import Definition, FunctionNode, Module, each, is_main_guard, parameters, walk
 
 _KNOWN_BASES = frozenset({"object", "ABC", "Protocol"})
 _BY_NAME = frozenset({"getattr", "globals", "locals", "vars", "eval", "exec", "map", "methodcaller", "*"})
@@ -69,6 +69,15 @@ class _Code:
         self._found: dict[str, list[Definition]] = {}
         for item in (item for module in files for item in module.definitions):
             self._found.setdefault(item.name, []).append(item)
+        self._tables: dict[str, set[str]] = {}
+        self._run: set[str] = set()
+        for line in (line for module in files for line in module.tree.body if not _defines_only(line)):
+            targets = line.targets if isinstance(line, ast.Assign) else [getattr(line, "target", line)]
+            stored = {item.id for target in targets for item in walk(target) if isinstance(item, ast.Name)}
+            plain = isinstance(line, ast.Assign | ast.AnnAssign)
+            for name in stored if plain else ():
+                self._tables.setdefault(name, set()).update(used_in(line))
+            self._run |= set() if plain else used_in(line)
 
     def _only(self, name: str) -> ast.AST | None:
         """The function or class of a name, where there is one of it."""
@@ -136,12 +145,16 @@ class _Code:
         if any(f"{one}.{name}" not in own for one in classes):
             return True
         used = used.union(*(used_in(own[f"{one}.{name}"]) for one in classes))
+        used |= self._run | {
+            item.name for same in self._found.values() for item in same if _is_registered(item)
+        }
         waiting = list(used)
         while waiting:
-            for item in self._found.get(waiting.pop(), ()):
-                more = _parts(item) - used
-                waiting += more
-                used |= more
+            one = waiting.pop()
+            parts = (_parts(item) for item in self._found.get(one, ()))
+            more = self._tables.get(one, set()).union(*parts) - used
+            waiting += more
+            used |= more
         return bool(used & {name, *_BY_NAME}) or any(self._is_foreign(one) for one in used)
 
     def _is_foreign(self, name: str) -> bool:
@@ -152,6 +165,25 @@ class _Code:
             last_name(base) not in _KNOWN_BASES and not isinstance(self._only(last_name(base)), ast.ClassDef)
             for base in bases
         )
+
+
+def _defines_only(line: ast.stmt) -> bool:
+    """Whether a line of a module does nothing when it is imported but to give names."""
+    return isinstance(line, FunctionNode | ast.ClassDef | ast.Import | ast.ImportFrom) or is_main_guard(line)
+
+
+def _is_registered(item: Definition) -> bool:
+    """Whether a decorator may keep a function or class elsewhere than under its name."""
+    called = (one.func if isinstance(one, ast.Call) else one for one in item.node.decorator_list)
+    return any(last_name(one) not in _QUIET for one in called)
+
+
+_QUIET = frozenset(
+    """
+    property staticmethod classmethod dataclass cached_property lru_cache cache abstractmethod setter wraps no_grad
+    inference_mode contextmanager overload
+    """.split()  # noqa: SIM905
+)
 
 
 def _parts(item: Definition) -> set[str]:

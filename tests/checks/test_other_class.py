@@ -94,6 +94,33 @@ def test_the_target_may_be_called(test: str, tmp_path: Path) -> None:
     assert _said(tmp_path, test) == []
 
 
+KEPT = {
+    "in a table": (GOLDEN + MORE).replace(
+        "    def normalise",
+        "    def first(self):\n        return self.normalise([1])\n\n    def normalise",
+        1,
+    )
+    + "\n\nKNOWN = {'list': ListLoss().first}\n\n\ndef run(name):\n    return KNOWN[name]()\n",
+    "by a decorator": GOLDEN
+    + MORE
+    + "\n\n@registered\ndef one():\n    return ListLoss().normalise([1])\n\n\n"
+    "def run(name):\n    return KNOWN[name]()\n",
+    "when it is imported": GOLDEN
+    + MORE
+    + "\n\nfor name in ('a', 'b'):\n    KNOWN[name] = lambda: ListLoss().normalise([1])\n\n\n"
+    "def run(name):\n    return KNOWN[name]()\n",
+}
+
+
+@pytest.mark.parametrize("golden", KEPT.values(), ids=KEPT)
+def test_the_target_may_be_kept_elsewhere(golden: str, tmp_path: Path) -> None:
+    test = (
+        "from ranking.losses import run\nassert Plain().normalise([1]) == [1]\nassert run('list') == [1.0]\n"
+    )
+    assert _said(tmp_path, test, golden) == []
+    assert _said(tmp_path / "without", test.replace("assert run", "assert str"), GOLDEN + MORE) != []
+
+
 def test_a_library_may_call_the_method_of_a_class_of_its_own(tmp_path: Path) -> None:
     (test, _) = OTHER["with the target's class beside it"]
     golden = (GOLDEN + MORE).replace("class ListLoss:", "class ListLoss(Module):")
