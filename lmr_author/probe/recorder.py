@@ -141,7 +141,7 @@ class Recorder:
                 self._rushes += 1
 
     def refuse(self, kind: str, reason: str) -> None:
-        """Count a call that could not be stored. ``kind`` is ``unstorable``, ``too_large`` or ``failed``."""
+        """Count a call that is not stored. ``kind``: ``unstorable``, ``too_large``, ``misfit`` or ``failed``."""
         with self._lock:
             self.reasons[(kind, reason)] = self.reasons.get((kind, reason), 0) + 1
 

@@ -74,6 +74,7 @@ def summarize(recorder: Recorder) -> Dict[str, Any]:
         "not_stored": [{"kind": kind, "reason": reason, "count": n} for (kind, reason), n in reasons],
         "unstorable": _first(recorder, ("unstorable", "failed")),
         "too_large": _first(recorder, ("too_large",)),
+        "misfit": _first(recorder, ("misfit",)),
     }
 
 

@@ -44,7 +44,11 @@ class Call:
         """Copy the inputs."""
 
         def copy() -> None:
-            arguments = bind(self.function, args, kwargs)
+            try:
+                arguments = bind(self.function, args, kwargs)
+            except TypeError as error:  # the call is about to end in the same one
+                self.recorder.refuse("misfit", str(error))
+                return
             self._shapes = summary.shapes(arguments)
             self._inputs = self.recorder.take(self.function, arguments)
             self._inputs.gradients = self.recorder.gradients

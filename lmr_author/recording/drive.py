@@ -170,7 +170,7 @@ def _merged(summaries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     merged = dict(first)
     merged["calls"] = sum(item["calls"] for item in summaries)
     merged["imported"] = sorted({path for item in summaries for path in item.get("imported", ())})
-    for name in ("unstorable", "too_large"):
+    for name in ("unstorable", "too_large", "misfit"):
         merged[name] = next((item[name] for item in summaries if item.get(name)), "")
     return merged
 
@@ -218,6 +218,11 @@ def _nothing(plan: Drive, recorded: Recorded, *, in_image: bool) -> LmrError:
             f"no call of {name} could be stored: {unstorable}",
             fixture_advice([str(unstorable)])
             or "drive the function directly, with values that can be stored (tensors, arrays, plain objects)",
+        )
+    misfit = summary.get("misfit")
+    if misfit:
+        return LmrError(
+            f"no call of {name} fits its signature: {misfit}", "correct the call; nothing of the target ran"
         )
     if result.exit_code != 0:
         return LmrError(

@@ -65,6 +65,12 @@ def test_a_golden_that_raises_in_every_case_is_told(masked: TaskDir, tmp_path: P
     assert "the golden raises in every case" in done.err
 
 
+def test_a_call_that_does_not_fit_the_signature_is_told(masked: TaskDir) -> None:
+    ended = lmr("record", HINGE, "--python", PLAIN_PYTHON, "--from-example", "hinge()", cwd=masked.root)
+    assert ended.code == 3 and "fits its signature: missing a required argument: 'x'" in ended.err
+    assert "fixtures.py" not in ended.err and "correct the call" in ended.err
+
+
 FATAL = "from pkg.losses import hinge\n"
 
 
