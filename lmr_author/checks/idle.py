@@ -168,6 +168,8 @@ def _is_filled(name: str, test: Reading) -> bool:
         if last_name(call.func) not in _PASSED_ON
         for item in (*call.args, *(keyword.value for keyword in call.keywords))
     ]
+    if any(last_name(call.func) in ("exec", "globals", "locals", "vars") for call in each(tree, ast.Call)):
+        return True
     stored = [part for node in each(tree, ast.Assign, ast.Return) if node.value for part in walk(node.value)]
     return bool(each(tree, ast.Global, ast.Nonlocal)) or any(
         dotted(item) == name for item in (*given, *stored)
