@@ -92,6 +92,16 @@ def other_base(evaluation: Mapping[str, Any]) -> str:
     return _asked(evaluation, OTHER_BASE)
 
 
+def as_before(evaluation: Mapping[str, Any]) -> list[str]:
+    """The options that ask for the same sandbox again."""
+    given = {
+        "--sandbox": "docker" if sandbox_kind(evaluation) == "docker" else "",
+        "--base-image": other_base(evaluation),
+        "--python": _asked(evaluation, OTHER_PYTHON),
+    }
+    return [word for option, value in given.items() if value for word in (option, value)]
+
+
 def place(evaluation: Mapping[str, Any]) -> str:
     """``the docker sandbox``, with the base image or the interpreter where another was asked for."""
     base, python = other_base(evaluation), _asked(evaluation, OTHER_PYTHON)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow.status import DRIVER, REVIEWER, TARGET, status
 
+PLACES = ("--sandbox", "--base-image", "--python")
 RUNS_CODE = ("record", "evaluate")
 """Verbs that take ``--sandbox`` and ``--python``."""
 
@@ -71,7 +72,12 @@ class Step:
     def running(self, options: Sequence[str]) -> Step:
         """The step with options for where the code runs, when it is one that runs the repository's code."""
         verb, *rest = self.arguments
-        return replace(self, arguments=(verb, *options, *rest)) if verb in RUNS_CODE else self
+        if verb not in RUNS_CODE or not options:
+            return self
+        # What was asked for now counts in place of where it ran before.
+        before = {n for n, word in enumerate(rest) if word in PLACES and verb == "evaluate"}
+        kept = (word for n, word in enumerate(rest) if not {n, n - 1} & before)
+        return replace(self, arguments=(verb, *options, *kept))
 
 
 def next_step(tasks: Sequence[TaskDir]) -> Step | None:

@@ -15,7 +15,7 @@ from lmr_author.review.standing import ACCEPTED, DISPUTED, WAITING
 from lmr_author.taskdir import TaskDir
 from lmr_author.validation.report import TaskReport
 from lmr_author.workflow.checking import checked
-from lmr_author.workflow.evaluation_records import doubts, load_evaluation
+from lmr_author.workflow.evaluation_records import as_before, doubts, load_evaluation, open_gates
 from lmr_author.workflow.review import where
 
 STEPS = ("created", "masked", "recorded", "valid", "evaluated", "signed off", "accepted")
@@ -90,14 +90,13 @@ def _checked(task: TaskDir, done: list[str], known: Sequence[Finding] | None) ->
         return Status(task.name, tuple(done), _typed("validate", task.root), count, ())
     done.append("valid")
     evaluation = load_evaluation(task)
-    command = _typed("evaluate", task.root)
     if evaluation is None:
-        return Status(task.name, tuple(done), command, "never evaluated", ())
+        return Status(task.name, tuple(done), _typed("evaluate", task.root), "never evaluated", ())
+    command = _typed("evaluate", *as_before(evaluation), task.root)
     if not state.evaluated(evaluation):
         return Status(task.name, tuple(done), command, "changed since it was evaluated", ())
     if not evaluation.get("passed"):
-        open_gates = [gate["gate"] for gate in evaluation.get("gates", []) if gate.get("status") != "passed"]
-        return Status(task.name, tuple(done), command, f"does not hold: {', '.join(open_gates)}", ())
+        return Status(task.name, tuple(done), command, f"evaluated: {open_gates(evaluation)}", ())
     done.append("evaluated")
     found = _reviewed(task, done, state.content)
     note = "; ".join(filter(None, (found.note, doubts(evaluation))))

@@ -18,6 +18,7 @@ from lmr_author.taskdir import TaskDir
 from lmr_author.workflow import evaluate as workflow
 from lmr_author.workflow import report_records, review, status
 from lmr_author.workflow.evaluation_records import doubts, evaluation_like, load_evaluation, others, store
+from lmr_author.workflow.next_step import Step
 
 KINDS = ("local", "docker")
 
@@ -42,6 +43,23 @@ def counting(task: TaskDir) -> tuple[str, bool]:
     found = load_evaluation(task)
     assert found is not None
     return found["sandbox"]["kind"], found["passed"]
+
+
+def test_what_is_next_is_the_same_sandbox_again(task: TaskDir) -> None:
+    kind = {"kind": "docker", "other_base_image": "me/base:1"}
+    gates = [
+        GateResult(name, outcome, "", "", number).to_json()
+        for number in (1, 2)
+        for name, outcome in (("mutants-die", GateStatus.FAILED), ("isolated", GateStatus.UNPROVEN))
+    ]
+    store(task, record(task, "docker", False, sandbox=kind, gates=gates))
+    found = status.status_with(task, ())
+    assert found.note == "evaluated: mutants-die: failed, isolated: unproven"
+    assert found.next == f"lmr-author evaluate --sandbox docker --base-image me/base:1 {task.root}"
+    step = Step(task.name, "", tuple(found.next.split()[1:]), ())
+    assert step.running(()) == step
+    elsewhere = step.running(("--python", "/env/bin/python"))
+    assert elsewhere.arguments == ("evaluate", "--python", "/env/bin/python", str(task.root))
 
 
 @pytest.mark.parametrize(("sound", "failing"), [KINDS, KINDS[::-1]])
