@@ -45,6 +45,7 @@ from lmr_author.checks import (
     tests_needs,
     tests_outcome,
     tests_path,
+    tests_random,
     tests_swallow,
 )
 from lmr_author.checks.base import Check
@@ -112,6 +113,7 @@ ALL_CHECKS: tuple[Check, ...] = (
     tests_enough.ComparesEnough(),
     tests_apart.TestsApart(),
     tests_path.FindsTheRepository(),
+    tests_random.SameInEveryRun(),
     instruction.InstructionThere(),
     instruction_files.InstructionFiles(),
     instruction_names.InstructionNames(),
