@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Set
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from functools import cached_property
 
 from lmr_author.checks.comparing import core
 from lmr_author.checks.reading import Reading
@@ -24,41 +24,52 @@ _CLOSE = re.compile(
 _TEXT_ENDS = frozenset({"startswith", "endswith"})
 
 
-@dataclass(frozen=True)
 class Known:
-    """What a test has of the goal file.
+    """What a test has of the goal file; each is asked for only where an assertion may be about it.
 
-    Attributes:
-        calls: calls of the target.
-        values: results of functions of the goal file that return no verdict, the target's among them.
-        given: broken numbers that the target, or the constructor of its class, is given.
+    Args:
+        targets: (function, qualified name) of each target in the golden.
     """
 
-    calls: Set[ast.expr] = field(default_factory=frozenset)
-    values: Set[ast.expr] = field(default_factory=frozenset)
-    given: Set[float] = field(default_factory=frozenset)
+    def __init__(self, test: Reading, golden: Module | None, targets: list[tuple[FunctionNode, str]]) -> None:
+        self._test = test
+        self._definitions = golden.definitions if golden is not None else ()
+        self._targets = targets
 
+    @cached_property
+    def calls(self) -> frozenset[ast.expr]:
+        """Calls of the target."""
+        return frozenset(call for one in self._targets for call in calls_of(self._test, *one))
 
-def known_of(test: Reading, golden: Module | None, targets: list[tuple[FunctionNode, str]]) -> Known:
-    """What a test has of a golden and its targets, which are (function, qualified name)."""
-    calls = frozenset(call for one in targets for call in calls_of(test, *one))
-    owners = {name.rpartition(".")[0].rpartition(".")[2] for _, name in targets} - {""}
-    made = [call for _, call, _ in test.calls if last_name(call.func) in owners]
-    given = {
-        value
-        for call in (*calls, *made)
-        for item in (*getattr(call, "args", ()), *(one.value for one in getattr(call, "keywords", ())))
-        if (value := _broken(test.environment.get(item.id, item) if isinstance(item, ast.Name) else item))
-    }
-    definitions = golden.definitions if golden is not None else ()
-    called = {last_name(call.func) for _, call, _ in test.calls} | {"forward", "__call__"}
-    names = [item.name for item in definitions if item.name in called]
-    values = [
-        truths(test, item.node, item.qualname)
-        for item in definitions
-        if item.name in called and isinstance(item.node, FunctionNode) and names.count(item.name) == 1
-    ]
-    return Known(calls, frozenset().union(*values), frozenset(given))
+    @cached_property
+    def truths(self) -> frozenset[ast.expr]:
+        """Results of the target, of which hardly one is false: to assert it asks for next to nothing."""
+        return frozenset(node for one in self._targets for node in truths(self._test, *one))
+
+    @cached_property
+    def values(self) -> frozenset[ast.expr]:
+        """Results of functions of the goal file that return no verdict, the target's among them."""
+        called = {last_name(call.func) for _, call, _ in self._test.calls} | {"forward", "__call__"}
+        names = [item.name for item in self._definitions if item.name in called]
+        found = [
+            truths(self._test, item.node, item.qualname)
+            for item in self._definitions
+            if item.name in called and isinstance(item.node, FunctionNode) and names.count(item.name) == 1
+        ]
+        return frozenset().union(*found)
+
+    @cached_property
+    def given(self) -> frozenset[float]:
+        """Broken numbers that the target, or the constructor of its class, is given."""
+        owners = {name.rpartition(".")[0].rpartition(".")[2] for _, name in self._targets} - {""}
+        made = [call for _, call, _ in self._test.calls if last_name(call.func) in owners]
+        names = self._test.environment
+        values = [
+            _broken(names.get(item.id, item) if isinstance(item, ast.Name) else item)
+            for call in (*self.calls, *made)
+            for item in (*getattr(call, "args", ()), *(one.value for one in getattr(call, "keywords", ())))
+        ]
+        return frozenset(value for value in values if value)
 
 
 def is_order(node: ast.expr, test: Reading, known: Known) -> bool:
@@ -83,12 +94,13 @@ ORDERS = frozenset({"assertGreater", "assertGreaterEqual", "assertLess", "assert
 def says_little(sides: Sides, test: Reading, known: Known) -> bool:
     """Whether a comparison is one of the target's result with 0, or of anything with a number that it was given."""
     for one, other in ((sides.left, sides.right), (sides.right, sides.left)):
-        if _broken(other) in known.given:
+        number = _broken(other)
+        if number and number in known.given:
             return True
         value = core(one)
         if isinstance(value, ast.Name):
             value = core(test.environment.get(value.id, value))
-        if value in known.calls and isinstance(other, ast.Constant) and other.value == 0:
+        if isinstance(other, ast.Constant) and other.value == 0 and value in known.calls:
             return True
     return False
 
@@ -105,7 +117,7 @@ def _is_order(
         return False
     if len(parts) == 3 and _is_zero(parts[0]):  # 0 <= rate <= 3e-4 + 1e-12
         limit = parts[2].left if isinstance(parts[2], ast.BinOp) else parts[2]
-        return _broken(limit) in known.given
+        return bool(_broken(limit)) and _broken(limit) in known.given
     parameters = {item.arg for item in each(test.module.tree, ast.arg)} - {"self"}
     inside = [item for part in parts for item in _followed(part, test)]
     return not any(

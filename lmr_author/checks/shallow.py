@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 
 from lmr_author.checks.base import Wrong
 from lmr_author.checks.ordering import ORDERS, Known, is_order, says_little
@@ -41,16 +41,12 @@ _CHECKER = re.compile(r"_?(?:check|verify|compare|validate|expect|raises)", re.I
 """A function that may compare, wherever it is from."""
 
 
-def only_shapes(test: Reading, truths: Set[ast.expr], known: Known) -> Wrong | None:
-    """What to say of a test that compares nothing but shapes, types, ranges and orders; None where it may do more.
-
-    Args:
-        truths: results of the target, of which hardly one is false: to assert it asks for next to nothing.
-    """
+def only_shapes(test: Reading, known: Known) -> Wrong | None:
+    """What to say of a test that compares nothing but shapes, types, ranges and orders; None where it may do more."""
     lines: dict[str, int] = {}
     for module in test.modules:
         for node in each(module.tree, ast.Assert, ast.Call, ast.Compare):
-            kind = _truth(node, truths, known) or _kind(node, test, known)
+            kind = _truth(node, known) or _kind(node, test, known)
             if kind == "value":
                 return None
             if kind:
@@ -75,7 +71,7 @@ def only_shapes(test: Reading, truths: Set[ast.expr], known: Known) -> Wrong | N
 _HINT = "compare the values with stored ones of the golden"
 
 
-def _truth(node: ast.AST, truths: Set[ast.expr], known: Known) -> str:
+def _truth(node: ast.AST, known: Known) -> str:
     """ "truth" for ``assert f(x)``, "order" for ``assert not f(x)``, and what asks for the same; else ""."""
     if isinstance(node, ast.Assert):
         asserted, wanted = node.test, True
@@ -85,9 +81,11 @@ def _truth(node: ast.AST, truths: Set[ast.expr], known: Known) -> str:
         return ""
     while isinstance(asserted, ast.UnaryOp) and isinstance(asserted.op, ast.Not):
         asserted, wanted = asserted.operand, not wanted
-    if asserted in truths and wanted:
-        return "truth"
-    return "order" if asserted in truths or asserted in known.values else ""
+    if not isinstance(asserted, ast.Name | ast.Call):
+        return ""
+    if asserted in known.truths:
+        return "truth" if wanted else "order"
+    return "order" if asserted in known.values else ""
 
 
 def _kind(node: ast.AST, test: Reading, known: Known) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from lmr_author.checks.base import Example, ImplementationCheck
 from lmr_author.checks.example_texts import REPOSITORY, UNIT_TEST
-from lmr_author.checks.ordering import known_of
+from lmr_author.checks.ordering import Known
 from lmr_author.checks.outcome import outcome
 from lmr_author.checks.pairing import pair
 from lmr_author.checks.reading import Reading, reading_of
@@ -15,7 +15,7 @@ from lmr_author.checks.shallow import only_shapes
 from lmr_author.checks.sides import sides_of
 from lmr_author.checks.tests_outcome import LOGGING_ONLY
 from lmr_author.checks.tolerance import wide
-from lmr_author.checks.unread import dropped, truths
+from lmr_author.checks.unread import dropped
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
 from lmr_author.source import FunctionNode, each
@@ -268,9 +268,8 @@ class ComparesEnough(ImplementationCheck):
         functions = [
             (golden, target.qualname) for golden, _, target in there if isinstance(golden, FunctionNode)
         ]
-        known = known_of(test, pair(view, implementation).golden, functions)
-        true = frozenset(node for one in functions for node in truths(test, *one))
-        shallow = only_shapes(test, true, known) if there and outcome(view, test).asserts else None
+        known = Known(test, pair(view, implementation).golden, functions)
+        shallow = only_shapes(test, known) if there and outcome(view, test).asserts else None
         for golden, qualname in functions if shallow is None or shallow.severity is Severity.NOTE else ():
             if _compares(test):
                 wrong = dropped(test, golden, qualname)
