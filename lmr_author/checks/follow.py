@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 
 from lmr_author.checks.listing import Entry
@@ -122,32 +123,48 @@ def locate(view: TaskView, name: str, level: int, place: Path, bases: list[Path]
     return []
 
 
+def every_file(view: TaskView, implementation: Implementation) -> tuple[Path, ...]:
+    """All files that the imports of a test lead to, not only those on the way to the goal file.
+
+    There is none where they are too many, or cannot be followed: then nothing can be said of what a test calls.
+    """
+    return view.memo(("every file", id(implementation)), partial(_every_file, view, implementation))
+
+
+def _every_file(view: TaskView, implementation: Implementation) -> tuple[Path, ...]:
+    test, known = reading_of(view, implementation), imports(view, implementation)
+    if test is None or known is None or view.repository is None:
+        return ()
+    bases = _bases(test, view.repository)
+    if any(
+        _is_elsewhere(view, name.partition(".")[0], bases)
+        for name, level in imported_modules(test.module.tree)
+        if not level
+    ):
+        return ()
+    found = [item for item, _ in islice(_walked(view, test, bases), MAX_FILES)]
+    return tuple(dict.fromkeys((*known.files, *found))) if len(found) < MAX_FILES else ()
+
+
+def _is_elsewhere(view: TaskView, name: str, bases: list[Path]) -> bool:
+    """Whether a module is in the repository, but in no folder that Python is known to search."""
+    if name in sys.stdlib_module_names or not name:
+        return False
+    there = any(view.seen(f"{base}/{name}{end}") for base in bases for end in ("", ".py"))
+    return not there and _in_repository(view, name)
+
+
 def _follow(
     view: TaskView, test: Reading, goal: Path, bases: list[Path]
 ) -> tuple[bool, bool, tuple[Path, ...]]:
     assert view.repository is not None
-    seen: dict[Path, None] = {test.path: None}
-    waiting: list[tuple[Module, Path]] = [(test.module, test.path)]
-    loose = False
-    while waiting and len(seen) < MAX_FILES:
-        module, place = waiting.pop(0)
-        for name, level in imported_modules(module.tree):
-            found = locate(view, name, level, place, bases)
-            if not found and not level and place == test.path and "." in name:
-                entry = suffixes(view).get(name)
-                if entry is not None:
-                    option = view.path(entry)
-                    found, loose = [option], loose or option == goal
-            for item in found:
-                if item == goal:
-                    return True, loose, (*seen, goal)
-                if item not in seen and view.repository in item.parents:
-                    seen[item] = None
-                    inner = view.module(item)
-                    if inner is not None:
-                        waiting.append((inner, item))
-    if len(seen) >= MAX_FILES:
-        return True, False, tuple(seen)  # too many to follow: nothing is claimed
+    seen = [test.path]
+    for item, by_name in _walked(view, test, bases, goal):
+        if item == goal:
+            return True, by_name, (*seen, goal)
+        seen.append(item)
+        if len(seen) >= MAX_FILES:
+            return True, False, tuple(seen)  # too many to follow: nothing is claimed
     stem = goal.stem
     if any(
         name.rpartition(".")[2] == stem and not level for name, level in imported_modules(test.module.tree)
@@ -155,7 +172,35 @@ def _follow(
         exact = [item for item in view.repository_entries if item.kind == "file" and item.name == goal.name]
         if len(exact) == 1:
             return True, True, (*seen, goal)
-    return False, loose, tuple(seen)
+    return False, False, tuple(seen)
+
+
+def _walked(
+    view: TaskView, test: Reading, bases: list[Path], goal: Path | None = None
+) -> Iterator[tuple[Path, bool]]:
+    """The files that imports lead to, one after the other, and whether one was found by its module's name only.
+
+    Args:
+        goal: what is told also where it is the test itself, or outside of the repository.
+    """
+    assert view.repository is not None
+    seen = {test.path}
+    waiting: list[tuple[Module, Path]] = [(test.module, test.path)]
+    while waiting:
+        module, place = waiting.pop(0)
+        for name, level in imported_modules(module.tree):
+            found = locate(view, name, level, place, bases)
+            entry = None
+            if not found and not level and place == test.path and "." in name:
+                entry = suffixes(view).get(name)
+                found = [view.path(entry)] if entry is not None else []
+            for item in found:
+                if item == goal or (item not in seen and view.repository in item.parents):
+                    seen.add(item)
+                    yield item, entry is not None
+                    inner = view.module(item)
+                    if inner is not None:
+                        waiting.append((inner, item))
 
 
 def suffixes(view: TaskView) -> dict[str, Entry]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from lmr_author.checks.assignments import Scope, assigned, own_nodes
@@ -25,28 +26,57 @@ class OtherClass:
     line: int
 
 
-def other_class(test: Reading, files: list[Module], qualname: str) -> OtherClass | None:
+def other_class(test: Reading, files: Callable[[], list[Module]], qualname: str) -> OtherClass | None:
     """The class whose method a test calls in place of a target's; None where that is not certain.
 
     It is certain where each object is made in the test, by its class or by a function that looks the class up in a
     table, and where nothing else that the test uses leads to a method of that name.
+
+    Args:
+        files: reads the repository's files that the test reaches; it is asked last.
     """
     owner, _, name = qualname.rpartition(".")
     if not owner or name.startswith("__") or name in ("forward", "training_step"):
         return None
-    code = _Code(test, files)
-    calls = [call for tree in (item.tree for item in test.modules) for call in code.calls_in(tree, name)]
-    mentions = sum(_mentions(item.tree, name, code.without) for item in test.modules)
-    made = [
-        code.class_of(call.func.value, scope) for call, scope in calls if isinstance(call.func, ast.Attribute)
-    ]
-    classes = set(made)
-    if not calls or len(calls) != mentions or "" in classes or owner.rpartition(".")[2] in classes:
+    aliases, without = aliases_in(test.module.tree), never_run(test)
+    calls = [call for item in test.modules for call in _calls_in(item.tree, name, without)]
+    makers = [_maker(call, scope) for call, scope in calls]
+    names = [aliases.get(last_name(one.func), last_name(one.func)) if one else "" for one in makers]
+    if not calls or "" in names or owner.rpartition(".")[2] in names:
         return None
-    if code.leads_to(name, classes):
+    if len(calls) != sum(_mentions(item.tree, name, without) for item in test.modules):
+        return None
+    code = _Code(files())
+    made = [code.class_of(one, called) for one, called in zip(makers, names, strict=True) if one is not None]
+    if "" in made or owner.rpartition(".")[2] in made:
+        return None
+    used = set().union(*(used_in(item.tree, without) for item in test.modules)) - {name}
+    if code.leads_to(name, used | {aliases[item] for item in used if item in aliases}, set(made)):
         return None
     first, _ = calls[0]
     return OtherClass(ast.unparse(first.func)[:60], made[0], first.lineno)
+
+
+def _calls_in(tree: ast.Module, name: str, without: set[int]) -> list[tuple[ast.Call, Scope]]:
+    """The calls of methods of a name, with what names stand for there."""
+    outer = assigned(tree, {})
+    scopes: list[tuple[ast.AST, Scope]] = [(tree, outer)]
+    scopes += [(item, assigned(item, outer)) for item in each(tree, ast.FunctionDef, ast.AsyncFunctionDef)]
+    return [
+        (item, scope)
+        for node, scope in scopes
+        for item in own_nodes(node)
+        if isinstance(item, ast.Call) and id(item) not in without
+        if isinstance(item.func, ast.Attribute) and item.func.attr == name
+    ]
+
+
+def _maker(call: ast.Call, scope: Scope) -> ast.Call | None:
+    """The call that makes the object of which a method is called: ``A(2)`` of ``one = A(2)``, ``one.step()``."""
+    node = call.func.value if isinstance(call.func, ast.Attribute) else call.func
+    known = scope.get(node.id) if isinstance(node, ast.Name) else None
+    node = known[0] if known is not None and known[1] < 0 else node
+    return node if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else None
 
 
 def _mentions(tree: ast.Module, name: str, without: set[int]) -> int:
@@ -60,12 +90,9 @@ def _mentions(tree: ast.Module, name: str, without: set[int]) -> int:
 
 
 class _Code:
-    """A test, and the code of the repository that it reaches."""
+    """The code of the repository that a test reaches."""
 
-    def __init__(self, test: Reading, files: list[Module]) -> None:
-        self._test = test
-        self._aliases = aliases_in(test.module.tree)
-        self.without = never_run(test)
+    def __init__(self, files: list[Module]) -> None:
         self._found: dict[str, list[Definition]] = {}
         for item in (item for module in files for item in module.definitions):
             self._found.setdefault(item.name, []).append(item)
@@ -84,31 +111,10 @@ class _Code:
         found = self._found.get(name, [])
         return found[0].node if len(found) == 1 else None
 
-    def calls_in(self, tree: ast.Module, name: str) -> list[tuple[ast.Call, Scope]]:
-        """The calls of methods of a name, with what names stand for there."""
-        outer = assigned(tree, {})
-        scopes: list[tuple[ast.AST, Scope]] = [(tree, outer)]
-        scopes += [
-            (item, assigned(item, outer)) for item in each(tree, ast.FunctionDef, ast.AsyncFunctionDef)
-        ]
-        return [
-            (item, scope)
-            for node, scope in scopes
-            for item in own_nodes(node)
-            if isinstance(item, ast.Call) and id(item) not in self.without
-            if isinstance(item.func, ast.Attribute) and item.func.attr == name
-        ]
-
-    def class_of(self, node: ast.expr, scope: Scope) -> str:
-        """The class of an object that the test makes; "" where that is not certain."""
-        known = scope.get(node.id) if isinstance(node, ast.Name) else None
-        if known is not None and known[1] < 0:
-            node = known[0]
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
-            return ""
-        called = self._aliases.get(node.func.id, node.func.id)
+    def class_of(self, call: ast.Call, called: str) -> str:
+        """The class of an object that a call makes; "" where that is not certain."""
         if isinstance(self._only(called), ast.FunctionDef):
-            called = self._looked_up(node, called)
+            called = self._looked_up(call, called)
         return called if isinstance(self._only(called), ast.ClassDef) else ""
 
     def _looked_up(self, call: ast.Call, called: str) -> str:
@@ -137,10 +143,8 @@ class _Code:
         ]
         return same[0] if len(same) == 1 and wanted is not None else ""
 
-    def leads_to(self, name: str, classes: set[str]) -> bool:
-        """Whether anything that the test uses, and these classes' own methods of a name, may call one of that name."""
-        used = set().union(*(used_in(item.tree, self.without) for item in self._test.modules)) - {name}
-        used |= {self._aliases[item] for item in used if item in self._aliases}
+    def leads_to(self, name: str, used: set[str], classes: set[str]) -> bool:
+        """Whether anything of the names that are used, or these classes' methods of a name, may call one of that."""
         own = {item.qualname: item.node for item in self._found.get(name, ())}
         if any(f"{one}.{name}" not in own for one in classes):
             return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Set
 
-from lmr_author.checks.follow import Imports
+from lmr_author.checks.follow import every_file
 from lmr_author.checks.hidden import hidden
 from lmr_author.checks.pairing import pair
 from lmr_author.checks.reading import Reading
@@ -15,7 +15,7 @@ from lmr_author.model import Implementation
 from lmr_author.source import FunctionNode, each, walk
 
 
-def mentions(view: TaskView, test: Reading, found: Imports, implementation: Implementation) -> bool:
+def mentions(view: TaskView, test: Reading, implementation: Implementation) -> bool:
     """Whether the target may be run, directly or through what the test uses: by names alone, generously."""
     one = pair(view, implementation)
     wanted = {target.qualname.rpartition(".")[2] for target in one.targets} | {
@@ -25,15 +25,13 @@ def mentions(view: TaskView, test: Reading, found: Imports, implementation: Impl
     owners = {target.qualname.rpartition(".")[0].rpartition(".")[2] for target in one.targets} - {""}
     if implicit or not wanted - {""}:
         wanted |= owners
-    without = never_run(test)
-    return bool(wanted & _named(test, without)) or bool(
-        wanted & _reached(view, test, found, implementation, without)
-    )
+    named = _named(test, never_run(test))
+    if wanted & named or not every_file(view, implementation):
+        return True
+    return bool(wanted & _reached(view, test, implementation, named))
 
 
-def own_version(
-    view: TaskView, test: Reading, found: Imports, implementation: Implementation
-) -> ast.ClassDef | None:
+def own_version(view: TaskView, test: Reading, implementation: Implementation) -> ast.ClassDef | None:
     """A class of the test whose method replaces the target, where the test has no object of the real class.
 
     None where it may have one: it names the class elsewhere, or something that does, or calls what it replaced.
@@ -52,9 +50,9 @@ def own_version(
         if bases and _replaces(node, name):
             own.append(node)
             without |= {id(item) for base in bases for item in walk(base)}
-    if not own or _listed(view, test, found, owner):
+    if not own or not every_file(view, implementation) or _listed(view, test, implementation, owner):
         return None
-    reached = _reached(view, test, found, implementation, without)
+    reached = _reached(view, test, implementation, _named(test, without))
     return None if reached & {owner, *_BY_NAME} else own[0]
 
 
@@ -62,9 +60,10 @@ _BY_NAME = frozenset({"getattr", "globals", "locals", "vars", "eval", "__subclas
 """What finds a class that nothing names."""
 
 
-def _listed(view: TaskView, test: Reading, found: Imports, owner: str) -> bool:
+def _listed(view: TaskView, test: Reading, implementation: Implementation, owner: str) -> bool:
     """Whether a class is kept elsewhere than under its name: in a table of its module, or by a decorator."""
-    for module in filter(None, (view.module(path) for path in found.files if path != test.path)):
+    files = [path for path in every_file(view, implementation) if path != test.path]
+    for module in filter(None, map(view.module, files)):
         for line in module.tree.body:
             if isinstance(line, ast.ClassDef) and line.name == owner:
                 if line.decorator_list or line.keywords:
@@ -89,18 +88,12 @@ def never_run(test: Reading) -> set[int]:
     return {id(item) for module in test.modules for first, _ in hidden(module.tree) for item in walk(first)}
 
 
-def _reached(
-    view: TaskView, test: Reading, found: Imports, implementation: Implementation, without: Set[int]
-) -> set[str]:
-    """The names that a test uses, and those that everything of these names uses in the repository's code.
-
-    Args:
-        without: the ids of nodes of the test that are left out.
-    """
-    used = _named(test, without)
-    one = pair(view, implementation)
+def _reached(view: TaskView, test: Reading, implementation: Implementation, named: Set[str]) -> set[str]:
+    """Some names, and those that everything of these names uses in the repository's code."""
+    one, used = pair(view, implementation), set(named)
+    # All that the test names is there already.
+    files = [path for path in every_file(view, implementation) if path != test.path]
     definitions: dict[str, set[str]] = {}
-    files = [path for path in found.files if path != test.path]  # all that the test names is there already
     for path in [*files, *([one.golden_path] if one.golden_path else [])]:
         module = view.module(path)
         for item in module.definitions if module else ():

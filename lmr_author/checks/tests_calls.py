@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 
 from lmr_author.checks.base import Example, ImplementationCheck, Where
 from lmr_author.checks.example_texts import UNIT_TEST
-from lmr_author.checks.follow import Imports, imports
+from lmr_author.checks.follow import every_file, imports
 from lmr_author.checks.other_class import other_class
 from lmr_author.checks.pairing import pair, pairs
 from lmr_author.checks.reached import mentions, own_version
@@ -16,7 +17,7 @@ from lmr_author.checks.syntax import dotted
 from lmr_author.checks.tests_imports import IMPORT, TEST
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation
-from lmr_author.source import bound_by, each
+from lmr_author.source import Module, bound_by, each
 
 
 class CallsTheTarget(ImplementationCheck):
@@ -118,31 +119,34 @@ class CallsTheTarget(ImplementationCheck):
                     **where,
                 )
         elif not found.dynamic and pair(view, implementation).targets:
-            message, line = _never_calls(view, test, found, implementation)
+            message, line = _never_calls(view, test, implementation)
             if message:
                 yield self.finding(
                     view, message, "call the target and compare what it returns", line=line, **where
                 )
 
 
-def _never_calls(
-    view: TaskView, test: Reading, found: Imports, implementation: Implementation
-) -> tuple[str, int]:
+def _never_calls(view: TaskView, test: Reading, implementation: Implementation) -> tuple[str, int]:
     """What to say of a test that never calls the target, and at which line; "" where it may."""
     message = f"never calls {implementation.qualname}"
-    if not mentions(view, test, found, implementation):
+    if not mentions(view, test, implementation):
         return message, 0
-    own = own_version(view, test, found, implementation)
+    own = own_version(view, test, implementation)
     if own is not None:
         return f"{message}: {own.name}, a class of the test, has its own instead", own.lineno
-    one = pair(view, implementation)
-    originals = {item.goal_path: item.golden for item in pairs(view) if item.golden is not None}
-    files = [originals.get(path) or view.module(path) for path in found.files if path != test.path]
-    if len(one.targets) == 1:
-        other = other_class(test, [item for item in files if item is not None], one.targets[0].qualname)
+    targets = pair(view, implementation).targets
+    if len(targets) == 1:
+        other = other_class(test, partial(_code, view, test, implementation), targets[0].qualname)
         if other is not None:
             return f"{message}: `{other.call}` is that of {other.class_name}", other.line
     return "", 0
+
+
+def _code(view: TaskView, test: Reading, implementation: Implementation) -> list[Module]:
+    """The code of the repository that a test reaches, without masks."""
+    originals = {item.goal_path: item.golden for item in pairs(view) if item.golden is not None}
+    files = [path for path in every_file(view, implementation) if path != test.path]
+    return [item for path in files if (item := originals.get(path) or view.module(path)) is not None]
 
 
 def _defines(test: Reading, implementation: Implementation) -> bool:

@@ -70,3 +70,28 @@ def test_the_real_class_may_be_found_by_a_name(decorator: str, more: str, tmp_pa
     golden = GOLDEN.replace("class ListLoss", decorator + "class ListLoss") + more
     test = IMPORTS.replace("made", "of") + FAKE + USED + "assert of('list').normalise([1.0]) == [1.0]\n"
     assert _said(tmp_path, test, golden) == []
+
+
+@pytest.mark.parametrize("first", ["losses", "train"])
+def test_what_is_imported_behind_the_goal_file_may_call_the_target(first: str, tmp_path: Path) -> None:
+    lines = {"losses": "from ranking.losses import ListLoss\n", "train": "from ranking.train import epoch\n"}
+    imports = lines.pop(first) + "".join(lines.values())
+    test = START.replace("from ranking.losses import pairwise_loss\n", imports)
+    task = example_task.write(tmp_path)
+    (task.root / TEST).write_text(test + "assert epoch([1.0], 'a.json', 1.0) == 1.0\nListLoss()\n", "utf-8")
+    assert validate([task], select_checks(select=["LMR506"])).findings == ()
+
+
+def test_a_module_that_is_somewhere_in_the_repository_may_call_the_target(tmp_path: Path) -> None:
+    task = example_task.write(tmp_path)
+    folder = task.root / REPOSITORY / "scripts"
+    folder.mkdir()
+    (folder / "steps.py").write_text("from ranking.losses import pairwise_loss\n", "utf-8")
+    test = (
+        START.replace("pairwise_loss\n", "ListLoss\nfrom steps import step\n")
+        + "assert step(ListLoss()) == 1.0\n"
+    )
+    (task.root / TEST).write_text(test, "utf-8")
+    assert validate([task], select_checks(select=["LMR506"])).findings == ()
+    (folder / "steps.py").unlink()
+    assert validate([task], select_checks(select=["LMR506"])).findings != ()
