@@ -13,6 +13,7 @@ from lmr_author.model import Finding, Severity
 from lmr_author.review import store
 from lmr_author.review.standing import ACCEPTED, DISPUTED, WAITING
 from lmr_author.taskdir import TaskDir
+from lmr_author.texts import counted
 from lmr_author.validation.report import TaskReport
 from lmr_author.workflow.checking import checked
 from lmr_author.workflow.evaluation_records import as_before, doubts, load_evaluation, open_gates
@@ -86,7 +87,8 @@ def _checked(task: TaskDir, done: list[str], known: Sequence[Finding] | None) ->
         known = checked([task]).findings
     findings = [item for item in known if item.severity is not Severity.NOTE]
     if findings:
-        count = f"{len(findings)} findings, first {findings[0].code}: {findings[0].message}"
+        worst = next((item for item in findings if item.severity is Severity.ERROR), findings[0])
+        count = f"{counted(len(findings), 'finding')}, first {worst.code}: {worst.message}"
         return Status(task.name, tuple(done), _typed("validate", task.root), count, ())
     done.append("valid")
     evaluation = load_evaluation(task)

@@ -13,7 +13,7 @@ import pytest
 from lmr_author import resources
 from lmr_author.checks import example_task
 from lmr_author.cli.app import main
-from lmr_author.model import GateResult, GateStatus
+from lmr_author.model import Finding, GateResult, GateStatus, Severity
 from lmr_author.taskdir import TaskDir
 from lmr_author.workflow import evaluate as workflow
 from lmr_author.workflow import report_records, review, status
@@ -43,6 +43,13 @@ def counting(task: TaskDir) -> tuple[str, bool]:
     found = load_evaluation(task)
     assert found is not None
     return found["sandbox"]["kind"], found["passed"]
+
+
+def test_of_several_findings_an_error_is_named(task: TaskDir) -> None:
+    warning = Finding("LMR704", Severity.WARNING, task.name, "a link that leads nowhere")
+    error = Finding("LMR002", Severity.ERROR, task.name, "paper_url is empty")
+    assert status.status_with(task, (warning, error)).note == "2 findings, first LMR002: paper_url is empty"
+    assert status.status_with(task, (warning,)).note == "1 finding, first LMR704: a link that leads nowhere"
 
 
 def test_what_is_next_is_the_same_sandbox_again(task: TaskDir) -> None:
