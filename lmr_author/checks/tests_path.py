@@ -20,7 +20,7 @@ from lmr_author.checks.reading import Reading, reading_of
 from lmr_author.checks.syntax import dotted
 from lmr_author.checks.view import TaskView
 from lmr_author.model import Finding, Implementation, Severity
-from lmr_author.source import Module, each, is_main_guard
+from lmr_author.source import Module, bound_by, each, is_main_guard
 
 TEST = f"{REPOSITORY}/unit_test/unit_test_1.py"
 _INSERTS = "sys.path.insert(0, os.path.dirname(HERE))\n"
@@ -46,6 +46,14 @@ class FindsTheRepository(ImplementationCheck):
         Example(
             "it changes the folder, and Python does not look there",
             files={TEST: UNIT_TEST.replace(_INSERTS, "os.chdir(os.path.dirname(HERE))\n")},
+        ),
+        Example(
+            "a module of the package",
+            files={
+                TEST: _ALONE.replace(
+                    "from ranking.losses import", "from ranking import losses\n\npairwise_loss = losses."
+                )
+            },
         ),
         Example(
             "it says where to look when it is too late",
@@ -146,7 +154,12 @@ def _found(view: TaskView, node: ast.Import | ast.ImportFrom, name: str, folder:
     module = view.module(located[-1])
     if "." in name or module is None or not isinstance(node, ast.ImportFrom):
         return "." in name
-    return {alias.name for alias in node.names} <= {item.name for item in module.definitions}
+    held = {item.name for item in module.definitions}
+    held |= {given for item in each(module.tree, ast.Import, ast.ImportFrom) for given in bound_by(item)}
+    return all(
+        alias.name in held or view.is_file(_of(folder, f"{name}.{alias.name}").with_suffix(".py"))
+        for alias in node.names
+    )
 
 
 def _of(folder: Path, name: str) -> Path:
