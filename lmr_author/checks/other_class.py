@@ -13,7 +13,11 @@ from lmr_author.checks.syntax import argument, last_name
 from lmr_author.source import Definition, FunctionNode, Module, each, is_main_guard, parameters, walk
 
 _KNOWN_BASES = frozenset({"object", "ABC", "Protocol"})
-_BY_NAME = frozenset({"getattr", "globals", "locals", "vars", "eval", "exec", "map", "methodcaller", "*"})
+_BY_NAME = frozenset(
+    """
+    getattr globals locals vars eval exec map methodcaller import_module __import__ instantiate *
+    """.split()  # noqa: SIM905
+)
 """What calls a method that nothing names."""
 
 
@@ -55,6 +59,32 @@ def other_class(test: Reading, files: Callable[[], list[Module]], qualname: str)
         return None
     first, _ = calls[0]
     return OtherClass(ast.unparse(first.func)[:60], made[0], first.lineno)
+
+
+def leads_nowhere(test: Reading, files: Callable[[], list[Module]], qualname: str) -> bool:
+    """Whether a test names a method nowhere, and nothing that it uses of the method's class calls it for certain."""
+    owner, _, name = qualname.rpartition(".")
+    aliases, without = aliases_in(test.module.tree), never_run(test)
+    if not owner or name.startswith("__") or name in ("forward", "training_step"):
+        return False
+    if any(_mentions(item.tree, name, without) for item in test.modules) or _is_given(test):
+        return False
+    used = set().union(*(used_in(item.tree, without) for item in test.modules))
+    found = files()
+    return bool(found) and not _Code(found).leads_to(
+        name, used | {aliases[item] for item in used if item in aliases}, set()
+    )
+
+
+def _is_given(test: Reading) -> bool:
+    """Whether a test may be given things by pytest, of which nothing is known here."""
+    functions = each(test.module.tree, ast.FunctionDef, ast.AsyncFunctionDef)
+    return any(
+        item.arg not in ("self", "cls")
+        for one in functions
+        if one.name.startswith("test")
+        for item, _ in parameters(one.args)
+    )
 
 
 def _calls_in(tree: ast.Module, name: str, without: set[int]) -> list[tuple[ast.Call, Scope]]:

@@ -9,7 +9,7 @@ from functools import partial
 from lmr_author.checks.base import Example, ImplementationCheck, Where
 from lmr_author.checks.example_texts import UNIT_TEST
 from lmr_author.checks.follow import every_file, imports
-from lmr_author.checks.other_class import other_class
+from lmr_author.checks.other_class import leads_nowhere, other_class
 from lmr_author.checks.pairing import pair, pairs
 from lmr_author.checks.reached import mentions, own_version
 from lmr_author.checks.reading import Reading, reading_of
@@ -136,7 +136,10 @@ def _never_calls(view: TaskView, test: Reading, implementation: Implementation) 
         return f"{message}: {own.name}, a class of the test, has its own instead", own.lineno
     targets = pair(view, implementation).targets
     if len(targets) == 1:
-        other = other_class(test, partial(_code, view, test, implementation), targets[0].qualname)
+        code = partial(_code, view, test, implementation)
+        if leads_nowhere(test, code, targets[0].qualname):
+            return message, 0
+        other = other_class(test, code, targets[0].qualname)
         if other is not None:
             return f"{message}: `{other.call}` is that of {other.class_name}", other.line
     return "", 0

@@ -54,7 +54,15 @@ OTHER = {
     "with the target's class beside it": (SCALE + "assert made('plain').normalise([1]) == [1]\n", "Plain"),
     "a subclass that replaces it": ("assert Hot().normalise([1]) == [1]\n", "Hot"),
 }
+NOWHERE = {
+    "only what it was given": SCALE,
+    "in a method that another replaces": "class TestIt(unittest.TestCase):\n    def test_it(self):\n"
+    "        self.assertEqual(ListLoss().normalise([1]), [1])\n\n    def test_it(self):\n"
+    "        self.assertEqual(ListLoss(2.0).temperature, 2.0)\n\n\nunittest.main()\n",
+}
 TARGET = {
+    "a method that calls it": "assert ListLoss().forward([1], [1]) == 0\n",
+    "a fixture": SCALE + "def test_it(result):\n    assert result == 1\n",
     "of the target's class": "assert ListLoss().normalise([1]) == [1]\n",
     "both": "assert Plain().normalise([1]) == ListLoss().normalise([1])\n",
     "of the table": "assert made('list').normalise([1]) == [1]\n",
@@ -87,6 +95,11 @@ def _said(folder: Path, test: str, golden: str = GOLDEN + MORE) -> list[str]:
 def test_another_classs_method_is_called(test: str, name: str, tmp_path: Path) -> None:
     (said,) = _said(tmp_path, test)
     assert said.startswith("never calls ListLoss.normalise: `") and said.endswith(f"` is that of {name}")
+
+
+@pytest.mark.parametrize("test", NOWHERE.values(), ids=NOWHERE)
+def test_the_class_is_used_and_the_target_is_not(test: str, tmp_path: Path) -> None:
+    assert _said(tmp_path, test) == ["never calls ListLoss.normalise"]
 
 
 @pytest.mark.parametrize("test", TARGET.values(), ids=TARGET)
