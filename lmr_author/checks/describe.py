@@ -70,7 +70,8 @@ def describe(code: str) -> Description:
     wanted = code.strip().upper()
     check = by_code().get(wanted)
     if check is None:
-        close = difflib.get_close_matches(wanted, list(by_code()), 3, 0.5)
+        begun = [known for known in by_code() if wanted.startswith("LMR") and known.startswith(wanted)]
+        close = begun or difflib.get_close_matches(wanted, list(by_code()), 3, 0.5)
         raise UsageError(
             f"no check has the code {code!r}",
             f"did you mean {' or '.join(close)}?" if close else "`lmr-author explain all` lists them",

@@ -34,6 +34,7 @@ USAGE, EXPECTED = 2, 3
         ("env lock --date --help", "--date needs a value, and the option --help follows", "--date=--help"),
         ("explain", "missing argument 'CODE'", "explain --help"),
         ("explain LMR999", "LMR999", "did you mean LMR"),
+        ("explain LMR10", "LMR10", "did you mean LMR101 or LMR102 or LMR103 or LMR104?"),
         (
             "env lock tasks/1-DPO",
             "unexpected extra argument",
