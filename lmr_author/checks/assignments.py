@@ -120,12 +120,13 @@ class Latest:
 
     def passes(self, node: ast.AST) -> None:
         """Go on to the next statement or expression of the scope, in their order."""
-        if isinstance(node, ast.Assign):
+        if isinstance(node, ast.Name):
+            if _is_stored(node) and id(node) not in self._lines:
+                self._forget([node])
+        elif isinstance(node, ast.Assign):
             self._assigned(node)
-        elif isinstance(node, ast.For | ast.AsyncFor | ast.While):
+        elif isinstance(node, _REPEATED):
             self._forget(item for item in walk(node) if _is_stored(item))
-        elif _is_stored(node) and id(node) not in self._lines:
-            self._forget([node])
 
     def _forget(self, names: Iterable[ast.Name]) -> None:
         self.now |= {item.id: None for item in names if self._scope.get(item.id) is None}
@@ -140,6 +141,9 @@ class Latest:
                 self.now[target.id] = None
             elif self._scope.get(target.id) is None:
                 self.now[target.id] = None if unclear else (node.value, -1)
+
+
+_REPEATED = (ast.For, ast.AsyncFor, ast.While)
 
 
 def _is_stored(node: ast.AST) -> TypeGuard[ast.Name]:

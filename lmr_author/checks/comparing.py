@@ -248,11 +248,18 @@ def _is_library(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id in ("np", "numpy", "torch", "jnp", "tf", "pytest")
 
 
+_LEAVES = frozenset({ast.Name, ast.Constant, *ast.operator.__subclasses__(), *ast.cmpop.__subclasses__()})
+"""Most of a tree: what has no parts."""
+
+
 def _within(scope_node: ast.AST, scope: Scope, compared: Mapping[str, _Compared]) -> Iterator[Comparison]:
     stack: list[tuple[ast.AST, bool]] = [(child, True) for child in children(scope_node)][::-1]
     latest = Latest(scope_node, scope)
     while stack:
         node, wanted = stack.pop()
+        if node.__class__ in _LEAVES:
+            latest.passes(node)
+            continue
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield from _within(node, assigned(node, scope), compared)
             continue

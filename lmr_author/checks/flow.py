@@ -48,6 +48,7 @@ from lmr_author.checks.verdicts import (
 )
 from lmr_author.source import children, each, walk
 
+_NAMES = (ast.Name, ast.Attribute)
 _RUN_BY_UNITTEST = ("runTest", "setUp", "tearDown", "setUpClass")
 
 
@@ -236,6 +237,7 @@ class Flow:
         return False
 
     def _expressions(self, unit: _Unit, nodes: list[ast.AST], place: _Place) -> None:
+        calls = unit.calls_swallowed if place.swallowed else unit.calls
         for start in nodes:
             for node in walk(start):
                 if (
@@ -246,10 +248,15 @@ class Flow:
                     and self._tells(node)
                 ):
                     self._site(unit, place.swallowed)
-                name = last_name(node)
-                meant = {name} & self.defined.keys() | self.looped.get(name, frozenset())
-                meant |= self.run_with.get(name, frozenset())
-                (unit.calls_swallowed if place.swallowed else unit.calls).update(meant)
+                if isinstance(node, _NAMES):
+                    calls.update(self._meant(last_name(node)))
+
+    def _meant(self, name: str) -> Iterator[str]:
+        """The functions that a name stands for."""
+        if name in self.defined:
+            yield name
+        yield from self.looped.get(name, ())
+        yield from self.run_with.get(name, ())
 
     def _decides(self, node: ast.Assert) -> bool:
         return depends(node.test) and not compares_nothing(node) and not self._only_tried(node.test)
