@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from lmr_author.checks.view import TaskView
 
@@ -21,8 +21,11 @@ class Ignored:
     """
 
     def __init__(self, view: TaskView) -> None:
-        self._rules = list(_rules(view.text(view.task.dockerignore) or ""))
+        read = list(_rules(view.text(view.task.dockerignore) or ""))
+        self._rules = [(keeps_out, _expression(options)) for keeps_out, options in read]
         self._any = re.compile("|".join(rule.pattern for _, rule in self._rules))
+        names = frozenset(name for _, options in read for name in options)
+        self._names = None if any(_WILD.search(name) for name in names) else names
         self._folders = {"": -1}
         """Folders → the last rule that fits: asked for again with everything in them."""
 
@@ -33,7 +36,7 @@ class Ignored:
         folder = relative.rpartition("/")[0]
         above = self._folders.get(folder)
         last = self._of_folder(folder) if above is None else above
-        if self._any.match(relative):
+        if self._any.match(relative) if self._names is None else relative in self._names:
             last = self._next(relative, last)
         return last >= 0 and self._rules[last][0]
 
@@ -54,13 +57,19 @@ class Ignored:
         return next((number for number in later if self._rules[number][1].match(path)), last)
 
 
-def _rules(text: str) -> Iterator[tuple[bool, re.Pattern[str]]]:
-    """(whether it keeps out, which paths) of each line."""
+_WILD = re.compile(r"[*?\[]")
+
+
+def _rules(text: str) -> Iterator[tuple[bool, tuple[str, ...]]]:
+    """(whether it keeps out, patterns of which one has to fit) of each line."""
     for line in text.splitlines():
         pattern = line.strip()
         if not pattern or pattern.startswith("#"):
             continue
         negated = pattern.startswith("!")
         pattern = pattern.lstrip("!").strip().removeprefix("./").strip("/")
-        options = sorted({pattern, pattern.removeprefix("**/")})
-        yield not negated, re.compile("|".join(map(fnmatch.translate, options)))
+        yield not negated, tuple(sorted({pattern, pattern.removeprefix("**/")}))
+
+
+def _expression(options: Iterable[str]) -> re.Pattern[str]:
+    return re.compile("|".join(map(fnmatch.translate, options)))
