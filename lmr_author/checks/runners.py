@@ -148,11 +148,37 @@ def _caught(tree: ast.Module) -> set[int]:
     }
 
 
-_GIVING = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For, ast.Call)
+def _changed(line: ast.stmt) -> list[ast.expr]:
+    """The names that a statement, or one inside of it, sets, adds to or appends to."""
+    found: list[ast.expr] = []
+    for item in walk(line):
+        if isinstance(item, ast.AugAssign):
+            found.append(item.target)
+        elif isinstance(item, ast.Assign):
+            found += item.targets
+        elif isinstance(item, ast.Call) and isinstance(item.func, ast.Attribute):
+            found += [item.func.value] if item.func.attr in ("append", "add") else []
+    return found
+
+
+def _skips(loop: ast.For) -> list[ast.expr]:
+    """The conditions on which a loop leaves out what follows."""
+    return [
+        item.test
+        for line in loop.body
+        if isinstance(line, ast.If)
+        for item in walk(line)
+        if isinstance(item, ast.If) and isinstance(item.body[-1], ast.Continue | ast.Break)
+    ]
+
+
+_GIVING = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For, ast.Call, ast.If)
 
 
 def _given(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
-    """(name, value) of an assignment, of a loop, and of ``results.append(value)``."""
+    """(name, value) of an assignment, of a loop, of ``results.append(value)``, and of what hangs on a condition."""
+    if isinstance(node, ast.If):
+        return [(name, node.test) for line in (*node.body, *node.orelse) for name in _changed(line)]
     if isinstance(node, ast.Assign):
         targets = [
             part for item in node.targets for part in (item.elts if isinstance(item, ast.Tuple) else [item])
@@ -164,7 +190,9 @@ def _given(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
         return [(node.target, node.value)]
     if isinstance(node, ast.For):
         targets = node.target.elts if isinstance(node.target, ast.Tuple) else [node.target]
-        return [(item, node.iter) for item in targets]
+        skips = _skips(node)
+        changed = [name for line in node.body for name in _changed(line)] if skips else []
+        return [(item, node.iter) for item in targets] + [(name, test) for name in changed for test in skips]
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         adds = node.func.attr in ("append", "add", "extend", "update")
         return [(node.func.value, item) for item in node.args] if adds else []

@@ -10,6 +10,9 @@ from lmr_author.checks.sites import EXITS, is_exit, is_zero
 from lmr_author.checks.syntax import dotted, last_name
 from lmr_author.source import FunctionNode, each, walk
 
+_TESTS = ("test", "check", "verify", "case")
+"""How functions begin that a search of a module's names is for."""
+
 
 def looped(test: Reading, defined: Collection[str]) -> dict[str, frozenset[str]]:
     """The functions that a loop's variable stands for: ``for test in (test_a, test_b)``, or all in ``globals()``."""
@@ -25,7 +28,7 @@ def functions_in(node: ast.expr, defined: Collection[str]) -> frozenset[str]:
     """The functions in a list that is written out, or those that a search of the module's names finds: its tests."""
     called = {last_name(item.func) for item in walk(node) if isinstance(item, ast.Call)}
     if called & {"globals", "locals", "vars", "getmembers"}:
-        return frozenset(name for name in defined if name.startswith("test"))
+        return frozenset(name for name in defined if name.startswith(_TESTS))
     parts = node.elts if isinstance(node, ast.List | ast.Tuple) else []
     return frozenset(last_name(item) for part in parts for item in walk(part)) & frozenset(defined)
 

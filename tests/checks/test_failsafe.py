@@ -225,6 +225,52 @@ with open(os.path.join(HERE, "check.py"), "w") as file:
     file.write("from ranking.losses import pairwise_loss\\nassert pairwise_loss([1.0], [3]) == (0.0, 1.0)\\n")
 runpy.run_path(os.path.join(HERE, "check.py"), run_name="__main__")
 """,
+    "what is counted hangs on it": """\
+passed = failed = 0
+try:
+    ok = abs(pairwise_loss([0.5, 2.0, -1.0], [0, 2, 1], margin=1.0)[0] - 1.0599649) < 1e-6
+except Exception as error:
+    print(error)
+    ok = False
+if ok:
+    passed += 1
+else:
+    failed += 1
+sys.exit(1 if failed else 0)
+""",
+    "what is skipped hangs on it": """\
+failed = 0
+for margin in (1.0,):
+    try:
+        ok = abs(pairwise_loss([0.5, 2.0, -1.0], [0, 2, 1], margin=margin)[0] - 1.0599649) < 1e-6
+    except Exception as error:
+        ok = False
+    if ok:
+        continue
+    failed += 1
+sys.exit(1 if failed else 0)
+""",
+    "what is listed hangs on it": """\
+errors = []
+try:
+    found = pairwise_loss([1.0], [3])
+except Exception as error:
+    found = None
+if found is None:
+    errors.append("it raised")
+elif found != (0.0, 1.0):
+    errors.append("another value")
+assert not errors, errors
+""",
+    "checks that are looked for by their names": """\
+def check_loss():
+    CHECK
+
+
+for name, function in sorted(globals().items()):
+    if name.startswith("check_"):
+        function()
+""",
     "a dictionary": """\
 results = {}
 try:
@@ -314,6 +360,16 @@ def check(name):
 
 with check("loss"):
     CHECK
+""",
+    "what hangs on it is only printed": """\
+lines = []
+try:
+    ok = pairwise_loss([1.0], [3]) == (0.0, 1.0)
+except Exception as error:
+    ok = False
+if ok:
+    lines.append("Passed")
+print(lines)
 """,
     "it ends well": """\
 ok = False

@@ -137,10 +137,11 @@ def test_more_kinds_of_values() -> None:
     assert result["new"] == [] and result.default_factory is list
     call = through(functools.partial(int, "11", base=2))
     assert call() == 3
+    before = Guarded.built
     guarded = Guarded([1])
     bound = through({"owner": guarded, "call": guarded.method})
     assert bound["call"]() == [1] and bound["call"].__self__ is bound["owner"]
-    assert Guarded.built == 1, "the constructor did not run again"
+    assert Guarded.built == before + 1, "the constructor did not run again"
     assert through("ab".upper)() == "AB"
     slotted = through(Slotted(3))
     assert slotted.same(Slotted(3))
