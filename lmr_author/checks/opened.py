@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from lmr_author.checks.file_uses import FileUse, file_uses
 from lmr_author.checks.path_texts import PathTexts
-from lmr_author.checks.syntax import dotted
+from lmr_author.checks.syntax import dotted, single_assignments
 from lmr_author.source import each
 
 
@@ -49,7 +49,7 @@ class Openers:
                 continue
             inner = [(call, dotted(call.func)) for call in each(function, ast.Call)]
             inner = [(call, called) for call, called in inner if not self.defines(called)]
-            own = {**texts.environment, **_locals(function)}
+            own = {**texts.environment, **single_assignments(function)}
             open_anyway = {use.path for use in file_uses(inner, replace(texts, environment=own).of)}
             for use in file_uses(inner, replace(texts, environment={**own, **given}).of):
                 if use.path not in open_anyway:
@@ -66,13 +66,3 @@ def _given(call: ast.Call, function: ast.FunctionDef) -> dict[str, ast.expr]:
         *((item.arg, item.value) for item in call.keywords if item.arg in parameters),
     ]
     return {name: value for name, value in pairs if name and isinstance(value, ast.Constant | ast.JoinedStr)}
-
-
-def _locals(function: ast.FunctionDef) -> dict[str, ast.expr]:
-    """Names that a function sets once."""
-    stores = [item.id for item in each(function, ast.Name) if isinstance(item.ctx, ast.Store)]
-    return {
-        node.targets[0].id: node.value
-        for node in each(function, ast.Assign)
-        if isinstance(node.targets[0], ast.Name) and stores.count(node.targets[0].id) == 1
-    }

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from lmr_author.checks.assignments import Scope, assigned, own_nodes
-from lmr_author.checks.reached import aliases_in, never_run, used_in
+from lmr_author.checks.reached import aliases_in, named_in, never_run, used_in
 from lmr_author.checks.reading import Reading
 from lmr_author.checks.syntax import argument, last_name
 from lmr_author.source import Definition, FunctionNode, Module, each, is_main_guard, parameters, walk
@@ -64,16 +64,13 @@ def other_class(test: Reading, files: Callable[[], list[Module]], qualname: str)
 def leads_nowhere(test: Reading, files: Callable[[], list[Module]], qualname: str) -> bool:
     """Whether a test names a method nowhere, and nothing that it uses of the method's class calls it for certain."""
     owner, _, name = qualname.rpartition(".")
-    aliases, without = aliases_in(test.module.tree), never_run(test)
+    without = never_run(test)
     if not owner or name.startswith("__") or name in ("forward", "training_step"):
         return False
     if any(_mentions(item.tree, name, without) for item in test.modules) or _is_given(test):
         return False
-    used = set().union(*(used_in(item.tree, without) for item in test.modules))
     found = files()
-    return bool(found) and not _Code(found).leads_to(
-        name, used | {aliases[item] for item in used if item in aliases}, set()
-    )
+    return bool(found) and not _Code(found).leads_to(name, named_in(test, without), set())
 
 
 def _is_given(test: Reading) -> bool:

@@ -25,7 +25,7 @@ def mentions(view: TaskView, test: Reading, implementation: Implementation) -> b
     owners = {target.qualname.rpartition(".")[0].rpartition(".")[2] for target in one.targets} - {""}
     if implicit or not wanted - {""}:
         wanted |= owners
-    named = _named(test, never_run(test))
+    named = named_in(test, never_run(test))
     if wanted & named or not every_file(view, implementation):
         return True
     return bool(wanted & _reached(view, test, implementation, named))
@@ -52,7 +52,7 @@ def own_version(view: TaskView, test: Reading, implementation: Implementation) -
             without |= {id(item) for base in bases for item in walk(base)}
     if not own or not every_file(view, implementation) or _listed(view, test, implementation, owner):
         return None
-    reached = _reached(view, test, implementation, _named(test, without))
+    reached = _reached(view, test, implementation, named_in(test, without))
     return None if reached & {owner, *_BY_NAME} else own[0]
 
 
@@ -106,7 +106,7 @@ def _reached(view: TaskView, test: Reading, implementation: Implementation, name
     return used
 
 
-def _named(test: Reading, without: Set[int]) -> set[str]:
+def named_in(test: Reading, without: Set[int]) -> set[str]:
     """The names that a test and its helpers use, and what they are imported as."""
     used = set().union(*(used_in(module.tree, without) for module in test.modules))
     aliases = aliases_in(test.module.tree)
