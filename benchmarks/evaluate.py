@@ -25,17 +25,17 @@ from pathlib import Path
 
 import psutil
 
+from lmr_author.code import region_bytes
 from lmr_author.evaluation import script
 from lmr_author.evaluation.bench import Bench
+from lmr_author.evaluation.candidates.desk import CandidateOptions
+from lmr_author.evaluation.candidates.run import score
 from lmr_author.evaluation.judges import RecordingJudge
 from lmr_author.evaluation.meant import meant
 from lmr_author.evaluation.mutants import mutants
 from lmr_author.sandbox.docker import DockerSandbox
 from lmr_author.sandbox.factory import image_tag, open_sandbox
-from lmr_author.source import region_bytes
-from lmr_author.taskdir import TaskDir
-from lmr_author.workflow.candidates import score
-from lmr_author.workflow.desk import CandidateOptions
+from lmr_author.task import Task
 
 TASK = Path(__file__).resolve().parent.parent / "tasks" / "1-rating-margin"
 
@@ -52,7 +52,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 @contextmanager
-def bench(task: TaskDir, kind: str, base_image: str | None) -> Iterator[Bench]:
+def bench(task: Task, kind: str, base_image: str | None) -> Iterator[Bench]:
     """The first implementation of a task, in a prepared sandbox."""
     info, (one, *_) = meant(task)
     context = {"context": task.root, "name": task.name, "repo_folder": info.repo_folder_name}
@@ -64,7 +64,7 @@ def bench(task: TaskDir, kind: str, base_image: str | None) -> Iterator[Bench]:
         yield made
 
 
-def gate(task: TaskDir, runs: int, base_image: str) -> None:
+def gate(task: Task, runs: int, base_image: str) -> None:
     """The unit test on the golden: by `docker run`, and by the gate's judge, in turn."""
     with bench(task, "docker", base_image) as made:
         assert isinstance(made.sandbox, DockerSandbox)
@@ -92,7 +92,7 @@ def gate(task: TaskDir, runs: int, base_image: str) -> None:
     )
 
 
-def killed(task: TaskDir, most: int, single: int) -> None:
+def killed(task: Task, most: int, single: int) -> None:
     """Mutants of the golden: all in one run of the sandbox, and some of them in a run each."""
     with bench(task, "local", None) as made:
         assert made.recording is not None and made.definitions is not None
@@ -117,7 +117,7 @@ name = "local"
 """
 
 
-def peer(task: TaskDir, limit: float) -> None:
+def peer(task: Task, limit: float) -> None:
     """How many mutants of the goal file cosmic-ray tries with the shipped test, in ``limit`` seconds."""
     program = shutil.which("cosmic-ray") or shutil.which("cosmic-ray", path=str(Path(sys.executable).parent))
     if program is None:
@@ -165,7 +165,7 @@ def watched(peaks: list[int]) -> Iterator[None]:
         thread.join()
 
 
-def throughput(task: TaskDir, count: int) -> None:
+def throughput(task: Task, count: int) -> None:
     """Right and wrong answers, by turns, with one job and with two."""
     with bench(task, "local", None) as made:
         assert made.definitions is not None
@@ -212,7 +212,7 @@ def main() -> None:
     parser.add_argument("--peer-seconds", type=float, default=60)
     parser.add_argument("--candidates", type=int, default=100)
     given = parser.parse_args()
-    task, parts = TaskDir(given.task), given.parts or ["gate", "mutants", "peer", "candidates"]
+    task, parts = Task(given.task), given.parts or ["gate", "mutants", "peer", "candidates"]
     if "mutants" in parts:
         killed(task, given.mutants, max(1, given.mutants // 10))
     if "peer" in parts:

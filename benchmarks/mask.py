@@ -12,9 +12,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from lmr_author import source
-from lmr_author.masking.mask import mask_source
-from lmr_author.model import Target
+from lmr_author import code
+from lmr_author.masking.body import mask_source
+from lmr_author.task import Target
 
 RUNS = 7
 BUDGET = 3.0
@@ -39,8 +39,8 @@ def main() -> None:
     data = Path(target.path).read_bytes()
 
     def ours() -> None:
-        module = source.Module.parse(data, target.path)
-        mask_source(module, [source.find(module, target)])
+        module = code.Module.parse(data, target.path)
+        mask_source(module, [code.find(module, target)])
 
     floor, mask = seconds(lambda: libcst.parse_module(data)), seconds(ours)
     print(f"floor  libcst.parse_module {floor * 1000:7.1f} ms   ({len(data)} bytes)")

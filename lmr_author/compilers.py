@@ -1,7 +1,6 @@
 """Decorators that compile a function: compiled code cannot be watched, and each compiler has a switch to leave it be.
 
-Only the run that is recorded is without them. A replay calls what they are given, as plain Python, and once what they
-make of it (:func:`compiled_by`): a compiler refuses what Python runs.
+Only the recorded run turns them off; a replay calls the function as plain Python.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 
-from lmr_author.source import each, imported_as
+from lmr_author.code import each, imported_as
 
 SWITCHES = {
     "numba": ("NUMBA_DISABLE_JIT", "1"),
@@ -44,22 +43,6 @@ def switches(module: ast.Module, function: ast.stmt) -> dict[str, str]:
     compiling = [*function.decorator_list, *(call.func for call in calls)]
     found = (_switch(full) for item in compiling for full in _full_names(item, names))
     return dict(item for item in found if item)
-
-
-def compiled_by(module: ast.Module, function: ast.stmt) -> str:
-    """What compiles a function that is called by its own name: ``numba``, ``torch.compile``, …; "" for nothing."""
-    if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
-        return ""
-    names = imported_as(module)
-    again = (
-        node.value
-        for node in module.body
-        if isinstance(node, ast.Assign)
-        and [ast.unparse(target) for target in node.targets] == [function.name]
-        and any(_takes(call, function.name) for call in each(node.value, ast.Call))
-    )
-    each_name = (full for item in (*function.decorator_list, *again) for full in _full_names(item, names))
-    return next((name for full in each_name for name in SWITCHES if f"{full}.".startswith(f"{name}.")), "")
 
 
 def advice(said: str) -> str:

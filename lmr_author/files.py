@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from lmr_author.errors import LmrError, UnsafePathError
+from lmr_author.errors import LmrError, UnsafePathError, UsageError
 from lmr_author.interrupts import HeldInterrupts
 
 CACHE_FOLDERS = frozenset(
@@ -78,7 +78,8 @@ def read_json(path: Path) -> Any:
         raise LmrError(f"{path}: not a JSON file ({error})", "restore it from version control") from error
     except json.JSONDecodeError as error:
         raise LmrError(
-            f"{path}:{error.lineno}:{error.colno}: not valid JSON: {error.msg}", "correct the file by hand"
+            f"{path}:{error.lineno}:{error.colno}: invalid JSON ({error.msg.lower()})",
+            "correct the file, or restore it from version control",
         ) from error
 
 
@@ -122,6 +123,26 @@ def read_entries_to_change(path: Path, name: str) -> list[dict[str, Any]]:
 def objects_in(value: object) -> list[dict[str, Any]]:
     """The objects of a list that was read; none where it is no list."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def read_answers(path: Path, option: str, hint: str = "see the command's --help") -> dict[str, Any]:
+    """Read a YAML or JSON file with answers to prompts. Raises UsageError when it is not an object.
+
+    Args:
+        option: the option that names the file on the command line.
+        hint: how to make such a file.
+    """
+    import yaml
+
+    if not path.is_file():
+        raise UsageError(f"{option} {path}: no such file", hint)
+    try:
+        data = yaml.safe_load(path.read_bytes())
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        raise UsageError(f"{option} {path}: neither YAML nor JSON", "correct the file") from error
+    if not isinstance(data, dict):
+        raise UsageError(f"{option} {path}: not an object with names", hint)
+    return data
 
 
 def inside(root: Path, relative: str) -> Path:

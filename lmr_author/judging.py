@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from lmr_author import files, resources
-from lmr_author.probe import codec, frames
+from lmr_author.probe import checking, frames
+from lmr_author.probe.document import Document
 from lmr_author.sandbox.base import Command, Limits, Mount, Sandbox
 from lmr_author.staging import PROBE_ROOT, probe_mount
 
@@ -60,7 +61,7 @@ def without(checkers: Checkers) -> dict[str, dict[str, Any]]:
 
 
 def judge(
-    sandbox: Sandbox, judging: Judging, outcomes: Sequence[tuple[str, codec.Document]]
+    sandbox: Sandbox, judging: Judging, outcomes: Sequence[tuple[str, Document]]
 ) -> list[dict[str, str]]:
     """For each outcome, as (case, document): path → what its checker says against it, "" for nothing.
 
@@ -92,14 +93,14 @@ def judge(
     return found
 
 
-def _item(job: Path, judging: Judging, number: int, case: str, document: codec.Document) -> dict[str, Any]:
+def _item(job: Path, judging: Judging, number: int, case: str, document: Document) -> dict[str, Any]:
     """Lay out one outcome, and what was expected of it; the latter once per case."""
     expected, actual = job / "cases" / case, job / f"outcome_{number}.bin"
     if not expected.exists():
         expected.mkdir(parents=True)
         for file in (judging.recording / case).glob("expected.*"):
             shutil.copyfile(file, expected / file.name)
-    actual.write_bytes(codec.to_bytes(document))
+    actual.write_bytes(checking.to_bytes(document))
     return {
         "expected": f"cases/{case}",
         "actual": actual.name,

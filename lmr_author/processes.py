@@ -1,137 +1,275 @@
-"""Run a program of our own choosing (git, uv, the PDF reader) to its end, its time limit or Ctrl-C.
+"""Run a program to its end, its time limit or Ctrl-C, with bounded output and none of its processes left.
 
-Not for code that is a task's: that runs in a sandbox.
+Programs of our own choosing (git, uv, the PDF reader) run as they are. Code that is a task's runs through a
+sandbox, which passes its wrapper program to :func:`run`.
 """
 
 from __future__ import annotations
 
 import contextlib
+import multiprocessing
 import os
 import re
 import signal
 import subprocess
+import tempfile
 import threading
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeVar
 
 from lmr_author.errors import LmrError
 from lmr_author.interrupts import HeldInterrupts
 from lmr_author.texts import printable
 
 KEPT_OUTPUT = 64 * 1024 * 1024
-"""Bytes kept of each of stdout and stderr; what exceeds it is dropped."""
+"""Bytes kept of each of stdout and stderr unless the caller sets another limit."""
+STOP_SECONDS = 0.5
+"""Interval at which a ``stop`` question is asked."""
+_GRACE_SECONDS = 2.0
+"""Time to read on once every known process is dead: only an escaped one still holds the pipe."""
+_STALL_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
 class Finished:
-    """How a program ended. ``timed_out``: it was killed at its time limit, with all its children."""
+    """How a program ended.
+
+    Attributes:
+        exit_code: negative for a signal, as in :mod:`subprocess`.
+        stdout, stderr_bytes: the first ``output_bytes`` of each.
+        seconds: wall-clock time until it exited or was killed.
+        timed_out: killed at its time limit, with all its children.
+        stopped: killed because ``stop`` answered True.
+        truncated: output was dropped.
+    """
 
     exit_code: int
     stdout: bytes
-    stderr: str
+    stderr_bytes: bytes
+    seconds: float = 0.0
     timed_out: bool = False
+    stopped: bool = False
+    truncated: bool = False
+
+    @property
+    def stderr(self) -> str:
+        """Stderr as text; bytes that are not UTF-8 are replaced."""
+        return self.stderr_bytes.decode("utf-8", "replace")
+
+
+class BoundedOutput:
+    """Collects bytes up to a limit; ``truncated`` says whether more came."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._data = bytearray()
+        self.truncated = False
+
+    def add(self, data: bytes) -> None:
+        """Keep as much of ``data`` as fits."""
+        room = self._limit - len(self._data)
+        self._data += data[:room]
+        self.truncated = self.truncated or len(data) > room
+
+    def value(self) -> bytes:
+        """Return the bytes kept."""
+        return bytes(self._data)
 
 
 def run(
     argv: Sequence[str],
     *,
-    cwd: Path,
+    cwd: Path | None,
     seconds: float,
     env: Mapping[str, str] | None = None,
     stdin: bytes = b"",
     on_line: Callable[[str], None] | None = None,
+    output_bytes: int = KEPT_OUTPUT,
+    stop: Callable[[], bool] | None = None,
+    pass_fds: Sequence[int] = (),
+    sweep: Callable[[], None] = lambda: None,
 ) -> Finished:
     """Run a program without a shell and without a terminal; whatever happens, no process of it is left.
 
     Args:
+        seconds: wall-clock limit; at its end the whole process group is killed.
+        env: None passes this process's environment on.
         on_line: called with each line of its stderr (also those that end in a carriage return, as
             progress does), from another thread, with control characters removed.
+        output_bytes: limit for stdout and stderr each; the rest is read and dropped.
+        stop: asked twice a second; True kills the program.
+        sweep: kills processes that left the group. Called after the end and after any exception.
 
-    Raises LmrError when the program is not there.
+    Raises LmrError when the program is not installed, OSError when it cannot be started otherwise.
     """
-    process = _started(argv, cwd, env)
+    started = time.monotonic()
+    process, clean = None, False
+    out, err = BoundedOutput(output_bytes), BoundedOutput(output_bytes)
     try:
-        return _wait(process, seconds, stdin, on_line)
-    finally:
-        if process.returncode is None:
-            _kill(process)
-
-
-def _started(argv: Sequence[str], cwd: Path, env: Mapping[str, str] | None) -> subprocess.Popen[bytes]:
-    """The program's process. A Ctrl-C meanwhile waits until there is a process to kill. Raises LmrError."""
-    held = HeldInterrupts()
-    try:
-        process = subprocess.Popen(
-            list(argv),
-            cwd=cwd,
-            env=dict(env) if env is not None else None,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-    except FileNotFoundError as error:
-        held.release()
-        raise LmrError(f"the program {argv[0]} is not installed", f"install {Path(argv[0]).name}") from error
-    except BaseException:
-        held.release()
-        raise
-    try:
-        held.release()
-    except KeyboardInterrupt:
+        process = _start(argv, cwd, env, stdin, pass_fds)
+        exited = threading.Event()
+        threads = [
+            threading.Thread(target=_await_exit, args=(process, exited), daemon=True),
+            threading.Thread(target=_read, args=(process.stdout, out, None), daemon=True),
+            threading.Thread(target=_read, args=(process.stderr, err, on_line), daemon=True),
+        ]
+        for thread in threads:
+            thread.start()
+        given_up = wait(exited, started + seconds, stop)
+        elapsed = time.monotonic() - started
         _kill(process)
-        for stream in (process.stdin, process.stdout, process.stderr):
-            if stream is not None:
-                stream.close()
-        raise
+        sweep()
+        clean = True
+        deadline = time.monotonic() + _GRACE_SECONDS
+        for thread in threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+    finally:
+        if not clean:
+            with HeldInterrupts():  # a second Ctrl-C does not stop this half-way
+                if process is not None and process.returncode is None:
+                    _kill(process)
+                sweep()
+    return Finished(
+        process.returncode,
+        out.value(),
+        err.value(),
+        elapsed,
+        timed_out=given_up == "late",
+        stopped=given_up == "stopped",
+        truncated=out.truncated or err.truncated,
+    )
+
+
+def wait(ended: threading.Event, deadline: float, stop: Callable[[], bool] | None = None) -> str:
+    """Wait for an event. Return "", or why the wait was given up: "late" or "stopped"."""
+    while True:
+        left = max(0.0, deadline - time.monotonic())
+        if ended.wait(left if stop is None else min(left, STOP_SECONDS)):
+            return ""
+        if time.monotonic() >= deadline:
+            # This process may be what stood still (a suspended machine): let the other thread look first.
+            return "" if ended.wait(_STALL_SECONDS) else "late"
+        if stop is not None and stop():
+            return "stopped"
+
+
+def _start(
+    argv: Sequence[str],
+    cwd: Path | None,
+    env: Mapping[str, str] | None,
+    stdin: bytes,
+    pass_fds: Sequence[int],
+) -> subprocess.Popen[bytes]:
+    """Start the program. A Ctrl-C in between waits until there is a process to kill."""
+    process = None
+    # A file, not a pipe: a program that never reads its input cannot block us.
+    with tempfile.TemporaryFile() if stdin else open(os.devnull, "rb") as source:
+        if stdin:
+            source.write(stdin)
+            source.seek(0)
+        try:
+            with HeldInterrupts():
+                process = subprocess.Popen(
+                    list(argv), cwd=cwd, env=None if env is None else dict(env), pass_fds=pass_fds,
+                    stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+                )  # fmt: skip
+        except FileNotFoundError as error:
+            if error.filename == argv[0]:
+                name = Path(argv[0]).name
+                raise LmrError(f"the program {argv[0]} is not installed", f"install {name}") from error
+            raise  # the working folder is missing
+        except KeyboardInterrupt:
+            if process is not None:
+                _kill(process)
+                process.__exit__(None, None, None)
+            raise
     return process
 
 
-def _wait(
-    process: subprocess.Popen[bytes], seconds: float, stdin: bytes, on_line: Callable[[str], None] | None
-) -> Finished:
-    assert process.stdout and process.stderr and process.stdin
-    out, err = bytearray(), bytearray()
-    readers = [
-        threading.Thread(target=_read, args=(process.stdout, out, None), daemon=True),
-        threading.Thread(target=_read, args=(process.stderr, err, on_line), daemon=True),
-    ]
-    for reader in readers:
-        reader.start()
-    with contextlib.suppress(BrokenPipeError):
-        process.stdin.write(stdin)
-    with contextlib.suppress(BrokenPipeError):
-        process.stdin.close()
-    timed_out = False
-    try:
-        process.wait(seconds)
-    except subprocess.TimeoutExpired:
-        timed_out = True
-    _kill(process)
-    for reader in readers:
-        reader.join(10)
-    return Finished(process.wait(), bytes(out), err.decode("utf-8", "replace"), timed_out)
+def _await_exit(process: subprocess.Popen[bytes], exited: threading.Event) -> None:
+    """Set ``exited`` when the process has ended."""
+    with contextlib.suppress(ChildProcessError):  # reaped already
+        if hasattr(os, "waitid"):
+            # It stays a zombie, so that its id is not another's when its group is killed.
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        else:  # macOS before Python 3.13
+            process.wait()
+    exited.set()
 
 
-def _read(stream: IO[bytes], kept: bytearray, on_line: Callable[[str], None] | None) -> None:
+def _read(stream: IO[bytes], kept: BoundedOutput, on_line: Callable[[str], None] | None) -> None:
     pending = b""
     with stream:
         while chunk := os.read(stream.fileno(), 65536):
-            if len(kept) < KEPT_OUTPUT:
-                kept += chunk
+            kept.add(chunk)
             if on_line is None:
                 continue
             *lines, pending = re.split(rb"[\r\n]+", pending + chunk)
             for line in lines:
-                text = printable(line.decode("utf-8", "replace"))
-                if text:
+                if text := printable(line.decode("utf-8", "replace")):
                     on_line(text)
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Kill the program and its children; those that it left behind too (they share its session)."""
+    """Kill and reap the program and its group, which it may have left behind."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def in_processes(function: Callable[[T], R], items: Sequence[T], jobs: int) -> Iterator[tuple[int, R | None]]:
+    """Yield the place of each item and what a function makes of it, from several processes, as they are done.
+
+    The result is None where the process died.
+
+    Args:
+        function: of a module, so that it can be named to another process.
+    """
+    done: set[int] = set()
+    for place, result in _from_pool(function, dict(enumerate(items)), jobs):
+        done.add(place)
+        yield place, result
+    for place in set(range(len(items))) - done:  # one of these ended its process, and with it the pool
+        again = dict(_from_pool(function, {place: items[place]}, 1))
+        yield place, again.get(place)
+
+
+def _from_pool(function: Callable[[T], R], items: Mapping[int, T], jobs: int) -> Iterator[tuple[int, R]]:
+    # Not forked: another thread, of a progress bar say, could hold a lock that is never released in the copy.
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(jobs, context, _ignore_interrupts)
+    try:
+        with _safe_path():
+            places = {pool.submit(function, item): place for place, item in items.items()}
+            for future in as_completed(places):
+                with contextlib.suppress(BrokenProcessPool):
+                    yield places[future], future.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _ignore_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started this process ends it
+
+
+@contextlib.contextmanager
+def _safe_path() -> Iterator[None]:
+    """Keep the current folder, which may be a foreign repository, off the import path of new interpreters."""
+    before = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["PYTHONSAFEPATH"]
+        else:
+            os.environ["PYTHONSAFEPATH"] = before

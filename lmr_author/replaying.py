@@ -16,7 +16,8 @@ from typing import Any
 
 from lmr_author import files, judging, resources
 from lmr_author.errors import LmrError
-from lmr_author.probe import codec, compare, frames
+from lmr_author.probe import checking, compare, frames
+from lmr_author.probe.document import BadDocument, Document
 from lmr_author.probe.replayer import LOAD_SECONDS
 from lmr_author.sandbox.base import Command, ExecResult, Limits, Mount, Sandbox
 from lmr_author.staging import PROBE_ROOT, probe_mount
@@ -32,16 +33,11 @@ BATCH_BYTES = 96 * 2**20
 
 @dataclass(frozen=True)
 class Variant:
-    """A version of the goal file to replay: None is the one that stands in the tree.
-
-    Attributes:
-        compiled: whether what the target's decorators make of it is called, in place of the plain function.
-    """
+    """A version of the goal file to replay: None is the one that stands in the tree."""
 
     id: str
     source: bytes | None = None
     line: int | None = None
-    compiled: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,9 +56,7 @@ class Plan:
         judging: what checkers of the annotator judge, if anything.
         until_lost: whether a version that did not end in a case, in time or at all, is not asked for the others, and
             none after the first when it is that.
-        shared: modules of installed packages that are imported once for all versions, as a golden's replay has told
-            them; None to find them out, () for none: then each version imports all that it needs.
-        tell: whether a replay tells the modules that its first version loads.
+        share: whether the installed packages that the first versions import are imported once for all others.
     """
 
     goal_file: str
@@ -77,8 +71,7 @@ class Plan:
     fixtures: Path | None = None
     judging: judging.Judging | None = None
     until_lost: bool = False
-    shared: tuple[str, ...] | None = None
-    tell: bool = False
+    share: bool = True
 
 
 @dataclass(frozen=True)
@@ -93,7 +86,7 @@ class Outcome:
     entered: bool = False
     file: str = ""
     error: Mapping[str, Any] = field(default_factory=dict)
-    document: codec.Document | None = None
+    document: Document | None = None
     seconds: float = 0.0
     judged: Mapping[str, str] = field(default_factory=dict)
 
@@ -107,16 +100,11 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Replay:
-    """All outcomes of one run, by (variant id, case name), and facts about the sandbox.
-
-    Attributes:
-        used: modules of installed packages that the first version loaded, where the plan asks for them.
-    """
+    """All outcomes of one run, by (variant id, case name), and facts about the sandbox."""
 
     outcomes: Mapping[tuple[str, str], Outcome]
     facts: Mapping[str, Any]
     result: ExecResult
-    used: tuple[str, ...] = ()
 
     def of(self, variant: str, case: str) -> Outcome:
         """The outcome of a case; ``"crashed"`` when the run ended before it."""
@@ -150,8 +138,8 @@ def replay(
     """
     with files.temporary_folder("lmr-author-job-") as job:
         job.chmod(0o755)
-        request = _write_job(job, tree_inside, plan, variants, threads)
-        limits = limits or Limits(seconds=_most_seconds(plan, len(variants)))
+        request = write_job(job, tree_inside, plan, variants, threads)
+        limits = limits or Limits(seconds=most_seconds(plan, len(variants)))
         command = Command(
             argv=("python", "-m", "lmr_probe", "replay", request),
             mounts=(Mount(tree, tree_inside), probe_mount(resources.probe_folder()), Mount(job, INPUTS)),
@@ -164,26 +152,24 @@ def replay(
     return _judged(sandbox, plan, _read(result))
 
 
-def _most_seconds(plan: Plan, variants: int) -> float:
+def most_seconds(plan: Plan, variants: int) -> float:
     """What a run may take: more than all of its versions together, each of which has its own limits inside."""
     loading = max(LOAD_SECONDS, plan.case_seconds)
     return loading + (loading + plan.case_seconds * len(plan.cases)) * variants
 
 
-def load_document(folder: Path, stem: str) -> codec.Document:
+def load_document(folder: Path, stem: str) -> Document:
     """A stored document. Raises LmrError when it is damaged; never runs or imports what it names."""
     try:
-        return codec.load(str(folder), stem)
-    except (codec.BadDocument, OSError) as error:
+        return checking.load(str(folder), stem)
+    except (BadDocument, OSError) as error:
         raise LmrError(
             f"{folder.name}/{stem}.json cannot be read: {error}",
             "record the case again with `lmr-author record`",
         ) from error
 
 
-def differences(
-    expected: codec.Document, outcome: Outcome, checkers: Mapping[str, Mapping[str, Any]]
-) -> list[str]:
+def differences(expected: Document, outcome: Outcome, checkers: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """How an outcome differs from the expected one; [] when it does not."""
     if outcome.document is None:
         return [outcome.error_text or outcome.status]
@@ -195,7 +181,7 @@ def differences(
     return [f"raised {outcome.error_text}", *found] if found and outcome.error_text else found
 
 
-def _write_job(job: Path, tree_inside: str, plan: Plan, variants: Sequence[Variant], threads: int) -> str:
+def write_job(job: Path, tree_inside: str, plan: Plan, variants: Sequence[Variant], threads: int) -> str:
     """Lay out request, variants and inputs (never expected outputs) in a folder; returns the request's path.
 
     Paths in it are relative to it, so that it holds wherever a sandbox puts it.
@@ -203,7 +189,6 @@ def _write_job(job: Path, tree_inside: str, plan: Plan, variants: Sequence[Varia
     listed = []
     for number, variant in enumerate(variants):
         entry: dict[str, Any] = {"id": variant.id, "source": None, "line": variant.line}
-        entry["compiled"] = variant.compiled
         if variant.source is not None:
             path = job / f"variant_{number}.py"
             path.write_bytes(variant.source)
@@ -228,8 +213,7 @@ def _write_job(job: Path, tree_inside: str, plan: Plan, variants: Sequence[Varia
         "preload": list(plan.preload),
         "threads": threads,
         "until_lost": plan.until_lost,
-        "shared": None if plan.shared is None else list(plan.shared),
-        "tell": plan.tell,
+        "share": plan.share,
     }
     if plan.fixtures is not None:
         shutil.copyfile(plan.fixtures, job / "fixtures.py")
@@ -258,7 +242,6 @@ def _judged(sandbox: Sandbox, plan: Plan, found: Replay) -> Replay:
 def _read(result: ExecResult) -> Replay:
     outcomes: dict[tuple[str, str], Outcome] = {}
     facts: dict[str, Any] = {}
-    used: tuple[str, ...] = ()
     for frame in frames.read_frames(result.stdout):
         header = frame.header
         kind = header.get("kind")
@@ -266,16 +249,10 @@ def _read(result: ExecResult) -> Replay:
             facts = dict(header)
         elif kind == "end":
             facts["peak_rss"] = header.get("peak_rss")
-        elif kind == "used":
-            used = _texts(header.get("modules"))
         elif kind == "case":
             key = (str(header.get("variant")), str(header.get("case")))
             outcomes.setdefault(key, _outcome(header, frame.payload))
-    return Replay(outcomes, facts, result, used)
-
-
-def _texts(found: object) -> tuple[str, ...]:
-    return tuple(item for item in found if isinstance(item, str)) if isinstance(found, list) else ()
+    return Replay(outcomes, facts, result)
 
 
 def _outcome(header: Mapping[str, Any], payload: bytes) -> Outcome:
@@ -283,8 +260,8 @@ def _outcome(header: Mapping[str, Any], payload: bytes) -> Outcome:
     loaded = None
     if payload:
         try:
-            loaded = codec.from_bytes(payload)
-        except codec.BadDocument as problem:
+            loaded = checking.from_bytes(payload)
+        except BadDocument as problem:
             return Outcome("crashed", error={"type": "BadDocument", "message": str(problem)})
     return Outcome(
         status=str(header.get("status")),

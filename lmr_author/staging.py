@@ -6,11 +6,10 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from lmr_author import also_masked, files, source
+from lmr_author import code, files
 from lmr_author.errors import LmrError
-from lmr_author.model import Implementation, TaskInfo
 from lmr_author.sandbox.base import Mount
-from lmr_author.taskdir import UNIT_TEST, TaskDir
+from lmr_author.task import UNIT_TEST, Implementation, Task, TaskInfo, also_masked
 
 PROBE_ROOT = "/lmr"
 """Where the probe's package ``lmr_probe`` lies inside a sandbox; the folder is on PYTHONPATH."""
@@ -41,25 +40,25 @@ def copy_tree(repository: Path, destination: Path, overlay: Mapping[str, bytes],
         target.write_bytes(data)
 
 
-def golden_overlay(task: TaskDir, info: TaskInfo) -> dict[str, bytes]:
+def golden_overlay(task: Task, info: TaskInfo) -> dict[str, bytes]:
     """Every goal file as the golden has it, but for look-alikes that were masked along.
 
     A candidate does not have those, so the golden is run without them too.
     """
     overlay = {item.goal_file: read_golden(task, item) for item in info.implementations}
     for path in {item.path for item in also_masked.load(task)} & overlay.keys():
-        golden = source.Module.parse(overlay[path], path)
-        goal = source.Module.parse(files.inside(task.repository(info), path).read_bytes(), path)
+        golden = code.Module.parse(overlay[path], path)
+        goal = code.Module.parse(files.inside(task.repository(info), path).read_bytes(), path)
         regions = {}
         for item in also_masked.load(task):
-            pair = source.matching(golden, goal, item.qualname, item.nth) if item.path == path else None
+            pair = code.matching(golden, goal, item.qualname, item.nth) if item.path == path else None
             if pair is not None:
-                regions[pair[0]] = source.region_bytes(goal, pair[1])
-        overlay[path] = source.splice_regions(golden, regions)
+                regions[pair[0]] = code.region_bytes(goal, pair[1])
+        overlay[path] = code.splice_regions(golden, regions)
     return overlay
 
 
-def original_overlay(task: TaskDir, info: TaskInfo) -> dict[str, bytes]:
+def original_overlay(task: Task, info: TaskInfo) -> dict[str, bytes]:
     """Every file in which something is masked as it was before: the repository that the paper has."""
     overlay = {item.goal_file: read_golden(task, item) for item in info.implementations}
     for item in also_masked.load(task):
@@ -69,7 +68,7 @@ def original_overlay(task: TaskDir, info: TaskInfo) -> dict[str, bytes]:
 
 
 def only_masked(
-    task: TaskDir, info: TaskInfo, implementation: Implementation, qualnames: Sequence[str] = ()
+    task: Task, info: TaskInfo, implementation: Implementation, qualnames: Sequence[str] = ()
 ) -> dict[str, bytes]:
     """Every goal file as the golden has it, but for this one implementation, which is as the task has it.
 
@@ -92,23 +91,23 @@ def only_masked(
     if alone:
         overlay[implementation.goal_file] = data
         return overlay
-    golden = source.Module.parse(overlay[implementation.goal_file], implementation.golden_file)
-    goal = source.Module.parse(data, implementation.goal_file)
+    golden = code.Module.parse(overlay[implementation.goal_file], implementation.golden_file)
+    goal = code.Module.parse(data, implementation.goal_file)
     regions = {}
     for qualname in qualnames or (implementation.qualname,):
         nth = implementation.nth if qualname == implementation.qualname else None
-        pair = source.matching(golden, goal, qualname, nth)
+        pair = code.matching(golden, goal, qualname, nth)
         if pair is None:
             raise LmrError(
                 f"{implementation.goal_file}::{qualname} is not in both the goal file and its golden",
                 "run `lmr-author validate`",
             )
-        regions[pair[0]] = source.region_bytes(goal, pair[1])
-    overlay[implementation.goal_file] = source.splice_regions(golden, regions)
+        regions[pair[0]] = code.region_bytes(goal, pair[1])
+    overlay[implementation.goal_file] = code.splice_regions(golden, regions)
     return overlay
 
 
-def read_golden(task: TaskDir, implementation: Implementation) -> bytes:
+def read_golden(task: Task, implementation: Implementation) -> bytes:
     """The golden's bytes. Raises LmrError when it is missing."""
     path = task.golden(implementation)
     if not path.is_file():

@@ -7,9 +7,8 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from lmr_author.model import TaskInfo
 from lmr_author.sandbox.factory import image_tag
-from lmr_author.taskdir import TaskDir
+from lmr_author.task import Task, TaskInfo
 
 LOSSES = b'''\
 """Losses."""
@@ -74,16 +73,16 @@ def base_image(tag: str, *arguments: str) -> str:
     return tag
 
 
-def remove_image(task: TaskDir) -> None:
+def remove_image(task: Task) -> None:
     """Remove what a task's builds have left in the Docker engine."""
     tag = image_tag(task.name, task.root)
     for name in (tag, tag.replace(":latest", ":partial")):
         subprocess.run(["docker", "rmi", "-f", name], capture_output=True, check=False)
 
 
-def make_task(tasks: Path, name: str = "1-Small", repository: str = "small-repo") -> TaskDir:
+def make_task(tasks: Path, name: str = "1-Small", repository: str = "small-repo") -> Task:
     """A task as `new-task` leaves it: nothing masked yet."""
-    task = TaskDir(tasks / name)
+    task = Task(tasks / name)
     root = task.root / repository
     (root / "pkg").mkdir(parents=True)
     (root / "unit_test").mkdir()

@@ -1,170 +1,189 @@
-"""What a check is, and what its examples are.
+"""The engine: a check is a function that yields problems, with a code, a title and a rationale.
 
-A check is a class with a code, a title, a rationale, and examples that pass and fail; the examples
-are its tests and its page in ``docs/checks.md``. A check yields findings; it never raises for a bad
-task, never prints, never writes, and reads only through the :class:`TaskView`.
+    @target_check("LMR502", "the unit test cannot fail", rationale="…")
+    def cannot_fail(task: TaskView, target: Implementation) -> Iterator[Problem]:
+
+``registry.py`` lists every check; the cases under ``tests/checks/cases`` are its tests and its examples. A check
+prints nothing, writes nothing, runs nothing of the task, and reads only through the :class:`TaskView`. An
+exception in a check becomes a finding LMR000, and the other checks go on.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import os
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, TypedDict
+from typing import Any
 
 from lmr_author.checks.lenient import readable
+from lmr_author.checks.listing import Entry
 from lmr_author.checks.view import TaskView
-from lmr_author.model import Finding, Implementation, Severity
+from lmr_author.task import Finding, Implementation, Severity
 from lmr_author.texts import listed
 
-Content = str | bytes | None | Callable[[], bytes]
-"""What an example puts into a file."""
+ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
+INTERNAL = "LMR000"
+"""Code of a finding that reports a crash in a check."""
 
 
 @dataclass(frozen=True)
-class Example:
-    """A change to the good task of ``checks/example_task.py`` that makes a check pass or fail.
+class Problem:
+    """What a check found.
 
     Attributes:
-        title: what was done, in a few words ("the body is a bare return").
-        files: path in the task → new content; None removes the file; a function makes the content when
-            it is needed.
-        info: keys of ``info.json`` to replace (top level); a value of None removes the key.
-        implementation: keys of ``implementations[0]`` to replace; None removes the key.
-        also: other codes that the same change rightly brings up.
+        path: a file of the task, or a path as the task spells it.
+        line: from 1; 0 when the problem is about no line.
+        pointer: in place of a line: a JSON pointer, or ``L3-L5``.
+        severity, fixable: the check's own when None.
     """
-
-    title: str
-    files: Mapping[str, Content] = field(default_factory=dict)
-    info: Mapping[str, Any] = field(default_factory=dict)
-    implementation: Mapping[str, Any] = field(default_factory=dict)
-    also: tuple[str, ...] = ()
-
-
-class Where(TypedDict, total=False):
-    """Where a finding is: arguments of :meth:`Check.finding` that a check gives several times."""
-
-    implementation: Implementation | None
-    path: Path | str
-    pointer: str
-    severity: Severity | None
-    fixable: bool | None
-
-
-class Check(ABC):
-    """One thing that can be wrong with a task.
-
-    Class attributes:
-        code: ``LMR`` and three digits; the first says the group (0 metadata, 1 paper and repository,
-            2 environment, 3 masking and golden, 4 leaks, 5 unit tests and recordings, 6 instruction,
-            7 hygiene, 8 authoring records).
-        title: what must hold, in one line.
-        rationale: why it matters, with what it cost in real tasks.
-        severity: of its findings, unless one says otherwise.
-        fixable: whether ``validate --fix`` can repair it.
-        passing, failing: examples; each failing one must yield a finding of this code and each
-            passing one none.
-    """
-
-    code: ClassVar[str]
-    title: ClassVar[str]
-    rationale: ClassVar[str]
-    severity: ClassVar[Severity] = Severity.ERROR
-    fixable: ClassVar[bool] = False
-    passing: ClassVar[tuple[Example, ...]] = ()
-    failing: ClassVar[tuple[Example, ...]]
-
-    @abstractmethod
-    def run(self, view: TaskView) -> Iterable[Finding]:
-        """Yield what is wrong with the task."""
-
-    def finding(
-        self,
-        view: TaskView,
-        message: str,
-        hint: str = "",
-        *,
-        implementation: Implementation | None = None,
-        path: Path | str = "",
-        line: int = 0,
-        pointer: str = "",
-        severity: Severity | None = None,
-        fixable: bool | None = None,
-    ) -> Finding:
-        """A finding of this check.
-
-        Args:
-            path: where it is: a file of the task, or its path as the task writes it.
-            line: of the file, from 1; 0 when it is about no line.
-            pointer: in place of a line, what else tells the place: a JSON pointer, or ``L3-L5``.
-        """
-        return Finding(
-            code=self.code,
-            severity=severity or self.severity,
-            task=view.name,
-            implementation=implementation.index if implementation else None,
-            path=view.relative(path) if isinstance(path, Path) else readable(path),
-            pointer=pointer or (f"L{line}" if line else ""),
-            message=message,
-            hint=hint,
-            fixable=self.fixable if fixable is None else fixable,
-        )
-
-
-class Wrong(NamedTuple):
-    """What is wrong with a file, and at which line of it; 0 when it is about no line."""
 
     message: str
     hint: str
+    path: Path | str = ""
     line: int = 0
+    pointer: str = ""
+    target: Implementation | None = None
     severity: Severity | None = None
+    fixable: bool | None = None
 
 
-class ImplementationCheck(Check):
-    """A check that looks at each implementation by itself."""
+@dataclass(frozen=True)
+class Claim:
+    """Something that only one task, and one target of it, may claim; the problem's message ends before the others."""
 
-    def told(self, view: TaskView, implementation: Implementation, path: Path, wrong: Wrong) -> Finding:
-        """The finding that says what is wrong with a file; of the check's own severity if it has none."""
-        return self.finding(
-            view,
-            wrong.message,
-            wrong.hint,
-            implementation=implementation,
-            path=path,
-            line=wrong.line,
-            severity=wrong.severity,
+    what: str
+    problem: Problem
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that can be wrong with a task; ``title`` names the defect."""
+
+    code: str
+    title: str
+    rationale: str
+    severity: Severity
+    fixable: bool
+    problems: Callable[[TaskView], Iterable[Problem]]
+
+    def run(self, task: TaskView) -> list[Finding]:
+        """Return the findings of this check in a task; its own crash is one of them."""
+        try:
+            return [self.finding(task, problem) for problem in self.problems(task)]
+        except Exception as error:  # hostile tasks must not end the run
+            return [crash(self.code, task.name, error)]
+
+    def finding(self, task: TaskView, problem: Problem) -> Finding:
+        """Turn a problem into a finding."""
+        path = problem.path
+        return Finding(
+            code=self.code,
+            severity=problem.severity or self.severity,
+            task=task.name,
+            message=problem.message,
+            hint=problem.hint,
+            implementation=problem.target.index if problem.target else None,
+            path=task.relative(path) if isinstance(path, Path) else readable(path),
+            pointer=problem.pointer or (f"L{problem.line}" if problem.line else ""),
+            fixable=self.fixable if problem.fixable is None else problem.fixable,
         )
 
-    def run(self, view: TaskView) -> Iterator[Finding]:
-        """Run :meth:`run_one` for each implementation."""
-        for implementation in view.implementations:
-            yield from self.run_one(view, implementation)
 
-    @abstractmethod
-    def run_one(self, view: TaskView, implementation: Implementation) -> Iterable[Finding]:
-        """Yield what is wrong with one implementation."""
+@dataclass(frozen=True)
+class DatasetCheck(Check):
+    """A check that compares tasks: a claim made twice is a finding for everyone who makes it.
 
-
-class TreeCheck(Check):
-    """A check that compares implementations with each other, of one task and of several.
-
-    Each task makes *claims*, small enough to be kept for thousands of tasks; a claim that is made
-    twice is a finding for everyone who makes it. The examples are changes to the *second* of two
-    tasks made by ``checks/example_task.py``.
+    Claims are small, so that those of thousands of tasks fit in memory.
     """
 
-    def run(self, view: TaskView) -> Iterable[Finding]:
-        """Nothing: see :meth:`claims`."""
-        return ()
+    make_claims: Callable[[TaskView], Iterable[Claim]] = lambda task: ()
+    distinct: bool = False
+    """Whether claims with the same message are left to another check."""
 
-    @abstractmethod
-    def claims(self, view: TaskView) -> Iterable[tuple[str, Finding]]:
-        """(what is claimed, the finding for it if it is claimed twice). Its message begins the sentence."""
+    def claims(self, task: TaskView) -> list[tuple[str, Finding]]:
+        """Return what a task claims, each with the beginning of its finding."""
+        return [(claim.what, self.finding(task, claim.problem)) for claim in self.make_claims(task)]
 
     def conflict(self, finding: Finding, others: Sequence[Finding]) -> Finding | None:
-        """The finding of a claim that others make, too; None when that is all right."""
-        names = [
-            other.task + (f" #{other.implementation}" if other.implementation else "") for other in others
-        ]
+        """Return the finding of a claim that others make too; None when there is no conflict."""
+        if self.distinct:
+            others = [other for other in others if other.message != finding.message]
+        if not others:
+            return None
+        names = [f"{one.task} #{one.implementation}" if one.implementation else one.task for one in others]
         return replace(finding, message=f"{finding.message} {listed(names, 5)}")
+
+
+TaskRule = Callable[[TaskView], Iterable[Problem]]
+TargetRule = Callable[[TaskView, Implementation], Iterable[Problem]]
+ClaimRule = Callable[[TaskView], Iterable[Claim]]
+
+
+def check(
+    code: str, title: str, *, rationale: str, severity: Severity = ERROR, fixable: bool = False
+) -> Callable[[TaskRule], Check]:
+    """Make a check of a function that looks at a whole task."""
+    return lambda rule: Check(code, title, rationale, severity, fixable, rule)
+
+
+def target_check(
+    code: str, title: str, *, rationale: str, severity: Severity = ERROR, fixable: bool = False
+) -> Callable[[TargetRule], Check]:
+    """Make a check of a function that looks at one implementation; its problems are about that one."""
+
+    def decorate(rule: TargetRule) -> Check:
+        def every(task: TaskView) -> Iterator[Problem]:
+            for target in task.implementations:
+                for problem in rule(task, target):
+                    yield problem if problem.target else replace(problem, target=target)
+
+        return Check(code, title, rationale, severity, fixable, every)
+
+    return decorate
+
+
+def dataset_check(
+    code: str, title: str, *, rationale: str, severity: Severity = ERROR, distinct: bool = False
+) -> Callable[[ClaimRule], DatasetCheck]:
+    """Make a check of a function that yields what a task claims for itself."""
+    return lambda rule: DatasetCheck(code, title, rationale, severity, False, lambda task: (), rule, distinct)
+
+
+def crash(what: str, task: str, error: Exception) -> Finding:
+    """Return the finding that reports a crash of a check."""
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    where = f"{Path(place.tb_frame.f_code.co_filename).name}:{place.tb_lineno}" if place else "?"
+    message = f"{what} crashed: {type(error).__name__} at {where}: {str(error)[:160]}"
+    hint = "please report this" + (f"; --ignore {what} skips the check" if what.startswith("LMR") else "")
+    return Finding(INTERNAL, ERROR, task, message, hint)
+
+
+MANY = 3
+"""More files than this with one problem in one folder become one finding."""
+
+
+def folded(
+    task: TaskView, entries: Iterable[Entry], one: str, many: str, hint: str, **more: Any
+) -> Iterator[Problem]:
+    """Yield a problem for each file; one for a top-level folder of the repository in which there are many.
+
+    Args:
+        one, many: the message for a file, and its plural.
+        more: further arguments of :class:`Problem`.
+    """
+    folders: dict[str, list[Entry]] = defaultdict(list)
+    for entry in entries:
+        folders["/".join(entry.folder.split("/")[:2])].append(entry)
+    for together in folders.values():
+        if len(together) <= MANY:
+            yield from (Problem(one, hint, task.path(entry), **more) for entry in together)
+            continue
+        common = os.path.commonpath([entry.folder for entry in together])
+        shown = ", ".join(readable(entry.relative[len(common) :].lstrip("/")) for entry in together[:2])
+        place = f" in {readable(common)}/" if common else ""
+        message = f"{len(together)} {many}{place}, e.g. {shown}"
+        yield Problem(message, hint, task.task.root / common if common else "", **more)

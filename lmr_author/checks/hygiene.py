@@ -1,237 +1,155 @@
-"""LMR701–704: what has no place in a task's folder."""
+"""LMR7xx: files that have no place in a task."""
 
 from __future__ import annotations
 
+import fnmatch
 import os
 import re
-from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from lmr_author.checks.base import Check, Example
-from lmr_author.checks.example_texts import MASKED, REPOSITORY
-from lmr_author.checks.leak_files import compiled
+from lmr_author.checks.base import NOTE, WARNING, Problem, check, folded
 from lmr_author.checks.listing import Entry
 from lmr_author.checks.scan import is_history
-from lmr_author.checks.unwanted import CACHES, EDITOR_FILES, LOGS, SYSTEM_FILES, built, fitting, suspects
 from lmr_author.checks.view import TaskView
-from lmr_author.model import Finding, Severity
-from lmr_author.taskdir import AUTHORING
+from lmr_author.task import AUTHORING
 
-MANY = 8
-"""More than so many are told in one finding."""
-
-
-class Unwanted(Check):
-    """Files and folders of some names, one finding for each, or for each folder with many of them."""
-
-    severity = Severity.WARNING
-    fixable = True
-    patterns: tuple[str, ...] = ()
-    what = ""
-
-    def run(self, view: TaskView) -> Iterator[Finding]:
-        """One finding for each file or folder; what lies in a folder that was named is not named again."""
-        by_folder: dict[str, list[Entry]] = defaultdict(list)
-        for entry in self.entries(view):
-            by_folder[entry.folder].append(entry)
-        named = [entry.relative for entries in by_folder.values() for entry in entries]
-        if len(named) > MANY and len(by_folder) > 1:
-            first = ", ".join(sorted(named)[:3])
-            yield self.finding(
-                view, f"{len(named)} {self.what}s: {first} …", "delete them", path=view.repository or ""
-            )
-            return
-        for folder, entries in by_folder.items():
-            if len(entries) > 4:
-                yield self.finding(
-                    view,
-                    f"{len(entries)} {self.what}s, {entries[0].name} for one",
-                    "delete them",
-                    path=folder,
-                )
-                continue
-            for entry in entries:
-                yield self.finding(
-                    view,
-                    f"a {self.what}",
-                    "delete it",
-                    path=view.path(entry),
-                    severity=self.weight(view, entry),
-                )
-
-    def entries(self, view: TaskView) -> Iterator[Entry]:
-        """Each file or folder of this kind, and none that lies in another of them."""
-        named: set[str] = set()
-        for entry in suspects(view):
-            if entry.kind in ("special", "closed") or not self.unwanted(view, entry):
-                continue
-            parts = entry.relative.split("/")
-            inside = not named.isdisjoint("/".join(parts[:count]) for count in range(1, len(parts)))
-            if not inside and parts[0] != AUTHORING and not is_history(entry.relative):
-                named.add(entry.relative)
-                yield entry
-
-    def unwanted(self, view: TaskView, entry: Entry) -> bool:
-        """Whether an entry is of this kind."""
-        return entry.name in fitting(self.patterns)
-
-    def weight(self, view: TaskView, entry: Entry) -> Severity:
-        """How bad one is."""
-        return self.severity
+SYSTEM_FILES = """
+    .DS_Store ._* Thumbs.db desktop.ini __MACOSX .Spotlight-V100 .Trashes .idea .vscode *.swp *.swo *~
+    .ipynb_checkpoints *.sublime-workspace *.code-workspace .ropeproject .spyproject *.bak *.*.orig nppBackup .history
+    .~lock.*# .*_history
+""".split()  # noqa: SIM905
+COPIES = [
+    "* - Copy*",
+    "* - Copie*",
+    "* - Copia*",
+    "* - Kopie*",
+    "* - \u526f\u672c*",
+    "* - \u30b3\u30d4\u30fc*",
+]
+CACHES = """
+    __pycache__ .pytest_cache .mypy_cache .ruff_cache .hypothesis .tox .eggs *.pyc *.pyo *.egg-info .coverage .cache
+    .nox pyvenv.cfg node_modules *.prof *.tmp
+""".split()  # noqa: SIM905
+LOGS = """
+    *.log nohup.out slurm-[0-9]*.out core.[0-9]* log.txt wandb lightning_logs mlruns events.out.tfevents.*
+""".split()  # noqa: SIM905
+_NAMES = {
+    group: re.compile("|".join(map(fnmatch.translate, patterns)))
+    for group, patterns in (("system", SYSTEM_FILES + COPIES), ("caches", CACHES), ("logs", LOGS))
+}
+_BUILT = re.compile(r"(.*/build/)(?:(?:lib|temp|bdist)\.[^/]+|lib(?=/(.+\.py)$))/.+")
+"""Something that setuptools made: ``build/lib/`` with copies of modules, ``build/temp.linux-x86_64/``."""
 
 
-class NoSystemFiles(Unwanted):
-    code = "LMR701"
-    title = "no files of the operating system or of an editor"
-    rationale = (
-        "They differ from machine to machine, say who made them, and some (swap files, checkpoints) hold old"
-        " versions of the code."
-    )
-    patterns = SYSTEM_FILES + EDITOR_FILES
-    what = "file of the system or an editor"
-    failing = (
-        Example(".DS_Store", files={f"{REPOSITORY}/.DS_Store": "\0\0\0\1Bud1"}),
-        Example(
-            "notebook checkpoints", files={f"{REPOSITORY}/.ipynb_checkpoints/a-checkpoint.ipynb": "{}\n"}
-        ),
-        Example("an editor's settings", files={f"{REPOSITORY}/.idea/workspace.xml": "<project/>\n"}),
-        Example("a backup", files={f"{REPOSITORY}/README.md.bak": "# Old\n"}),
-        Example("what a merge left", files={f"{REPOSITORY}/README.md.orig": "# Old\n"}),
-        Example("a swap file", files={f"{REPOSITORY}/ranking/.losses.py.swp": "b0VIM"}),
-    )
-    passing = (
-        Example(".gitignore", files={f"{REPOSITORY}/.gitignore": ".DS_Store\n"}),
-        Example(
-            "what somebody else's code calls its original", files={f"{REPOSITORY}/README.orig": "# Old\n"}
-        ),
+def unwanted(task: TaskView, group: str) -> list[Entry]:
+    """Return the files and folders of a group ("system", "caches", "logs"), none of them inside another."""
+    return task.memo(("unwanted", group), lambda: list(_unwanted(task, group)))
+
+
+def _unwanted(task: TaskView, group: str) -> Iterator[Entry]:
+    fits, made = _NAMES[group].match, built_folders(task) if group == "caches" else frozenset()
+    known: dict[str, bool] = {}
+    folders: tuple[str, ...] = (f"{AUTHORING}/",)  # what is in a folder that was found is not listed again
+    for entry in task.entries:
+        if entry.name not in known:
+            known[entry.name] = fits(entry.name) is not None
+        found = known[entry.name] or entry.relative in made or (group == "logs" and _in_logs(task, entry))
+        if not found or entry.kind not in ("file", "folder", "link"):
+            continue
+        if not entry.relative.startswith(folders) and not is_history(entry.relative):
+            folders = (*folders, f"{entry.relative}/") if entry.kind == "folder" else folders
+            yield entry
+
+
+def _in_logs(task: TaskView, entry: Entry) -> bool:
+    """Return whether a file lies where tests write their logs, and can be one."""
+    inside = entry.kind == "file" and task.in_repository(entry).startswith("unit_test/logs/")
+    return (
+        inside
+        and entry.suffix in (".log", ".txt", ".out", "")
+        and not entry.name.startswith((".git", ".keep"))
     )
 
 
-class NoCaches(Unwanted):
-    code = "LMR702"
-    title = "no caches and build products"
-    rationale = (
-        "They are made anew by every run, and sooner or later one of them is compiled from the golden"
-        " (LMR401)."
-    )
-    patterns = CACHES
-    what = "cache or build product"
-    failing = (
-        Example(
-            "compiled from the masked file",
-            files={f"{REPOSITORY}/ranking/__pycache__/losses.cpython-311.pyc": compiled(MASKED)},
-        ),
-        Example("pytest's cache", files={f"{REPOSITORY}/.pytest_cache/README.md": "# cache\n"}),
-        Example(
-            "what a build copied",
-            files={f"{REPOSITORY}/build/lib/ranking/losses.py": MASKED},
-        ),
-        Example(
-            "what a build compiled",
-            files={f"{REPOSITORY}/build/temp.linux-x86_64-3.8/ranking/fast.o": "\x7fELF"},
-        ),
-        Example(
-            "egg-info", files={f"{REPOSITORY}/margin_ranking.egg-info/PKG-INFO": "Name: margin-ranking\n"}
-        ),
-    )
-    passing = (
-        Example("a package called cache", files={f"{REPOSITORY}/ranking/cache.py": '"""A cache."""\n'}),
-        Example("a package called build", files={f"{REPOSITORY}/build/lib/parse.py": '"""Building."""\n'}),
-    )
-
-    def unwanted(self, view: TaskView, entry: Entry) -> bool:
-        """By name, and the folders that building the package makes."""
-        return entry.relative in built(view) or super().unwanted(view, entry)
+def built_folders(task: TaskView) -> frozenset[str]:
+    """Return the folders that building the package made; ``build/lib`` only if its modules exist outside too."""
+    paths = {entry.relative for entry in task.repository_entries if entry.kind == "file"}
+    found = set()
+    for path in paths:
+        match = _BUILT.fullmatch(path) if "/build/" in path else None
+        if match:
+            around = match[1].removesuffix("build/")
+            if match[2] is None or {f"{around}{match[2]}", f"{around}src/{match[2]}"} & paths:
+                found.add(match[1] + path[len(match[1]) :].partition("/")[0])
+    return frozenset(found)
 
 
-class NoLogs(Unwanted):
-    code = "LMR703"
-    title = "no logs of earlier runs"
-    rationale = (
-        'LMR-Bench\'s scripts decide by "Passed" in unit_test/logs/: a log that was shipped passes whatever'
-        " the agent did."
-    )
-    fixable = False  # a test may read it
-    patterns = LOGS
-    what = "log of an earlier run"
-    failing = (
-        Example(
-            "a verdict of the golden",
-            files={f"{REPOSITORY}/unit_test/logs/unit_test_1.log": "INFO:root:Passed\n"},
-        ),
-        Example("of a cluster's job", files={f"{REPOSITORY}/slurm-1234.out": "epoch 1\n"}),
-        Example("nohup.out", files={f"{REPOSITORY}/nohup.out": "epoch 1\n"}),
-    )
-    passing = (Example("a module called log", files={f"{REPOSITORY}/ranking/log.py": '"""Logging."""\n'}),)
+@check(
+    "LMR701",
+    "file of the operating system or an editor",
+    rationale="They differ from machine to machine, say who made them, and some (swap files, checkpoints) hold old"
+    " versions of the code.",
+    severity=WARNING,
+    fixable=True,
+)
+def no_system_files(task: TaskView) -> Iterator[Problem]:
+    many = "files of the operating system or an editor"
+    yield from folded(task, unwanted(task, "system"), no_system_files.title, many, "delete")
 
-    def unwanted(self, view: TaskView, entry: Entry) -> bool:
-        """By name, and everything in unit_test/logs/ that can be a log."""
-        in_logs = view.in_repository(entry).startswith("unit_test/logs/") and entry.suffix in (
-            ".log",
-            ".txt",
-            ".out",
-            "",
+
+@check(
+    "LMR702",
+    "cache or build product",
+    rationale="They are made anew by every run, and sooner or later one of them is compiled from the golden (LMR401).",
+    severity=WARNING,
+    fixable=True,
+)
+def no_caches(task: TaskView) -> Iterator[Problem]:
+    yield from folded(task, unwanted(task, "caches"), no_caches.title, "caches or build products", "delete")
+
+
+@check(
+    "LMR703",
+    "log of an earlier run",
+    rationale='LMR-Bench\'s scripts decide by "Passed" in unit_test/logs/: a log that was shipped passes whatever the'
+    " agent did. Not repaired automatically: a test may read it.",
+    severity=WARNING,
+)
+def no_logs(task: TaskView) -> Iterator[Problem]:
+    found = unwanted(task, "logs")
+    for tests, severity in ((True, WARNING), (False, NOTE)):  # far from the tests it may be the authors' own
+        entries = [entry for entry in found if ("unit_test" in entry.relative) is tests]
+        yield from folded(
+            task, entries, "log of an earlier run", "logs of earlier runs", "delete", severity=severity
         )
-        keeps = entry.name in (".gitkeep", ".gitignore", ".keep")
-        return (entry.kind == "file" and in_logs and not keeps) or super().unwanted(view, entry)
-
-    def weight(self, view: TaskView, entry: Entry) -> Severity:
-        """A log far from the tests is only untidy: it may be the authors' own."""
-        return Severity.WARNING if "unit_test" in entry.relative else Severity.NOTE
 
 
 _ODD = re.compile(r"[\x00-\x1f\udc80-\udcff]")
-"""Control characters, and bytes that are no UTF-8."""
+"""Control characters, and bytes that are not UTF-8."""
 
 
-class OrdinaryFiles(Check):
-    code = "LMR704"
-    title = "everything is an ordinary file or folder of the task"
-    rationale = (
-        "A link out of the task shows something else on every machine, and a pipe or device stops whatever"
-        " reads it. Such things are never opened."
-    )
-    failing = (Example("a name with a line break", files={f"{REPOSITORY}/ranking/two\nlines.txt": "text\n"}),)
-    passing = (Example("a name with a blank", files={f"{REPOSITORY}/ranking/two words.txt": "text\n"}),)
-
-    def run(self, view: TaskView) -> Iterator[Finding]:
-        """One finding for each link that leads out or nowhere, each special file and each impossible name."""
-        root = view.root
-        for entry in view.entries:
-            odd = _ODD.search(entry.name) is not None
-            if entry.kind in ("file", "folder") and not odd:
-                continue
-            path = view.path(entry)
-            if entry.kind == "special":
-                yield self.finding(view, "is a pipe, socket or device", "delete it", path=path)
-            elif entry.kind == "closed":
-                message = "is a folder that cannot be listed, so nothing in it was checked"
-                yield self.finding(
-                    view, message, "correct its permissions, or nest it less deeply", path=path
-                )
-            elif entry.kind == "link":
-                real = os.path.realpath(path)
-                if real != root and not real.startswith(root + os.sep):
-                    yield self.finding(
-                        view,
-                        "is a symbolic link that leads out of the task",
-                        "replace it by the file itself",
-                        path=path,
-                    )
-                elif not Path(real).exists():
-                    yield self.finding(
-                        view,
-                        "is a symbolic link that leads nowhere",
-                        "delete it",
-                        path=path,
-                        severity=Severity.WARNING,
-                    )
-            if odd:
-                yield self.finding(
-                    view,
-                    "has a name with control characters or bytes that are no UTF-8",
-                    "rename it",
-                    path=path,
-                    severity=Severity.WARNING,
-                )
+@check(
+    "LMR704",
+    "link, special file or unprintable name",
+    rationale="A link out of the task shows something else on every machine, and a pipe or device blocks whatever reads"
+    " it. Such things are never opened.",
+)
+def ordinary_files(task: TaskView) -> Iterator[Problem]:
+    for entry in task.entries:
+        path = task.path(entry)
+        if entry.kind == "special":
+            yield Problem("pipe, socket or device", "delete it", path)
+        elif entry.kind == "closed":
+            message = "folder that cannot be listed: nothing in it was checked"
+            yield Problem(message, "correct its permissions, or nest it less deeply", path)
+        elif entry.kind == "link":
+            real = os.path.realpath(path)
+            if real != task.root and not real.startswith(task.root + os.sep):
+                message = "symbolic link that leads out of the task"
+                yield Problem(message, "replace it by the file itself", path)
+            elif not Path(real).exists():
+                yield Problem("broken symbolic link", "delete it", path, severity=WARNING)
+        if _ODD.search(entry.name):
+            message = "name with control characters or bytes that are not UTF-8"
+            yield Problem(message, "rename it", path, severity=WARNING)

@@ -1,164 +1,380 @@
-"""LMR601, 604: what the agent is told to do."""
+"""LMR6xx: what the agent is told to do."""
 
 from __future__ import annotations
 
+import ast
+import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
-from lmr_author.checks.base import Example, ImplementationCheck
-from lmr_author.checks.example_texts import INSTRUCTION
+from lmr_author.checks.base import NOTE, WARNING, Check, Problem, target_check
+from lmr_author.checks.bodies import statements
+from lmr_author.checks.lookup import (
+    clean_path,
+    context_key,
+    did_you_mean,
+    function_names,
+    leaves,
+    raw_implementations,
+    similar_path,
+    unit_test_path,
+)
+from lmr_author.checks.pairing import pair
 from lmr_author.checks.view import TaskView
-from lmr_author.model import Finding, Implementation, Severity
-
-_TESTS = (
-    r"(?:(?:unit[ _-]?tests?|tests|test cases?|unit_test\w*(?:\.py)?|test_\w+\.py|\w+_test\.py)\b"
-    r"(?!\s*-?(?:data|set|split))"
-    r"|test\b(?=\s*(?:[.,;:!?)`'\"]|$|(?:and|in|of|for|with|when|file|script|suite|it|by|without)\b)))"
-)
-
-_WHICH = (
-    r"(?:(?:all|the|this|that|these|our|your|its|every|each|any|given|provided|corresponding|following|of|in"
-    r"|hidden|[`'\"(/.]|unit_test/)\s*)*"
-)
-
-_PASS = re.compile(
-    rf"\b(?:pass|passes|passing|satisf(?:y|ies|ying)|succeeds? (?:in|on))\s+{_WHICH}{_TESTS}"
-    rf"|\b(?:{_TESTS}|logs?|script)[`'\"]*\s+(?:then |must |should |will )*"
-    rf"(?:prints?|says?|shows?|reports?|outputs?|logs?)\s+[`'\"]*pass(?:ed|es)?\b"
-    rf"|\b(?:should|must|has to|needs to)\s+(?:print|output|log|say|report)\s+[`'\"]*passed\b"
-    rf"|\b(?:get|make|makes|making)\s+{_WHICH}{_TESTS}\s+pass\b"
-    rf"|\b{_TESTS}\s+(?:will |must |should |can |to |all |then |be )*(?:pass|passes|passed|succeeds?|green)\b"
-    rf"|\b{_TESTS}\s+(?:will |must |should |has to |have to )+(?:run|complete|finish|execute)s?\s+"
-    rf"(?:without|with no|successfully)\b"
-    rf"|\b(?:when|once|if|until|so that)\s+{_WHICH}(?:python3?\s+)?{_WHICH}{_TESTS}[`'\"]*\s+"
-    rf"(?:runs?|ends?|exits?|completes?|finish(?:es)?)\s+"
-    rf"(?:without|with no|successfully|cleanly|with (?:code |status )?(?:0|zero))"
-    rf"|\b(?:none of|no)\s+{_WHICH}{_TESTS}\s+(?:may |must |should |will )*fails?\b"
-    rf"|\buntil\s+(?:it|they|everything|{_WHICH}{_TESTS})\s+"
-    rf"(?:(?:prints?|outputs?|says?)\s+[`'\"]*passed|pass|passes|succeeds?)\b"
-    rf"|\b(?:contains?|shows?|says?|reads?)\s+[`'\"]*passed\b"
-    rf"|\b(?:assertions|checks)\s+(?:in|of)\s+{_WHICH}{_TESTS}\s+(?:must |should |have to )*(?:hold|pass)\b"
-    rf"|\bpytest\b[^.\n]{{0,40}}\b(?:exits? with|returns?)\s+(?:code\s+)?0\b"
-    rf"|\bmatch(?:es)?\b[^.\n]{{0,40}}\bin\s+[`'\"]*(?:unit_test/)?unit_test\w*(?:\.py)?",
-    re.IGNORECASE,
-)
-_MARKS = re.compile(r"[`\"]|\*\*")
-"""Marks around code and words: they are no part of what is asked."""
-
-
-def told(text: str) -> dict[str, object]:
-    """The change of the instruction."""
-    return {"instruction": text}
-
-
-class InstructionCheck(ImplementationCheck):
-    """A check that reads the instruction."""
-
-    def at(self, view: TaskView, implementation: Implementation, message: str, hint: str) -> Finding:
-        """A finding that points at the instruction."""
-        position = view.position(implementation)
-        pointer = f"/implementations/{position}" + ("/instruction" if implementation.instruction else "")
-        return self.finding(
-            view, message, hint, implementation=implementation, path="info.json", pointer=pointer
-        )
-
+from lmr_author.code import FunctionNode, walk
+from lmr_author.task import Implementation, Severity
 
 GAP = "[to fill in: what it computes]"
 """What a draft of an instruction says where nothing tells the purpose of the function."""
 
+InstructionRule = Callable[[TaskView, Implementation], Iterable[tuple[str, str]]]
 
-class InstructionThere(InstructionCheck):
-    code = "LMR601"
-    title = "there is an instruction"
-    rationale = "The instruction is all that an agent is told besides the paper and the code."
-    failing = (
-        Example("missing", implementation={"instruction": None}),
-        Example("empty", implementation=told("  ")),
-        Example("a placeholder", implementation=told("TODO")),
-        Example("a gap of a draft", implementation=told(f"{INSTRUCTION} Its purpose: {GAP}.")),
-    )
-    passing = (
-        Example(
-            "a sentence",
-            implementation=told("Implement the function `pairwise_loss` as section 3 describes it."),
-        ),
-    )
 
-    def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
-        """At most one finding."""
-        text = implementation.instruction.strip()
-        if not text or len(text.split()) < 3 or text.upper().startswith(("TODO", "TBD", "FIXME", "XXX")):
-            message = (
-                "the instruction is missing or empty"
-                if not text
-                else f"the instruction says only {text[:40]!r}"
+def _instruction_check(
+    code: str, title: str, *, rationale: str, severity: Severity = Severity.ERROR
+) -> Callable[[InstructionRule], Check]:
+    """Make a check of a rule that yields (message, hint) about an instruction."""
+
+    def decorate(rule: InstructionRule) -> Check:
+        def problems(task: TaskView, target: Implementation) -> Iterator[Problem]:
+            pointer = f"/implementations/{task.position(target)}" + (
+                "/instruction" if target.instruction else ""
             )
-            yield self.at(
-                view,
-                implementation,
-                message,
-                "say which function to implement, in which file, from which part of the paper",
-            )
-        elif GAP in text:
-            yield self.at(
-                view,
-                implementation,
-                "the instruction still has the gap of its draft",
-                f"say it in place of {GAP!r}, in the paper's words: `lmr-author instruct`",
-            )
+            for message, hint in rule(task, target):
+                yield Problem(message, hint, "info.json", pointer=pointer)
+
+        return target_check(code, title, rationale=rationale, severity=severity)(problems)
+
+    return decorate
 
 
-class ImplementThePaper(InstructionCheck):
-    code = "LMR604"
-    title = "the instruction asks for the paper's method, not for passing a test"
-    rationale = (
-        "An agent told to pass the test optimises for the test: special cases, or edits of the test itself."
-    )
-    severity = Severity.WARNING
-    failing = (
-        Example(
-            "pass the test",
-            implementation=told(INSTRUCTION + " Make sure that it passes unit_test/unit_test_1.py."),
-        ),
-        Example(
-            "the test prints Passed",
-            implementation=told(INSTRUCTION + " Make sure that unit_test/unit_test_1.py prints Passed."),
-        ),
-        Example(
-            "the test ends without an error",
-            implementation=told(
-                INSTRUCTION + " It is right when `python unit_test/unit_test_1.py` ends without an error."
-            ),
-        ),
-        Example(
-            "pass a test that is named by its file",
-            implementation=told(INSTRUCTION + " You must pass `test_losses.py`."),
-            also=("LMR602",),
-        ),
-        Example(
-            "make them pass", implementation=told(INSTRUCTION + " Your code has to make the unit tests pass.")
-        ),
-        Example(
-            "the test has to pass",
-            implementation=told(
-                "Complete `pairwise_loss` in `ranking/losses.py` so that all unit tests pass."
-            ),
-        ),
-    )
-    passing = (
-        Example(
-            "it will be tested",
-            implementation=told(INSTRUCTION + " Your implementation will be tested on recorded inputs."),
-        ),
-    )
+@_instruction_check(
+    "LMR601",
+    "the instruction is missing or unfinished",
+    rationale="The instruction is all that an agent is told besides the paper and the code.",
+)
+def instruction_present(task: TaskView, target: Implementation) -> Iterator[tuple[str, str]]:
+    text = target.instruction.strip()
+    if len(text.split()) < 3 or text.upper().startswith(("TODO", "TBD", "FIXME", "XXX")):
+        message = (
+            f"the instruction says only {text[:40]!r}" if text else "the instruction is missing or empty"
+        )
+        yield message, "say which function to implement, in which file, from which part of the paper"
+    elif GAP in text:
+        hint = f"replace {GAP!r} in the paper's words: `lmr-author instruct`"
+        yield "the instruction still has the gap of its draft", hint
 
-    def run_one(self, view: TaskView, implementation: Implementation) -> Iterator[Finding]:
-        """At most one finding."""
-        match = _PASS.search(_MARKS.sub("", implementation.instruction))
-        if match:
-            yield self.at(
-                view,
-                implementation,
-                f"the instruction asks to pass a test: {match[0][:80]!r}",
-                "ask for what the paper describes",
+
+_FILE = re.compile(
+    r"(?<![\w/.@:-])((?:[\w.-]+[/\\])*[\w-][\w.-]*\.(?:py|ipynb|pdf|json|ya?ml|txt|md|sh|cfg|toml))(?![\w/])"
+)
+_ABSOLUTE = re.compile(r"(?<![\w.:/])/(?:[\w.-]+/)+([\w-][\w.-]*\.(?:py|ipynb|pdf))(?![\w/])")
+_PLACE = r"\b(?:in|inside|into|edit|modify|complete|open|of|finish|fill)\s+(?:the\s+)?(?:file\s+)?[`'\"(]*(?:[\w.-]+/)*"
+"""What precedes the file to be worked in."""
+
+
+@_instruction_check(
+    "LMR602",
+    "the instruction names a wrong file",
+    rationale="An agent sent to a file that does not exist searches, or makes one; a test in place of the goal file"
+    " makes it edit the test.",
+)
+def instruction_files(task: TaskView, target: Implementation) -> Iterator[tuple[str, str]]:
+    if task.repository is None:
+        return
+    text = re.sub(r"\b\w+://\S+|\bwww\.\S+", " ", target.instruction)
+    names = [task.in_repository(entry) for entry in task.repository_entries if entry.kind == "file"]
+    named = _files_named(text)
+    for token in named:
+        plain = token.removeprefix(f"{task.repository.name}/")
+        exists = token in task.by_path or any(f"/{name}".endswith(f"/{plain}") for name in names)
+        if exists or token in ("paper.pdf", "paper.json"):  # LMR101
+            continue
+        hint = _closest(token, names, clean_path(target.goal_file))
+        if hint or token.endswith((".py", ".pdf", ".ipynb")):
+            message = f"the instruction names {token}, which does not exist"
+            yield message, hint or "name a file of the repository"
+    yield from _another_file(task, target, text, named, names)
+
+
+def _files_named(text: str) -> list[str]:
+    named = [clean_path(match) for match in dict.fromkeys(_FILE.findall(text))]
+    named += [name for name in _ABSOLUTE.findall(text) if name not in named]
+    papers = re.findall(r"(?<![\w./])paper\.[a-z]{2,5}\b", text)
+    return named + [
+        one for one in papers if one not in named and did_you_mean(one, ["paper.pdf", "paper.json"], 0.8)
+    ]
+
+
+def _closest(token: str, names: list[str], goal: str) -> str:
+    """Return a hint with the file that is meant: the goal file, where it is in that folder and has such a name."""
+    (folder, _, name), (own, _, goal_name) = token.rpartition("/"), goal.rpartition("/")
+    if goal in names and own == folder and difflib.get_close_matches(name, [goal_name], 1, 0.6):
+        return f"did you mean {goal}?"
+    same = [path for path in names if path.rpartition("/")[2] == name]
+    if same:
+        return f"did you mean {same[0]}?"
+    files = list(dict.fromkeys(path.rpartition("/")[2] for path in names))
+    return did_you_mean(token, names, 0.8) or did_you_mean(name, files, 0.72)
+
+
+def _another_file(
+    task: TaskView, target: Implementation, text: str, named: list[str], names: list[str]
+) -> Iterator[tuple[str, str]]:
+    """Yield at most one problem: the agent is sent to another file than the goal file."""
+    assert task.repository is not None
+    goal, test = clean_path(target.goal_file), clean_path(target.unit_test_file)
+    real = task.in_repository_path(unit_test_path(task, target))
+    if real and any(token.endswith(real.rpartition("/")[2]) for token in named):
+        test = real  # unit_test_file is wrong, the instruction is not
+    meant = task.in_repository_path(pair(task, target).goal_path)
+    meant = "" if meant == test or meant.startswith("unit_test/") else meant
+    name = test.rpartition("/")[2]
+    plain = [token.removeprefix(f"{task.repository.name}/") for token in named]
+    if any((meant or goal).endswith(token) for token in plain if goal != test or meant):
+        return
+    if name and re.search(_PLACE + re.escape(name), text, re.IGNORECASE):
+        hint = (
+            f"name {meant or goal}" if meant or goal != test else "name the file that contains the function"
+        )
+        yield f"the instruction names the unit test {test} and not the goal file", hint
+        return
+    for token in plain if meant else ():
+        last = token.rpartition("/")[2]
+        same = last == meant.rpartition("/")[2]
+        sent = same or re.search(_PLACE + re.escape(last), text, re.IGNORECASE)
+        if sent and token in names and token.endswith(".py"):
+            message = f"the instruction names {token}, goal_file is {meant}" + (
+                ", of the same name" if same else ""
             )
+            yield message, f"name {meant}"
+            return
+
+
+_VERB = (
+    r"\b(?:implement|complete|write|finish|fill in|mask|code)\w*\s+"
+    r"(?:out\s+)?(?:the\s+|a\s+)?(?:body of\s+)?(?:the\s+)?"
+)
+_NAME = r"([A-Za-z_][\w.]*[A-Za-z0-9_])"
+_KIND = r"(?:function|method|class)"
+_NAMING = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"{_VERB}(?:\w+\s+)?{_KIND}\s*:?\s+(?:called\s+|named\s+)?(?:def\s+)?[`'\"*]*{_NAME}",
+        rf"{_VERB}[`'\"*]+(?:def\s+)?{_NAME}(?:\([^)`]*\))?[`'\"*]",
+        rf"{_VERB}([A-Za-z]\w*_\w+)\b",
+        rf"\b(?:implement|complete|write|finish)\b[^.\n]{{0,40}}?\s([A-Za-z]\w*(?:_\w+)+|\w+\.\w+)\s+{_KIND}\b",
+        rf"\b{_KIND}\s+(?:called|named)\s+[`'\"*]*{_NAME}",
+        rf"[`'\"*]+{_NAME}(?:\(\))?[`'\"*]+\s+(?:{_KIND}s?|classes)\b",
+        rf"\b(?:of|in|inside|from)\s+(?:the\s+)?class\s+[`'\"*]*{_NAME}",
+        r"(?<![\w.])([A-Za-z_]\w*_\w+)\(\)",
+    )
+)
+"""How an instruction names what is to be implemented: as a verb's object, beside the word function, as a call."""
+
+
+@_instruction_check(
+    "LMR603",
+    "the instruction names a function that does not exist",
+    rationale="A renamed or misspelt function sends the agent to something else, or makes it write a new one that"
+    " nobody calls.",
+)
+def instruction_names(task: TaskView, target: Implementation) -> Iterator[tuple[str, str]]:
+    for name, hint in _unknown_names(task, target):
+        yield f"the instruction names {name}, which the repository does not contain", hint
+
+
+def _unknown_names(task: TaskView, target: Implementation) -> Iterator[tuple[str, str]]:
+    one, text = pair(task, target), target.instruction
+    if task.repository is None or (one.goal is None and one.golden is None):
+        return
+    definitions = one.goal.definitions if one.goal else ()
+    defined = [item.name for item in definitions]
+    found = [name for pattern in _NAMING for name in pattern.findall(text)]
+    # Names beside the target may be of the paper; they are wrong when they are almost names of the goal file.
+    quoted = re.findall(rf"`{_NAME}(?:\(\))?`", text)
+    found += [
+        name for name in quoted if name not in defined and difflib.get_close_matches(name, defined, 1, 0.9)
+    ]
+    targets = list(function_names(target))
+    for name, full in {name.rpartition(".")[2]: name for name in found}.items():
+        owner = full.rpartition(".")[0].rpartition(".")[2]
+        telling = "_" in name.strip("_") or re.search(r"[a-z][A-Z]", name) or f"`{name}" in text
+        telling = telling or (len(owner) > 3 and _occurs(task, owner))
+        if telling and len(name) >= 4 and not _occurs(task, name):
+            known = [item for item in (*targets, *(item.qualname for item in definitions)) if item != name]
+            yield name, did_you_mean(name, known, 0.5) or f"name {targets[0] if targets else 'the target'}"
+
+
+def _occurs(task: TaskView, name: str) -> bool:
+    """Return whether an identifier occurs anywhere in the repository's code."""
+    wanted = re.compile(rb"(?<!\w)" + re.escape(name.encode()) + rb"(?!\w)")
+    suffixes = (".py", ".ipynb", ".pyi", ".yaml", ".yml", ".sh", ".md")
+    for entry in sorted(task.repository_entries, key=lambda entry: entry.relative.count("/")):
+        if entry.kind == "file" and (entry.suffix in suffixes or entry.name == "paper.json"):
+            data = task.read_once(task.path(entry), 4 * 1024 * 1024)
+            if data and wanted.search(data):
+                return True
+    return False
+
+
+_TESTS = (
+    r"(?:(?:unit[ _-]?tests?|tests|test[ _-](?:cases?|suite|script|file)|unit_test\w*(?:\.py)?"
+    r"|test_\w+\.py|\w+_test\.py)\b(?!\s*-?(?:data|set|split))"
+    r"|test\b(?=\s*(?:[.,;:!?)']|$"
+    r"|(?:and|in|of|for|with|when|it|by|without|must|will|should|pass(?:es)?|prints?|ends?)\b)))"
+)
+_WHICH = (
+    r"(?:(?:all|the|this|that|these|our|your|its|every|each|any|given|provided"
+    r"|of|in|hidden|[('/.]|unit_test/)\s*)*"
+)
+_MUST = r"(?:will |must |should |can |has to |have to |to |all |then |be )*"
+_PASS = re.compile(
+    rf"\b(?:pass(?:es|ing)?|satisf(?:y|ies|ying)|succeeds? (?:in|on))\s+{_WHICH}{_TESTS}\b"
+    rf"|\b(?:get|makes?|making)\s+{_WHICH}{_TESTS}\s+pass\b"
+    rf"|\b{_TESTS}\s+{_MUST}(?:pass(?:es|ed)?|succeeds?|green)\b"
+    rf"|\b(?:{_TESTS}|logs?|script|it)'?\s+{_MUST}"
+    rf"(?:prints?|says?|shows?|reports?|outputs?|logs?|contains?)\s+'?pass(?:ed|es)?\b"
+    rf"|\b{_TESTS}'?\s+{_MUST}(?:runs?|ends?|exits?|completes?|finish(?:es)?|executes?)\s+"
+    rf"(?:without|with no|successfully|cleanly|with (?:code |status )?(?:0|zero))"
+    rf"|\b(?:none of|no)\s+{_WHICH}{_TESTS}\s+{_MUST}(?:may )?fails?\b"
+    rf"|\buntil\s+(?:it|they|everything)\s+pass(?:es)?\b"
+    rf"|\b(?:assertions|checks)\s+(?:in|of)\s+{_WHICH}{_TESTS}\s+{_MUST}(?:hold|pass)\b"
+    rf"|\bpytest\b[^.\n]{{0,40}}\b(?:exits? with|returns?)\s+(?:code\s+)?0\b"
+    rf"|\bmatch(?:es)?\b[^.\n]{{0,40}}\bin\s+(?:unit_test/)?unit_test\w*(?:\.py)?",
+    re.IGNORECASE,
+)
+
+
+@_instruction_check(
+    "LMR604",
+    "the instruction asks to pass a test",
+    rationale="An agent told to pass the test optimises for the test: special cases, or edits of the test itself.",
+    severity=WARNING,
+)
+def implement_the_paper(task: TaskView, target: Implementation) -> Iterator[tuple[str, str]]:
+    match = _PASS.search(re.sub(r"[`\"]|\*\*", "", target.instruction))
+    if match:
+        yield f"the instruction asks to pass a test: {match[0][:80]!r}", "ask for what the paper describes"
+
+
+@target_check(
+    "LMR605",
+    "a path of retrieval_context does not exist",
+    rationale="These files are put into the prompt. One that is missing is silently left out, or stops the run.",
+    fixable=True,
+)
+def retrieval_paths(task: TaskView, target: Implementation) -> Iterator[Problem]:
+    key = next((context_key(entry) for _, one, entry in raw_implementations(task) if one is target), "")
+    start, entries = f"/implementations/{task.position(target)}/{key}", target.retrieval_context
+    if task.is_empty and entries:
+        rest = f" and {len(entries) - 1} more do" if len(entries) > 1 else " does"
+        message = f"{key} {entries[0]!r:.100}{rest} not exist: the repository is empty"
+        yield Problem(message, "copy the repository", "info.json", pointer=start)
+    repository = task.repository
+    for number, text in enumerate(entries if repository else ()):
+        assert repository is not None
+        path = clean_path(text).partition("::")[0]
+        message, hint = "", ""
+        if not path:
+            message, hint = "has an entry that is not a path", "name a file of the repository"
+        elif leaves(task, repository, path):
+            message, hint = f"{text!r:.100} leaves the repository", "write a path relative to the repository"
+        elif not any(
+            task.exists(repository / one) for one in (path, path.removeprefix(f"{repository.name}/"))
+        ):
+            message, hint = f"{text!r:.100} does not exist", similar_path(task, path, "")
+        if message:
+            yield Problem(f"{key} {message}", hint, "info.json", pointer=f"{start}/{number}")
+
+
+@_instruction_check(
+    "LMR606",
+    "the instruction does not name the function",
+    rationale="A file can hold several masked functions. An agent that is told only about \u201cthe loss\u201d has to"
+    " guess which one is meant.",
+    severity=WARNING,
+)
+def names_the_target(task: TaskView, target: Implementation) -> Iterator[tuple[str, str]]:
+    several = sum(one.goal_file == target.goal_file for one in task.implementations) > 1
+    names, found = function_names(target), pair(task, target).complete
+    wanted = {*names, *(item.qualname.rpartition(".")[2] for _, _, item in found)}
+    if wanted & {"forward", "__call__", "__init__"}:
+        wanted.add(target.class_name.rpartition(".")[2])
+    text = target.instruction
+    if (
+        not several
+        or not found
+        or not names
+        or len(text.split()) < 3
+        or any(_says(name, text) for name in wanted)
+    ):
+        return
+    if not any(True for _ in _unknown_names(task, target)):  # LMR603 reports a misspelt one
+        yield f"the instruction does not name {names[0]}", f"name it: `{names[0]}`"
+
+
+def _says(name: str, text: str) -> bool:
+    return bool(name) and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+
+
+@_instruction_check(
+    "LMR607",
+    "the instruction quotes the solution",
+    rationale="The paper is what an agent should work from. A line of the original in the instruction is copied, and"
+    " the task measures typing.",
+    severity=WARNING,
+)
+def body_not_given_away(task: TaskView, target: Implementation) -> Iterator[tuple[str, str]]:
+    found = pair(task, target).complete
+    quoted = [code for golden, _, _ in found for code in quotations(golden, target.instruction)]
+    if quoted:
+        longest = max(quoted, key=len)
+        hint = "say what it does, or name the paper's equation"
+        yield f"the instruction quotes the solution: {longest[:80]!r}", hint
+
+
+_STEPS = (ast.BinOp, ast.Call, ast.Compare, ast.comprehension)
+_SHORTEST = 20
+"""Characters, without spaces, below which an expression of the golden says nothing when it is quoted."""
+
+
+def quotations(golden: FunctionNode, text: str) -> list[str]:
+    """Return the expressions of a body that a text quotes, whatever their layout."""
+    squeezed, found = re.sub(r"[\s`'\"]+", "", text), []
+    for node in (node for statement in statements(golden) for node in walk(statement)):
+        # One step alone (`RandomState(1)`) is a fact that an instruction may have to tell.
+        if isinstance(node, _STEPS) and sum(isinstance(part, _STEPS) for part in walk(node)) > 1:
+            if any(isinstance(part, ast.Name) and part.id not in squeezed for part in walk(node)):
+                continue
+            code = ast.unparse(node)
+            plain = re.sub(r"[\s`'\"]+", "", code)
+            if len(plain) >= _SHORTEST and plain in squeezed:
+                found.append(code)
+    return found
+
+
+@_instruction_check(
+    "LMR608",
+    "neither inputs nor outputs are described",
+    rationale="Without the shape of the answer an agent that understood the paper still fails: a mean in place of a"
+    " sum, one value in place of two. Tasks without records follow the style of their time and are left out.",
+    severity=NOTE,
+)
+def inputs_and_outputs(task: TaskView, target: Implementation) -> Iterator[tuple[str, str]]:
+    found = pair(task, target).complete
+    if not task.has_provenance or not found or len(target.instruction.split()) < 3:
+        return
+    golden, masked, _ = found[0]
+    said = f"{target.instruction} {ast.get_docstring(masked) or ''}"
+    gives = any(
+        (isinstance(node, ast.Return) and node.value is not None)
+        or isinstance(node, ast.Yield | ast.YieldFrom)
+        for node in walk(golden)
+    )
+    result = r"(?i)\b(?:return|output|yield|result|produce|give[sn]?\b|compute|update|set)\w*"
+    parameters = [item.arg for item in (*masked.args.args, *masked.args.kwonlyargs) if item.arg != "self"]
+    if gives and not re.search(result, said) and not any(_says(name, said) for name in parameters):
+        missing = "what is returned or any of its parameters" if parameters else "what is returned"
+        hint = "say inputs and outputs in a sentence; `lmr-author instruct` drafts one"
+        yield f"neither the instruction nor the docstring says {missing}", hint

@@ -1,154 +1,123 @@
-"""LMR403: the solution stands a second time, in whatever kind of file."""
+"""LMR4xx: the solution is readable in what the agent gets."""
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections import defaultdict
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from lmr_author.checks.base import Check, Example
-from lmr_author.checks.example_texts import BODY, GOAL, GOLDEN, MASKED, REPOSITORY, TAIL
-from lmr_author.checks.leak_files import place
-from lmr_author.checks.pairing import pair
-from lmr_author.checks.scan import scan
+from lmr_author.checks import dockerfile
+from lmr_author.checks.base import MANY, NOTE, WARNING, Problem, check, target_check
+from lmr_author.checks.installs import published, requirements
+from lmr_author.checks.pairing import pair, pairs
+from lmr_author.checks.scan import histories, scan, solutions
 from lmr_author.checks.view import TaskView
 from lmr_author.leaks import Leak, is_generated
-from lmr_author.model import Finding, Severity
+from lmr_author.leaks import lines as text_lines
+from lmr_author.task import Implementation, Severity
 from lmr_author.texts import counted
 
 WORRYING = 0.85
 """Similarity from which a look-alike is a warning; below it is a note."""
 
-RENAMED_COPY = "def old_loss(s, y, m=1.0):\n" + (
-    BODY.replace("penalties", "values")
-    .replace("ordered", "right")
-    .replace("difference", "gap")
-    .replace("labels", "y")
-    .replace("scores", "s")
-    .replace("margin", "m")
+
+def place(task: TaskView, leak: Leak) -> Path:
+    """Return where a leak is."""
+    assert task.repository is not None
+    return task.repository / leak.path
+
+
+@check(
+    "LMR401",
+    "a compiled file contains the solution",
+    rationale="`__pycache__` is written whenever the golden is run in the repository, and a `.pyc` decompiles in"
+    " seconds. 13 of 29 published tasks ship one. A `.pyc` of the masked file is not a leak; the target's code"
+    " object is compared.",
+    fixable=True,
 )
+def compiled_solution(task: TaskView) -> Iterator[Problem]:
+    folders: dict[tuple[str, int], list[Leak]] = defaultdict(list)
+    for leak in scan(task).leaks:
+        if leak.kind == "compiled" and leak.solution is not None:
+            folder = leak.path.rpartition("/")[0]
+            folders[folder, leak.solution.implementation.index].append(leak)
+    for (folder, _), found in folders.items():
+        solution = found[0].solution
+        assert solution is not None and task.repository is not None
+        several = len({leak.path for leak in found}) > MANY
+        for leak in found[:1] if several else found:
+            inside = f" ({leak.member})" if leak.member else ""
+            message = f"contains the compiled solution of {solution.qualname}{inside}"
+            if several:
+                message = f"{len(found)} files contain the compiled solution of {solution.qualname}, e.g. {leak.path}"
+            hint = "delete it" if leak.member else "delete it, and every other __pycache__ of the repository"
+            where = task.repository / folder if several else place(task, leak)
+            yield Problem(message, hint, where, target=solution.implementation, fixable=not leak.member)
 
 
-class CopyElsewhere(Check):
-    code = "LMR403"
-    title = "the solution stands nowhere else in the repository"
-    rationale = (
-        "An upstream module, a notebook, a fork of a library, a nested copy, a backup, a patch: an agent that"
-        " searches for the function's name finds the answer. Compared are statements (also with renamed"
-        " variables) in Python files, comments, notebooks, documents, patches and archives. What only looks"
-        " like the solution is a warning, or a note when less than 85 % is the same."
-    )
-    failing = (
-        Example("a copy in another module", files={f"{REPOSITORY}/legacy/old_losses.py": GOLDEN}),
-        Example(
-            "a copy with renamed variables in the goal file",
-            files={
-                GOAL: MASKED + "\n\n" + RENAMED_COPY,
-                "golden_files/losses_golden.py": GOLDEN + "\n\n" + RENAMED_COPY,
-            },
-        ),
-        Example("a backup", files={f"{REPOSITORY}/ranking/losses.py.bak": GOLDEN}, also=("LMR701",)),
-        Example(
-            "of a golden that info.json names otherwise",
-            files={
-                "golden_files/losses_golden.py": None,
-                "golden_files/losses-gold.py": GOLDEN,
-                "golden_files/train_golden.py": "from ranking.losses import pairwise_loss\n",
-                f"{REPOSITORY}/legacy/old_losses.py": GOLDEN,
-            },
-            also=("LMR302",),
-        ),
-        Example("the golden beside the goal file", files={f"{REPOSITORY}/ranking/losses_golden.py": GOLDEN}),
-        Example(
-            "a notebook",
-            files={
-                f"{REPOSITORY}/analysis.ipynb": json.dumps(
-                    {
-                        "cells": [
-                            {
-                                "cell_type": "code",
-                                "source": ("def loss(scores, labels, margin):\n" + BODY).splitlines(True),
-                            }
-                        ]
-                    }
-                )
-            },
-        ),
-        Example(
-            "the unit test has it",
-            files={
-                f"{REPOSITORY}/unit_test/reference.py": (
-                    "import math\n\n\ndef reference(scores, labels, margin):\n" + BODY
-                )
-            },
-        ),
-        Example(
-            "commented out in another file",
-            files={f"{REPOSITORY}/ranking/old.py": "".join(f"# {line}\n" for line in BODY.splitlines())},
-        ),
-    )
-    passing = (
-        Example("a masked copy", files={f"{REPOSITORY}/legacy/old_losses.py": MASKED}),
-        Example("another function", files={f"{REPOSITORY}/legacy/old_losses.py": "import math\n" + TAIL}),
-    )
+@check(
+    "LMR402",
+    "the repository contains its version history",
+    rationale="`git show HEAD:trainers.py` is the solution. Agents restore originals from the history when there is"
+    " one.",
+    fixable=True,
+)
+def version_history(task: TaskView) -> Iterator[Problem]:
+    for leak in histories(task):
+        name = leak.path.rpartition("/")[2]
+        message = {
+            "folder": f"{name}/ contains the version history",
+            "bare repository": f"{name}/ is a repository with its version history",
+            "bundle": f"{name} is a git bundle: it contains the version history",
+        }.get(leak.where, f"{name} links to a version history")
+        hint = "delete it; info.json's repo_commit says where the code is from"
+        yield Problem(message, hint, place(task, leak), severity=None if leak.sure else WARNING)
 
-    def run(self, view: TaskView) -> Iterator[Finding]:
-        """One finding for each file and implementation, about the place that is most like the solution."""
-        goals = {
-            implementation.index: pair(view, implementation).goal_path
-            for implementation in view.implementations
-        }
-        places: dict[tuple[str, int, str], list[Leak]] = defaultdict(list)
-        for leak in scan(view).leaks:
-            if leak.kind == "compiled" or leak.solution is None:
-                continue
-            own = goals.get(leak.solution.implementation.index) == place(view, leak)
-            if not (own and leak.kind == "comments"):
-                solution = leak.solution
-                places[leak.path, solution.implementation.index, solution.qualname].append(leak)
-        for found in places.values():
-            yield self._about(view, found, frozenset(goals.values()))
 
-    def _about(self, view: TaskView, found: list[Leak], goals: Set[Path | None]) -> Finding:
+@check(
+    "LMR403",
+    "the repository contains the solution elsewhere",
+    rationale="An upstream module, a notebook, a fork of a library, a nested copy, a backup, a patch: an agent that"
+    " searches for the function's name finds the answer. Compared are statements (also with renamed variables)"
+    " in Python files, comments, notebooks, documents, patches and archives. What only looks like the solution"
+    " is a warning, or a note when less than 85 % is the same.",
+)
+def copy_elsewhere(task: TaskView) -> Iterator[Problem]:
+    goals = {one.implementation.index: one.goal_path for one in pairs(task)}
+    places: dict[tuple[str, int, str], list[Leak]] = defaultdict(list)
+    for leak in scan(task).leaks:
+        solution = leak.solution
+        if solution is None or leak.kind == "compiled":
+            continue
+        own = goals.get(solution.implementation.index) == place(task, leak)
+        if not (own and leak.kind == "comments"):  # LMR404
+            places[leak.path, solution.implementation.index, solution.qualname].append(leak)
+    for found in places.values():
         leak = max(found, key=lambda item: (item.sure, item.similarity))
         assert leak.solution is not None
-        others = len(found) - 1
         percent = round(leak.similarity * 100)
-        what = (
-            f"{percent} % of the solution of {leak.solution.qualname} stands {leak.place}"
-            if leak.sure
-            else f"a look-alike of {leak.solution.qualname}, {_likeness(percent)}, stands {leak.place}"
-        )
-        return self.finding(
-            view,
-            what + (f"; {counted(others, 'more place')} in this file" if others else ""),
-            _advice(leak, found, own=place(view, leak) in goals),
-            implementation=leak.solution.implementation,
-            path=place(view, leak),
-            line=0 if leak.member else leak.line,
-            severity=severity_of(leak),
+        alike = f"{percent} % the same" if percent < 100 else "made of the same parts"
+        message = f"{leak.place}: a look-alike of {leak.solution.qualname}, {alike}"
+        if leak.sure:
+            message = f"{percent} % of the solution of {leak.solution.qualname} {leak.place}"
+        message += f"; {counted(len(found) - 1, 'more place')} in this file" if len(found) > 1 else ""
+        hint = _advice(leak, found, own=place(task, leak) in goals.values())
+        line = 0 if leak.member else leak.line
+        yield Problem(
+            message, hint, place(task, leak), line, "", leak.solution.implementation, severity_of(leak)
         )
 
 
 def severity_of(leak: Leak) -> Severity:
-    """How bad a copy, or what only looks like one, is."""
+    """Return how bad a copy, or what only looks like one, is."""
     if leak.sure:
         return Severity.ERROR
-    return Severity.WARNING if leak.similarity >= WORRYING else Severity.NOTE
-
-
-def _likeness(percent: int) -> str:
-    return f"{percent} % the same" if percent < 100 else "made of the same parts"
+    return WARNING if leak.similarity >= WORRYING else NOTE
 
 
 def _advice(leak: Leak, found: Sequence[Leak], *, own: bool) -> str:
-    """What to do about a copy.
-
-    Args:
-        own: it stands in a goal file, which stays.
-    """
+    """Return what to do about a copy; ``own`` when it is in a goal file, which stays."""
     if leak.path.startswith("unit_test/"):
         return "compare with stored values instead of a copy"
     nodes = dict.fromkeys(item.node for item in found if item.node)
@@ -159,3 +128,78 @@ def _advice(leak: Leak, found: Sequence[Leak], *, own: bool) -> str:
     if leak.member or is_generated(leak.path):
         return "delete the file"
     return mask_it if own else f"{mask_it}, or delete the file if nothing needs it"
+
+
+@target_check(
+    "LMR404",
+    "the goal file's comments contain the solution",
+    rationale="Commenting the body out instead of removing it masks nothing: the agent only has to remove the #.",
+)
+def solution_in_comments(task: TaskView, target: Implementation) -> Iterator[Problem]:
+    one = pair(task, target)
+    if one.goal is None or one.golden is None or one.goal_path is None:
+        return
+    added = text_lines.added_comments(one.goal, one.golden)
+    for item in (item for item in solutions(task) if item.implementation is target):
+        leaks = (leak for leak in scan(task).leaks if leak.kind == "comments" and leak.solution is item)
+        leak = next((leak for leak in leaks if place(task, leak) == one.goal_path and not leak.member), None)
+        lines = {
+            line
+            for line in item.lines
+            if any(line == text or (len(line) >= 14 and line in text) for text in added)
+        }
+        if leak is not None:
+            what = "the solution" if leak.sure else "a look-alike of the solution"
+            message = f"comments or strings contain {what} of {item.qualname} ({round(leak.similarity * 100)} % of it)"
+            yield Problem(message, "delete them", one.goal_path, leak.line, severity=severity_of(leak))
+        elif len(lines) >= min(2, len(item.lines)):
+            numbers = range(1, one.goal.line_count + 1)
+            squeezed = ((number, text_lines.squeezed(one.goal.line_text(number))) for number in numbers)
+            first = next((number for number, text in squeezed if any(line in text for line in lines)), 0)
+            message = f"comments or strings contain {counted(len(lines), 'line')} of the solution of {item.qualname}"
+            yield Problem(message, "delete them", one.goal_path, first)
+
+
+@check(
+    "LMR405",
+    "the golden or authoring records lie inside the repository",
+    rationale="The agent gets the repository. Agents opened the golden in 10 of 74 published runs in which it was"
+    " within reach.",
+)
+def golden_inside(task: TaskView) -> Iterator[Problem]:
+    for entry in task.repository_entries:
+        named = entry.name in ("golden_files", "golden_file", "goldens")
+        # A package of the repository may well be called authoring.
+        named |= entry.name == "authoring" and "/" not in task.in_repository(entry)
+        if entry.kind == "folder" and named:
+            hint = "move it into the task's folder, beside the repository"
+            yield Problem(f"{entry.name}/ lies inside the repository", hint, task.path(entry))
+
+
+@check(
+    "LMR406",
+    "the image installs the package that contains the solution",
+    rationale="With the published package in site-packages the solution is one `inspect.getsource` away, and a test may"
+    " import it instead of the goal file. A package that has the repository's, or its package's, name and that"
+    " no build file of the repository names may be somebody else's: a warning.",
+)
+def package_installed(task: TaskView) -> Iterator[Problem]:
+    parsed, names = dockerfile.read(task), published(task)
+    installed: set[int] = set()
+    for item, requirement in requirements(task, parsed) if parsed else ():
+        sure = names.contains(requirement)
+        if sure is None:
+            continue
+        installed.add(item.line)
+        source = "" if requirement in item.text else " (from a requirements file)"
+        which = "the package" if sure else "by its name the package"
+        message = f"installs {requirement!r:.100}, {which} that contains the solution{source}"
+        hint = "remove it; the tests import the repository's own files"
+        hint = hint if sure else f"if it is the authors' own, {hint}"
+        yield Problem(message, hint, dockerfile.place(task), item.line, severity=None if sure else WARNING)
+    for item in parsed.named("RUN", "ADD") if parsed else ():
+        if item.line not in installed and names.is_fetched_by(item.text):
+            hint = "remove it; the image gets the masked repository by COPY"
+            yield Problem(
+                f"fetches the original repository, {names.address}", hint, dockerfile.place(task), item.line
+            )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -21,7 +21,6 @@ class Entry(NamedTuple):
         name: last part of the path.
         folder: the folder it is in; "" for the task folder itself.
         suffix: file ending with its dot, lower case; "" when there is none.
-        status: what the file system said of it, of a folder before it was listed; None when it said nothing.
     """
 
     relative: str
@@ -30,19 +29,10 @@ class Entry(NamedTuple):
     name: str
     folder: str
     suffix: str = ""
-    status: os.stat_result | None = None
 
 
-Take = Callable[[str], os.stat_result | None]
-"""Does something with a file, given its path in the folder, and says what the file system said of it on the way."""
-
-
-def listing(root: str, take: Take | None = None) -> Iterator[Entry]:
-    """Everything below a folder, depth first in the order of names, links not followed.
-
-    Args:
-        take: called with each file; one of which it says something is not asked for once more.
-    """
+def listing(root: str) -> Iterator[Entry]:
+    """Yield everything below a folder, depth first in the order of names, links not followed."""
     stack = [("", "")]
     while stack:
         relative, name = stack.pop()
@@ -56,30 +46,18 @@ def listing(root: str, take: Take | None = None) -> Iterator[Entry]:
         prefix = f"{relative}/" if relative else ""
         folders = []
         for item in found:
-            name = item.name
-            path = prefix + name
+            kind, size = "link" if item.is_symlink() else "special", 0
             if item.is_file(follow_symlinks=False):
-                said = (take(path) if take else None) or status(item)
-                yield Entry(path, "file", said.st_size if said else 0, name, relative, suffix(name), said)
-                continue
-            kind = "link" if item.is_symlink() else "special"
-            if item.is_dir(follow_symlinks=False):
+                kind, size = "file", _size(item)
+            elif item.is_dir(follow_symlinks=False):
                 kind = "folder"
-                folders.append((path, name))
-            yield Entry(path, kind, 0, name, relative, suffix(name), status(item))
+                folders.append((prefix + item.name, item.name))
+            yield Entry(prefix + item.name, kind, size, item.name, relative, suffix(item.name))
         stack.extend(reversed(folders))
 
 
-def status(path: str | os.DirEntry[str]) -> os.stat_result | None:
-    """What the file system says of something, a link itself; None when it says nothing."""
+def _size(item: os.DirEntry[str]) -> int:
     try:
-        return os.lstat(path) if isinstance(path, str) else path.stat(follow_symlinks=False)
-    except OSError:
-        return None
-
-
-def same_state(one: os.stat_result | None, other: os.stat_result | None) -> bool:
-    """Whether two states of a file are those of the same content."""
-    if one is None or other is None:
-        return one is other
-    return (one.st_ctime_ns, one.st_size, one.st_ino) == (other.st_ctime_ns, other.st_size, other.st_ino)
+        return item.stat(follow_symlinks=False).st_size
+    except OSError:  # removed meanwhile
+        return 0

@@ -9,12 +9,13 @@ from __future__ import annotations
 import ast
 import difflib
 import re
-from pathlib import Path
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
 
 from lmr_author.checks.view import TaskView
-from lmr_author.model import Implementation
-from lmr_author.source import Definition, Module
-from lmr_author.taskdir import GOLDEN
+from lmr_author.code import Definition, Module
+from lmr_author.task import GOLDEN, Implementation
 
 _SPLIT = re.compile(r"\s*(?:[,;/&+]|\band\b|\s)\s*")
 _GOLDEN_WORD = re.compile(
@@ -157,14 +158,6 @@ def _repository_file(view: TaskView, text: str) -> Path | None:
     return None
 
 
-def is_folder(path: Path) -> bool:
-    """Whether a path is a folder; False for names that none can have."""
-    try:
-        return path.is_dir()
-    except (OSError, ValueError):
-        return False
-
-
 def did_you_mean(wanted: str, names: list[str], cutoff: float = 0.6) -> str:
     """A hint with the closest of some names; "" when none is close."""
     name = wanted.rpartition("/")[2]
@@ -214,3 +207,51 @@ def _is_accessor(item: Definition) -> bool:
         isinstance(decorator, ast.Attribute) and decorator.attr in ("setter", "deleter", "register")
         for decorator in item.node.decorator_list
     )
+
+
+def raw_implementations(view: TaskView) -> Iterator[tuple[int, Implementation, dict[str, Any]]]:
+    """Yield (position in the file, implementation, entry as written) of each implementation that is an object."""
+    entries = view.raw.get("implementations") if view.raw else None
+    listed = enumerate(entries if isinstance(entries, list) else ())
+    objects = [(at, entry) for at, entry in listed if isinstance(entry, dict)]
+    for (position, entry), implementation in zip(objects, view.implementations, strict=True):
+        yield position, implementation, entry
+
+
+def context_key(entry: dict[str, Any]) -> str:
+    """Return the spelling under which an entry has the files of the prompt."""
+    old = "retrieval_content" in entry and "retrieval_context" not in entry
+    return "retrieval_content" if old else "retrieval_context"
+
+
+def leaves(view: TaskView, root: Path | None, text: str) -> bool:
+    """Return whether a path is absolute, goes upwards, or leads outside through a symbolic link."""
+    if not text.strip():
+        return False
+    pure = PurePosixPath(clean_path(text))
+    if pure.is_absolute() or ".." in pure.parts or re.match(r"^[A-Za-z]:|^~", str(pure)):
+        return True
+    return root is not None and view.inside(root, str(pure)) is None
+
+
+def misspelt(text: str) -> str:
+    """Return what is wrong with a path that can be understood all the same; "" when nothing is."""
+    if "\\" in text:
+        return f"{text!r:.120} contains backslashes: only Windows finds it"
+    return f"{text!r:.120} has blanks around it" if text != text.strip() else ""
+
+
+def similar_path(view: TaskView, text: str, suffix: str = ".py") -> str:
+    """Return a hint with the repository's files that a wrong path may mean, among those with an ending."""
+    files = (entry for entry in view.repository_entries if entry.kind == "file")
+    names = [view.in_repository(entry) for entry in files if entry.name.endswith(suffix)]
+    name = clean_path(text).rpartition("/")[2]
+    same = [path for path in names if name and path.rpartition("/")[2] == name]
+    if same:
+        return f"did you mean {' or '.join(same[:3])}?"
+    return did_you_mean(clean_path(text), names) or "name a file of the repository, relative to it"
+
+
+def short(text: str) -> str:
+    """Return at most 160 characters of a message."""
+    return text if len(text) <= 160 else text[:157] + "…"

@@ -1,9 +1,8 @@
-"""A task as checks read it: once, cached, total, and never outside of its folder."""
+"""A task as checks read it: once, total (a broken task has empty parts), and never outside of its folder."""
 
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -11,178 +10,119 @@ from typing import Any, TypeVar, cast
 
 from lmr_author import files
 from lmr_author.checks.lenient import read_json, readable
-from lmr_author.checks.listing import Entry, Take, listing, same_state, status
-from lmr_author.checks.repository_folder import is_hollow, meant_repository
+from lmr_author.checks.listing import Entry, listing
+from lmr_author.code import Module
 from lmr_author.errors import LmrError, SourceError
-from lmr_author.model import Implementation, TaskInfo
-from lmr_author.source import Module
-from lmr_author.taskdir import TaskDir
+from lmr_author.task import Implementation, Task, TaskInfo
 
 MAX_TEXT = 16 * 1024 * 1024
-"""Files larger than this are never read as text (bytes)."""
-
+"""Larger files (bytes) are never read as text."""
 MAX_PYTHON = 2 * 1024 * 1024
-"""Files larger than this are never parsed as Python (bytes): generated tables, not code."""
-
-MAX_HELD = 128 * 1024 * 1024
-"""Bytes of files that were read once and are held for those who read them again."""
-
+"""Larger files (bytes) are never parsed as Python: generated tables, not code."""
 MAX_IMPLEMENTATIONS = 100
-"""Further ones are not looked at: no paper has so many, and each is compared with all the others."""
+"""Further ones are skipped: no paper has so many, and each is compared with all the others."""
+NO_REPOSITORY = frozenset({"golden_files", "authoring", ".git", "__pycache__", "unit_test"})
+"""Folders of a task that are never the repository."""
+_HOLLOW = frozenset({".git", ".gitkeep", ".gitmodules", ".DS_Store"})
+"""Files that an empty repository can hold: a submodule's link, a place holder."""
 
 T = TypeVar("T")
 
 
 class TaskView:
-    """A task as checks see it: read once, cached, and total (a broken task has empty parts).
+    """A task, read lazily and cached.
 
-    Nothing outside of the task folder is ever read: symbolic links are followed only when they end
-    inside of it, and special files are never opened.
+    Symbolic links are followed only when they end inside of the task, and special files are never opened.
     """
 
-    def __init__(self, task: TaskDir) -> None:
-        self.task = task
-        self.name = readable(task.name)
+    def __init__(self, task: Task) -> None:
+        # A path with `..` in it would be compared with the paths of files inside, which have none.
+        self.task = Task(Path(os.path.abspath(task.root)))  # noqa: PTH100  # links stay as they are named
+        self.name = readable(self.task.name)
         self.root = os.path.realpath(task.root)
-        """The task folder, without links in its path."""
-        self._start = f"{task.root.as_posix()}/"
-        self._bytes: dict[Path, bytes | None] = {}
-        self._held: dict[str, bytes] = {}
-        self._room = MAX_HELD
-        self.listed_at = 0
-        """When the task was listed, in nanoseconds since 1970; 0 before."""
-        self.root_status: os.stat_result | None = None
-        """What the file system said of the task folder before it was listed."""
-        self.disturbed = False
-        """Whether a file was read that is no longer the one that was listed."""
-        self.read_unheld = False
-        """Whether a file was read by its path alone, so that a change since it was listed is not known."""
-        self._memo: dict[object, object] = {}
         self.left_out = 0
         """Implementations beyond ``MAX_IMPLEMENTATIONS``, known once ``raw`` was read."""
+        self._start = f"{self.task.root.as_posix()}/"
+        self._memo: dict[object, object] = {}
 
     def memo(self, key: object, make: Callable[[], T]) -> T:
-        """What several checks need, computed once for each task."""
+        """Return what several checks need, computed once for each task."""
         if key not in self._memo:
             self._memo[key] = make()
         return cast(T, self._memo[key])
 
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
-        """Everything in the task folder, sorted by folder and name, links not followed."""
-        return self._listed()
-
-    def hold_all(self) -> None:
-        """Read every file while the task is listed, for later readers, as far as there is room for them."""
-        if "entries" not in self.__dict__:
-            self.entries = self._listed(self._take)
-
-    def _listed(self, take: Take | None = None) -> tuple[Entry, ...]:
-        self.listed_at = time.time_ns()
-        self.root_status = status(self.root)
-        return tuple(listing(self.root, take))
-
-    def _take(self, relative: str) -> os.stat_result | None:
-        """Hold a file, and say what the file system said of it when it was opened; None when it is not held."""
-        found = files.read_with_status(f"{self.root}/{relative}", min(MAX_TEXT, self._room))
-        if found is None:
-            return None
-        self._held[relative] = found[0]
-        self._room -= len(found[0])
-        return found[1]
+        """Return everything in the task folder, sorted by folder and name, links not followed."""
+        return tuple(listing(self.root))
 
     @cached_property
     def by_path(self) -> dict[str, Entry]:
-        """Everything in the task folder by its path."""
+        """Return everything in the task folder by its path."""
         return {entry.relative: entry for entry in self.entries if entry.kind != "closed"}
 
-    @cached_property
-    def _by_name(self) -> dict[str, list[Entry]]:
-        found: dict[str, list[Entry]] = {}
-        for entry in self.entries:
-            found.setdefault(entry.name, []).append(entry)
-        return found
-
     def named(self, name: str) -> Sequence[Entry]:
-        """Everything in the task folder that has a name, at any depth."""
-        return self._by_name.get(name, ())
-
-    @cached_property
-    def _unlisted(self) -> frozenset[str]:
-        """Folders that could not be listed."""
-        return frozenset(entry.relative for entry in self.entries if entry.kind == "closed")
+        """Return everything in the task folder that has a name, at any depth."""
+        return self.memo(("named", name), lambda: [entry for entry in self.entries if entry.name == name])
 
     def kind(self, path: str) -> str:
-        """What lies at a path of the task folder, as ``Entry.kind``; "" when nothing does."""
+        """Return what lies at a path of the task folder, as ``Entry.kind``; "" when nothing does."""
         entry = self.by_path.get(path)
         return entry.kind if entry else ""
 
     def below(self, folder: str) -> tuple[Entry, ...]:
-        """Everything in a folder of the task, at any depth."""
+        """Return everything in a folder of the task, at any depth."""
         start = f"{folder}/"
+        key = ("below", folder)
         return self.memo(
-            ("below", folder),
-            lambda: tuple([entry for entry in self.entries if entry.relative.startswith(start)]),
+            key, lambda: tuple(entry for entry in self.entries if entry.relative.startswith(start))
         )
 
     @cached_property
     def repository_entries(self) -> tuple[Entry, ...]:
-        """Everything in the repository folder; empty when there is none."""
-        if self.repository is None:
-            return ()
-        return self.below(self.relative_raw(self.repository))
+        """Return everything in the repository folder; nothing when there is none."""
+        return self.below(self.relative_raw(self.repository)) if self.repository else ()
+
+    @cached_property
+    def repository_files(self) -> tuple[Path, ...]:
+        """Return every regular file of the repository."""
+        return tuple(self.path(entry) for entry in self.repository_entries if entry.kind == "file")
 
     def path(self, entry: Entry) -> Path:
-        """Where an entry is."""
+        """Return where an entry is."""
         return self.task.root / entry.relative
 
-    def seen(self, path: str | Path) -> str | None:
-        """What was listed at a path, as :meth:`kind`; None where the listing does not tell, as behind a link."""
-        if "entries" not in self.__dict__:
-            return None
-        text = os.fspath(path)
-        if not text.startswith(self._start) or ".." in text:
-            return None
-        relative = text[len(self._start) :]
-        return None if "//" in relative or "/./" in f"{text}/" else self._seen(relative)
-
-    def _seen(self, relative: str) -> str | None:
-        entry = self.by_path.get(relative)
-        if entry is not None:
-            return entry.kind
-        folder = relative.rpartition("/")[0]
-        above = self._seen(folder) if folder else "folder"
-        return None if above in (None, "link") or folder in self._unlisted else ""
-
     def is_file(self, path: str | Path) -> bool:
-        """Whether a path is a file, or a link to one; False for names that no file can have."""
-        kind = self.seen(path)
+        """Return whether a path is a file of the task, or a link to one."""
+        return self._resolved(Path(path), Path.is_file)
+
+    def is_folder(self, path: str | Path) -> bool:
+        """Return whether a path is a folder of the task, or a link to one."""
+        return self._resolved(Path(path), Path.is_dir)
+
+    def exists(self, path: str | Path) -> bool:
+        """Return whether a path is a file or folder of the task."""
+        return self._resolved(Path(path), Path.exists)
+
+    def _resolved(self, path: Path, test: Callable[[Path], bool]) -> bool:
         try:
-            return Path(path).is_file() if kind in (None, "link") else kind == "file"
-        except (OSError, ValueError):
+            real = os.path.realpath(path)
+            return (real == self.root or real.startswith(f"{self.root}{os.sep}")) and test(Path(real))
+        except (OSError, ValueError):  # a name that no file can have
             return False
 
     def in_repository(self, entry: Entry) -> str:
-        """An entry's path relative to the repository."""
-        return entry.relative[self._prefix_length :] if self._prefix_length else ""
-
-    @cached_property
-    def _prefix_length(self) -> int:
-        """Length of the repository's path in the task, with its slash; 0 when there is none."""
-        return len(self.relative_raw(self.repository)) + 1 if self.repository else 0
+        """Return an entry's path relative to the repository."""
+        return self.in_repository_path(self.path(entry))
 
     def in_repository_path(self, path: Path | None) -> str:
-        """A path relative to the repository, with ``/``; "" for none and for what is not in it."""
-        if path is None or not self._prefix_length:
-            return ""
-        inside = f"{self.repository}/"
-        return path.as_posix().removeprefix(inside) if path.as_posix().startswith(inside) else ""
+        """Return a path relative to the repository, with ``/``; "" for what is not in it."""
+        start, text = f"{self.repository}/", str(path)
+        return text[len(start) :] if self.repository and path and text.startswith(start) else ""
 
     def module(self, path: Path | None) -> Module | None:
-        """A file parsed as Python 3, cached; None when it is absent, too large or not Python 3."""
-        if path is None:
-            return None
-        return self.memo(("module", path), lambda: self._parse(path))
+        """Return a file parsed as Python 3; None when it is absent, too large or not Python 3."""
+        return self.memo(("module", path), lambda: self._parse(path)) if path else None
 
     def _parse(self, path: Path) -> Module | None:
         data = self.read_bytes(path)
@@ -195,15 +135,11 @@ class TaskView:
 
     @cached_property
     def raw(self) -> dict[str, Any] | None:
-        """``info.json`` as it stands, or None when it is absent or no JSON object.
+        """Return ``info.json`` as written, or None when it is absent or not a JSON object.
 
-        A comma too many, a ``//`` comment, a line break inside of a text and another encoding are read over:
-        LMR001 reports them, and the rest of the task is looked at all the same.
+        The usual slips of hand-written JSON are read over: LMR001 reports them, and the other checks go on.
         """
-        data = self.read_bytes(self.task.info_path)
-        if data is None:
-            return None
-        value = read_json(data)
+        value = read_json(self.read_bytes(self.task.info_path) or b"")
         if not isinstance(value, dict):
             return None
         entries = value.get("implementations")
@@ -214,115 +150,101 @@ class TaskView:
 
     @cached_property
     def info(self) -> TaskInfo:
-        """``info.json`` read leniently; empty when there is none."""
+        """Return ``info.json`` read leniently; empty when there is none."""
         return TaskInfo.from_json(self.raw or {})
 
     @property
     def implementations(self) -> tuple[Implementation, ...]:
-        """The implementations, in the file's order."""
+        """Return the implementations, in the file's order."""
         return self.info.implementations
 
     def position(self, implementation: Implementation) -> int:
-        """An implementation's place in the list of ``info.json``, from 0, for JSON pointers."""
+        """Return an implementation's place in the list of ``info.json``, from 0, for JSON pointers."""
         entries = self.raw.get("implementations") if self.raw else None
         places = [place for place, entry in enumerate(entries or ()) if isinstance(entry, dict)]
-        same = [
-            place for place, one in zip(places, self.implementations, strict=False) if one is implementation
-        ]
-        return same[0] if same else 0
+        both = zip(places, self.implementations, strict=False)
+        return next((place for place, one in both if one is implementation), 0)
 
     @cached_property
     def repository(self) -> Path | None:
-        """The repository folder; None when it is absent, its name leads outside, or nothing is in it.
+        """Return the repository folder, or the only one that can be meant.
 
-        Where no folder has the name, the only one that can be meant.
+        None when it is absent, its name leads outside, or nothing is in it.
         """
         path = self.named_repository
+        if path is None and not self.kind(self.info.repo_folder_name.strip("/")):
+            tops = {
+                entry.relative.partition("/")[0]
+                for entry in self.entries
+                if entry.suffix == ".py" and entry.folder
+            }
+            meant = [top for top in tops - NO_REPOSITORY if self.kind(top) == "folder"]
+            path = self.task.root / meant[0] if len(meant) == 1 else None
         if path is None:
-            meant = meant_repository(self.info.repo_folder_name, self.entries)
-            path = self.task.root / meant if meant else None
-        return None if path is None or is_hollow(self.relative_raw(path), self.entries) else path
+            return None
+        inside = self.below(self.relative_raw(path))
+        return path if any(entry.kind == "file" and entry.name not in _HOLLOW for entry in inside) else None
 
     @cached_property
     def named_repository(self) -> Path | None:
-        """The folder that ``repo_folder_name`` names, empty or not; None when there is none."""
+        """Return the folder that ``repo_folder_name`` names, empty or not; None when there is none."""
         try:
             path = self.task.repository(self.info)
             return path if path.is_dir() and path != self.task.root else None
         except (LmrError, OSError, ValueError):
             return None
 
-    @cached_property
-    def has_provenance(self) -> bool:
-        """Whether there is a record of how the task was made: not so in tasks made by hand."""
-        return "authoring/provenance.json" in self.by_path
-
     @property
     def is_empty(self) -> bool:
-        """Whether the repository's folder is there and holds nothing: a submodule link, most often."""
+        """Return whether the repository's folder exists and is empty: a submodule link, most often."""
         return self.repository is None and self.named_repository is not None
 
     @cached_property
-    def repository_files(self) -> tuple[Path, ...]:
-        """Every regular file of the repository, symbolic links not followed."""
-        return tuple(self.path(entry) for entry in self.repository_entries if entry.kind == "file")
+    def has_provenance(self) -> bool:
+        """Return whether there is a record of how the task was made: not so in tasks made by hand."""
+        return "authoring/provenance.json" in self.by_path
 
     def inside(self, root: Path | None, relative: str) -> Path | None:
-        """A path below ``root`` that stays there, or None; the file need not exist."""
+        """Return a path below a folder if it stays there, else None; the file need not exist."""
         if root is None or not relative:
             return None
-        return self.memo(("inside", root, relative), lambda: self._inside(root, relative))
-
-    def _inside(self, root: Path, relative: str) -> Path | None:
-        if not relative.startswith("/") and self.seen(root / relative) in ("file", "folder"):
-            return root / relative  # no link is on the way
         try:
             return files.inside(root, relative)
         except (LmrError, OSError, ValueError):
             return None
 
     def read_bytes(self, path: Path | None) -> bytes | None:
-        """A file's content, cached; None when it is no readable regular file or is over ``MAX_TEXT``."""
-        if path is None:
-            return None
-        if path not in self._bytes:
-            self._bytes[path] = self.read_once(path)
-        return self._bytes[path]
+        """Return a file's content, cached; None when it is not a readable regular file or over ``MAX_TEXT``."""
+        return self.memo(("bytes", path), lambda: self.read_once(path)) if path else None
 
     def read_once(self, path: Path, limit: int = MAX_TEXT) -> bytes | None:
-        """A file's content, not cached: for scanning. None as for :meth:`read_bytes`."""
-        held = self._held.get(self.relative_raw(path)) if self._held else None
-        if held is not None:
-            return held if len(held) <= limit else None
-        if self.seen(path) == "":
-            return None
-        data = files.read_inside(self.root, path, limit)
-        self.read_unheld |= data is not None
-        return data
+        """Return a file's content, not cached: for scanning."""
+        return files.read_inside(self.root, path, limit)
 
     def read_entry(self, entry: Entry, limit: int = MAX_TEXT) -> bytes | None:
-        """A file's content, not cached, as for :meth:`read_once`; no folder above an entry is a link."""
-        held = self._held.get(entry.relative)
-        if held is not None:
-            return held if len(held) <= limit else None
-        found = files.read_with_status(f"{self.root}/{entry.relative}", limit)
-        if found is None:
-            return None
-        self.disturbed |= not same_state(entry.status, found[1])
-        return found[0]
+        """Return an entry's content, not cached; no folder above an entry is a link."""
+        return files.read_regular(f"{self.root}/{entry.relative}", limit)
+
+    def head(self, path: Path, size: int) -> bytes:
+        """Return the first bytes of a file, however large it is; nothing when it cannot be read."""
+        try:
+            with path.open("rb") if self.is_file(path) else open(os.devnull, "rb") as file:
+                return file.read(size)
+        except OSError:
+            return b""
 
     def text(self, path: Path | None) -> str | None:
-        """A file as text: UTF-8, with what is no UTF-8 replaced; None as for :meth:`read_bytes`."""
+        """Return a file as text, with what is not UTF-8 replaced."""
         data = self.read_bytes(path)
         return None if data is None else data.decode("utf-8-sig", "replace")
 
     def relative_raw(self, path: Path) -> str:
-        """A path relative to the task folder, with ``/``, as the file system has it."""
+        """Return a path relative to the task folder, with ``/``, as the file system has it."""
         text = path.as_posix()
         if text.startswith(self._start):
             return text[len(self._start) :]
         return "." if path == self.task.root else path.name
 
     def relative(self, path: Path) -> str:
-        """A path as findings name it: as :meth:`relative_raw`, in characters that can be printed."""
+        """Return a path as findings name it: relative to the task, in characters that can be printed."""
         return readable(self.relative_raw(path))

@@ -13,28 +13,38 @@ from lmr_author.cli.boundary import guarded
 from lmr_author.cli.lazy import LazyGroup, group, load
 from lmr_author.errors import EXIT_INTERRUPTED, UsageError
 
-VERBS = {
-    "demo": "Author a complete task from a bundled paper and repository, offline.",
-    "vet": "Vet a paper and its repository by the benchmark's criteria, with evidence.",
-    "new-task": "Make a task folder from a paper and its repository, pinned at a commit.",
-    "env": "Detect what the repository needs, pin it, write the Dockerfile, build the image.",
-    "suggest": "Rank the repository's functions by how good a task each makes.",
-    "extract": "Turn a block of a script or a long function into a function.",
-    "mask": "Mask a function, save the golden, clean the tree.",
-    "instruct": "Draft, check and set the instruction of a masked function.",
-    "unmask": "Restore masked functions byte for byte.",
-    "record": "Record real calls of the golden into cases and a unit test.",
-    "validate": "Find what is wrong with tasks, without running them.",
-    "explain": "Say what a check means, why it matters, with an example.",
-    "evaluate": "Prove by running that a task is sound.",
-    "review": "Go through the checklist and sign off.",
-    "score": "Grade a candidate implementation by hand.",
-    "status": "Show where each task stands and which command comes next.",
-    "next": "Run the command that comes next.",
-    "report": "Write one HTML page about a task, or about a folder of tasks.",
-    "export": "Make bundles of finished tasks.",
+SECTIONS = {
+    "Author": {
+        "demo": "Author a complete task from a bundled paper, offline.",
+        "vet": "Vet a paper and its repository, with evidence.",
+        "new-task": "Make a task folder from a paper and its repository.",
+        "env": "Pin requirements, write the Dockerfile, build the image.",
+        "suggest": "Rank the functions by how good a task each makes.",
+        "extract": "Turn a block of a script into a function.",
+        "mask": "Mask a function, keep the golden, clean the tree.",
+        "instruct": "Draft, check and set the instruction.",
+        "unmask": "Restore masked functions byte for byte.",
+        "record": "Record real calls as cases of a unit test.",
+    },
+    "Check": {
+        "validate": "Find defects in tasks without running them.",
+        "explain": "Explain a check.",
+        "evaluate": "Prove by running that a task is sound; judge answers.",
+    },
+    "Review": {
+        "review": "Answer the checklist and sign off.",
+        "score": "Grade candidate implementations by hand.",
+        "status": "Show the state of each task and its next command.",
+        "next": "Run the next command.",
+    },
+    "Release": {
+        "report": "Write a page about a task, or about all tasks.",
+        "export": "Export finished tasks for agents and benchmarks.",
+    },
 }
 """Every verb, in the order an annotator meets them. Its function is ``lmr_author.cli.<verb>.<verb>``."""
+
+VERBS = {name: purpose for section in SECTIONS.values() for name, purpose in section.items()}
 
 MODULES = {"next": "next_step"}
 """Verbs whose function has another name: ``next`` is Python's own."""
@@ -55,7 +65,7 @@ def command(verb: str) -> Any:
 class Verbs(LazyGroup):
     """The verbs."""
 
-    table = VERBS
+    sections = SECTIONS
     called = "lmr-author"
 
     def load(self, name: str) -> Any:
@@ -67,6 +77,7 @@ app = group(
     "lmr-author",
     Verbs,
     "Author LMR-Bench tasks: from a paper and its repository to a benchmark task proven by running.",
+    completion=True,
 )
 
 

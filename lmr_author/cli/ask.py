@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import shutil
+from collections.abc import Collection, Mapping
 
 from lmr_author import files
 from lmr_author.errors import LmrError
-from lmr_author.model import CATEGORIES
+from lmr_author.task import CATEGORIES
 
 
 def text(question: str, default: str = "") -> str:
@@ -20,8 +21,6 @@ def text(question: str, default: str = "") -> str:
 
 def choice(question: str, choices: list[str], default: str | None = None) -> str:
     """One of several answers."""
-    import shutil
-
     import questionary
 
     # The hint about the arrow keys would break the line in the middle of itself.
@@ -46,15 +45,14 @@ def category(likely: str = "") -> str:
     return choice("Category of the masked function", list(CATEGORIES), likely or None)
 
 
-def several(question: str, reasons: Mapping[str, str]) -> list[str]:
-    """Some of several answers, all of them preselected.
+def several(question: str, reasons: Mapping[str, str], unchecked: Collection[str] = ()) -> list[str]:
+    """Some of several answers, preselected except for a few.
 
     Args:
         question: what is asked.
         reasons: by answer, why it is offered; cut where the terminal ends.
+        unchecked: answers that are not preselected.
     """
-    import shutil
-
     import questionary
 
     width = shutil.get_terminal_size().columns - 8
@@ -63,7 +61,7 @@ def several(question: str, reasons: Mapping[str, str]) -> list[str]:
         questionary.Choice(
             [("", name), ("fg:ansibrightblack", f"  {why if len(why) <= room else why[: room - 1] + '…'}")],
             value=name,
-            checked=True,
+            checked=name not in unchecked,
         )
         for name, why in reasons.items()
     ]
@@ -74,13 +72,17 @@ def several(question: str, reasons: Mapping[str, str]) -> list[str]:
 
 
 def edit(text: str, *, suffix: str = ".txt") -> str:
-    """A text on several lines, in the person's own editor, or right here when none is set."""
-    command = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    """Return a text of several lines, edited in the person's editor or, without any editor, at the prompt."""
+    # Debian's `editor` is the one that the administrator chose.
+    found = next((name for name in ("editor", "nano", "vi") if shutil.which(name)), None)
+    command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or found
     if not command:
         import questionary
 
-        keys = "(Escape, then Enter: done. Set EDITOR to use an editor of your own.)"
-        answer: str = questionary.text("Edit", default=text, multiline=True, instruction=keys).unsafe_ask()
+        print("Edit the text; Escape, then Enter when done. Set EDITOR to use an editor of your own.")
+        answer: str = questionary.text(
+            "", qmark="", default=text, multiline=True, instruction="\n"
+        ).unsafe_ask()
         return answer
     import shlex
     import subprocess

@@ -12,8 +12,8 @@ import typer
 from lmr_author.errors import UsageError
 
 if TYPE_CHECKING:
-    from lmr_author.taskdir import TaskDir
-    from lmr_author.workflow.env import Place
+    from lmr_author.environment.place import Place
+    from lmr_author.task import Task
 
 
 class Format(StrEnum):
@@ -67,14 +67,14 @@ NoInputOption = Annotated[
 ]
 
 
-def current_task(task: Path | None) -> TaskDir:
+def current_task(task: Path | None) -> Task:
     """The task named by ``--task``, else the one the current folder lies in."""
-    from lmr_author.taskdir import TaskDir
+    from lmr_author.task import Task
 
-    return TaskDir.find(task or Path.cwd())
+    return Task.find(task or Path.cwd())
 
 
-def task_or_repo(task: Path | None) -> TaskDir:
+def task_or_repo(task: Path | None) -> Task:
     """As :func:`current_task`, for commands that work on a repository, too: without a task they say how."""
     from lmr_author.errors import NotATaskError
 
@@ -86,13 +86,13 @@ def task_or_repo(task: Path | None) -> TaskDir:
 
 def place(task: Path | None, repo: Path | None) -> Place:
     """The repository of ``--repo``, else that of the task."""
-    from lmr_author.workflow import env as workflow
+    from lmr_author.environment.place import place_alone, place_of
 
     if repo is None:
-        return workflow.place_of(task_or_repo(task))
+        return place_of(task_or_repo(task))
     if task is not None:
         raise UsageError("--repo and --task are two places", "give one of them")
-    return workflow.place_alone(repo)
+    return place_alone(repo)
 
 
 def default_tasks() -> Path:

@@ -19,10 +19,10 @@ def demo(
     base_image: BaseImageOption = None,
 ) -> int:
     """Author a complete task from a bundled paper and repository, offline, and show every gate."""
+    from lmr_author import demo as workflow
     from lmr_author.cli import render_demo
     from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS
-    from lmr_author.model import GateStatus
-    from lmr_author.workflow import demo as workflow
+    from lmr_author.task import GateStatus
 
     with render_demo.DemoScreen() as screen:
         result = workflow.demo(folder, sandbox.value, base_image, screen.hooks)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from typer.main import get_command
 
@@ -22,7 +22,7 @@ COMMANDS = {
 class EnvCommands(LazyGroup):
     """The commands of ``env``. The function of each is ``lmr_author.cli.env_<name>.env_<name>``."""
 
-    table = COMMANDS
+    sections: ClassVar = {"Commands": COMMANDS}
     called = "lmr-author env"
 
     def load(self, name: str) -> Any:

@@ -35,13 +35,13 @@ def env_build(
 ) -> int:
     """Build the task's image, record what it holds, and import the goal file in it; explain what fails."""
     from lmr_author.cli import render_env_build as render
+    from lmr_author.environment.build import BuildOptions, build
     from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS
-    from lmr_author.workflow import env_build as workflow
 
-    options = workflow.BuildOptions(base_image, fix, no_cache, tuple(files or ()), timeout, not no_disk_check)
+    options = BuildOptions(base_image, fix, no_cache, tuple(files or ()), timeout, not no_disk_check)
     folder = current_task(task)
     with render.build_screen() as screen:
-        found = workflow.build(folder, options, screen.hooks())
+        found = build(folder, options, screen.hooks())
     if output is Format.json:
         print_json(render.document(found))
     else:

@@ -31,14 +31,14 @@ def env_detect(
     """Say what the repository needs, each fact with the place it was read from. Nothing is run or written."""
     from lmr_author.cli import render_env
     from lmr_author.cli.render import progress
-    from lmr_author.environment import to_json
-    from lmr_author.workflow import env as workflow
+    from lmr_author.environment.place import detect
+    from lmr_author.environment.recipe import to_json
 
     where = place(task, repo)
     with progress("reading the repository") as say:
-        found = workflow.detect(where, base_image=base_image, python=python, online=online, progress=say)
+        found = detect(where, base_image=base_image, python=python, online=online, progress=say)
     if output is Format.json:
-        print_json(to_json(found.recipe, found.base, found.dead))
+        print_json(to_json(found.recipe, found.base.to_json(), found.problems, found.dead))
     else:
         render_env.detected(found)
     return 0

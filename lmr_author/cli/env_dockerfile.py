@@ -22,10 +22,10 @@ def env_dockerfile(
     """Write the Dockerfile and .dockerignore for what the repository needs."""
     from lmr_author.cli import render_env
     from lmr_author.cli.render import progress
-    from lmr_author.workflow import env as workflow
+    from lmr_author.environment.dockerfile import write_dockerfile
 
     where = place(task, repo)
     with progress("reading the repository"):
-        made = workflow.dockerfile(where, base_image=base_image, python=python, force=force, dry_run=dry_run)
+        made = write_dockerfile(where, base_image=base_image, python=python, force=force, dry_run=dry_run)
     render_env.dockerfile(made)
     return 0

@@ -35,11 +35,11 @@ def env_local(
     """Make a virtual environment from the task's lock, for the local sandbox; print its interpreter."""
     from lmr_author.cli.render import console, progress
     from lmr_author.cli.render_env_build import repair
-    from lmr_author.workflow.env_local import LocalOptions, make
+    from lmr_author.environment.local import LocalOptions, make_local
 
     folder = current_task(task)
     with progress("looking for a Python") as say:
-        result = make(folder, LocalOptions(python, tuple(extra or ()), cuda, fix), say, repair)
+        result = make_local(folder, LocalOptions(python, tuple(extra or ()), cuda, fix), say, repair)
     screen = console()
     for remark in result.remarks:
         screen.print(f"note: {remark}", markup=False)

@@ -32,8 +32,18 @@ def env_lock(
         bool,
         typer.Option("--relax", help="Where no versions fit together, make the smallest changes that help."),
     ] = False,
-    offline: Annotated[bool, typer.Option("--offline", help="Use what uv has in its cache alone.")] = False,
+    offline: Annotated[bool, typer.Option("--offline", help="Use only what was asked before.")] = False,
     timeout: Annotated[float, typer.Option("--timeout", min=1, help="Seconds that it may take.")] = 300.0,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--without", metavar="NAME", help="Leave this package out, whoever needs it; repeatable."
+        ),
+    ] = None,
+    only_goal: Annotated[
+        bool,
+        typer.Option("--only-goal", help="Pin only what the goal files import, for huge requirement lists."),
+    ] = False,
     force: Annotated[
         bool, typer.Option("--force", help="Overwrite a lock that was edited; a copy of it is kept.")
     ] = False,
@@ -44,11 +54,21 @@ def env_lock(
     """Pin what the repository needs as of its commit's date, for the image's Python."""
     from lmr_author.cli import ask, render_env
     from lmr_author.cli.render import progress
-    from lmr_author.workflow import env_lock as workflow
+    from lmr_author.environment.lock import LockOptions, lock
 
     where = place(task, repo)
-    options = workflow.LockOptions(
-        date, python, base_image, hashes, relax, offline, force, dry_run, seconds=timeout
+    options = LockOptions(
+        date,
+        python,
+        base_image,
+        hashes,
+        relax,
+        offline,
+        force,
+        dry_run,
+        timeout,
+        tuple(without or ()),
+        only_goal,
     )
     with progress("reading the repository") as say:
 
@@ -56,6 +76,6 @@ def env_lock(
             say.pause()
             return ask.confirm(question, default=False)
 
-        made = workflow.lock(where, options, say, agree if can_ask(no_input) else None)
+        made = lock(where, options, say, agree if can_ask(no_input) else None)
     render_env.locked(made, relaxed=relax)
     return 0

@@ -9,7 +9,7 @@ import typer
 from lmr_author.cli.common import NoInputOption, can_ask
 
 if TYPE_CHECKING:
-    from lmr_author.workflow.env_prune import Plan
+    from lmr_author.environment.prune import PrunePlan
 
 
 def env_prune(
@@ -23,12 +23,12 @@ def env_prune(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     no_input: NoInputOption = False,
 ) -> int:
-    """Remove images, containers, networks and local environments that are ours and unused."""
+    """Remove images, containers and local environments that are ours and unused."""
     from lmr_author.cli import ask
     from lmr_author.cli.render import console, progress
+    from lmr_author.environment import prune as workflow
     from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
     from lmr_author.texts import size_text
-    from lmr_author.workflow import env_prune as workflow
 
     plan = workflow.plan(workflow.PruneOptions(older_than, everything))
     _show(plan)
@@ -50,7 +50,7 @@ def env_prune(
     return EXIT_FINDINGS if done.failed else EXIT_CLEAN
 
 
-def _show(plan: Plan) -> None:
+def _show(plan: PrunePlan) -> None:
     from lmr_author.cli.render import console
     from lmr_author.sandbox.docker_prune import ago
     from lmr_author.texts import size_text

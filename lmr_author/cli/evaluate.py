@@ -21,9 +21,9 @@ from lmr_author.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from lmr_author.taskdir import TaskDir
-    from lmr_author.workflow.desk import CandidateOptions
-    from lmr_author.workflow.evaluate import EvaluateOptions
+    from lmr_author.evaluation.candidates.desk import CandidateOptions
+    from lmr_author.evaluation.evaluate import EvaluateOptions
+    from lmr_author.task import Task
 
 
 class Protocol(StrEnum):
@@ -107,8 +107,8 @@ def evaluate(
     """Prove by running that a task is sound (exit code 0 only if every gate holds), or judge models' answers."""
     from lmr_author.cli import render_runs
     from lmr_author.errors import EXIT_CLEAN, UsageError
-    from lmr_author.workflow import evaluate as workflow
-    from lmr_author.workflow.named import tasks_at
+    from lmr_author.evaluation import evaluate as workflow
+    from lmr_author.task import tasks_at
 
     tasks = tasks_at(paths or [default_tasks()])
     if accept_mutant:
@@ -121,8 +121,8 @@ def evaluate(
     if predictions is not None:
         if implementation is not None:
             raise UsageError("--implementation is for gates, not for candidates", "leave it out")
+        from lmr_author.evaluation.candidates.desk import CandidateOptions
         from lmr_author.evaluation.candidates.station import StationOptions
-        from lmr_author.workflow.desk import CandidateOptions
 
         judging = StationOptions(timeout, memory, whole_file, protocol.value)
         chosen = CandidateOptions(
@@ -141,12 +141,12 @@ def evaluate(
     return _gates(tasks, options, output)
 
 
-def _gates(tasks: Sequence[TaskDir], options: EvaluateOptions, output: Format) -> int:
+def _gates(tasks: Sequence[Task], options: EvaluateOptions, output: Format) -> int:
     """Run the gates of tasks; exit code 0 when all hold."""
     from lmr_author.cli import render_runs
     from lmr_author.cli.render import progress
     from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS
-    from lmr_author.workflow import evaluate as workflow
+    from lmr_author.evaluation import evaluate as workflow
 
     results = []
     for task in tasks:
@@ -160,13 +160,11 @@ def _gates(tasks: Sequence[TaskDir], options: EvaluateOptions, output: Format) -
     return EXIT_CLEAN if all(item.passed for item in results) else EXIT_FINDINGS
 
 
-def _candidates(
-    tasks: Sequence[TaskDir], predictions: Path, options: CandidateOptions, output: Format
-) -> int:
+def _candidates(tasks: Sequence[Task], predictions: Path, options: CandidateOptions, output: Format) -> int:
     """Judge models' answers; exit code 0 when each has a verdict, whatever it is."""
     from lmr_author.cli import render_candidates
     from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS
-    from lmr_author.workflow import candidates as workflow
+    from lmr_author.evaluation.candidates import run as workflow
 
     with render_candidates.display() as show:
         found = workflow.score(tasks, predictions, options, show.say, show.result)

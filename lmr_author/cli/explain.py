@@ -2,33 +2,67 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import sys
+import textwrap
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from lmr_author.cli.common import Format, FormatOption, print_json
+from lmr_author.cli.render_text import coloured, paint
+
+if TYPE_CHECKING:
+    from lmr_author.checks.base import Check
 
 
 def explain(
     code: Annotated[
-        str, typer.Argument(metavar="CODE", help="A check's code, as in LMR401; `all` lists them.")
-    ],
+        str,
+        typer.Argument(metavar="[CODE]", help="A check's code, as in LMR401, or the beginning of several."),
+    ] = "",
     output: FormatOption = Format.text,
 ) -> int:
-    """What a check means, why it matters, and an example."""
-    from lmr_author.checks.describe import describe, describe_all
-    from lmr_author.cli.render_checks import render_check, render_checks
+    """Explain a check: what is wrong, and why it matters. Without a code, list all checks."""
+    from lmr_author.checks.registry import ALL_CHECKS, matching
 
-    if code.strip().lower() == "all":
-        every = describe_all()
-        if output is Format.json:
-            print_json([one.to_json() for one in every])
-        else:
-            render_checks(every)
-        return 0
-    one = describe(code)
+    every = code.strip().lower() in ("", "all")
+    checks = ALL_CHECKS if every else matching(code)
     if output is Format.json:
-        print_json(one.to_json())
+        print_json([_as_json(one) for one in checks] if every or len(checks) > 1 else _as_json(checks[0]))
+    elif len(checks) == 1:
+        _print_page(checks[0])
     else:
-        render_check(one)
+        _print_list(checks)
     return 0
+
+
+def _as_json(check: Check) -> dict[str, Any]:
+    from lmr_author.checks.registry import GROUPS
+
+    return {
+        "code": check.code,
+        "group": GROUPS[check.code[3]],
+        "title": check.title,
+        "rationale": check.rationale,
+        "severity": check.severity.value,
+        "fixable": check.fixable,
+    }
+
+
+def _print_page(check: Check) -> None:
+    page = _as_json(check)
+    print(paint("task", f"{check.code}: {check.title}", coloured(sys.stdout)))
+    print(f"{page['group']}; severity {page['severity']}\n")
+    print(textwrap.fill(check.rationale, 100))
+    if check.fixable:
+        print("\nFix: `lmr-author validate --fix` repairs it where only one repair is right.")
+
+
+def _print_list(checks: tuple[Check, ...]) -> None:
+    group = ""
+    for check in checks:
+        page = _as_json(check)
+        if page["group"] != group:
+            group = page["group"]
+            print(paint("task", group, coloured(sys.stdout)))
+        print(f"  {check.code}  {page['severity']:<7}  {check.title}")

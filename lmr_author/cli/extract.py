@@ -27,7 +27,7 @@ def extract(
 ) -> int:
     """Turn a block of a script or of a long function into a function, and call it there."""
     from lmr_author.cli import ask, render_extract
-    from lmr_author.workflow import extract as workflow
+    from lmr_author.extracting import task_file as workflow
 
     folder = current_task(task)
     options = workflow.ExtractOptions(place, name, kind)

@@ -11,7 +11,7 @@ from lmr_author.cli.common import NoInputOption, TaskOption, can_ask, current_ta
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lmr_author.model import Finding
+    from lmr_author.task import Finding
 
 KEEP, DRAFT, EDIT_OLD, EDIT_DRAFT = "Keep it", "Use the draft", "Edit it", "Edit the draft"
 
@@ -36,11 +36,10 @@ def instruct(
     """Draft, check and set the instruction of a masked function, and its category; without options only check it."""
     from lmr_author.cli import render
     from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
-    from lmr_author.workflow import mask_instruction as workflow
-    from lmr_author.workflow.named import implementation_of
+    from lmr_author.masking import instruction as workflow
 
     folder = current_task(task)
-    one = implementation_of(folder.load(), implementation)
+    one = folder.load().implementation(implementation)
     if text is not None and use_draft:
         raise UsageError("--text and --use-draft exclude each other", "leave one of them out")
     if draft:

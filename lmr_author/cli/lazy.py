@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import sys
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -11,6 +12,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
+from lmr_author.cli import verb_help
+from lmr_author.cli.render_text import coloured, paint
 from lmr_author.errors import UsageError
 
 SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
@@ -25,7 +28,16 @@ def load(name: str, function: str, **settings: Any) -> Any:
 
 
 class Verb(TyperCommand):
-    """A command that does not take the next option for the value of one whose value was forgotten."""
+    """A command with examples in its help, which refuses an option in place of a forgotten value."""
+
+    def format_usage(self, ctx: Any, formatter: Any) -> None:
+        """Write the usage line."""
+        verb_help.write_usage(self.get_params(ctx), ctx, formatter)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments, options and examples."""
+        verb_help.write_options(self.get_params(ctx), formatter)
+        verb_help.write_examples(ctx.command_path.removeprefix("lmr-author "), formatter)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Refuse ``--draft-notes --docstring TEXT``, which click reads as a file named ``--docstring``."""
@@ -48,14 +60,14 @@ class Verb(TyperCommand):
         return super().parse_args(ctx, args)
 
 
-def group(name: str, cls: type[LazyGroup], help_: str) -> typer.Typer:
+def group(name: str, cls: type[LazyGroup], help_: str, *, completion: bool = False) -> typer.Typer:
     """A Typer app whose commands are those of a lazy group; ``help_`` is what its ``--help`` says first."""
     return typer.Typer(
         name=name,
         cls=cls,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
-        add_completion=False,
+        add_completion=completion,
         rich_markup_mode=None,
         context_settings=SETTINGS,
         help=help_,
@@ -66,12 +78,17 @@ class LazyGroup(TyperGroup):
     """A group of commands that knows their names and one line about each.
 
     Attributes:
-        table: name → what it does, in the order of ``--help``.
-        called: how the group itself is called, for messages.
+        sections: title → name of a command → its purpose, in the order of ``--help``.
+        called: name of the group itself, for messages.
     """
 
-    table: ClassVar[Mapping[str, str]]
+    sections: ClassVar[Mapping[str, Mapping[str, str]]]
     called: ClassVar[str]
+
+    @property
+    def table(self) -> dict[str, str]:
+        """Every command with its purpose."""
+        return {name: purpose for section in self.sections.values() for name, purpose in section.items()}
 
     def load(self, name: str) -> Any:
         """The command ``name``, with all its options."""
@@ -92,6 +109,12 @@ class LazyGroup(TyperGroup):
         )
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """The table of commands in ``--help``, without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(self.table.items()))
+        """Write the commands, without importing them."""
+        colour = coloured(sys.stdout)
+        for title, commands in self.sections.items():
+            with formatter.section(paint("task", title, colour)):
+                formatter.write_dl([(paint("note", name, colour), text) for name, text in commands.items()])
+
+    def format_usage(self, ctx: Any, formatter: Any) -> None:
+        """Write the usage line."""
+        formatter.write_usage(ctx.command_path, "COMMAND [OPTIONS]")

@@ -1,4 +1,4 @@
-"""What ``mask`` asks about each place where the answer, or something like it, can still be read.
+"""Ask about each place where the answer, or something like it, can still be read after ``mask``.
 
 Every answer has a flag: ``mask --also`` and ``validate --accept CODE:PATH --reason TEXT``.
 """
@@ -9,13 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from lmr_author import accepted
 from lmr_author.cli import ask, render, render_mask
-from lmr_author.taskdir import TaskDir
-from lmr_author.workflow import leak_answers
-from lmr_author.workflow.leak_answers import Answer
-from lmr_author.workflow.mask import MaskOptions, mask
-from lmr_author.workflow.mask_leaks import OpenLeak
+from lmr_author.masking import MaskOptions, mask
+from lmr_author.masking import open_leaks as leak_answers
+from lmr_author.masking.open_leaks import Answer, OpenLeak
+from lmr_author.task import Task, accepted
 
 SHOW, MASK, ACCEPT, LEAVE = "Show what is the same", "Mask it too", "Accept it, with a reason", "Leave it"
 ONE_BY_ONE, LEAVE_ALL = "Go through them", "Leave them all"
@@ -25,17 +23,17 @@ FEW = 3
 """Up to so many leaks are asked about one by one without asking whether to."""
 
 
-def settle(task: TaskDir, leaks: Sequence[OpenLeak], here: Path) -> None:
+def settle(task: Task, leaks: Sequence[OpenLeak], here: Path) -> None:
     """Ask about each leak, then do what was answered: first mask, then store what is accepted.
 
     In this order, because an acceptance holds for a file as it is. Each answer is kept as soon as it is given;
     what a run that was interrupted had asked is not asked again.
     """
-    answers = leak_answers.load(task)
+    answers = leak_answers.load_answers(task)
     answers = {
-        leak_answers.key(leak.finding): answers[leak_answers.key(leak.finding)]
+        leak_answers.answer_key(leak.finding): answers[leak_answers.answer_key(leak.finding)]
         for leak in leaks
-        if leak_answers.key(leak.finding) in answers
+        if leak_answers.answer_key(leak.finding) in answers
     }
     if answers:
         line = f"{len(answers)} of {len(leaks)} leaks were answered before, and are not asked about again"
@@ -54,19 +52,19 @@ def settle(task: TaskDir, leaks: Sequence[OpenLeak], here: Path) -> None:
             render.console().print(line, markup=False)
         raise
     _carry_out(task, leaks, answers, here)
-    leak_answers.clear(task)
+    leak_answers.clear_answers(task)
 
 
-def _ask(task: TaskDir, leaks: Sequence[OpenLeak], answers: Answers) -> None:
+def _ask(task: Task, leaks: Sequence[OpenLeak], answers: Answers) -> None:
     """Add what is answered, and keep it; what an answer given already empties along is not asked about."""
     also: set[str] = set()
     for leak in leaks:
-        about = leak_answers.key(leak.finding)
+        about = leak_answers.answer_key(leak.finding)
         if about not in answers:
             if also.intersection(leak.also):
                 continue
             answers[about] = _answer(leak)
-            leak_answers.store(task, answers)
+            leak_answers.store_answers(task, answers)
         if answers[about].answer == leak_answers.MASK:
             also.update(leak.also)
 
@@ -78,9 +76,10 @@ def _answer(leak: OpenLeak) -> Answer:
     return Answer(leak_answers.MASK if said == MASK else leak_answers.LEAVE)
 
 
-def _carry_out(task: TaskDir, leaks: Sequence[OpenLeak], answers: Answers, here: Path) -> None:
+def _carry_out(task: Task, leaks: Sequence[OpenLeak], answers: Answers, here: Path) -> None:
     given = [
-        (leak, answers.get(leak_answers.key(leak.finding), Answer(leak_answers.LEAVE))) for leak in leaks
+        (leak, answers.get(leak_answers.answer_key(leak.finding), Answer(leak_answers.LEAVE)))
+        for leak in leaks
     ]
     also = dict.fromkeys(
         name for leak, answer in given if answer.answer == leak_answers.MASK for name in leak.also

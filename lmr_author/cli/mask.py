@@ -13,9 +13,9 @@ from lmr_author.cli.common import NoInputOption, TaskOption, can_ask, current_ta
 from lmr_author.errors import UsageError
 
 if TYPE_CHECKING:
+    from lmr_author.masking import MaskOptions
     from lmr_author.masking.notes_file import Described, Entry
-    from lmr_author.taskdir import TaskDir
-    from lmr_author.workflow.mask import MaskOptions
+    from lmr_author.task import Task
 
 
 class Style(StrEnum):
@@ -108,9 +108,9 @@ def mask(
     no_input: NoInputOption = False,
 ) -> int:
     """Mask functions: keep signature, decorators and docstring, save the golden, clean the tree."""
+    from lmr_author import masking
     from lmr_author.cli import pick
     from lmr_author.masking.notes import MaskNotes
-    from lmr_author.workflow import mask as workflow
 
     folder, here = current_task(task), Path.cwd()
     asking = can_ask(no_input)
@@ -129,7 +129,7 @@ def mask(
     if draft_notes is not None:
         return _draft(folder, tuple(targets or ()), here, draft_notes)
     paths = retrieval or []
-    options = workflow.MaskOptions(
+    options = masking.MaskOptions(
         targets=tuple(targets or ()),
         instruction=text_or_file(instruction, "--instruction"),
         category=category,
@@ -151,17 +151,17 @@ def mask(
     return _run(folder, options, here, asking=asking)
 
 
-def _run(folder: TaskDir, options: MaskOptions, here: Path, *, asking: bool) -> int:
+def _run(folder: Task, options: MaskOptions, here: Path, *, asking: bool) -> int:
     """Ask for what is missing, mask, and go through the leaks."""
+    from lmr_author import masking
     from lmr_author.cli import render
-    from lmr_author.workflow import mask as workflow
 
     if asking and options.targets:
         from lmr_author.cli import mask_dialogue
 
         options = mask_dialogue.complete(folder, options, here)
     with render.progress("masking"):
-        result = workflow.mask(folder, options, here)
+        result = masking.mask(folder, options, here)
     render.mask_result(result)
     if not (options.targets or options.also or result.leaks):
         render.console().print("no solution was found in the repository")
@@ -173,9 +173,9 @@ def _run(folder: TaskDir, options: MaskOptions, here: Path, *, asking: bool) -> 
     return 0
 
 
-def _from_file(folder: TaskDir, path: Path, here: Path) -> tuple[tuple[str, ...], dict[str, Described]]:
+def _from_file(folder: Task, path: Path, here: Path) -> tuple[tuple[str, ...], dict[str, Described]]:
     """Targets and what is said about them, from ``--notes FILE``."""
-    from lmr_author.workflow import mask_select
+    from lmr_author.masking import select as mask_select
 
     return mask_select.targets_of(folder, read_entries(path), str(path), here)
 
@@ -193,12 +193,13 @@ def read_entries(path: Path) -> tuple[Entry, ...]:
     return read_notes_file(text, str(path))
 
 
-def _draft(folder: TaskDir, targets: tuple[str, ...], here: Path, to: str) -> int:
+def _draft(folder: Task, targets: tuple[str, ...], here: Path, to: str) -> int:
     """``--draft-notes``: the drafts as a file to edit; an existing file is never overwritten."""
     from lmr_author import files
     from lmr_author.cli import render
+    from lmr_author.masking import questions as mask_drafts
+    from lmr_author.masking import select as mask_select
     from lmr_author.masking.notes_file import write_notes_file
-    from lmr_author.workflow import mask_drafts, mask_select
 
     path = Path(to)
     if to != "-" and path.exists():

@@ -1,4 +1,4 @@
-"""What ``mask`` asks at a terminal: only what no flag, file or earlier mask has said, each thing once.
+"""Ask at a terminal for what ``mask`` still needs: nothing that a flag, a file or an earlier mask has said.
 
 Every answer has a flag: ``--notes``, ``--docstring``, ``--objective`` and its like, ``--style``,
 ``--retrieval``, ``--category``.
@@ -6,20 +6,20 @@ Every answer has a flag: ``--notes``, ``--docstring``, ``--objective`` and its l
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from lmr_author.cli import ask, render, render_mask
-from lmr_author.errors import LmrError
+from lmr_author.errors import LmrError, UsageError
+from lmr_author.masking import questions as mask_drafts
 from lmr_author.masking.context import Proposal
+from lmr_author.masking.mask import MaskOptions, check
 from lmr_author.masking.notes import MaskNotes
 from lmr_author.masking.notes_file import Described, read_notes_file, write_notes_file
-from lmr_author.taskdir import TaskDir
-from lmr_author.workflow import mask_drafts
-from lmr_author.workflow.mask import MaskOptions, check
-from lmr_author.workflow.mask_drafts import Drafts
-from lmr_author.workflow.mask_select import Chosen, Selection, select
+from lmr_author.masking.questions import Drafts
+from lmr_author.masking.select import Chosen, Selection, methods_of, select
+from lmr_author.task import Task
 
 USE, EDIT = "Use it", "Edit it"
 DOCSTRING_ONLY, COMMENT_ONLY = "Only the docstring", "Only the comment"
@@ -29,12 +29,13 @@ ONE_BY_ONE, EDIT_ALL = "Go through them one by one", "Edit the drafts of all in 
 USE_ALL, NOTHING_FOR_ALL = "Use all drafts as they are", "Nothing but TODOs"
 
 
-def complete(task: TaskDir, options: MaskOptions, here: Path) -> MaskOptions:
+def complete(task: Task, options: MaskOptions, here: Path) -> MaskOptions:
     """Ask for what is missing.
 
     Raises:
-        LmrError: as :func:`~lmr_author.workflow.mask.mask` does, before the first question.
+        LmrError: as :func:`~lmr_author.masking.mask.mask` does, before the first question.
     """
+    options = replace(options, targets=_methods(task, options.targets, here))
     selection = select(task, options.targets, here)
     check(options, selection)
     open_notes = mask_drafts.without_notes(task, selection, options)
@@ -42,7 +43,7 @@ def complete(task: TaskDir, options: MaskOptions, here: Path) -> MaskOptions:
     drafts: Drafts = {}
     if open_notes or open_context:
         with render.progress("reading the repository"):
-            drafts = mask_drafts.drafts(selection, use_jedi=bool(open_context))
+            drafts = mask_drafts.drafts(selection)
     drafts = {name: (notes, files if name in open_context else ()) for name, (notes, files) in drafts.items()}
     each = dict(options.each)
     answers = _notes(selection, {name: drafts[name] for name in open_notes if name in drafts}, options)
@@ -60,6 +61,22 @@ def complete(task: TaskDir, options: MaskOptions, here: Path) -> MaskOptions:
     return replace(options, each=each, category=category)
 
 
+def _methods(task: Task, targets: Sequence[str], here: Path) -> tuple[str, ...]:
+    """The targets, with the methods that the annotator chooses in place of a class."""
+    found: list[str] = []
+    for text in targets:
+        methods = methods_of(task, text, here)
+        if not methods:
+            found.append(text)
+            continue
+        constructors = [name for name, is_meant in methods.items() if not is_meant]
+        chosen = ask.several(f"Methods of {text} to mask:", dict.fromkeys(methods, ""), constructors)
+        if not chosen:
+            raise UsageError(f"no method of {text} is chosen", "mark at least one with the space bar")
+        found += chosen
+    return tuple(found)
+
+
 def _notes(selection: Selection, drafts: Drafts, options: MaskOptions) -> dict[str, Described]:
     """Docstring and comment of each function, by node id."""
     items = {str(item.target): item for item in selection.chosen}
@@ -72,7 +89,7 @@ def _notes(selection: Selection, drafts: Drafts, options: MaskOptions) -> dict[s
     if len(drafts) > 1:
         render_mask.several({name: notes for name, (notes, _) in drafts.items()})
         answer = ask.choice(
-            f"What shall stand in the {len(drafts)} bodies?", [ONE_BY_ONE, EDIT_ALL, USE_ALL, NOTHING_FOR_ALL]
+            f"What should replace the {len(drafts)} bodies?", [ONE_BY_ONE, EDIT_ALL, USE_ALL, NOTHING_FOR_ALL]
         )
         if answer == EDIT_ALL:
             return _edited(drafts, selection)
@@ -93,7 +110,7 @@ def _one(
     choices = [USE, EDIT, NOTHING]
     if notes.docstring and notes.has_comment:
         choices = [USE, EDIT, DOCSTRING_ONLY, COMMENT_ONLY, NOTHING]
-    answer = ask.choice("A draft of the masked body. What shall stand there?", choices)
+    answer = ask.choice("A draft of the masked body. What should replace the body?", choices)
     if answer == EDIT:
         return _edited({name: draft}, selection)
     taken = {
@@ -133,7 +150,7 @@ def _context(proposals: Mapping[str, tuple[Proposal, ...]]) -> dict[str, tuple[s
             reasons.setdefault(proposal.path, "; ".join(proposal.reasons))
     if not reasons:
         return {}
-    taken = ask.several("Retrieval context: which files is a model given too?", reasons)
+    taken = ask.several("Retrieval context: which files should the model also see?", reasons)
     return {
         name: tuple(proposal.path for proposal in found if proposal.path in taken)
         for name, found in proposals.items()

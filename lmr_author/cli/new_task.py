@@ -11,7 +11,7 @@ import typer
 from lmr_author.cli.common import NoInputOption, can_ask
 
 if TYPE_CHECKING:
-    from lmr_author.workflow.new_task import NewTaskResult
+    from lmr_author.new_task.new_task import NewTaskResult
 
 
 def new_task(
@@ -79,7 +79,7 @@ def new_task(
     from lmr_author.cli import new_task_wizard as wizard
     from lmr_author.cli import render
     from lmr_author.errors import UsageError
-    from lmr_author.workflow import new_task as workflow
+    from lmr_author.new_task import new_task as workflow
 
     asking = can_ask(no_input)
     if not asking and (not paper or not repo):

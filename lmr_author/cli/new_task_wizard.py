@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lmr_author.cli import ask
+from lmr_author.new_task.draft import LABELS, Draft, forget, kept_in, problems
 from lmr_author.texts import shortened
-from lmr_author.workflow.new_task_draft import LABELS, Draft, forget, kept_in, problems
 
 if TYPE_CHECKING:
     from lmr_author.cli.render import Progress

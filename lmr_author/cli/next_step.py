@@ -32,23 +32,29 @@ def next_step(
     reviewer: Annotated[
         str | None, typer.Option("--reviewer", metavar="NAME", help="Who reviews, when that is next.")
     ] = None,
+    verdict: Annotated[
+        str | None,
+        typer.Option("--verdict", metavar="pass|fail", help="The decision, when a dispute is next."),
+    ] = None,
+    reason: Annotated[str | None, typer.Option("--reason", help="Why, when a dispute is next.")] = None,
     sandbox: SandboxOption = SandboxKind.local,
     python: PythonOption = None,
     show: Annotated[bool, typer.Option("--show", help="Print the command, and do not run it.")] = False,
     no_input: NoInputOption = False,
 ) -> int:
-    """Run the command that `status` names; what it needs is asked for, or given: … next -- python train.py."""
+    """Run the next command of a task, as `status` shows it; ask for what only a person knows."""
     from lmr_author.cli import app, render
     from lmr_author.errors import EXIT_CLEAN, UsageError
-    from lmr_author.taskdir import TaskDir
-    from lmr_author.workflow import next_step as workflow
-    from lmr_author.workflow.status import DRIVER, REVIEWER, TARGET
+    from lmr_author.reporting import next_step as workflow
+    from lmr_author.reporting.status import DRIVER, REASON, REVIEWER, TARGET, VERDICT
+    from lmr_author.task import Task
 
-    step = workflow.next_step(TaskDir.find_all(place or default_tasks()))
+    step = workflow.next_step(Task.find_all(place or default_tasks()))
     if step is None:
         render.console().print("nothing is left to do: every task is accepted")
         return EXIT_CLEAN
-    given = {TARGET: target, REVIEWER: reviewer, DRIVER: shlex.join(context.args) or None}
+    driver = shlex.join(context.args) or None
+    given = {TARGET: target, REVIEWER: reviewer, DRIVER: driver, VERDICT: verdict, REASON: reason}
     step = step.filled({name: value for name, value in given.items() if value is not None})
     step = step.running(where_options(sandbox, python))
     if show:
@@ -65,8 +71,8 @@ def next_step(
 def _asked(name: str) -> str:
     """What a person says for a placeholder; ``mask`` asks for its target itself."""
     from lmr_author.cli import ask
-    from lmr_author.workflow.next_step import MISSING
-    from lmr_author.workflow.status import TARGET
+    from lmr_author.reporting.next_step import MISSING
+    from lmr_author.reporting.status import TARGET
 
     answer = ""
     while name != TARGET and not answer:

@@ -12,10 +12,10 @@ from lmr_author.errors import LmrError
 
 if TYPE_CHECKING:
     from lmr_author.suggesting import Suggestion
-    from lmr_author.taskdir import TaskDir
+    from lmr_author.task import Task
 
 
-def pick_target(task: TaskDir) -> str:
+def pick_target(task: Task) -> str:
     """Let the annotator choose one function of a task that is not masked yet; its node id.
 
     Raises KeyboardInterrupt for Esc and Ctrl-C, LmrError when there is nothing to choose from. Needs a
@@ -24,10 +24,10 @@ def pick_target(task: TaskDir) -> str:
     return pick_targets(task, several=False)[0]
 
 
-def pick_targets(task: TaskDir, *, several: bool = True) -> list[str]:
+def pick_targets(task: Task, *, several: bool = True) -> list[str]:
     """The same for several functions, marked with Tab; in the order they were marked."""
     from lmr_author.cli import render
-    from lmr_author.workflow import suggest as workflow
+    from lmr_author.suggesting import suggest as workflow
 
     repository = task.repository(task.load())
     with render.progress("reading the repository"):
@@ -59,10 +59,10 @@ def _choice(item: Suggestion, repository: Path) -> Choice:
 
 def _source(repository: Path, item: Suggestion) -> str:
     """The lines of a function, decorators included, as they stand in the file now."""
-    from lmr_author.indexing import records
+    from lmr_author import indexing
 
     entry = item.entry
-    data, reason = records.content(str(repository / entry.path))
+    data, reason = indexing.content(str(repository / entry.path))
     if data is None:
         return f"# {reason}"
     lines = data.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n").split("\n")

@@ -18,12 +18,11 @@ from lmr_author.cli.common import (
     current_task,
     where_options,
 )
-from lmr_author.errors import UsageError
 
 if TYPE_CHECKING:
+    from lmr_author.recording.record import RecordOptions, RecordResult
     from lmr_author.recording.tolerance import Widened
-    from lmr_author.taskdir import TaskDir
-    from lmr_author.workflow.record import RecordOptions, RecordResult
+    from lmr_author.task import Task
 
 
 def record(
@@ -44,29 +43,6 @@ def record(
             "--from-example", metavar="CALL", help="A call to record, as f(torch.randn(4)); repeatable."
         ),
     ] = None,
-    data: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--import", metavar="FILE", help="Arguments from .pt, .npz, .json, .jsonl, .csv; repeatable."
-        ),
-    ] = None,
-    mapping: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--map", metavar="NAME=WHERE", help="Which part of --import is an argument; repeatable."
-        ),
-    ] = None,
-    allow_pickle: Annotated[
-        bool, typer.Option("--allow-pickle", help="Let files of --import run their code, in the sandbox.")
-    ] = False,
-    argument: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--argument",
-            metavar="NAME=SPEC",
-            help="Make inputs, as x=float32[batch,8] or beta=0.1; repeatable.",
-        ),
-    ] = None,
     vary: Annotated[bool, typer.Option("--vary", help="Try variations of the recorded inputs too.")] = False,
     check: Annotated[
         list[str] | None,
@@ -78,14 +54,6 @@ def record(
         bool,
         typer.Option("--gradients", help="Compare (PyTorch's) gradients with respect to the inputs too."),
     ] = False,
-    project: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--project",
-            metavar="PATH",
-            help="Of a large part, as value[1], keep a sample and sums; repeatable.",
-        ),
-    ] = None,
     cases: Annotated[
         int, typer.Option("--cases", min=1, max=50, help="Cases to keep; a few more where they help.")
     ] = 3,
@@ -109,10 +77,9 @@ def record(
 ) -> int:
     """Record real calls of the golden into cases and a unit test: record TARGET -- python driver.py …"""
     from lmr_author.cli import render_record
-    from lmr_author.recording.drivers import Data
-    from lmr_author.workflow import record as workflow
+    from lmr_author.recording import record as workflow
 
-    target, command, files = _words(target, context.args)
+    target, command = _words(target, context.args)
     options = workflow.RecordOptions(
         target=target,
         command=command,
@@ -127,12 +94,9 @@ def record(
         resume=resume,
         from_tests=from_tests,
         examples=tuple(from_example or ()),
-        arguments=tuple(argument or ()),
         vary=vary,
         checks=tuple(check or ()),
-        data=Data((*(data or ()), *files), tuple(mapping or ()), allow_pickle),
         gradients=gradients,
-        project=tuple(project or ()),
     )
     result = _recorded(current_task(task), options, asking=can_ask(yes))
     where = where_options(sandbox, python, base_image)
@@ -140,11 +104,11 @@ def record(
     return 0
 
 
-def _recorded(folder: TaskDir, options: RecordOptions, *, asking: bool) -> RecordResult:
+def _recorded(folder: Task, options: RecordOptions, *, asking: bool) -> RecordResult:
     """Record; a person is asked about wide tolerances, and told of what Ctrl-C leaves to go on with."""
     from lmr_author.cli import render_record
     from lmr_author.cli.render import progress
-    from lmr_author.workflow import record as workflow
+    from lmr_author.recording import record as workflow
 
     try:
         with progress("recording") as say:
@@ -162,17 +126,9 @@ def _recorded(folder: TaskDir, options: RecordOptions, *, asking: bool) -> Recor
         raise
 
 
-def _words(target: str | None, rest: list[str]) -> tuple[str | None, tuple[str, ...], tuple[Path, ...]]:
-    """Target, command, and files of ``record import [TARGET] FILE…``."""
-    if target == "import":
-        named = [word for word in rest if "::" in word]
-        if len(rest) == len(named[:1]):
-            raise UsageError("record import needs a file", "as in: lmr-author record import batch.npz")
-        return named[0] if named else None, (), tuple(Path(word) for word in rest if word not in named[:1])
+def _words(target: str | None, rest: list[str]) -> tuple[str | None, tuple[str, ...]]:
+    """Return target and command."""
     if target is not None and "::" not in target:
         # `record -- python driver.py`: the parser cannot know that the first word is the command's.
-        return None, (target, *rest), ()
-    if rest[:1] == ["import"]:
-        words = " ".join(["lmr-author record import", str(target), *rest[1:]])
-        raise UsageError("`import` comes before the target and its files", f"as in: {words}")
-    return target, tuple(rest), ()
+        return None, (target, *rest)
+    return target, tuple(rest)

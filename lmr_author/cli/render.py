@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from lmr_author.cli.render_text import escape
-from lmr_author.model import Severity
+from lmr_author.task import Severity
 from lmr_author.texts import printable
 
 if TYPE_CHECKING:
@@ -19,10 +19,8 @@ if TYPE_CHECKING:
     from rich.status import Status
     from rich.text import Text
 
-    from lmr_author.workflow.mask import MaskResult
-    from lmr_author.workflow.mask_leaks import OpenLeak
-    from lmr_author.workflow.unmask import UnmaskResult
-
+    from lmr_author.masking import MaskResult, UnmaskResult
+    from lmr_author.masking.open_leaks import OpenLeak
 
 SOON = 5
 """Seconds from which on a line that says what is being done tells the time."""

@@ -13,9 +13,9 @@ from lmr_author.cli.render_text import escape
 
 if TYPE_CHECKING:
     from lmr_author.evaluation.candidates.pool import Pace
+    from lmr_author.evaluation.candidates.run import Scored
     from lmr_author.evaluation.candidates.score import Result
     from lmr_author.evaluation.candidates.summary import Row
-    from lmr_author.workflow.candidates import Scored
 
 EVERY = 50
 """Without a terminal, a line is printed after so many results."""

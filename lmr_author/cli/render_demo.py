@@ -9,14 +9,14 @@ from rich.status import Status as Spinner
 from lmr_author.cli.render import Progress, console, mask_result
 from lmr_author.cli.render_record import record_result
 from lmr_author.cli.render_runs import GateTable, status_table
-from lmr_author.model import GateResult
+from lmr_author.demo import DemoHooks, DemoResult
+from lmr_author.evaluation.evaluate import EvaluationRun
+from lmr_author.masking import MaskResult
+from lmr_author.new_task.new_task import NewTaskResult
+from lmr_author.recording.record import RecordResult
+from lmr_author.reporting.status import Status
+from lmr_author.task import GateResult
 from lmr_author.validation.report import Report
-from lmr_author.workflow.demo import DemoHooks, DemoResult
-from lmr_author.workflow.evaluate import Evaluation
-from lmr_author.workflow.mask import MaskResult
-from lmr_author.workflow.new_task import NewTaskResult
-from lmr_author.workflow.record import RecordResult
-from lmr_author.workflow.status import Status
 
 
 class DemoScreen:
@@ -69,7 +69,7 @@ class DemoScreen:
             record_result(result)
         elif isinstance(result, Report):
             self._report(result)
-        elif isinstance(result, Evaluation) and self._gates is not None:
+        elif isinstance(result, EvaluationRun) and self._gates is not None:
             self._gates.end(result)
         elif isinstance(result, Status):
             status_table([result], stderr=True)
@@ -78,4 +78,4 @@ class DemoScreen:
         for finding in report.findings:
             self._screen.print(f"  {finding.code} {finding.severity.value}: {finding.message}", markup=False)
         if report.clean:
-            self._screen.print("[green]clean[/]: nothing that the static checks can see is wrong")
+            self._screen.print("[green]No problems found[/]")

@@ -1,4 +1,4 @@
-"""How repairs look on a terminal: as a diff, or as a list."""
+"""Print fixes as a diff or as a list."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from lmr_author.cli.render_text import coloured, one_line, paint
 
 if TYPE_CHECKING:
-    from lmr_author.validation.fixing import Plan
+    from lmr_author.validation.repair import Plan
 
 _KINDS = {"---": "task", "+++": "task", "@@": "note", "-": "bad", "+": "good", "moved ": "warning"}
 
 
 def render_plans(plans: Sequence[Plan]) -> None:
-    """Print what is changed as a diff to stdout."""
+    """Print changes as a diff to stdout."""
     colour = coloured(sys.stdout)
     for plan in plans:
         for line in plan.diff():
@@ -25,7 +25,7 @@ def render_plans(plans: Sequence[Plan]) -> None:
 
 
 def render_changes(plans: Sequence[Plan]) -> None:
-    """Say on stderr what was changed."""
+    """List changes on stderr."""
     for plan in plans:
         for change in plan.changes:
             what = "changed" if change.after is not None else "moved to authoring/removed/:"

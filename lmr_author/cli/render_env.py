@@ -1,4 +1,4 @@
-"""How ``env detect``, ``env lock`` and ``env dockerfile`` look."""
+"""Show the results of ``env detect``, ``env lock`` and ``env dockerfile``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lmr_author.cli.render_text import escape
 
 if TYPE_CHECKING:
     from lmr_author.environment import BaseImage, Recipe
-    from lmr_author.workflow.env import Detected, Written
+    from lmr_author.environment.place import Detected, Written
 
 SHOWN = 12
 """So many lines of what can be long; JSON has all of them."""
@@ -59,7 +59,7 @@ def _row(name: str, lines: Iterable[str], limit: int | None = None) -> None:
 
 
 def locked(made: Written, *, relaxed: bool) -> None:
-    """What ``env lock`` did: the file on stdout when none is written, what was changed on stderr."""
+    """Show a lock: the file on stdout when none is written, what was changed on stderr."""
     _file(made)
     screen = console()
     lock = made.lock
@@ -69,18 +69,18 @@ def locked(made: Written, *, relaxed: bool) -> None:
         screen.print(f"[yellow]changed:[/] {escape(change)}")
     problems = made.detected.problems
     more = [f"and {len(problems) - SHOWN} more (lmr-author env detect)"] if len(problems) > SHOWN else []
-    for each in (*problems[:SHOWN], *more, *lock.left_out, *lock.yanked):
+    for each in (*problems[:SHOWN], *more, *lock.left_out, *lock.yanked, *lock.old):
         screen.print(f"[yellow]note:[/] {escape(each)}")
     relaxing = "" if relaxed else "; --relax takes versions with a wheel, where there are any"
     compiled = [f"compiled when installed: {', '.join(lock.compiled)}{relaxing}"] if lock.compiled else []
-    for line in (*lock.told, *compiled):
+    for line in (*lock.remarks, *compiled):
         screen.print(line, markup=False)
     if made.path is not None:
         screen.print("next: lmr-author env build", markup=False)
 
 
 def dockerfile(made: Written) -> None:
-    """What ``env dockerfile`` did."""
+    """Show a Dockerfile that was made."""
     _file(made)
     base = made.detected.base
     screen = console()

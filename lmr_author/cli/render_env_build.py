@@ -1,4 +1,4 @@
-"""How ``env build`` looks: its steps while it builds, then what the image holds and what can be imported."""
+"""Show ``env build``: its steps while it builds, then the image's content and the imports."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from lmr_author.cli.render import console
 from lmr_author.cli.render_text import escape
-from lmr_author.sandbox.build_log import Step, read_step
+from lmr_author.sandbox.docker_build import Step, read_step
 from lmr_author.texts import counted, printable
 
 if TYPE_CHECKING:
     from rich.status import Status
 
+    from lmr_author.environment.build import BuildFailure, BuildResult, Hooks
     from lmr_author.environment.failures import Explanation
+    from lmr_author.environment.repair import Repair
     from lmr_author.environment.smoke import Imported
-    from lmr_author.workflow.env_build import Broken, BuildResult, Hooks
-    from lmr_author.workflow.env_repair import Repair
 
 _LAST_LINES = 8
 _WIDTH = 110
@@ -32,13 +32,13 @@ class BuildScreen:
         self._step: Step | None = None
 
     def hooks(self) -> Hooks:
-        """What the workflow tells it through."""
-        from lmr_author.workflow.env_build import Hooks
+        """Return the callbacks of a build that show on this screen."""
+        from lmr_author.environment.build import Hooks
 
         return Hooks(self.say, self.line, self.repair)
 
     def say(self, message: str) -> None:
-        """What is being done."""
+        """Show the current step."""
         self._step = None
         if self._status is not None and not message.startswith("needs:"):
             self._status.update(escape(message[:160]))
@@ -65,9 +65,9 @@ def repair(made: Repair) -> None:
     """A repair with its difference; or that it was taken back."""
     screen = console()
     if made.undone:
-        screen.print(f"[yellow]undone[/] {escape(str(made.change))}: it did not help")
+        screen.print(f"[yellow]undone[/] {escape(str(made.fix))}: it did not help")
         return
-    screen.print(f"[yellow]repaired[/] {escape(made.cause)}: {escape(str(made.change))}")
+    screen.print(f"[yellow]repaired[/] {escape(made.cause)}: {escape(str(made.fix))}")
     for line in made.diff.splitlines():
         style = {"+": "green", "-": "red"}.get(line[:1], "dim")
         screen.print(f"  [{style}]{escape(line)}[/]")
@@ -85,10 +85,10 @@ def build_screen() -> Iterator[BuildScreen]:
 
 
 def result(found: BuildResult, *, fixing: bool) -> None:
-    """What came of it, on stdout. With ``fixing`` repairs were allowed."""
+    """Show the result on stdout. With ``fixing`` repairs were allowed."""
     screen = console(stderr=False)
-    if found.broken is not None:
-        _broken(found.broken)
+    if found.failure is not None:
+        _broken(found.failure)
     else:
         _held(found.facts)
     for item in found.imported:
@@ -99,14 +99,14 @@ def result(found: BuildResult, *, fixing: bool) -> None:
             f"changed {counted(len(made), 'thing')}; the files as they were are in authoring/removed/:"
         )
         for each in made:
-            screen.print(f"  {escape(str(each.change))}")
+            screen.print(f"  {escape(str(each.fix))}")
     if found.passed and found.instead:
         screen.print(
             f"[cyan]hint:[/] give --base-image {escape(found.instead)} to `record` and `evaluate`, too, or have it "
             "in the Dockerfile: `lmr-author env dockerfile --base-image …`"
         )
     explanation = found.explanation
-    repairable = explanation is not None and explanation.change is not None
+    repairable = explanation is not None and explanation.fix is not None
     if not found.passed and repairable and not fixing:
         screen.print("[cyan]hint:[/] `lmr-author env build --fix` tries this and builds again")
     elif not found.passed and fixing:
@@ -115,7 +115,7 @@ def result(found: BuildResult, *, fixing: bool) -> None:
 
 def document(found: BuildResult) -> dict[str, Any]:
     """The same for programs."""
-    broken = found.broken
+    broken = found.failure
     return {
         "task": found.task.name,
         "passed": found.passed,
@@ -132,7 +132,7 @@ def document(found: BuildResult) -> dict[str, Any]:
             }
         ),
         "repairs": [
-            {"cause": item.cause, "change": str(item.change), "diff": item.diff, "undone": item.undone}
+            {"cause": item.cause, "change": str(item.fix), "diff": item.diff, "undone": item.undone}
             for item in found.repairs
         ],
     }
@@ -145,7 +145,7 @@ def _explained(found: Explanation | None) -> dict[str, Any]:
         "explainer": found.name,
         "cause": found.cause,
         "advice": found.advice,
-        "fixable": found.change is not None,
+        "fixable": found.fix is not None,
     }
 
 
@@ -169,7 +169,7 @@ def _imported(item: Imported) -> None:
     _advice(item.explanation)
 
 
-def _broken(broken: Broken) -> None:
+def _broken(broken: BuildFailure) -> None:
     screen = console(stderr=False)
     where = (
         f"line {broken.line} of the Dockerfile: {printable(broken.step, _WIDTH)}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lmr_author.cli.render import console
 
 if TYPE_CHECKING:
-    from lmr_author.workflow.extract import Planned
+    from lmr_author.extracting.task_file import Planned
 
 _STYLES = (("+++", "bold"), ("---", "bold"), ("@@", "cyan"), ("+", "green"), ("-", "red"))
 

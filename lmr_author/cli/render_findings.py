@@ -1,28 +1,27 @@
-"""How findings look on a terminal: by task, then by file, with the lines that are meant."""
+"""Print findings: errors first, each at a place that a terminal opens, with the lines that are meant."""
 
 from __future__ import annotations
 
+import os
 import sys
 import textwrap
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from lmr_author.cli.render_text import WIDE, coloured, columns, one_line, paint
 from lmr_author.texts import counted
 
 if TYPE_CHECKING:
-    from lmr_author.model import Finding
+    from lmr_author.task import Finding
     from lmr_author.validation.places import Place, Places
     from lmr_author.validation.report import Report, TaskReport
 
 SHOWN_LINES = 3
-"""Of a finding that spans more lines, so many are shown."""
+"""Lines shown of a finding that spans more."""
 
-MOST = 10
-"""Of the rules that many tasks break, so many are told with their titles."""
-
-_INDENT = " " * 12
+_INDENT = " " * 6
 
 
 def render_findings(report: Report) -> None:
@@ -33,11 +32,11 @@ def render_findings(report: Report) -> None:
 
 
 def findings_text(report: Report, *, colour: bool = False, width: int = WIDE) -> Iterator[str]:
-    """The lines of a report, none of them wider than ``width`` unless a single word is."""
+    """Yield the lines of a report, none wider than ``width`` unless a single word, or a place, is."""
     look = _Look(colour, width)
     for task in report.tasks:
-        if task.findings or task.accepted:
-            yield from look.task(task)
+        yield from look.findings(task)
+        yield from look.accepted(task)
     if len(report.tasks) == 1:
         yield from look.properties(report.tasks[0])
     yield from look.summary(report)
@@ -48,126 +47,111 @@ class _Look:
         self._colour = colour
         self._width = width
 
-    def task(self, task: TaskReport) -> Iterator[str]:
-        """A task with its findings."""
+    def findings(self, task: TaskReport) -> Iterator[str]:
+        """Yield the findings of a task, the worst first."""
         from lmr_author.validation.places import Places
 
         places = Places(task.directory)
-        numbers = Counter(finding.severity.value for finding in task.findings)
-        counts = ", ".join(
-            counted(numbers[word], word) for word in ("error", "warning", "note") if numbers[word]
-        )
-        yield self._paint("task", one_line(task.task)) + (self._paint("dim", f"  {counts}") if counts else "")
-        path = None
         for finding in task.findings:
-            if finding.path != path:
-                path = finding.path
-                yield "  " + self._paint("path", one_line(path) or "(the task folder)")
-            yield from self._finding(finding, places)
-        if task.accepted:
-            yield "  " + self._paint("path", "accepted by the annotator")
-        for finding, entry in task.accepted:
-            place = f"{finding.path}{f', {finding.pointer}' if finding.pointer else ''}: {finding.message}"
-            reason = f"{entry.reason}{f' ({entry.by})' if entry.by else ''}"
-            yield from self._entry("dim", "accepted", finding.code, place)
-            yield from self._below(f"because: {reason}")
-        yield ""
+            yield from self._finding(task, finding, places)
+        if task.findings:
+            yield ""
 
-    def _finding(self, finding: Finding, places: Places) -> Iterator[str]:
+    def _finding(self, task: TaskReport, finding: Finding, places: Places) -> Iterator[str]:
+        """Yield ``file:line:column: severity code: message`` and, below it, the line and the hint."""
         severity = finding.severity.value
-        several = finding.implementation is not None and places.several
-        which = f" [implementation {finding.implementation}]" if several else ""
         place = places.of(finding)
-        where = (
-            f"{finding.pointer}: " if finding.pointer and not (place and finding.pointer[0] == "/") else ""
-        )
-        yield from self._entry(severity, severity, finding.code, f"{where}{finding.message}{which}")
+        where = _path(task, finding) + (f":{place.first}:{place.start + 1}" if place else "")
+        message = finding.message
+        if finding.pointer and place is None:
+            message = f"{finding.pointer}: {message}"
+        if finding.implementation is not None and places.several:
+            message += f" [implementation {finding.implementation}]"
+        head = f"{where}: {severity} {finding.code}: "
+        lines = textwrap.wrap(head + one_line(message), self._width, subsequent_indent=_INDENT, **_WHOLE)
+        if lines[0].startswith(head.rstrip()):
+            painted = f"{self._paint('path', where)}: {self._paint(severity, severity)} {finding.code}:"
+            lines[0] = painted + lines[0][len(head.rstrip()) :]
+        yield from lines
         if place is not None and place.lines[0].strip() not in ("{", "["):
             yield from self._excerpt(place, severity)
-        yield from self._below(finding.hint)
+        yield from self._below("hint: ", finding.hint)
 
-    def _entry(self, style: str, word: str, code: str, text: str) -> Iterator[str]:
-        """The head of a finding: a word and its code, and what it says."""
-        head = f"    {word:<7} {code}  "
-        lines = self._wrap(text, len(head)) or [""]
-        yield head.replace(word, self._paint(style, word), 1) + lines[0]
-        yield from (" " * len(head) + line for line in lines[1:])
+    def accepted(self, task: TaskReport) -> Iterator[str]:
+        """Yield the findings that the annotator accepted, with their reasons."""
+        for finding, entry in task.accepted:
+            where = _path(task, finding) + (f" ({finding.pointer})" if finding.pointer else "")
+            text = f"{where}: accepted {finding.code}: {finding.message}"
+            yield from textwrap.wrap(one_line(text), self._width, subsequent_indent=_INDENT, **_WHOLE)
+            yield from self._below("reason: ", entry.reason + (f" ({entry.by})" if entry.by else ""))
+        if task.accepted:
+            yield ""
 
-    def _below(self, text: str) -> Iterator[str]:
-        """What to do, or why it was accepted."""
-        for number, line in enumerate(self._wrap(text, len(_INDENT) + 2)):
-            yield _INDENT + self._paint("dim", ("> " if number == 0 else "  ") + line)
+    def _below(self, head: str, text: str) -> Iterator[str]:
+        for line in self._wrap(head + one_line(text), len(_INDENT)) if text else ():
+            yield _INDENT + self._paint("dim", line)
 
     def _excerpt(self, place: Place, severity: str) -> Iterator[str]:
-        """The lines that are meant, and a caret below what is meant of a single one."""
-        margin = max(len(_INDENT) - 1, len(str(place.last)))
+        """Yield the lines that are meant, and a caret below what is meant of a single one."""
+        margin = max(len(_INDENT), len(str(place.last)))
         room = self._width - margin - 3
         for number, text in enumerate(place.lines[:SHOWN_LINES], place.first):
             start, end = (place.start, place.end) if number == place.first else (0, 0)
             shown, before, marked = _cut(text, start, end, room)
             yield self._paint("dim", f"{number:>{margin}} | ") + shown
             if marked:
-                yield (
-                    self._paint("dim", " " * margin + " | ")
-                    + " " * before
-                    + self._paint(severity, "^" * marked)
-                )
+                caret = self._paint(severity, "^" * marked)
+                yield self._paint("dim", " " * margin + " | ") + " " * before + caret
         if len(place.lines) > SHOWN_LINES:
             yield self._paint("dim", f"{'…':>{margin}} | to line {place.last}")
 
     def properties(self, task: TaskReport) -> Iterator[str]:
-        """The four properties of a task, each with the evidence."""
+        """Yield the four properties of a task, each with the evidence."""
         if not task.properties or all(one.holds is None for one in task.properties):
             return
         words = {True: "yes", False: "no", None: "not checked"}
-        yield "as LMR-Bench asks of a task:"
+        yield "LMR-Bench requirements:"
         for one in task.properties:
             word = words[one.holds]
             why = f" ({one.evidence})" if one.evidence else ""
-            first, *more = self._wrap(f"{word}{why}", 21)
+            first, *more = self._wrap(one_line(f"{word}{why}"), 21)
             painted = self._paint("good" if one.holds else "warning", word)
             yield f"  {one.name:<18} {first.replace(word, painted, 1)}"
             yield from (" " * 21 + line for line in more)
 
     def summary(self, report: Report) -> Iterator[str]:
-        """Numbers, and what comes next."""
+        """Yield the tally of defects, the numbers, and what comes next."""
         summary = report.to_json()["summary"]
-        tasks, clean = summary["tasks"], summary["clean"]
-        checked = f"{counted(tasks, 'task')} checked"
+        tasks = counted(summary["tasks"], "task")
         known = f" ({summary['accepted']} accepted with a reason)" if summary["accepted"] else ""
-        if tasks > 1:
+        if len(report.tasks) > 1:
             yield from self._held(report)
         if not report.findings:
-            yield self._paint("good", f"{checked}: nothing found{known}")
+            yield self._paint("good", f"No problems found in {tasks}{known}")
             yield "next: lmr-author evaluate, which runs the tests"
             return
+        if len(report.findings) > 1:
+            yield from self._tally(summary["by_code"])
         counts = [
             counted(summary[key], key.removesuffix("s"))
             for key in ("errors", "warnings", "notes")
             if summary[key]
         ]
-        if tasks > 1 and len(summary["by_code"]) > 1:
-            yield from self._by_code(summary["by_code"])
-        yield f"{checked}, {clean} clean: {', '.join(counts)}{known}"
+        clean = f", {summary['clean']} clean" if summary["tasks"] > 1 else ""
+        yield f"{tasks} checked{clean}: {', '.join(counts)}{known}"
         yield from self._wrap(f"next: {_next_step(report)}", 0)
 
-    def _by_code(self, counts: dict[str, int]) -> Iterator[str]:
-        """How often each rule is broken: the most frequent with their titles, the others in a line."""
+    def _tally(self, counts: dict[str, int]) -> Iterator[str]:
         from lmr_author.checks.registry import by_code
 
-        ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-        yield "the rules that are broken most often:"
-        for code, count in ordered[:MOST]:
-            title = by_code()[code].title if code in by_code() else "a check failed by itself"
+        for code, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+            title = by_code()[code].title if code in by_code() else "a check crashed"
             first, *more = self._wrap(title, 15)
-            yield f"{count:>6} {code}  {first}"
-            yield from (" " * 15 + line for line in more)
-        if len(ordered) > MOST:
-            rest = ", ".join(f"{code} {count}" for code, count in ordered[MOST:])
-            yield from self._wrap(f"and: {rest}", 0)
+            yield f"{count:>4} × {code} {first}"
+            yield from (" " * 14 + line for line in more)
 
     def _held(self, report: Report) -> Iterator[str]:
-        """How many tasks have each of the four properties."""
+        """Yield how many tasks have each of the four properties."""
         table = [task.properties for task in report.tasks if task.properties]
         if not table or any(one.holds is None for one in table[0]):
             return
@@ -175,18 +159,26 @@ class _Look:
             f"{column[0].name} {sum(bool(one.holds) for one in column)}"
             for column in zip(*table, strict=True)
         ]
-        yield from self._wrap(f"as LMR-Bench asks, of {len(report.tasks)} tasks: {', '.join(held)}", 0)
+        yield from self._wrap(f"LMR-Bench requirements, of {len(report.tasks)} tasks: {', '.join(held)}", 0)
 
     def _wrap(self, text: str, indent: int) -> list[str]:
-        room = max(30, self._width - indent)
-        return textwrap.wrap(one_line(text), room, break_long_words=False, break_on_hyphens=False)
+        return textwrap.wrap(text, max(30, self._width - indent), **_WHOLE)
 
     def _paint(self, kind: str, text: str) -> str:
         return paint(kind, text, self._colour)
 
 
+_WHOLE: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
+
+
+def _path(task: TaskReport, finding: Finding) -> str:
+    """Return the file from the current folder where it lies below it, else absolute, so that it can be clicked."""
+    path = os.path.normpath(Path.cwd() / task.path / finding.path)
+    below = os.path.relpath(path)
+    return one_line(path if below.startswith("..") else below)
+
+
 def _next_step(report: Report) -> str:
-    """What an annotator does now."""
     if report.clean:
         return "lmr-author evaluate, which runs the tests; notes need no action"
     worst = min(finding.severity.value for finding in report.findings)  # "error" before "warning"
@@ -194,12 +186,12 @@ def _next_step(report: Report) -> str:
     say = f"`lmr-author explain {codes.most_common(1)[0][0]}` says more"
     fixable = sum(finding.fixable for finding in report.findings)
     if fixable:
-        return f"`lmr-author validate --fix` repairs {fixable} of these, `--diff` shows how; {say}"
+        return f"`lmr-author validate --fix` fixes {fixable} of these, `--diff` shows how; {say}"
     return f"start with the {worst}s, then run this again; {say}"
 
 
 def _cut(text: str, start: int, end: int, room: int) -> tuple[str, int, int]:
-    """A line as it is shown in so many columns, how far in the mark begins, and how wide it is."""
+    """Return a line as shown in so many columns, how far in the mark begins, and how wide it is."""
     from rich.cells import cell_len, set_cell_size
 
     before, marked, after = (

@@ -13,10 +13,10 @@ from lmr_author.texts import shortened
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from lmr_author.recorded import Case
     from lmr_author.recording.prove import Proof
+    from lmr_author.recording.record import RecordResult
     from lmr_author.recording.tolerance import Widened
-    from lmr_author.workflow.record import RecordResult
+    from lmr_author.task.recording import Case
 
 MOST = 3
 """Notes of one kind that are shown."""

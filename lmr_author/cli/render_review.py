@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from lmr_author.review.agreement import Agreement
     from lmr_author.review.checklist import Question
-    from lmr_author.taskdir import TaskDir
-    from lmr_author.workflow.review import Reviewed
+    from lmr_author.review.review import ReviewResult
+    from lmr_author.task import Task
 
 _STYLES = {"accepted": "green", "disputed": "yellow", "rejected": "bold red", "waiting": "dim"}
 
@@ -40,7 +40,7 @@ def outdated(path: Path) -> None:
     )
 
 
-def queue(waiting: Sequence[TaskDir], reviewer: str) -> None:
+def queue(waiting: Sequence[Task], reviewer: str) -> None:
     """What waits for a person."""
     screen = console()
     screen.print(
@@ -50,12 +50,12 @@ def queue(waiting: Sequence[TaskDir], reviewer: str) -> None:
         screen.print(f"  lmr-author review {task.root} --reviewer {reviewer}", markup=False, soft_wrap=True)
 
 
-def turn(task: TaskDir, number: int, total: int) -> None:
+def turn(task: Task, number: int, total: int) -> None:
     """Which task of the queue comes now."""
     console().print(f"\n{number} of {total}: {task.name}", markup=False)
 
 
-def results(found: Sequence[Reviewed], total: Agreement) -> None:
+def results(found: Sequence[ReviewResult], total: Agreement) -> None:
     """Where each task's review stands, what is disputed, and the agreement."""
 
     screen = console()
@@ -99,7 +99,7 @@ def agreement_line(total: Agreement) -> str:
     return f"agreement of {total.people} people over {total.judged} items: {', '.join(shown)}{same}"
 
 
-def as_json(one: Reviewed) -> dict[str, Any]:
+def as_json(one: ReviewResult) -> dict[str, Any]:
     """A task's review as a JSON object."""
     return {
         "task": one.task,

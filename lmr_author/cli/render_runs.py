@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lmr_author.cli.render import console
 from lmr_author.cli.render_text import escape
-from lmr_author.model import GateResult, GateStatus
+from lmr_author.task import GateResult, GateStatus
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from lmr_author.review.checklist import Item
-    from lmr_author.workflow.evaluate import Broken, Evaluation
-    from lmr_author.workflow.review import Review
-    from lmr_author.workflow.status import Status
+    from lmr_author.evaluation.evaluate import Broken, EvaluationRun
+    from lmr_author.reporting.status import Status
+    from lmr_author.task.reviews import Review, ReviewItem
 
 MARKS = {
     GateStatus.PASSED: ("green", "✓"),
@@ -25,6 +25,9 @@ MARKS = {
     GateStatus.SKIPPED: ("dim", "-"),
 }
 
+
+FEW_TASKS = 3
+"""Tasks whose status is shown in full; of more there is a table."""
 
 SURVIVORS = {GateStatus.PASSED: 5, GateStatus.FAILED: 30}
 """Surviving mutants shown of one implementation, more where each has to be judged; the evaluation's record has all."""
@@ -91,9 +94,9 @@ class GateTable:
         if len(mutants) > most:
             self._screen.print(f"      [dim]and {len(mutants) - most} more in authoring/evaluation.json[/]")
 
-    def end(self, result: Evaluation | Broken) -> None:
+    def end(self, result: EvaluationRun | Broken) -> None:
         """Print what it all comes to."""
-        from lmr_author.workflow.evaluate import Broken
+        from lmr_author.evaluation.evaluate import Broken
 
         if self._quiet:
             return
@@ -104,22 +107,23 @@ class GateTable:
             return
         held = sum(gate.status is GateStatus.PASSED for gate in result.gates)
         verdict = "[green]sound: every gate holds[/]" if result.passed else "[bold red]not proven[/]"
-        kind = result.sandbox.get("kind", "?")
+        kind = result.record.kind
         self._screen.print(
-            f"  {verdict} ({held} of {len(result.gates)} gates, {kind} sandbox, {result.seconds:.1f} s; "
+            f"  {verdict} ({held} of {len(result.gates)} gates, {kind} sandbox, {result.record.seconds:.1f} s; "
             f"{escape(str(result.task.evaluation_path.relative_to(result.task.root)))})"
         )
         if result.counts:
-            said = "both are kept, and" if result.passed else "for this state every gate held in"
-            self._screen.print(f"  {said} {escape(result.counts)}, whose result counts")
+            self._screen.print(
+                f"  [cyan]note:[/] the evaluation in {escape(result.counts)} still counts for this task"
+            )
         if result.lost:
             self._screen.print(
-                "  [yellow]note:[/] this took the place of an evaluation of the same state in the same sandbox in "
-                f"which every gate held ({escape(result.lost)}): if it was the machine that failed, run it again"
+                "  [yellow]note:[/] this replaced an evaluation in the same sandbox in which every gate passed "
+                f"({escape(result.lost)}); if only the machine failed, evaluate again"
             )
 
 
-def checklist_items(items: Iterable[Item]) -> None:
+def checklist_items(items: Iterable[ReviewItem]) -> None:
     """Items of a checklist with their evidence."""
     screen = console()
     for item in items:
@@ -128,42 +132,55 @@ def checklist_items(items: Iterable[Item]) -> None:
         screen.print(f"  [{style}]{item.answer:<6}[/] {escape(item.question)} {escape(more)}")
 
 
-def review_result(result: Review) -> None:
+def review_result(result: Review, path: Path) -> None:
     """The whole checklist, and whether it signs off."""
     checklist_items(result.items)
     screen = console()
     if result.signed_off:
-        screen.print(f"[green]signed off[/]: {escape(str(result.path))} (holds until the task changes)")
+        screen.print(f"[green]signed off[/]: {escape(str(path))} (holds until the task changes)")
     else:
-        screen.print(f"[bold red]not signed off[/]: stored in {escape(str(result.path))}")
+        screen.print(f"[bold red]not signed off[/]: stored in {escape(str(path))}")
 
 
 def status_table(found: Sequence[Status], *, stderr: bool = False) -> None:
-    """One block per task: what holds, and the next command."""
-    screen = console(stderr=stderr)
-    from lmr_author.workflow.status import STEPS
+    """A block for each of a few tasks; a table of many."""
+    from rich.padding import Padding
 
+    from lmr_author.reporting.status import STEPS
+
+    screen = console(stderr=stderr)
+    if len(found) > FEW_TASKS:
+        _status_rows(found, screen)
+        return
     for item in found:
-        marks = " ".join(
-            f"[green]✓ {step}[/]" if step in item.done else f"[dim]· {step}[/]" for step in STEPS
+        marks = "  ".join(
+            f"[green]✓ {step}[/]" if step in item.done else f"[dim]○ {step}[/]" for step in STEPS
         )
         screen.print(f"[bold]{escape(item.task)}[/]")
         screen.print(f"  {marks}")
         if item.note:
-            screen.print(f"  {escape(item.note)}")
+            screen.print(Padding(escape(item.note), (0, 0, 0, 2), expand=False), soft_wrap=False)
         if item.signed_off_by:
             screen.print(f"  signed off by {escape(', '.join(item.signed_off_by))}")
         if item.next:
             screen.print(f"  next: {item.next}", markup=False, soft_wrap=True)  # to be copied whole
 
 
-def exported(destination: Path, count: int) -> None:
-    """A bundle was written."""
-    console().print(f"[green]exported[/] {escape(str(destination))} ({count} files)")
+def _status_rows(found: Sequence[Status], screen: Console) -> None:
+    """One row for each task, and the number of tasks at each step."""
+    from rich.table import Table
 
-
-def exported_too_early(found: Status) -> None:
-    """That a bundle is of a task whose soundness is not proven."""
-    if "evaluated" not in found.done:
-        line = f"  [yellow]note:[/] {escape(found.task)} is not proven to be sound: {escape(found.note)}"
-        console().print(f"{line}\n  next: {escape(found.next)}", soft_wrap=True)
+    rows = [(item.task, item.done[-1] if item.done else "broken", item.note) for item in found]
+    if screen.is_terminal:
+        table = Table("task", "reached", "open", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+        for row in rows:
+            table.add_row(*map(escape, row))
+        screen.print(table)
+    else:  # whole lines for a pipe
+        name, reached = (max(len(row[column]) for row in rows) for column in (0, 1))
+        for one in (("task", "reached", "open"), *rows):
+            screen.print(f"{one[0]:<{name}}  {one[1]:<{reached}}  {one[2]}".rstrip(), markup=False)
+    counts = Counter(row[1] for row in rows)
+    screen.print(f"{len(found)} tasks: " + ", ".join(f"{number} {step}" for step, number in counts.items()))
+    if any(item.next for item in found):
+        screen.print("next: lmr-author next, or lmr-author status TASK for one task")

@@ -12,7 +12,7 @@ from lmr_author.cli.render_review import agreement_line
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lmr_author.workflow.score import Candidate, Scored
+    from lmr_author.review.score import Candidate, Scored
 
 
 def difference(given: Candidate) -> None:

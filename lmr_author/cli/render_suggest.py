@@ -1,4 +1,4 @@
-"""How the result of ``suggest`` looks."""
+"""Print the result of ``suggest``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from lmr_author.suggesting import Suggestion
-    from lmr_author.workflow.suggest import Suggestions
+    from lmr_author.suggesting.suggest import Suggestions
 
 
 def table(found: Suggestions, *, of_task: bool) -> None:

@@ -9,7 +9,7 @@ from lmr_author.cli.render import console
 from lmr_author.cli.render_text import escape
 
 if TYPE_CHECKING:
-    from lmr_author.workflow.vet import Vetting
+    from lmr_author.vetting.vet import Vetting
 
 _STYLES = {"accepted": "green", "rejected": "bold red", "open": "yellow"}
 

@@ -20,8 +20,8 @@ def report(
     """Write one HTML page about a task, or about a folder of tasks; it shows solutions and works offline."""
     from lmr_author.cli import render
     from lmr_author.errors import EXIT_CLEAN, UsageError
+    from lmr_author.reporting import report as workflow
     from lmr_author.texts import size_text
-    from lmr_author.workflow import report as workflow
 
     if html is None:
         raise UsageError("no file to write", "add --html FILE")

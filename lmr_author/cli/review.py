@@ -19,7 +19,7 @@ from lmr_author.cli.common import (
 
 if TYPE_CHECKING:
     from lmr_author.review.checklist import Checklist
-    from lmr_author.taskdir import TaskDir
+    from lmr_author.task import Task
 
 
 def review(
@@ -64,24 +64,24 @@ def review(
 ) -> int:
     """Go through the checklist and sign off; the sign-off falls when the task changes."""
     from lmr_author.errors import EXIT_CLEAN, UsageError
-    from lmr_author.taskdir import TaskDir
-    from lmr_author.workflow import review as workflow
+    from lmr_author.review import review as reviewing
+    from lmr_author.task import Task
 
     if template:
         print_json(_template(task, checklist))
         return EXIT_CLEAN
     if results:
-        return _results(TaskDir.find_all(task or default_tasks()), checklist, output)
+        return _results(Task.find_all(task or default_tasks()), checklist, output)
     if queue:
-        tasks = TaskDir.find_all(task or default_tasks())
+        tasks = Task.find_all(task or default_tasks())
         return _queue(tasks, _named(reviewer), checklist, can_ask(no_input), output)
-    folder = TaskDir.find(task or Path.cwd())
+    folder = Task.find(task or Path.cwd())
     name = _named(reviewer)
     if adjudicate is not None:
         item, _, answer = adjudicate.partition("=")
-        workflow.adjudicate(folder, item, answer, reason, name, checklist)
+        reviewing.adjudicate(folder, item, answer, reason, name, checklist)
         return _results([folder], checklist, output)
-    asked = workflow.checklist_for(folder, checklist)
+    asked = reviewing.checklist_for(folder, checklist)
     if not answers and not can_ask(no_input):
         raise UsageError("no answers given", "add --answers FILE (see --template), or run it in a terminal")
     return _one(folder, name, asked, answers, output)
@@ -90,19 +90,19 @@ def review(
 def _template(task: Path | None, checklist: Path | None) -> dict[str, Any]:
     """An answers file to fill in: of the list that is given, else of the task's, else of our own."""
     from lmr_author.errors import NotATaskError
+    from lmr_author.review import review as reviewing
     from lmr_author.review.checklist import template
-    from lmr_author.taskdir import TaskDir
-    from lmr_author.workflow import review as workflow
+    from lmr_author.task import Task
 
     if checklist is not None:
-        return template(workflow.read_checklist(checklist).questions)
+        return template(reviewing.read_checklist(checklist).questions)
     try:
-        folder = TaskDir.find(task or Path.cwd())
+        folder = Task.find(task or Path.cwd())
     except NotATaskError:
         if task is not None:
             raise
         return template()
-    return template(workflow.checklist_for(folder).questions)
+    return template(reviewing.checklist_for(folder).questions)
 
 
 def _named(reviewer: str | None) -> str:
@@ -113,57 +113,57 @@ def _named(reviewer: str | None) -> str:
     return reviewer
 
 
-def _one(task: TaskDir, reviewer: str, asked: Checklist, answers: Path | None, output: Format) -> int:
+def _one(task: Task, reviewer: str, asked: Checklist, answers: Path | None, output: Format) -> int:
     """One task's review: from a file, or asked here."""
     from lmr_author.cli import render_review, render_runs, review_dialogue
     from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS
-    from lmr_author.workflow import review as workflow
+    from lmr_author.files import read_answers
+    from lmr_author.review import review as reviewing
+    from lmr_author.task.reviews import path_of_reviewer
 
     if answers:
-        given = dict(workflow.read_answers(answers))
+        given = read_answers(answers, "--answers", "write one with `lmr-author review --template`")
     else:
-        render_runs.checklist_items(workflow.automatic(task))
-        draft = workflow.draft(task, reviewer)
+        render_runs.checklist_items(reviewing.answer_automatic(task))
+        draft = reviewing.DraftReview(task, reviewer)
         if draft.outdated is not None:
             render_review.outdated(draft.outdated)
-        given = review_dialogue.answers(asked.questions, draft.kept(), draft.keep)
-    result = workflow.review(task, reviewer, given, asked)
+        given = review_dialogue.answers(asked.questions, draft.answers, draft.keep)
+    result = reviewing.save_review(task, reviewer, given, asked)
     if output is Format.json:
         print_json({"task": task.name, "reviewer": reviewer, "signed_off": result.signed_off,
                     "items": [item.to_json() for item in result.items]})  # fmt: skip
     else:
-        render_runs.review_result(result)
+        render_runs.review_result(result, path_of_reviewer(task.reviews_folder, reviewer))
     return EXIT_CLEAN if result.signed_off else EXIT_FINDINGS
 
 
-def _queue(
-    tasks: Sequence[TaskDir], reviewer: str, checklist: Path | None, asking: bool, output: Format
-) -> int:
+def _queue(tasks: Sequence[Task], reviewer: str, checklist: Path | None, asking: bool, output: Format) -> int:
     """Review what waits for a person; without a terminal only say what does."""
     from lmr_author.cli import render_review
     from lmr_author.errors import EXIT_CLEAN
-    from lmr_author.workflow import review as workflow
+    from lmr_author.review import review as reviewing
 
-    waiting = workflow.queue(tasks, reviewer, checklist)
+    waiting = reviewing.find_waiting(tasks, reviewer, checklist)
     if output is Format.json:
         print_json({"reviewer": reviewer, "waiting": [str(task.root) for task in waiting]})
         return EXIT_CLEAN
     render_review.queue(waiting, reviewer)
     for number, task in enumerate(waiting if asking else (), 1):
         render_review.turn(task, number, len(waiting))
-        _one(task, reviewer, workflow.checklist_for(task, checklist), None, output)
+        _one(task, reviewer, reviewing.checklist_for(task, checklist), None, output)
     return EXIT_CLEAN
 
 
-def _results(tasks: Sequence[TaskDir], checklist: Path | None, output: Format) -> int:
+def _results(tasks: Sequence[Task], checklist: Path | None, output: Format) -> int:
     """Agreement and disagreements; exit code 1 while something is disputed or rejected."""
     from lmr_author.cli import render_review
     from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS
+    from lmr_author.review import review as reviewing
     from lmr_author.review.standing import DISPUTED, REJECTED
-    from lmr_author.workflow import review as workflow
 
-    found = [workflow.reviewed(task, checklist) for task in tasks]
-    total = workflow.overall(tasks, checklist)
+    found = [reviewing.result_of(task, checklist) for task in tasks]
+    total = reviewing.overall_agreement(tasks, checklist)
     if output is Format.json:
         print_json({"tasks": [render_review.as_json(one) for one in found], "overall": total.to_json()})
     else:

@@ -12,8 +12,8 @@ from lmr_author.cli.common import Format, FormatOption, NoInputOption, can_ask, 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lmr_author.taskdir import TaskDir
-    from lmr_author.workflow.score import Candidate
+    from lmr_author.review.score import Candidate
+    from lmr_author.task import Task
 
 STOP = "stop here; the rest waits"
 
@@ -65,10 +65,10 @@ def score(
 ) -> int:
     """Grade candidate implementations by hand, as the benchmark's paper does; blind until two people did."""
     from lmr_author.errors import EXIT_CLEAN, UsageError
-    from lmr_author.taskdir import TaskDir
+    from lmr_author.task import Task
 
     if results:
-        _results(TaskDir.find_all(task or default_tasks()), predictions, output)
+        _results(Task.find_all(task or default_tasks()), predictions, output)
         return EXIT_CLEAN
     if (candidate is None) == (predictions is None) or not reviewer:
         raise UsageError(
@@ -78,7 +78,7 @@ def score(
     asking = can_ask(no_input) and output is Format.text
     if candidate is not None:
         _one(
-            TaskDir.find(task or Path.cwd()),
+            Task.find(task or Path.cwd()),
             candidate,
             implementation,
             reviewer,
@@ -89,13 +89,13 @@ def score(
         )
         return EXIT_CLEAN
     assert predictions is not None
-    tasks = TaskDir.find_all(task or default_tasks())
+    tasks = Task.find_all(task or default_tasks())
     _many(tasks, predictions, reviewer, model, grades, asking=asking and not show, show=show, output=output)
     return EXIT_CLEAN
 
 
 def _many(
-    tasks: Sequence[TaskDir],
+    tasks: Sequence[Task],
     predictions: Path,
     reviewer: str,
     model: str | None,
@@ -107,14 +107,14 @@ def _many(
 ) -> None:
     """Grade what models answered, from a file of grades or by asking; then say what is left."""
     from lmr_author.errors import UsageError
-    from lmr_author.workflow import score as workflow
+    from lmr_author.review import score as grading
 
-    left = workflow.waiting(tasks, predictions, reviewer, model)
+    left = grading.waiting(tasks, predictions, reviewer, model)
     if grades is not None:
-        from lmr_author.workflow.answer_files import read_object
+        from lmr_author.files import read_answers
 
-        workflow.score_all(left, reviewer, read_object(grades, "--grades"))
-        left = workflow.waiting(tasks, predictions, reviewer, model)
+        grading.score_all(left, reviewer, read_answers(grades, "--grades"))
+        left = grading.waiting(tasks, predictions, reviewer, model)
     elif asking:
         left = left[_ask_each(left, reviewer) :]
     elif not show:
@@ -123,7 +123,7 @@ def _many(
 
 
 def _one(
-    folder: TaskDir,
+    folder: Task,
     path: Path,
     implementation: int | None,
     reviewer: str,
@@ -135,15 +135,15 @@ def _one(
     """Grade the candidate of a file."""
     from lmr_author.cli import render_score
     from lmr_author.errors import UsageError
-    from lmr_author.workflow import score as workflow
+    from lmr_author.review import score as grading
 
-    given = workflow.candidate(folder, path, implementation)
+    given = grading.candidate(folder, path, implementation)
     if grade is None:
         answer = _ask(given) if asking else None
         if answer is None:
             raise UsageError("no score given", "add --score GRADE --reason TEXT, or run it in a terminal")
         grade, reason = answer
-    stored = workflow.score(given, reviewer, grade, reason)
+    stored = grading.score(given, reviewer, grade, reason)
     if output is Format.json:
         print_json({"candidate": given.name, "sha256": given.sha256, "score": grade, "reviewer": reviewer})
     else:
@@ -153,24 +153,24 @@ def _one(
 def _ask_each(left: Sequence[Candidate], reviewer: str) -> int:
     """Ask for one grade after the other, each stored at once; how many were given."""
     from lmr_author.cli import render_score
-    from lmr_author.workflow import score as workflow
+    from lmr_author.review import score as grading
 
     for number, given in enumerate(left, 1):
         render_score.place(number, len(left), given)
         answer = _ask(given, STOP)
         if answer is None:
             return number - 1
-        render_score.stored(given, answer[0], workflow.score(given, reviewer, *answer))
+        render_score.stored(given, answer[0], grading.score(given, reviewer, *answer))
     return len(left)
 
 
 def _ask(given: Candidate, stop: str | None = None) -> tuple[str, str] | None:
     """A grade and its justification; None when the person stops."""
     from lmr_author.cli import ask, render_score
-    from lmr_author.review.scores import SCORES
+    from lmr_author.task.reviews import GRADES
 
     render_score.difference(given)
-    labels = {f"{name}: {meaning}": name for name, meaning in SCORES.items()}
+    labels = {f"{name}: {meaning}": name for name, meaning in GRADES.items()}
     chosen = ask.choice("How good is it?", [*labels, *([stop] if stop else [])])
     if chosen == stop:
         return None
@@ -200,11 +200,11 @@ def _left(left: Sequence[Candidate], output: Format, *, show: bool) -> None:
         render_score.waiting(left, every=show)
 
 
-def _results(tasks: Sequence[TaskDir], predictions: Path | None, output: Format) -> None:
+def _results(tasks: Sequence[Task], predictions: Path | None, output: Format) -> None:
     from lmr_author.cli import render_score
-    from lmr_author.workflow import score as workflow
+    from lmr_author.review import score as grading
 
-    found = workflow.scored(tasks, predictions)
+    found = grading.scored(tasks, predictions)
     if output is Format.json:
         disputes = [{"candidate": name, "scores": dict(said)} for name, said in found.disputes]
         models = {name: dict(said) for name, said in sorted(found.models.items())}

@@ -18,8 +18,8 @@ def status(
 ) -> int:
     """Show where each task stands and which command comes next."""
     from lmr_author.cli import render, render_runs
-    from lmr_author.workflow import status as workflow
-    from lmr_author.workflow.named import tasks_at
+    from lmr_author.reporting import status as workflow
+    from lmr_author.task import tasks_at
 
     tasks = tasks_at(paths or [default_tasks()])
     with render.progress("checking") as say:

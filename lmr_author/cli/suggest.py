@@ -28,7 +28,7 @@ def suggest(
     """Rank the repository's functions by how well the paper describes them and how good a task each makes."""
     from lmr_author.cli import render, render_suggest
     from lmr_author.errors import UsageError
-    from lmr_author.workflow import suggest as workflow
+    from lmr_author.suggesting import suggest as workflow
 
     if repo is not None and task is not None:
         raise UsageError(

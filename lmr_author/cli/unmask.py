@@ -23,9 +23,9 @@ def unmask(
     task: TaskOption = None,
 ) -> int:
     """Restore masked functions byte for byte."""
+    from lmr_author import masking
     from lmr_author.cli import render
-    from lmr_author.workflow import unmask as workflow
 
-    result = workflow.unmask(current_task(task), target, Path.cwd(), force=force)
+    result = masking.unmask(current_task(task), target, Path.cwd(), force=force)
     render.unmask_result(result)
     return 0

@@ -12,19 +12,19 @@ import typer
 
 from lmr_author.cli.common import default_tasks, print_json
 from lmr_author.errors import UsageError
-from lmr_author.model import Severity
+from lmr_author.task import Severity
 from lmr_author.texts import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lmr_author.checks.base import Check
-    from lmr_author.validation.fixing import Plan
+    from lmr_author.validation.repair import Plan
     from lmr_author.validation.report import Report
 
 
 class ReportFormat(StrEnum):
-    """How a validation is printed."""
+    """Format of the report."""
 
     text = "text"
     json = "json"
@@ -51,7 +51,8 @@ Ignore = Annotated[
     list[str] | None, typer.Option("--ignore", metavar="CODES", help="Without these checks; repeatable.")
 ]
 Least = Annotated[
-    Severity, typer.Option("--severity", help="Only what is at least this bad; the rest does not count.")
+    Severity,
+    typer.Option("--severity", help="Only findings that are at least this severe; the others do not count."),
 ]
 Accept = Annotated[
     list[str] | None,
@@ -60,12 +61,12 @@ Accept = Annotated[
     ),
 ]
 Reason = Annotated[
-    str, typer.Option("--reason", help="Why what is accepted is no problem; kept in authoring/.")
+    str, typer.Option("--reason", help="Why the accepted finding is no problem; kept in authoring/.")
 ]
 Fix = Annotated[
     bool,
     typer.Option(
-        "--fix", help="Repair what only one repair is right for; a copy goes to authoring/removed/."
+        "--fix", help="Apply fixes that have only one correct form; a copy goes to authoring/removed/."
     ),
 ]
 Diff = Annotated[
@@ -76,13 +77,10 @@ Format = Annotated[
     ReportFormat,
     typer.Option("--format", "-f", help="text for people; json, sarif, github, junit for programs."),
 ]
-NoCache = Annotated[
-    bool, typer.Option("--no-cache", help="Read and check everything, also tasks that have not changed.")
-]
 Jobs = Annotated[
     int | None,
     typer.Option(
-        "--jobs", "-j", min=1, help="Processes at most; by default one a processor.", show_default=False
+        "--jobs", "-j", min=1, help="Processes at most; by default one per processor.", show_default=False
     ),
 ]
 
@@ -97,18 +95,18 @@ def validate(
     fix: Fix = False,
     diff: Diff = False,
     output: Format = ReportFormat.text,
-    no_cache: NoCache = False,
     jobs: Jobs = None,
 ) -> int:
-    """Static checks: everything that can be seen to be wrong without running, in milliseconds."""
+    """Check tasks statically: report every defect that can be seen without running anything."""
+    from lmr_author.cli.render_diff import render_changes, render_plans
     from lmr_author.validation.accept import accept_findings
-    from lmr_author.validation.fixing import plan, repair
+    from lmr_author.validation.repair import plan, repair
     from lmr_author.validation.run import select_checks
 
     if diff and output is not ReportFormat.text:
         raise UsageError("--diff is text", "leave --format away, or --diff")
     checks = select_checks(select or (), ignore or ())
-    run = _Run(paths or [default_tasks()], checks, jobs, cached=not no_cache)
+    run = _Run(paths or [default_tasks()], checks, jobs)
     report = run()
     if accept or reason:
         accept_findings(run.tasks, report, accept or (), reason)
@@ -116,7 +114,7 @@ def validate(
     report = report.at_least(severity)
     if fix:
         report, done = repair(report, lambda: run().at_least(severity))
-        _say_fixed(done, diff)
+        (render_plans if diff else render_changes)(done)
     elif diff:
         _print_diff(plan(report))
         return 0 if report.clean else 1
@@ -127,17 +125,13 @@ def validate(
 class _Run:
     """Validates the tasks that were named, as often as it is called."""
 
-    def __init__(
-        self, paths: Sequence[Path], checks: Sequence[Check], jobs: int | None, *, cached: bool
-    ) -> None:
+    def __init__(self, paths: Sequence[Path], checks: Sequence[Check], jobs: int | None) -> None:
+        from lmr_author.task import tasks_at
         from lmr_author.validation.run import processors
-        from lmr_author.validation.store import Store
-        from lmr_author.workflow.named import tasks_at
 
         self.tasks = tasks_at(paths)
         self._checks = checks
         self._jobs = jobs or processors()
-        self._store = Store.of_user([check.code for check in checks]) if cached else None
 
     def __call__(self) -> Report:
         from lmr_author.cli import render
@@ -149,13 +143,12 @@ class _Run:
                 self.tasks,
                 self._checks,
                 lambda task: say(f"validated {next(done)} of {len(self.tasks)} tasks: {task.task}"),
-                store=self._store,
                 jobs=self._jobs,
             )
 
 
 def _print_diff(plans: Sequence[Plan]) -> None:
-    """What would be changed, on stdout, and what comes next, on stderr."""
+    """Print the changes on stdout, and what comes next on stderr."""
     from lmr_author.cli.render_diff import render_plans
 
     render_plans(plans)
@@ -164,17 +157,7 @@ def _print_diff(plans: Sequence[Plan]) -> None:
         said = f"{counted(count, 'change')} to {counted(len(plans), 'task')}"
         print(f"next: `lmr-author validate --fix` makes {said}; a copy of each is kept", file=sys.stderr)
     else:
-        print("nothing can be repaired automatically; run it without --diff", file=sys.stderr)
-
-
-def _say_fixed(plans: Sequence[Plan], diff: bool) -> None:
-    """What was changed: as a diff on stdout, or as a list on stderr."""
-    from lmr_author.cli.render_diff import render_changes, render_plans
-
-    if diff:
-        render_plans(plans)
-    else:
-        render_changes(plans)
+        print("nothing can be fixed automatically; run it without --diff", file=sys.stderr)
 
 
 def _print(report: Report, output: ReportFormat, checks: Sequence[Check]) -> None:
@@ -183,20 +166,17 @@ def _print(report: Report, output: ReportFormat, checks: Sequence[Check]) -> Non
         sys.stdout.reconfigure(errors="backslashreplace")
     if output is ReportFormat.json:
         print_json(report.to_json())
-    elif output is ReportFormat.sarif:
-        from lmr_author.validation.formats.sarif import sarif
-
-        print_json(sarif(report, Path.cwd()))
-    elif output is ReportFormat.junit:
-        from lmr_author.validation.formats.junit import junit
-
-        print(junit(report, checks), end="")
-    elif output is ReportFormat.github:
-        from lmr_author.validation.formats.github import github
-
-        for line in github(report, Path.cwd()):
-            print(line)
-    else:
+    elif output is ReportFormat.text:
         from lmr_author.cli.render_findings import render_findings
 
         render_findings(report)
+    else:
+        from lmr_author.validation import formats
+
+        if output is ReportFormat.sarif:
+            print_json(formats.sarif(report, Path.cwd()))
+        elif output is ReportFormat.junit:
+            print(formats.junit(report, checks), end="")
+        else:
+            for line in formats.github(report, Path.cwd()):
+                print(line)

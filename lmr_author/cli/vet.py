@@ -13,7 +13,7 @@ from lmr_author.texts import shortened
 
 if TYPE_CHECKING:
     from lmr_author.vetting.questions import Answer
-    from lmr_author.workflow.vet import VetOptions, Vetting
+    from lmr_author.vetting.vet import VetOptions, Vetting
 
 DONE = "done: store it like this"
 BECAUSE = "yes, and say why"
@@ -67,31 +67,30 @@ def vet(
     """Vet a paper and its repository by the benchmark's criteria, with the evidence beside each question."""
     from lmr_author.cli import render, render_vet
     from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS
+    from lmr_author.vetting import vet as vetting_
     from lmr_author.vetting.questions import ACCEPTED
     from lmr_author.vetting.sources import Services
-    from lmr_author.workflow import vet as workflow
-    from lmr_author.workflow import vet_records
 
     usual = Services()
     services = Services(arxiv_api or usual.arxiv, anthology or usual.anthology, github_api or usual.github)
-    given = {**(vet_records.read_answers(answers) if answers else {}), **_given(answer or [])}
-    workflow.require_local(paper, repo)
+    given = {**(vetting_.read_answers(answers) if answers else {}), **_given(answer or [])}
+    vetting_.require_local(paper, repo)
     options, place = _what(paper, repo, repo_url, task, out, offline, services)
-    known, override = vet_records.load(place)
+    known, override = vetting_.stored_answers(place)
     with render.progress("gathering evidence") as say:
-        vetting = workflow.gather(options, say)
+        vetting = vetting_.gather(options, say)
     if paper is not None and (known or override):
-        vet_records.refuse_of_another(place, vetting)
-    vetting = workflow.with_answers(vetting, {**known, **given}, override_licence or override)
+        vetting_.require_same_paper(place, vetting)
+    vetting = vetting_.with_answers(vetting, {**known, **given}, override_licence or override)
     if output is Format.text:
         render_vet.sources(vetting)
-    vet_records.save(place, vetting)
+    vetting.to_record().write(place)
     if can_ask(no_input) and output is Format.text:
-        vetting = _ask(vetting, lambda now: vet_records.save(place, now))
+        vetting = _ask(vetting, lambda now: now.to_record().write(place))
     elif output is Format.text:
         render_vet.questions(vetting)
     if output is Format.json:
-        print_json(vetting.to_json())
+        print_json(vetting.to_record().to_json())
     else:
         render_vet.verdict(vetting, place, of_task=paper is None or task is not None)
     return EXIT_CLEAN if vetting.verdict.status == ACCEPTED else EXIT_FINDINGS
@@ -111,8 +110,7 @@ def _what(
 
     from lmr_author.cli.common import current_task
     from lmr_author.errors import NotATaskError, UsageError
-    from lmr_author.workflow import vet as workflow
-    from lmr_author.workflow import vet_records
+    from lmr_author.vetting import vet as vetting_
 
     options, place = None, Path("vetting.json")
     if task is not None or paper is None:
@@ -122,8 +120,8 @@ def _what(
             if task is not None:
                 raise
             raise UsageError("no PAPER given, and no task here", "lmr-author vet PAPER --repo URL") from error
-        options, place = vet_records.of_task(folder), folder.vetting_path
-    base = options or workflow.VetOptions(paper or "")
+        options, place = vetting_.options_of_task(folder), folder.vetting_path
+    base = options or vetting_.VetOptions(paper or "")
     changes = {"paper": paper, "repo": repo, "repo_url": repo_url or ("" if repo else None)}
     kept = {name: value for name, value in changes.items() if value is not None}
     return replace(base, offline=offline, services=services, **kept), out or place  # type: ignore[arg-type]
@@ -150,7 +148,7 @@ def _ask(vetting: Vetting, save: Callable[[Vetting], None]) -> Vetting:
     """Ask what the evidence leaves open, each answer stored at once; then let every answer be changed."""
     from lmr_author.cli import ask, render_vet
     from lmr_author.vetting.questions import QUESTIONS
-    from lmr_author.workflow.vet import with_answers
+    from lmr_author.vetting.vet import with_answers
 
     for name in QUESTIONS:
         if name not in vetting.answers and name not in vetting.settled:
@@ -192,4 +190,4 @@ def _one(vetting: Vetting, name: str) -> Answer:
     why = before.justification
     while answer != "yes" and not (why := ask.text("Why?", why)):
         pass
-    return Answer("yes", why) if answer == BECAUSE else Answer(answer, "" if answer == "yes" else why)
+    return Answer("yes", why) if answer == BECAUSE else Answer(answer, "" if answer == "yes" else why)  # type: ignore[arg-type]

@@ -1,25 +1,22 @@
-"""The environment of a task: detected from the repository, locked as of its date, made a Dockerfile."""
+"""The environment of a task: detected from the repository, locked as of its date, built, and imported in."""
 
 from __future__ import annotations
 
 from lmr_author.environment.base_images import BaseImage, choose_base
-from lmr_author.environment.detect import detect
+from lmr_author.environment.detect import problems, read_recipe
 from lmr_author.environment.dockerfile import render, render_dockerignore
-from lmr_author.environment.lock import Lock, lock
+from lmr_author.environment.pinning import Lock, pin
 from lmr_author.environment.recipe import Declared, Recipe
-from lmr_author.environment.report import base_json, problems, to_json
 
 __all__ = [
     "BaseImage",
     "Declared",
     "Lock",
     "Recipe",
-    "base_json",
     "choose_base",
-    "detect",
-    "lock",
+    "pin",
     "problems",
+    "read_recipe",
     "render",
     "render_dockerignore",
-    "to_json",
 ]

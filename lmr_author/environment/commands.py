@@ -1,20 +1,24 @@
-"""Installation commands in a README, a Dockerfile or a CI workflow: read as words, never run."""
+"""Read installation commands of a README, a shell script or a Dockerfile: as words, never run."""
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from lmr_author.environment import conda
-from lmr_author.environment.manifests import Line, pip_line
-from lmr_author.environment.recipe import Fact, Unused
+from lmr_author import files
+from lmr_author.environment.manifests import Line, conda_requirement, make, unreadable
+from lmr_author.environment.recipe import Fact, Manifest, Unused
+from lmr_author.environment.requirements import editable, read_text
+from lmr_author.errors import LmrError
+from lmr_author.texts import printable
 
 _PIP = re.compile(
     r"^(?:sudo (?:-\S+ )*)?[!%]?(?:python[\d.]* -m )?(?:uv )?pip[\d.]* (?:-\S+ )*install\b(?P<rest>.*)$"
+    r"|^(?:uv|poetry|pdm) add\b(?P<add>.*)$|^pipenv install\b(?P<pipenv>.*)$"
 )
-_ADD = re.compile(r"^(?:uv|poetry|pdm) add\b(?P<rest>.*)$|^pipenv install\b(?P<pipenv>.*)$")
 _CONDA = re.compile(
     r"^(?:sudo )?[!%]?(?:micro)?(?:conda|mamba) (?P<verb>install|create|env create|env update)\b(?P<rest>.*)$"
 )
@@ -24,6 +28,8 @@ _PYTHON = re.compile(
     r"[ =]?(3\.\d+)(?:\.\d+)?(?=\s|$)|^(?:sudo )?python(3\.\d+) -m venv\b"
 )
 _ASSIGNED = re.compile(r"^(?:[A-Z_]+=\S* +)+")
+_PROMPT = re.compile(r"^\s*(?:[$>%]|\(\w[\w.-]*\)\s*\$?|In \[\d+\]:)\s+")
+_REQUIREMENT = re.compile(r"^[A-Za-z0-9][\w.-]*(\[[\w,\s-]*\])?\s*($|[=<>!~;@])")
 _PIP_WITH_VALUE = frozenset(
     [
         "-f",
@@ -57,18 +63,20 @@ _PIP_WITH_VALUE = frozenset(
     ]
 )
 _CONDA_WITH_VALUE = frozenset(["-c", "--channel", "-n", "--name", "-p", "--prefix", "--solver"])
-_PROMPT = re.compile(r"^\s*(?:[$>%]|\(\w[\w.-]*\)\s*\$?|In \[\d+\]:)\s+")
+
+
+_LinesOf = Callable[[list[tuple[int, str]]], Iterable[tuple[int, str]]]
 
 
 @dataclass
 class Commands:
-    """What commands install, each with its origin.
+    """Everything that commands install, each with its origin.
 
     Attributes:
         lines: requirements, as written.
         unused: addresses, paths and options.
         requirements: files given with ``-r`` or to ``conda env create -f``.
-        pythons: specifiers of the Python version that conda (uv, pyenv, apt) is told to install.
+        pythons: specifiers of the Python version that conda (uv, pyenv, apt) installs.
         apt: packages of the operating system.
     """
 
@@ -78,18 +86,83 @@ class Commands:
     pythons: list[Fact] = field(default_factory=list)
     apt: list[Fact] = field(default_factory=list)
 
+    def manifest(self, path: str, *, declares: bool = False) -> Manifest:
+        """Return the manifest: suggestions, or declarations for a script that installs the repository."""
+        made = make(
+            path, self.lines if declares else (), python=self.pythons[0] if self.pythons else Fact("", ""),
+            suggested=() if declares else self.lines, unused=self.unused,
+        )  # fmt: skip
+        names = (name for name in self.requirements if name and printable(name) == name)
+        return Manifest(
+            made.path, made.declared, made.python, problems=made.problems, unused=made.unused,
+            suggested=made.suggested, python_origin=made.python_origin,
+            includes=tuple(name.removeprefix("./") for name in names), apt=tuple(self.apt),
+        )  # fmt: skip
+
+
+def read_readme(root: Path, path: str) -> Manifest:
+    """Read the commands of a README: fenced, indented, or in backticks."""
+    return _read_file(root, path, _code)
+
+
+def read_script(root: Path, path: str) -> Manifest:
+    """Read a shell script that sets the repository up (``install.sh``): its commands declare requirements."""
+    return _read_file(root, path, lambda numbered: numbered, declares=True)
+
+
+def read_dockerfile(root: Path, path: str) -> Manifest:
+    """Read a Dockerfile of the repository: its base image's torch and Python, and what it installs."""
+    return _read_file(root, path, lambda numbered: numbered)
+
+
+def read_version_file(root: Path, path: str) -> Manifest:
+    """Read ``.python-version`` (pyenv, uv) or ``runtime.txt`` (``python-3.8.10``)."""
+    try:
+        text = read_text(files.inside(root, path))
+    except LmrError as error:
+        return unreadable(path, error)
+    match = re.search(r"^\s*(?:cpython-|python-)?(3\.\d+)(?:\.\d+)?\s*$", text, re.M)
+    return make(path, (), python=Fact(f"=={match[1]}.*", f"{path}:1") if match else Fact("", ""))
+
+
+def _read_file(root: Path, path: str, lines_of: _LinesOf, *, declares: bool = False) -> Manifest:
+    try:
+        numbered = list(enumerate(read_text(files.inside(root, path)).splitlines(), 1))
+    except LmrError as error:
+        return Manifest(path, problems=(f"{path}: {error.message}",))
+    return read_commands(lines_of(numbered), path).manifest(path, declares=declares)
+
+
+def _code(numbered: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    fenced = False
+    for number, line in numbered:
+        if re.match(r"^\s*(```|~~~)", line):
+            fenced = not fenced
+        elif fenced or re.match(r"^( {4}|\t| {0,3}\$ )\s*\S", line):
+            yield number, line.strip()
+        else:
+            for text in re.findall(r"`{1,2}([^`\n]+)`{1,2}", line):
+                if " install " in text:
+                    yield number, text
+
 
 def read_commands(numbered: Iterable[tuple[int, str]], path: str) -> Commands:
-    """Read lines of shell; what is no installation is skipped. Lines joined by a backslash are one."""
+    """Read lines of shell or of a Dockerfile; what is no installation is skipped."""
     found = Commands()
     for number, line in joined(numbered):
+        origin = f"{path}:{number}"
+        name, _, rest = line.strip().partition(" ")
+        if name.upper() == "FROM":
+            _image(rest, origin, found)
+        elif name.upper() == "RUN":
+            line = re.sub(r"^(--\S+\s+)+", "", rest.strip())
         for part in re.split(r"&&|\|\||;(?![^'\"]*['\"])|\|", line):
-            _read(_ASSIGNED.sub("", _PROMPT.sub("", part).strip()), f"{path}:{number}", found)
+            _read(_ASSIGNED.sub("", _PROMPT.sub("", part).strip()), origin, found)
     return found
 
 
 def joined(numbered: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """Lines joined at a final backslash, with their first line's number; comments inside are dropped."""
+    """Yield lines joined at a final backslash, with their first line's number; comments inside are dropped."""
     pending, first = "", 0
     for number, line in numbered:
         if pending and line.lstrip().startswith("#"):
@@ -105,18 +178,24 @@ def joined(numbered: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
         yield first, pending
 
 
+def _image(text: str, origin: str, found: Commands) -> None:
+    """The base image's torch and Python."""
+    image = next((word for word in text.split() if not word.startswith("--")), "")
+    if torch := re.search(r"pytorch/pytorch:(\d+\.\d+(?:\.\d+)?)", image):
+        found.lines.append((f"torch=={torch[1]}", origin))
+    if python := re.search(r"(?:^|/)python:(3\.\d+)|:python(3\.\d+)\b", image):
+        found.pythons.append(Fact(f"=={python[1] or python[2]}.*", origin))
+
+
 def _read(command: str, origin: str, found: Commands) -> None:
     command = re.sub(r"\s+", " ", command)
     if named := _PYTHON.match(command):
         found.pythons.append(Fact(f"=={named[1] or named[2]}.*", origin))
-        return
-    pip, add, conda_, apt = (pattern.match(command) for pattern in (_PIP, _ADD, _CONDA, _APT))
-    if pip or add:
-        rest = pip["rest"] if pip else (add["rest"] or add["pipenv"] or "") if add else ""
-        _pip(_words(rest), origin, found)
-    elif conda_:
-        _conda(_words(conda_["rest"]), origin, found, environment=conda_["verb"].startswith("env"))
-    elif apt:
+    elif pip := _PIP.match(command):
+        _pip(_words(pip["rest"] or pip["add"] or pip["pipenv"] or ""), origin, found)
+    elif conda := _CONDA.match(command):
+        _conda(_words(conda["rest"]), origin, found, environment=conda["verb"].startswith("env"))
+    elif apt := _APT.match(command):
         names = [word for word in _words(apt["rest"]) if re.fullmatch(r"[a-z0-9][a-z0-9+.-]+(=\S+)?", word)]
         pythons = [match for name in names if (match := re.match(r"python(3\.\d+)\b", name))]
         found.pythons += [Fact(f"=={match[1]}.*", origin) for match in pythons[:1]]
@@ -133,42 +212,31 @@ def _words(text: str) -> list[str]:
 def _pip(words: list[str], origin: str, found: Commands) -> None:
     rest = iter(words)
     for word in rest:
-        name, equals, value = word.partition("=")
-        if word in ("-r", "--requirement", "-c", "--constraint", "-e", "--editable"):
-            _pip_option(word, next(rest, ""), origin, found)
-        elif equals and name in ("--requirement", "--constraint", "--editable"):
-            _pip_option(name, value, origin, found)
-        elif word in _PIP_WITH_VALUE:
+        option, equals, value = word.partition("=")
+        if word in _PIP_WITH_VALUE:
             next(rest, "")
-        elif not word.startswith("-") and not re.search(r"[$<>{}*]|^\.{3}|…", _bare(word)):
-            found.lines.append((word, origin)) if _is_requirement(word) else _target(word, origin, found)
-
-
-def _bare(word: str) -> str:
-    """A word without the comparisons that a version may have."""
-    return re.sub(r"(?<=[\w\]])[<>]=?\s*\d[\w.]*", "", word)
-
-
-def _is_requirement(word: str) -> bool:
-    return bool(re.match(r"^[A-Za-z0-9][\w.-]*(\[[\w,\s-]*\])?\s*($|[=<>!~;@])", word)) and "/" not in word
-
-
-def _pip_option(option: str, value: str, origin: str, found: Commands) -> None:
-    if option in ("-e", "--editable"):
-        _target(value, origin, found)
-    elif option in ("-r", "--requirement"):
-        found.requirements.append(value)
+        elif option in ("-r", "--requirement"):
+            found.requirements.append(value if equals else next(rest, ""))
+        elif option in ("-c", "--constraint"):
+            value = value if equals else next(rest, "")
+        elif option in ("-e", "--editable"):
+            _target(value if equals else next(rest, ""), origin, found)
+        # A placeholder, a variable or a glob is no requirement; the comparison of a version may look like one.
+        elif not word.startswith("-") and not re.search(
+            r"[$<>{}*]|^\.{3}|…", re.sub(r"(?<=[\w\]])[<>]=?\s*\d[\w.]*", "", word)
+        ):
+            if _REQUIREMENT.match(word) and "/" not in word:
+                found.lines.append((word, origin))
+            else:
+                _target(word, origin, found)
 
 
 def _target(word: str, origin: str, found: Commands) -> None:
-    """An address or a path; this repository itself (``.``) is nothing to say."""
-    if re.match(r"^(\.|\./)(\[|$)", word):
-        return
-    read = pip_line(f"-e {word}", origin)
-    if isinstance(read, Unused) and read.kind in ("git", "url", "path"):
-        found.unused.append(
-            Unused(word[:120], origin, read.kind, read.reason.removeprefix("an option; "), read.name)
-        )
+    """An address or a path; this repository itself (``.``) is nothing to report."""
+    read = editable(word, origin, word[:120])
+    if read.kind in ("git", "url", "path") and not re.match(r"^(\.|\./)(\[|$)", word):
+        reason = read.reason.removeprefix("an option; ")
+        found.unused.append(Unused(word[:120], origin, read.kind, reason, read.name))
 
 
 def _conda(words: list[str], origin: str, found: Commands, *, environment: bool) -> None:
@@ -179,7 +247,7 @@ def _conda(words: list[str], origin: str, found: Commands, *, environment: bool)
         elif word in _CONDA_WITH_VALUE:
             next(rest, "")
         elif not word.startswith("-") and not environment:
-            name, requirement = conda.requirement(word)
+            name, requirement = conda_requirement(word)
             if name == "python" and requirement:
                 found.pythons.append(Fact(requirement, origin))
             elif requirement and name != "python":

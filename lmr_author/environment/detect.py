@@ -2,39 +2,51 @@
 
 from __future__ import annotations
 
+import configparser
+import re
+import tomllib
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
+from packaging.version import InvalidVersion, Version
+
 from lmr_author import files, staging
-from lmr_author.environment import gpu, imports, places
-from lmr_author.environment.choosing import choose
-from lmr_author.environment.code import Code, read_code
-from lmr_author.environment.contradictions import contradictions
-from lmr_author.environment.own_version import version_of
-from lmr_author.environment.parsing import wheel_version
-from lmr_author.environment.python_version import asked_for
+from lmr_author.environment import code as code_
+from lmr_author.environment import places
+from lmr_author.environment.base_images import BaseImage, other_python
+from lmr_author.environment.code import Code, is_example, read_code
+from lmr_author.environment.packages import interchangeable, known_debian, names, table
+from lmr_author.environment.pythons import asked_for
 from lmr_author.environment.recipe import (
-    BUILT_WITH_TORCH,
     Declared,
     Fact,
     Manifest,
     Recipe,
+    SystemPackage,
     Unused,
     applies,
+    exact_version,
+    has_version,
+    is_freeze,
 )
-from lmr_author.environment.system import packages_for, unknown
-from lmr_author.indexing.records import NOT_PARSED
-from lmr_author.model import TORCH_FAMILY
+from lmr_author.environment.requirements import read_text, wheel_version
+from lmr_author.errors import LmrError
+from lmr_author.task import TORCH_FAMILY
+from lmr_author.texts import listed, printable
 
 
-def detect(repo: Path, commit_date: datetime | None = None) -> Recipe:
-    """What the repository in the folder ``repo`` needs.
+def read_recipe(repo: Path, commit_date: datetime | None = None, goals: Sequence[str] = ()) -> Recipe:
+    """Return what the repository in the folder ``repo`` needs.
 
-    Declared requirements are taken from its top folder: requirements files first, then conda's
-    environment, pyproject.toml, setup.cfg, setup.py and Pipfile; what an earlier file pins, a later one does
-    not change. What the main code imports at once without declaring it is added; where nothing is
-    declared, everything that the code imports is used. README, Dockerfile and CI only help to choose versions.
+    Declared requirements are taken from its top folder: requirements files first, then conda's environment,
+    pyproject.toml, setup.cfg, setup.py, Pipfile and installation scripts; a later file does not change what an
+    earlier one pins. What the main code imports at once without declaring it is added; where nothing is
+    declared, everything that the code imports is used. README and Dockerfile only help to choose versions.
+
+    Args:
+        goals: only what these files import is required; the rest of what is declared constrains its versions.
     """
     found = places.read_all(repo)
     code = read_code(repo)
@@ -43,76 +55,84 @@ def detect(repo: Path, commit_date: datetime | None = None) -> Recipe:
     project = next((manifest.project for manifest in found if manifest.project), "")
     unused = _unused(found, code, parts, project)
     suggested = _suggested(found, unused, project)
-    chosen = choose(found, code, suggested, project, parts)
-    kept, own = _without_own(chosen.declared, project)
-    clashes = contradictions((item for manifest in found for item in manifest.declared), suggested)
-    pythons = tuple(Fact(item.python, item.python_origin) for item in found if item.python)
+    chosen, problems = _choose(found, code, suggested, project, parts)
+    own = [item for item in chosen if project and item.name == project]
+    # Installing the published form of the repository's own package would ship the solution.
+    problems += [f"{item.origin}: not used, {item.name} is this repository's own package" for item in own]
+    kept = [item for item in chosen if item not in own]
     python = asked_for(found)
     apt = [fact for manifest in found for fact in manifest.apt]
-    cuda = [*gpu.extensions(repo), *(fact for file in code.files for fact in file.cuda)]
-    problems = [problem for manifest in found for problem in manifest.problems]
-    problems += [*map(str, unused), *chosen.problems, *map(str, clashes), *own, *_not_used(deeper)]
-    problems += _cuda_sources(repo, cuda) + _said_of_code(code, parts, kept) + unknown(apt)
-    return Recipe(
-        requirements=tuple(item for item in kept if item.name not in TORCH_FAMILY and not _nvidia(item)),
+    cuda = [*_extensions(repo), *(fact for file in code.files for fact in file.cuda)]
+    more = [f"not used, for a part of the repository only: {_some(deeper)}"] if deeper else []
+    more += _cuda_sources(repo, cuda) + _code_problems(code, parts, kept) + _other_system(apt)
+    more = [
+        *(problem for manifest in found for problem in manifest.problems),
+        *map(str, unused),
+        *problems,
+        *more,
+    ]
+    used = {(item.name, item.text) for item in kept}
+    left = {(item.text, item.origin): item for item in suggested if (item.name, item.text) not in used}
+    recipe = Recipe(
+        requirements=tuple(item for item in kept if item.name not in TORCH_FAMILY and not _is_cuda(item)),
         torch=tuple(item for item in kept if item.name in TORCH_FAMILY),
         python=python.text,
         python_origin=python.origin,
         project=project,
-        own_version=version_of(repo) if any(project in file.asked for file in code.files) else "",
+        own_version=_own_version(repo) if any(project in file.asked for file in code.files) else "",
         devel=_devel(kept, cuda),
         source_folder=staging.source_folder(repo),
         date=commit_date,
-        sources=tuple(item.path for item in found if _says_something(item)),
-        problems=tuple(dict.fromkeys(problems)),
+        sources=tuple(item.path for item in found if item != Manifest(item.path, problems=item.problems)),
+        problems=tuple(dict.fromkeys(more)),
         constraints=_constraints(found, project),
-        pythons=pythons,
-        suggested=_left(suggested, kept),
+        pythons=tuple(Fact(item.python, item.python_origin) for item in found if item.python),
+        suggested=tuple(left.values()),
         unused=tuple(unused),
-        contradictions=clashes,
         cuda=tuple(cuda),
-        system=packages_for(kept, unused, apt),
+        system=_system(kept, unused, apt),
         downloads=tuple(item for file in code.files for item in file.downloads),
-        imported=imports.imported_names(code, parts, kept),
+        imported=code_.imported_names(code, code.main(parts), kept),
     )
+    return _only(recipe, code, goals) if goals else recipe
 
 
-def _not_used(deeper: Sequence[str]) -> list[str]:
-    """What is said of requirements that are for a part of the repository."""
-    return [f"not used, for a part of the repository only: {places.some(deeper)}"] if deeper else []
+def problems(recipe: Recipe, base: BaseImage) -> tuple[str, ...]:
+    """Return what an annotator should know: of the repository, and of the image that was chosen for it."""
+    return (*filter(None, [other_python(recipe, base)]), *recipe.problems)
 
 
-def _says_something(manifest: Manifest) -> bool:
-    return bool(
-        manifest.declared or manifest.python or manifest.suggested or manifest.constraints or manifest.apt
-    )
+def _only(recipe: Recipe, code: Code, goals: Sequence[str]) -> Recipe:
+    """A recipe for some files: what they import, themselves or through the repository's other files."""
+    sources = code.reachable(goals)
+    wanted = code_.imported_names(code, sources, recipe.requirements)
+    kept = tuple(item for item in recipe.requirements if item.name in wanted)
+    known = {one for item in kept for one in interchangeable(item.name)}
+    known |= {item.name for item in recipe.torch}
+    for item in code_.imported_packages(code, sources):
+        if not known & interchangeable(item.name) | ({item.name} & TORCH_FAMILY) and not item.guessed:
+            kept += (item,)
+    rest = tuple(item for item in recipe.requirements if item not in kept and exact_version(item.text))
+    return replace(recipe, requirements=kept, constraints=(*rest, *recipe.constraints), imported=wanted)
 
 
 def _unused(found: list[Manifest], code: Code, parts: list[str], project: str) -> list[Unused]:
-    """What cannot be used: each once, and not this repository itself, however it is said."""
-    listed = [item for manifest in found for item in manifest.unused]
-    own = {project} - {""}
-    named = {item.name for item in listed}
+    """Requirements that cannot be used: each once, and not this repository itself."""
+    every = [item for manifest in found for item in manifest.unused]
+    named = {project, *(item.name for item in every)} - {""}
     missing = [
         item
-        for item in imports.unavailable(code, parts)
-        if not any(name == item.name or name.startswith(f"{item.name}-") for name in own | named)
+        for item in code_.unavailable(code, parts)
+        if not any(name == item.name or name.startswith(f"{item.name}-") for name in named)
     ]
-    return [item for item in dict.fromkeys(listed) if item.name not in own] + missing
+    return [item for item in dict.fromkeys(every) if not project or item.name != project] + missing
 
 
 def _suggested(found: list[Manifest], unused: list[Unused], project: str) -> list[Declared]:
-    """What is mentioned or optional, and the versions in the names of wheels that are not used."""
-    listed = [item for manifest in found for item in manifest.suggested if applies(item)]
+    """Requirements that are mentioned or optional, and the versions in the names of unused wheels."""
+    mentioned = [item for manifest in found for item in manifest.suggested if applies(item)]
     wheels = [wheel for wheel in map(wheel_version, unused) if wheel]
-    return [item for item in [*wheels, *listed] if item.name != project]
-
-
-def _left(suggested: list[Declared], kept: Iterable[Declared]) -> tuple[Declared, ...]:
-    """Suggestions that were not taken over."""
-    used = {(item.name, item.text) for item in kept}
-    unique = {(item.text, item.origin): item for item in suggested if (item.name, item.text) not in used}
-    return tuple(unique.values())
+    return [item for item in [*wheels, *mentioned] if item.name != project]
 
 
 def _constraints(found: list[Manifest], project: str) -> tuple[Declared, ...]:
@@ -124,25 +144,141 @@ def _constraints(found: list[Manifest], project: str) -> tuple[Declared, ...]:
     return tuple(sorted(chosen.values(), key=lambda item: item.name))
 
 
-def _without_own(declared: Iterable[Declared], project: str) -> tuple[list[Declared], list[str]]:
-    """Without the repository's own package: installing its published form would ship the solution."""
-    own = [item for item in declared if project and item.name == project]
-    problems = [f"{item.origin}: not used, {item.name} is this repository's own package" for item in own]
-    return [item for item in declared if item not in own], problems
+def _choose(
+    found: list[Manifest], code: Code, suggested: list[Declared], project: str, parts: list[str]
+) -> tuple[list[Declared], list[str]]:
+    """Declared requirements, else imported ones with mentioned versions; and what is to be said about the choice."""
+    declared, said = _renamed(_merge(item for manifest in found for item in manifest.declared))
+    main = code.main(parts)
+    needed = code_.imported_packages(code, main)
+    hints: dict[str, Declared] = {}
+    for item in suggested:
+        if item.name not in hints or (not has_version(hints[item.name]) and has_version(item)):
+            hints[item.name] = item
+    if not declared:
+        said.append("no requirements are declared: they were derived from the imports")
+        declared = [_with_hint(item, hints) for item in needed]
+    else:
+        known = {item.name for item in declared} | {project}
+        added = [] if is_freeze(declared) else code_.imported_packages(code, main, at_once=True)
+        added = [_with_hint(item, hints) for item in added if not known & interchangeable(item.name)]
+        declared = [_with_torch_hint(item, hints) for item in declared] + added
+        said += [f"{item.name} is not declared but needed: {item.origin}" for item in added]
+    if all(item.name != "torch" for item in declared):
+        if "torch" in hints and has_version(hints["torch"]):
+            declared.append(hints["torch"])
+        else:
+            declared += [item for item in needed if item.name == "torch"][:1]
+    return declared, said
 
 
-def _nvidia(item: Declared) -> bool:
+def _renamed(declared: list[Declared]) -> tuple[list[Declared], list[str]]:
+    """Names that are something else on the index, as the packages that are meant."""
+    meant, said = [], []
+    for item in declared:
+        name = table("renamed").get(item.name)
+        if name is None:
+            meant.append(item)
+            continue
+        said.append(
+            f"{item.origin}: {item.name} is taken as {name}: on the index that name is something else"
+        )
+        if all(other.name != name for other in declared):
+            meant.append(replace(item, name=name, text=name))
+    return meant, said
+
+
+def _merge(declared: Iterable[Declared]) -> list[Declared]:
+    """One file decides per package: the first that names a version. Its several lines (markers) are kept."""
+    chosen: dict[str, list[Declared]] = {}
+    for item in filter(applies, declared):
+        before = chosen.get(item.name)
+        if before is None or (not any(map(has_version, before)) and has_version(item)):
+            chosen[item.name] = [item]
+        elif _file(before[0]) == _file(item) and item.text not in {other.text for other in before}:
+            before.append(item)
+    return [item for items in chosen.values() for item in items]
+
+
+def _file(item: Declared) -> str:
+    return item.origin.rpartition(":")[0] or item.origin
+
+
+def _with_hint(item: Declared, hints: dict[str, Declared]) -> Declared:
+    """An import with the version that a README (an extra, a Dockerfile) names."""
+    hint = next((hints[name] for name in sorted(interchangeable(item.name)) if name in hints), None)
+    if hint is None or hint.name in table("renamed"):
+        return item
+    origin = f"{item.origin}, {hint.origin}"
+    return replace(item, name=hint.name, text=hint.text, origin=origin, mentioned=has_version(hint))
+
+
+def _with_torch_hint(item: Declared, hints: dict[str, Declared]) -> Declared:
+    """Torch declared without a version: that of the README, so that the right image is chosen."""
+    hint = hints.get(item.name)
+    if item.name not in TORCH_FAMILY or has_version(item) or hint is None or not has_version(hint):
+        return item
+    return replace(item, text=hint.text, origin=f"{item.origin}, {hint.origin}")
+
+
+def _is_cuda(item: Declared) -> bool:
     return item.name.startswith("nvidia-") and item.name.rpartition("-")[2].startswith("cu")
 
 
+def _system(
+    declared: Iterable[Declared], unused: Iterable[Unused], apt: Iterable[Fact]
+) -> tuple[SystemPackage, ...]:
+    """Debian packages: for Python packages, to install from repositories, and as the repository installs them."""
+    found: dict[str, SystemPackage] = {}
+    for item in declared:
+        for name, reason in table("system").get(item.name, {}).items():
+            found.setdefault(name, SystemPackage(name, f"{item.name} {reason}", item.origin))
+    for one in unused:
+        if one.kind == "git":
+            reason = f"to install {one.name or 'a package'} from its repository, which is left to you"
+            found.setdefault("git", SystemPackage("git", reason, one.origin))
+    for fact in apt:
+        if name := known_debian(fact.text):
+            found.setdefault(name, SystemPackage(name, "the repository installs it", fact.origin))
+    if "default-jdk-headless" in found:
+        found.pop("default-jre-headless", None)
+    return tuple(sorted(found.values(), key=lambda item: item.name))
+
+
+def _other_system(apt: Iterable[Fact]) -> list[str]:
+    """Debian packages that the repository installs and that are unknown here, in words."""
+    unknown = (
+        fact for fact in apt if not known_debian(fact.text) and fact.text not in names("system_common")
+    )
+    return [f"not installed, a system package: {printable(str(fact))}" for fact in unknown]
+
+
 def _devel(declared: list[Declared], cuda: list[Fact]) -> str:
-    """Why the image must have a compiler. The repository's own CUDA code is no reason: it is not compiled."""
-    compiling = (item for item in declared if item.name in BUILT_WITH_TORCH or item.name == "deepspeed")
-    reason = next((f"{item} compiles CUDA code" for item in compiling), "")
+    """The reason for an image with a compiler. The repository's own CUDA code is none: it is not compiled."""
+    for item in declared:
+        if item.name in names("built_with_torch") or item.name == "deepspeed":
+            return f"{item} compiles CUDA code"
     # Compiled when a function is called, it is a matter of the target: a note, and a smaller image.
-    imported = [fact for fact in cuda if fact.text == f"{gpu.COMPILES}, when imported"]
-    main = [fact for fact in imported if not imports.is_example(fact.origin)]
-    return reason or (f"the code {main[0]}" if main else "")
+    imported = [
+        fact
+        for fact in cuda
+        if fact.text == f"{code_.COMPILES}, when imported" and not is_example(fact.origin)
+    ]
+    return f"the code {imported[0]}" if imported else ""
+
+
+def _extensions(root: Path) -> list[Fact]:
+    """CUDA extensions that a ``setup*.py`` builds; the package is not installed, so they are not compiled."""
+    found = []
+    for path in sorted(root.glob("setup*.py")):
+        try:
+            lines = read_text(files.inside(root, path.name)).splitlines()
+        except LmrError:
+            continue
+        number = next((n for n, line in enumerate(lines, 1) if re.search(r"\bCUDAExtension\s*\(", line)), 0)
+        if number:
+            found.append(Fact("builds a CUDA extension", f"{printable(path.name)}:{number}"))
+    return found
 
 
 def _cuda_sources(repo: Path, cuda: list[Fact]) -> list[str]:
@@ -150,26 +286,54 @@ def _cuda_sources(repo: Path, cuda: list[Fact]) -> list[str]:
     advice = (
         "a target that needs them needs a -devel image (--base-image) and a line of its own in the Dockerfile"
     )
-    said = [f"CUDA sources are not compiled: {places.some(found)}; {advice}"] if found else []
-    called = [fact.origin for fact in cuda if fact.text == f"{gpu.COMPILES}, when run"]
+    said = [f"CUDA sources are not compiled: {_some(found)}; {advice}"] if found else []
+    called = [fact.origin for fact in cuda if fact.text == f"{code_.COMPILES}, when run"]
     if called:
         said.append(
-            f"compiles CUDA code when it is run: {places.some(called)}; a target there needs a -devel image"
+            f"compiles CUDA code when it is run: {_some(called)}; a target there needs a -devel image"
         )
     return said
 
 
-def _said_of_code(code: Code, parts: list[str], installed: Iterable[Declared]) -> list[str]:
+def _code_problems(code: Code, parts: list[str], installed: Iterable[Declared]) -> list[str]:
     said = (
         [] if code.files or code.unreadable else ["there are no Python files beside tests and documentation"]
     )
     if code.unreadable:
-        unread = f"not read, too large or {NOT_PARSED} (the one lmr-author runs on)"
-        said.append(f"{unread}: {places.some(code.unreadable)}")
+        said.append(
+            "not read, too large or not valid for the Python that lmr-author runs on: "
+            + _some(code.unreadable)
+        )
     if code.left_out:
-        said.append(f"{code.left_out} Python files were not looked at: there are too many")
-    names = {item.name for item in installed}
-    aside = [item.name for item in imports.example_packages(code, parts) if item.name not in names]
-    if aside:
-        said.append(f"not installed, only examples import it: {places.some(aside, 12)}")
-    return said
+        said.append(f"{code.left_out} Python files were not read: there are too many")
+    known = {item.name for item in installed}
+    aside = [item.name for item in code_.example_packages(code, parts) if item.name not in known]
+    return said + ([f"not installed, only examples import it: {_some(aside, 12)}"] if aside else [])
+
+
+def _some(items: Iterable[str], limit: int = 5) -> str:
+    return listed([printable(item) for item in items], limit)
+
+
+def _own_version(repo: Path) -> str:
+    """The version that a repository gives its package; ``0`` where it computes one, or names none."""
+
+    def pyproject(text: str) -> str:
+        data = tomllib.loads(text)
+        return str((data.get("project") or data["tool"]["poetry"])["version"])
+
+    def setup_cfg(text: str) -> str:
+        parser = configparser.RawConfigParser()
+        parser.read_string(text)
+        return parser.get("metadata", "version")
+
+    def setup_py(text: str) -> str:
+        match = re.search(r"""^\s*(?:version|__version__|VERSION)\s*=\s*["']([^"']+)["']""", text, re.M)
+        return match[1] if match else ""
+
+    for path, read in (("pyproject.toml", pyproject), ("setup.cfg", setup_cfg), ("setup.py", setup_py)):
+        try:
+            return str(Version(read(read_text(files.inside(repo, path)))))
+        except (LmrError, OSError, ValueError, KeyError, TypeError, configparser.Error, InvalidVersion):
+            continue
+    return "0"

@@ -1,39 +1,67 @@
-"""Write the Dockerfile and its ``.dockerignore``: pure functions of recipe, base image and folder name."""
+"""Write the Dockerfile and its ``.dockerignore``: functions of recipe, base image and folder name."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lmr_author import resources
-from lmr_author.environment import own_version
+from lmr_author import files, resources
+from lmr_author.environment import lock_file, records
 from lmr_author.environment.base_images import BaseImage
+from lmr_author.environment.packages import known_debian
+from lmr_author.environment.place import Place, Written, detect, put, record, require_untouched
 from lmr_author.environment.recipe import Recipe, SystemPackage
-from lmr_author.environment.stamp import stamped
-from lmr_author.environment.system import known_name
 from lmr_author.errors import LmrError
-from lmr_author.model import TORCH_FAMILY
+from lmr_author.task import TORCH_FAMILY
 from lmr_author.texts import printable
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
 LISTED = 10
-"""How many downloads and missing packages a Dockerfile's comments name."""
-
+"""Most downloads and missing packages that a Dockerfile's comments name."""
 _NLTK = re.compile(r"^[a-z][a-z0-9_-]*$")
 _COLLECTIONS = frozenset({"all", "all-corpora", "all-nltk", "book", "popular", "tests", "third-party"})
-"""What NLTK's downloader takes beside single packages; `all` has 3 GB."""
-
+"""Collections of NLTK's downloader beside single packages; `all` has 3 GB."""
 _FOLDER = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+
+
+def write_dockerfile(
+    place: Place,
+    *,
+    base_image: str | None = None,
+    python: str | None = None,
+    force: bool = False,
+    dry_run: bool = False,
+) -> Written:
+    """Write the Dockerfile and ``.dockerignore`` of a task; a dry run and a repository alone only give the text."""
+    if not (force or dry_run):
+        require_untouched(place, "Dockerfile")
+    found = detect(place, base_image=base_image, python=python)
+    lock = records.text(place.task.lock) if place.task is not None else ""
+    text = render(
+        found.recipe,
+        found.base,
+        place.name,
+        pinned=lock_file.is_pinned(lock),
+        compiled=lock_file.compiled(lock),
+    )
+    if place.task is None or dry_run:
+        return Written(found, text, None)
+    changed, kept = put(place.task, place.task.dockerfile, text)
+    if not place.task.dockerignore.is_file():
+        files.write_text(place.task.dockerignore, render_dockerignore(place.name))
+    record(place.task, {"base_image": found.base.to_json()})
+    return Written(found, text, place.task.dockerfile, changed, kept)
 
 
 def render(
     recipe: Recipe, base: BaseImage, repo_folder: str, *, pinned: bool = True, compiled: Sequence[str] = ()
 ) -> str:
-    """The Dockerfile. What a repository says goes into its comments only, and its requirements into the lock.
+    """Return the Dockerfile. A repository's words go into its comments only, and its requirements into the lock.
 
     Packages of the system come from our own table. Nothing is downloaded but packages, and data of NLTK by their names.
 
@@ -50,8 +78,8 @@ def render(
         image=base.reference,
         folder=repo_folder,
         source_folder=recipe.source_folder,
-        own=own_version.folder(recipe.project, recipe.own_version),
-        own_lines=own_version.lines(recipe.project, recipe.own_version),
+        own=_own_folder(recipe) if recipe.own_version else "",
+        own_lines=_own_metadata(recipe),
         pinned=pinned,
         system=system,
         # Java's packages link their manual pages into a folder that slim images lack, and fail without it.
@@ -60,19 +88,39 @@ def render(
         missing=_missing(recipe),
         downloads=_downloads(recipe),
     )
-    return stamped(text)
+    return lock_file.stamped(text)
+
+
+def tell_own_version(packages: Path, recipe: Recipe) -> None:
+    """Say in a folder of packages that the repository's own package is installed, where its code asks for its version.
+
+    Its published form is never installed, as that holds the solution.
+    """
+    if recipe.own_version:
+        path = packages / _own_folder(recipe) / "METADATA"
+        path.parent.mkdir(exist_ok=True)
+        files.write_text(path, "".join(f"{line}\n" for line in _own_metadata(recipe)))
+
+
+def _own_folder(recipe: Recipe) -> str:
+    return f"{recipe.project.replace('-', '_')}-{recipe.own_version}.dist-info"
+
+
+def _own_metadata(recipe: Recipe) -> tuple[str, ...]:
+    return ("Metadata-Version: 2.1", f"Name: {recipe.project}", f"Version: {recipe.own_version}")
 
 
 def _system(recipe: Recipe, base: BaseImage, compiled: Sequence[str]) -> list[SystemPackage]:
-    """What is installed of the system; a compiler only where something is compiled and the image has none."""
-    found = {item.name: item for item in recipe.system if known_name(item.name) == item.name}
+    """Debian packages; a compiler only where something is compiled and the image has none."""
+    found = {item.name: item for item in recipe.system if known_debian(item.name) == item.name}
     if compiled:
         reason = f"compiled when they are installed: {', '.join(compiled)}"
         found["build-essential"] = SystemPackage("build-essential", _plain(reason), "requirements.lock")
     if "build-essential" in found and not base.torch:
         # PyTorch's images have Python's headers; Debian's Python has them in a package of its own.
-        headers = SystemPackage("python3-dev", "headers for what is compiled", "requirements.lock")
-        found["python3-dev"] = headers
+        found["python3-dev"] = SystemPackage(
+            "python3-dev", "headers for what is compiled", "requirements.lock"
+        )
     if base.kind == "devel":
         found.pop("build-essential", None)
     return [replace(item, reason=_plain(item.reason)) for _, item in sorted(found.items())]
@@ -80,15 +128,17 @@ def _system(recipe: Recipe, base: BaseImage, compiled: Sequence[str]) -> list[Sy
 
 def _missing(recipe: Recipe) -> list[str]:
     """Packages that the repository takes from elsewhere than the index, one line each."""
-    there = TORCH_FAMILY | {item.name for item in recipe.requirements} | {""}
+    known = TORCH_FAMILY | {item.name for item in recipe.requirements} | {""}
     kinds = ("git", "url", "path", "unavailable")
-    items = [item for item in recipe.unused if item.kind in kinds and item.name not in there]
-    lines = (f"{item.name} ({item.origin})" for item in items)
-    return _some(lines)
+    return _some(
+        f"{item.name} ({item.origin})"
+        for item in recipe.unused
+        if item.kind in kinds and item.name not in known
+    )
 
 
 def _nltk_data(recipe: Recipe) -> list[str]:
-    """What NLTK's downloader is given: single packages of a few MB, never a whole collection."""
+    """Single packages of NLTK's data, a few MB each, never a whole collection."""
     if not any(item.name == "nltk" for item in recipe.requirements):
         return []
     wanted = {item.what for item in recipe.downloads if item.kind == "nltk" and _NLTK.match(item.what)}
@@ -98,16 +148,12 @@ def _nltk_data(recipe: Recipe) -> list[str]:
 
 def _downloads(recipe: Recipe) -> list[str]:
     """Models and data, each once, those fetched at import first."""
-    there = _nltk_data(recipe)
-    ordered = sorted(
-        (item for item in recipe.downloads if item.kind != "nltk" or item.what not in there),
-        key=lambda item: not item.at_import,
-    )
-    unique = {(item.kind, item.what): item for item in reversed(ordered)}
-    lines = [
-        f"{item.kind} {item.what} ({item.origin})" for item in ordered if unique[item.kind, item.what] is item
-    ]
-    return _some(lines)
+    fetched = _nltk_data(recipe)
+    unique: dict[tuple[str, str], str] = {}
+    for item in sorted(recipe.downloads, key=lambda item: not item.at_import):
+        if item.kind != "nltk" or item.what not in fetched:
+            unique.setdefault((item.kind, item.what), f"{item.kind} {item.what} ({item.origin})")
+    return _some(unique.values())
 
 
 def _some(lines: Iterable[str]) -> list[str]:
@@ -117,12 +163,12 @@ def _some(lines: Iterable[str]) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """Text that can stand in a comment whatever a repository wrote: no control, quote, dollar, backslash."""
+    """Text that is safe in a comment whatever a repository wrote: no control, quote, dollar, backslash."""
     return re.sub(r"[^A-Za-z0-9 .,:;/_()\[\]<>=!~+@#%-]", "_", printable(text, 160))
 
 
 def render_dockerignore(repo_folder: str) -> str:
-    """The ``.dockerignore``: only lock and repository are sent to the engine, without expected values."""
+    """Return the ``.dockerignore``: only lock and repository are sent to the engine, without expected values."""
     _require_folder(repo_folder)
     return _template("dockerignore.j2").render(folder=repo_folder)
 
@@ -130,7 +176,7 @@ def render_dockerignore(repo_folder: str) -> str:
 def _template(name: str) -> Template:
     from jinja2 import Environment, StrictUndefined
 
-    # Not HTML: escaping would change the file. What is put in is checked before.
+    # Not HTML: escaping would change the file. The values are checked before.
     environment = Environment(
         autoescape=False, undefined=StrictUndefined, keep_trailing_newline=True, trim_blocks=True
     )

@@ -24,12 +24,13 @@ class Interpreter:
 
     @property
     def minor(self) -> str:
-        """As in ``3.11``."""
+        """Return it as in ``3.11``."""
         return ".".join(self.version.split(".")[:2])
 
 
+@cache
 def interpreters() -> list[Interpreter]:
-    """The CPythons 3.7 and newer of this machine, newest first, each version once."""
+    """Return the CPythons 3.7 and newer of this machine, newest first, each version once."""
     import uv
 
     env = {**os.environ, "UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"}
@@ -44,30 +45,22 @@ def interpreters() -> list[Interpreter]:
         for item in listed
         if item.get("path") and item.get("implementation") == "cpython"
     ]
-    found += _of_pyenv()
-    own = Interpreter(
-        Path(getattr(sys, "_base_executable", sys.executable)), ".".join(map(str, sys.version_info[:3]))
-    )
+    root = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")  # uv does not look there
+    found += [
+        Interpreter(path, path.parent.parent.name) for path in sorted(root.glob("versions/3.*/bin/python"))
+    ]
+    base = Path(getattr(sys, "_base_executable", sys.executable))
+    found.append(Interpreter(base, ".".join(map(str, sys.version_info[:3]))))
     best: dict[str, Interpreter] = {}
     # pyenv's shims are scripts that work only where a version is selected: its real ones come first.
-    for item in sorted([*found, own], key=lambda item: "/shims/" in str(item.path)):
-        if _numbers(item.version) >= (3, 7) and re.fullmatch(r"3\.\d+\.\d+", item.version):
+    for item in sorted(found, key=lambda item: "/shims/" in str(item.path)):
+        if re.fullmatch(r"3\.\d+\.\d+", item.version) and _numbers(item.version) >= (3, 7):
             best.setdefault(item.version, item)
     return sorted(best.values(), key=lambda item: _numbers(item.version), reverse=True)
 
 
-def _of_pyenv() -> list[Interpreter]:
-    """uv does not look into pyenv's folders."""
-    root = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
-    return [
-        Interpreter(path, path.parent.parent.name)
-        for path in sorted(root.glob("versions/3.*/bin/python"))
-        if re.fullmatch(r"3\.\d+\.\d+", path.parent.parent.name)
-    ]
-
-
 def at(path: Path) -> Interpreter:
-    """The CPython at a path, asked for its version. Raises LmrError where there is none, or an older one than 3.7."""
+    """Return the CPython at a path. Raises LmrError where there is none, or an older one than 3.7."""
     program = path.expanduser().absolute()
     asked = "import sys; print('.'.join(map(str, sys.version_info[:3])))"
     if not os.access(program, os.X_OK) or program.is_dir():
@@ -82,21 +75,18 @@ def at(path: Path) -> Interpreter:
 
 
 def choose(wanted: str, asked: str | None, found: Sequence[Interpreter]) -> tuple[Interpreter, str]:
-    """The interpreter for an environment, and a remark ("" when it is what was wanted).
+    """Return the interpreter for an environment, and a remark ("" when it is the one that was wanted).
 
     Args:
         wanted: minor version that the lock was made for.
         asked: version that the annotator asks for (``3.10`` or ``3.10.13``), or the path of an interpreter; it must
             be there.
-        found: the machine's.
-
-    Raises LmrError when what was asked for is not there, or nothing is.
     """
     if asked is not None and "/" in asked:
         return at(Path(asked)), ""
     have = ", ".join(dict.fromkeys(item.minor for item in found)) or "none"
     if asked is not None:
-        same = [item for item in found if item.version == asked or item.minor == asked]
+        same = [item for item in found if asked in (item.version, item.minor)]
         if not same:
             raise LmrError(
                 f"there is no Python {asked} on this machine (there is: {have})",
@@ -104,34 +94,27 @@ def choose(wanted: str, asked: str | None, found: Sequence[Interpreter]) -> tupl
             )
         return same[0], ""
     if not found:
-        raise LmrError("there is no Python on this machine", "install one, or use --sandbox docker")
-    near = min(found, key=lambda item: (_distance(item.minor, wanted), -_numbers(item.version)[2]))
+        raise LmrError(
+            "there is no Python on this machine",
+            "install one, or build the task's image: `lmr-author env build`",
+        )
+
+    def distance(item: Interpreter) -> tuple[int, int, int]:
+        apart = _numbers(item.minor)[1] - _numbers(wanted)[1]
+        return abs(apart), -apart, -_numbers(item.version)[2]
+
+    near = min(found, key=distance)
     if near.minor == wanted:
         return near, ""
-    return (
-        near,
-        (
-            f"requirements.lock is for Python {wanted}, which is not on this machine; {near.version} is the"
-            " nearest"
-        ),
-    )
-
-
-def _distance(one: str, other: str) -> tuple[int, int]:
-    """How far apart two minor versions are; of two as near, the newer one first."""
-    difference = _numbers(one)[1] - _numbers(other)[1]
-    return abs(difference), -difference
+    missing = f"requirements.lock is for Python {wanted}, which is not on this machine"
+    return near, f"{missing}; {near.version} is the nearest"
 
 
 def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".") if part.isdecimal())
 
 
-@cache
 def for_builds(minor: str) -> Path:
-    """The interpreter that builds a source of which only the requirements are wanted: of that version, else this one.
-
-    uv would look for it by itself at each call, and run every Python on the search path.
-    """
+    """Return the interpreter that builds a source to learn its requirements: of that version, else this one."""
     same = [item.path for item in interpreters() if item.minor == minor]
     return same[0] if same else Path(sys.executable)

@@ -1,291 +1,311 @@
-"""Environments on this machine, without Docker: what a task's lock pins, in a virtual environment made by uv.
-
-They lie in the user's cache folder, one for each lock, Python and set of extra packages, so that the next task with
-the same lock finds it made. One is built beside its place and renamed: a name that is there is complete.
-"""
+"""``env local``: make a task's environment on this machine, and choose the interpreter of the local sandbox."""
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
-import hashlib
-import json
 import os
-import re
 import shutil
-import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from lmr_author import files, processes
-from lmr_author.environment import lock_lines, resolver
-from lmr_author.environment.failures import Explanation, Failure, explain
-from lmr_author.environment.interpreters import Interpreter
+from lmr_author import files, staging
+from lmr_author.environment import interpreters, lock_file, records, venvs
+from lmr_author.environment.build import sandbox_of
+from lmr_author.environment.detect import read_recipe
+from lmr_author.environment.dockerfile import tell_own_version
+from lmr_author.environment.failures import Explanation
+from lmr_author.environment.pythons import asking, unmet
+from lmr_author.environment.recipe import Recipe
+from lmr_author.environment.repair import OF_THE_LOCK, Repair, Repairs
+from lmr_author.environment.smoke import Imported, first_explained, import_files
 from lmr_author.errors import LmrError
-from lmr_author.model import Progress
-
-MANIFEST = "lmr-environment.json"
-_SECONDS = 3600.0
-_SECONDS_ASKED = 120.0
-_DIGITS = 16
-PARTIAL = ".partial"
-
-
-class NotInstalled(LmrError):
-    """Something cannot be installed.
-
-    Attributes:
-        explanation: why, and what could be changed.
-    """
-
-    def __init__(self, message: str, hint: str, explanation: Explanation) -> None:
-        super().__init__(message, hint)
-        self.explanation = explanation
+from lmr_author.sandbox.base import Mount
+from lmr_author.task import Progress, Task, TaskInfo
 
 
 @dataclass(frozen=True)
-class Local:
-    """An environment that is made.
+class LocalOptions:
+    """The options of ``env local``.
 
     Attributes:
-        path: its folder.
-        python: version of its interpreter, as ``3.11.7``.
-        extra: requirements beside the lock's.
-        made: whether it was made just now rather than found.
+        python: a version that must be on this machine; None is the lock's, or the nearest.
+        extra: more requirements.
+        cuda: CUDA libraries may be installed although there is no GPU.
+        fix: change the lock where something in it cannot be installed, as ``env build --fix`` does.
     """
 
-    path: Path
-    python: str
+    python: str | None = None
     extra: tuple[str, ...] = ()
-    made: bool = False
-
-    @property
-    def interpreter(self) -> Path:
-        """Its Python."""
-        return self.path / "bin" / "python"
-
-    @property
-    def packages(self) -> Path:
-        """The folder of its packages."""
-        return self.path / "lib" / f"python{'.'.join(self.python.split('.')[:2])}" / "site-packages"
+    cuda: bool = False
+    fix: bool = False
 
 
-def folder() -> Path:
-    """Where the environments are: ``environments/`` in the user's cache folder."""
-    return files.user_cache() / "environments"
+@dataclass(frozen=True)
+class LocalResult:
+    """The environment, remarks for the annotator, and what was changed in the lock."""
+
+    local: venvs.Local
+    remarks: tuple[str, ...]
+    repairs: tuple[Repair, ...] = ()
 
 
-def lock_digest(lock: str) -> str:
-    """What a lock asks for, whatever its comments and order."""
-    return hashlib.sha256("\n".join(lock_lines.requirements(lock)).encode()).hexdigest()[:_DIGITS]
+def make_local(
+    task: Task,
+    options: LocalOptions,
+    say: Progress,
+    on_repair: Callable[[Repair], None] = lambda _: None,
+) -> LocalResult:
+    """Find or make the virtual environment for a task's lock.
+
+    PyTorch, which the base image brings in Docker, is added at the base image's version, unless ``extra``
+    names another, or neither the repository nor anything that its lock pins needs it; so are torchvision and
+    torchaudio where the repository uses them.
+
+    Raises LmrError: no lock, no such Python here, something that cannot be installed.
+    """
+    info = task.load()
+    if not task.lock.is_file():
+        raise LmrError(f"{task.name} has no requirements.lock", "write it: `lmr-author env lock`")
+    known = records.known(task)
+    python, remark = interpreters.choose(known.python, options.python, interpreters.interpreters())
+    recipe = read_recipe(task.repository(info))
+    declared = frozenset(item.name for item in recipe.torch)
+    repairs = Repairs(task, None, say, lock_only=True)
+
+    def again() -> LocalResult:
+        made = _once(task, options, known, python, declared, say)
+        tell_own_version(made.local.packages, recipe)
+        return made
+
+    if options.fix and (early := repairs.ahead(python.minor)):
+        on_repair(early)
+    while True:
+        try:
+            result = again()
+        except venvs.NotInstalled as error:
+            if not (options.fix and _repaired(repairs, error.explanation, python, on_repair)):
+                raise _with_fix(error, options.fix) from error
+            continue
+        imported = import_goals(task, info, result.local.interpreter, say)
+        wrong = first_explained(imported)
+        if not (options.fix and wrong and _repaired(repairs, wrong, python, on_repair)):
+            break
+    if repairs.made and repairs.made[-1].undone:
+        result = again()  # it is there already: the lock is again what it was
+    said = [remark, _other_python(recipe, python), *result.remarks]
+    if repairs.made:
+        said.append(_for_another(known.python, lock_file.python(records.text(task.lock))))
+    said += [_not_imported(item, options.fix) for item in imported if not item.ok]
+    return replace(result, remarks=tuple(filter(None, said)), repairs=tuple(repairs.made))
 
 
-def find(lock: str) -> Local | None:
-    """The environment made last for a lock; None when there is none."""
-    found = [
-        (manifest.stat().st_mtime_ns, item)
-        for manifest in folder().glob(f"{lock_digest(lock)}-*/{MANIFEST}")
-        if (item := load(manifest.parent)) is not None and item.interpreter.exists()
-    ]
-    return max(found, key=lambda pair: pair[0])[1] if found else None
-
-
-def load(path: Path) -> Local | None:
-    """The environment in a folder; None when that is none."""
+def _once(
+    task: Task,
+    options: LocalOptions,
+    known: records.Known,
+    python: interpreters.Interpreter,
+    declared: frozenset[str],
+    say: Progress,
+) -> LocalResult:
+    """One attempt, with the lock as it is now. ``declared``: PyTorch's packages that the repository names."""
+    lock = records.text(task.lock)
+    torch = known.base.torch or _built_torch(task)
+    needs_torch = bool(declared) or venvs.brings_torch(lock, python)
+    extra = venvs.with_torch(options.extra, torch if needs_torch else "", declared)
     try:
-        data = json.loads((path / MANIFEST).read_bytes())
-        return Local(path, str(data["python"]), tuple(map(str, data["extra"])))
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+        made = venvs.make(
+            lock,
+            python,
+            extra,
+            pinned=lock_file.is_pinned(lock),
+            cuda=options.cuda or venvs.has_gpu(),
+            say=say,
+        )
+    except LmrError as error:
+        ours = torch if f"torch=={torch}" in extra and f"torch=={torch}" not in options.extra else ""
+        raise _with_what_else(
+            error, ours, lock_file.python(records.text(task.lock)) or known.python, python
+        ) from error
+    without = "" if any(text.startswith("torch==") for text in extra) else _without_torch(needs_torch)
+    return LocalResult(made, (without,))
 
 
-def touch(local: Local) -> None:
-    """Note that an environment was used: `env prune` counts from here."""
-    with contextlib.suppress(OSError):
-        os.utime(local.path)
+def _repaired(
+    repairs: Repairs,
+    found: Explanation,
+    python: interpreters.Interpreter,
+    on_repair: Callable[[Repair], None],
+) -> bool:
+    """Make the next change of the lock that may help. Returns whether there was one."""
+    if repairs.did_not_help(found):
+        on_repair(repairs.undo())
+    made = repairs.repair(found, python.minor)
+    if made is not None:
+        on_repair(made)
+    return made is not None
 
 
-def make(
-    lock: str, python: Interpreter, extra: Sequence[str], *, pinned: bool, cuda: bool, say: Progress
-) -> Local:
-    """The environment for a lock, a Python and extra packages: found, or made.
+def import_goals(task: Task, info: TaskInfo, python: Path, say: Progress) -> list[Imported]:
+    """Import each goal file with an interpreter of this machine, in the local sandbox; [] where nothing is masked.
 
-    Of several processes that want the same one, one makes it and the others wait.
+    Raises SandboxError when the interpreter does not run in it.
+    """
+    goals = records.goal_files(info)
+    wanted = tuple(name for name in goals if files.inside(task.repository(info), name).is_file())
+    if not wanted:
+        return []
+    say(f"importing {', '.join(wanted)}")
+    inside = staging.tree_path(info)
+    with (
+        files.temporary_folder("lmr-author-import-") as work,
+        sandbox_of(task, info, "local", python=python) as sandbox,
+    ):
+        work.chmod(0o755)
+        staging.copy_tree(task.repository(info), work / "tree", {}, with_tests=False)
+        sandbox.prepare()
+        return import_files(sandbox, inside, wanted, mounts=[Mount(work / "tree", inside)])
+
+
+def for_here(found: Explanation) -> Explanation:
+    """Return an explanation in the words of this machine: the image has no part in it."""
+    words = (
+        ("the base image's", "this environment's"),
+        ("the base image", "this environment"),
+        ("a base image", "an environment"),
+        ("the image's", "this"),
+    )
+    cause, advice = found.cause, found.advice
+    for before, after in words:
+        cause, advice = cause.replace(before, after), advice.replace(before, after)
+    return replace(found, cause=cause, advice=advice)
+
+
+def _not_imported(item: Imported, fix: bool) -> str:
+    """A remark on a goal file that cannot be imported in the environment."""
+    if item.explanation is None:
+        return f"{item.file} cannot be imported here: {item.said[-1] if item.said else 'it says nothing'}"
+    found = for_here(item.explanation)
+    more = (
+        "; `lmr-author env local --fix` does that"
+        if found.fix is not None and found.fix.kind in OF_THE_LOCK and not fix
+        else ""
+    )
+    return f"{item.file} cannot be imported here: {found.cause}; {found.advice}{more}"
+
+
+def _other_python(recipe: Recipe, python: interpreters.Interpreter) -> str:
+    """A remark where the repository asks for another Python than the environment's."""
+    asked = unmet(recipe, python.minor)
+    advice = "the code may not run there; --python X.Y takes another that is on this machine"
+    return f"{asking(asked)}, and this environment has {python.minor}: {advice}" if asked else ""
+
+
+def _with_fix(error: venvs.NotInstalled, tried: bool) -> LmrError:
+    """An error with what ``--fix`` could do about it, or that it did what it could."""
+    change = error.explanation.fix
+    if tried:
+        return LmrError(
+            error.message, f"nothing that --fix may change in requirements.lock helps: {error.hint}"
+        )
+    if change is not None and change.kind in OF_THE_LOCK:
+        return LmrError(
+            error.message, f"`lmr-author env local --fix` tries what the lock can do; {error.hint}"
+        )
+    return error
+
+
+def _for_another(before: str, now: str) -> str:
+    """A remark on a lock that was made for another Python, for the image."""
+    if not now or now == before:
+        return ""
+    return (
+        f"requirements.lock is for Python {now} now, and was for {before}: `env build`, `record` and `evaluate` in "
+        f"Docker need a base image with Python {now}, or the old lock, which is in authoring/removed/"
+    )
+
+
+def _with_what_else(error: LmrError, torch: str, wanted: str, python: interpreters.Interpreter) -> LmrError:
+    """An error with what else there is, where a choice of ours or another Python stands behind it.
 
     Args:
-        extra: requirements installed first, with what they need (PyTorch, which a base image brings in Docker).
-        pinned: whether the lock names every package, so that nothing has to be resolved.
-        cuda: whether CUDA libraries may be installed, gigabytes of them.
-
-    Raises LmrError when something cannot be installed; then there is no environment.
+        torch: the version that we chose; "" when the annotator did.
+        wanted: the Python that the lock is for.
     """
-    extra = tuple(sorted(extra))
-    rest = hashlib.sha256("\n".join(extra).encode()).hexdigest()[:8]
-    path = folder() / f"{lock_digest(lock)}-{python.version}-{rest}"
-    with _alone(path, say):
-        found = load(path)
-        if found is not None and found.interpreter.exists():
-            touch(found)
-            return found
-        shutil.rmtree(path, ignore_errors=True)  # its interpreter was removed from this machine
-        for stale in path.parent.glob(f".{path.name}.*{PARTIAL}"):
-            shutil.rmtree(stale, ignore_errors=True)  # nobody else is making it: we hold its lock
-        with files.staged_folder(path) as staging:
-            _venv(staging, python, say)
-            if not cuda:
-                _refuse_cuda(staging, extra)
-            _fill(staging, lock, python, extra, pinned, say)
-    return Local(path, python.version, extra, made=True)
-
-
-@contextlib.contextmanager
-def _alone(path: Path, say: Progress) -> Iterator[None]:
-    """While no other process makes, or removes, the same environment. The kernel frees the lock of a killed one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with (path.parent / f".{path.name}.lock").open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            say("waiting for another process that makes the same environment")
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
-def is_free(path: Path) -> bool:
-    """Whether nobody is making this environment now."""
-    with (path.parent / f".{path.name}.lock").open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-    return True
-
-
-def _venv(staging: Path, python: Interpreter, say: Progress) -> None:
-    say(f"making a virtual environment with Python {python.version}")
-    # It is moved when it is complete: nothing in it may name the folder in which it is made.
-    _uv(["venv", "--relocatable", "--allow-existing", "--python", str(python.path), str(staging)], "uv venv")
-
-
-def _refuse_cuda(staging: Path, extra: tuple[str, ...]) -> None:
-    """Raise LmrError when the extra packages bring CUDA libraries, before anything is fetched."""
-    if not extra:
-        return
-    python = str(staging / "bin" / "python")
-    planned = _uv(
-        ["pip", "install", "--dry-run", "--python", python, *extra], f"uv pip install {' '.join(extra)}"
-    )
-    if re.search(r"^\s*\+\s+nvidia-", planned, re.M):
-        torch = next((text for text in extra if text.startswith("torch")), " ".join(extra))
-        raise LmrError(
-            f"{torch} comes with CUDA libraries here, several gigabytes, and this machine has no GPU",
-            "take a CPU build: UV_TORCH_BACKEND=cpu lmr-author env local (from PyTorch's own index), or a"
-            " folder of wheels in UV_FIND_LINKS; --cuda takes it all the same",
+    message, hint = error.message, error.hint
+    if torch and "torch" in message:
+        message += f" (PyTorch {torch} is what the base image has)"
+        hint = f"{hint}; or give another version, as in --with torch==2.13.0"
+    elif python.minor != wanted:
+        hint = (
+            f"requirements.lock is for Python {wanted}: `lmr-author env lock --python-version {python.minor}` makes "
+            f"one for this Python; {hint}"
         )
+    if isinstance(error, venvs.NotInstalled):
+        return venvs.NotInstalled(message, hint, error.explanation)
+    return LmrError(message, hint)
 
 
-def has_gpu() -> bool:
-    """Whether this machine has an NVIDIA driver."""
-    return Path("/dev/nvidiactl").exists() or shutil.which("nvidia-smi") is not None
+def _built_torch(task: Task) -> str:
+    """The PyTorch that a build found in the image, without its build (``+cpu``); "" when there was none."""
+    return str((records.stored(task) or {}).get("torch", "")).partition("+")[0]
 
 
-def _fill(
-    staging: Path, lock: str, python: Interpreter, extra: tuple[str, ...], pinned: bool, say: Progress
-) -> None:
-    install = ["pip", "install", "--python", str(staging / "bin" / "python")]
-    pins = lock_lines.requirements(lock)
-    wanted = staging / "requirements.txt"
-    wanted.write_text("".join(f"{line}\n" for line in pins), "utf-8")
-    # A sandbox cannot write what Python compiles: each run would compile all that it imports anew.
-    last = [*install, "--compile-bytecode"]
-    extra_arguments = ("--no-deps",) if pinned else extra
-    if extra and (pinned or not pins):
-        say(f"installing {', '.join(extra)}")
-        _uv([*(install if pins else last), *extra], f"uv pip install {' '.join(extra)}", say)
-    if pins:
-        say(f"installing {len(pins)} packages of requirements.lock")
-        _uv([*last, *extra_arguments, "-r", str(wanted)], "uv pip install -r requirements.lock", say)
-    data: dict[str, Any] = {
-        "format": "lmr-local-environment/1",
-        "python": python.version,
-        "interpreter": str(python.path),
-        "extra": list(extra),
-        "lock": pins,
-        "made": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-    }
-    files.write_json(staging / MANIFEST, data)
+def _without_torch(needed: bool) -> str:
+    if needed:
+        return "without PyTorch, as the base image's version is not known; --with torch==VERSION adds it"
+    return "without PyTorch, which nothing here needs; --with torch==VERSION adds it"
 
 
-def _uv(arguments: list[str], shown: str, say: Progress | None = None) -> str:
-    """Run uv, which must succeed; returns what it wrote to stderr. It never fetches a Python."""
-    import uv
+def interpreter_for(task: Task, sandbox: str, python: Path | None) -> tuple[Path | None, str]:
+    """Return the interpreter that a local sandbox runs, and a remark ("" for none).
 
-    def show(line: str) -> None:
-        if say is not None and PARTIAL not in line:  # a folder that nobody will find under this name
-            say(line)
-
-    done = processes.run(
-        [uv.find_uv_bin(), *arguments], cwd=folder(), env=_environment(), seconds=_SECONDS, on_line=show
-    )
-    if done.exit_code == 0:
-        return done.stderr
-    found = explain(Failure("install", shown, done.stderr))
-    if done.timed_out:
-        raise LmrError(
-            f"{shown} took longer than {_SECONDS / 60:.0f} minutes", "check the connection, and try again"
-        )
+    It is ``python`` when one is given; else that of the environment that `env local` made for the task's
+    lock, if there is one; else None, which is the one that runs this.
+    """
+    if python is not None or sandbox == "docker" or not task.lock.is_file():
+        return python, ""
+    found = venvs.find(records.text(task.lock))
     if found is None:
-        why = resolver.cause(done.stderr) or "it says nothing"
-        raise LmrError(f"{shown} failed: {why}", "try another Python with --python, or use --sandbox docker")
-    advice = f"{found.advice}; or another Python with --python, or --sandbox docker"
-    raise NotInstalled(f"{shown} failed: {found.cause}", advice, found)
+        return None, ""
+    venvs.touch(found)
+    return found.interpreter, f"in the environment made by `lmr-author env local` (Python {found.python})"
 
 
-def _environment() -> dict[str, str]:
-    """The environment variables that uv is given."""
-    env = {
-        key: value
-        for key, value in os.environ.items()
-        if key not in ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME")
-    }
-    env |= {"UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"}
-    # uv does not read pip's settings; where wheels lie on this machine, PyTorch's among them, is told to pip.
-    for ours, pips in (("UV_FIND_LINKS", "PIP_FIND_LINKS"), ("UV_DEFAULT_INDEX", "PIP_INDEX_URL")):
-        if os.environ.get(pips) and "UV_INDEX_URL" not in env:
-            env.setdefault(
-                ours, ",".join(os.environ[pips].split()) if ours == "UV_FIND_LINKS" else os.environ[pips]
-            )
-    return env
+def other_python(task: Task, sandbox: str, python: Path | None) -> str:
+    """Return a name for an interpreter that somebody asked for in place of the task's own; "" for that.
 
-
-def brings_torch(lock: str, python: Interpreter) -> bool:
-    """Whether something that a lock pins needs PyTorch, which locks leave to the base image.
-
-    True as well when it cannot be told, because the pins contradict one another or the index does not answer.
+    It is that of its virtual environment and a few digits of where it lies, such as ``dpo-env-3f2a91c0``: enough to
+    tell two on one machine apart, and no path.
     """
-    import uv
-
-    pins = lock_lines.requirements(lock)
-    if not pins:
-        return False
-    with files.temporary_folder("lmr-author-local-") as place:
-        (place / "requirements.in").write_text("".join(f"{line}\n" for line in pins), "utf-8")
-        argv = [uv.find_uv_bin(), "pip", "compile", "requirements.in", "--no-header", "--no-annotate"]
-        argv += ["--python", str(python.path), "--only-binary", "torch", "--no-progress", "--color", "never"]
-        done = processes.run(argv, cwd=place, env=_environment(), seconds=_SECONDS_ASKED)
-    return done.exit_code != 0 or re.search(rb"^torch==", done.stdout, re.M) is not None
+    if python is None or sandbox == "docker":
+        return ""
+    name, place = _place_of(python)
+    own, _ = interpreter_for(task, sandbox, None)
+    if place == _place_of(own or Path(sys.executable))[1]:
+        return ""
+    return f"{name}-{files.sha256_bytes(os.fsencode(place))[:8]}"
 
 
-def all_of_them() -> list[Path]:
-    """The folders of all environments, complete or abandoned."""
-    root = folder()
-    if not root.is_dir():
-        return []
-    return sorted(
-        path
-        for path in root.iterdir()
-        if path.is_dir()
-        and ((path / MANIFEST).is_file() or (path.name.startswith(".") and path.name.endswith(PARTIAL)))
+def _place_of(python: Path) -> tuple[str, Path]:
+    """The name and the folder of an interpreter's virtual environment; its own where it is in none."""
+    path = Path(os.path.normpath(Path(shutil.which(str(python)) or python).absolute()))
+    folder = path.parent.parent
+    return (folder.name, folder) if (folder / "pyvenv.cfg").is_file() else (path.name, path)
+
+
+def where_it_runs(sandbox: str, python: Path | None, about: str) -> str:
+    """Return the Python that a local sandbox runs, where nobody named one; "" where somebody did, and for an image.
+
+    Args:
+        python, about: what :func:`interpreter_for` said.
+    """
+    if sandbox == "docker" or (python is not None and not about):
+        return ""
+    if about:
+        return about
+    version = ".".join(map(str, sys.version_info[:3]))
+    return (
+        f"with lmr-author's own Python {version} ({sys.executable}): this task has no environment yet; `lmr-author env "
+        "local` makes one, and --python names another"
     )

@@ -1,24 +1,16 @@
-"""What a repository needs, each fact with the place it was read from."""
+"""The needs of a repository, each fact with the place it was read from."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from packaging.requirements import Requirement
 
-BUILT_WITH_TORCH = frozenset(
-    {"flash-attn", "apex", "mamba-ssm", "causal-conv1d", "torch-scatter", "torch-sparse", "torch-cluster",
-     "torch-spline-conv", "pyg-lib", "detectron2", "pytorch3d", "transformer-engine", "grouped-gemm"}
-)  # fmt: skip
-"""Packages whose source needs PyTorch and a CUDA compiler to be installed."""
-
-BACKPORTS = frozenset(
-    {"argparse", "asyncio", "backports-lzma", "dataclasses", "enum34", "functools32", "futures", "pathlib", "typing",
-     "unittest2", "uuid"}
-)  # fmt: skip
-"""Packages that brought parts of Python to versions before 3.7."""
+from lmr_author.environment.packages import names
+from lmr_author.texts import printable
 
 
 @dataclass(frozen=True)
@@ -29,10 +21,9 @@ class Declared:
         name: normalised package name.
         text: the requirement in PEP 508 form, made from parsed parts: no option, no URL, one line.
         origin: file and line, as in ``requirements.txt:4``.
-        guessed: nobody declares it; it is taken from an import, and goes when it does not fit.
-        conda: it is one of conda's packages, whose names and versions the package index need not have.
-        mentioned: its version is only told in a README, a Dockerfile, CI or an extra, and gives way when it does
-            not fit.
+        guessed: derived from an import; nobody declares it, so it is dropped when it does not fit.
+        conda: one of conda's packages, whose names and versions the package index need not have.
+        mentioned: its version comes from a README, a Dockerfile or an extra, and is dropped when it does not fit.
     """
 
     name: str
@@ -48,7 +39,7 @@ class Declared:
 
 @dataclass(frozen=True)
 class Unused:
-    """A requirement that cannot be used as it stands.
+    """A requirement that cannot be used as written.
 
     Attributes:
         text: as written, made printable.
@@ -56,7 +47,7 @@ class Unused:
         kind: ``git`` (or another version control), ``url``, ``path``, ``own`` (this repository), ``option``,
             ``unavailable`` (imported, and not on the package index), ``unreadable``.
         reason: why, for a person.
-        name: the package's name, normalised, where it is known.
+        name: the package's normalised name, where it is known.
     """
 
     text: str
@@ -71,7 +62,7 @@ class Unused:
 
 @dataclass(frozen=True)
 class Fact:
-    """Something that a place of the repository says or shows."""
+    """Something that a file of the repository says or shows."""
 
     text: str
     origin: str
@@ -97,13 +88,12 @@ class Download:
     at_import: bool
 
     def __str__(self) -> str:
-        when = "when imported" if self.at_import else "when run"
-        return f"{self.kind} {self.what}, {when} ({self.origin})"
+        return f"{self.kind} {self.what}, {'when imported' if self.at_import else 'when run'} ({self.origin})"
 
 
 @dataclass(frozen=True)
 class SystemPackage:
-    """A package of the image's operating system: Debian's and Ubuntu's name, and why it is needed."""
+    """A package of the image's operating system: its Debian name, and why it is needed."""
 
     name: str
     reason: str
@@ -114,40 +104,28 @@ class SystemPackage:
 
 
 @dataclass(frozen=True)
-class Contradiction:
-    """Requirements on one package, in one or several places, that no version satisfies together."""
-
-    name: str
-    declared: tuple[Declared, ...]
-
-    def __str__(self) -> str:
-        return f"contradictory: {' against '.join(map(str, self.declared))}"
-
-
-@dataclass(frozen=True)
 class Recipe:
-    """What a repository declares, or is seen to import.
+    """Everything that a repository declares, or that its code shows.
 
     Attributes:
         requirements: without the PyTorch family and the repository's own package.
         torch: requirements on the PyTorch family.
-        python: version specifier that the repository asks for ("" when none), with ``python_origin``.
+        python: version specifier that the repository asks for ("" for none), with ``python_origin``.
         project: normalised name of the repository's own package, "" when it is none.
-        own_version: the version of that package, where the code asks which is installed; else "".
-        devel: why the base image must have a compiler (a package that builds with it), or "".
+        own_version: that package's version, where the code asks for the installed one; else "".
+        devel: why the base image must have a compiler, or "".
         source_folder: folder of the repository that must be on Python's path (``src``), or "".
-        date: when the pinned commit was made; packages newer than this are not used.
+        date: when the pinned commit was made; newer packages are not used.
         sources: files that the facts were read from.
         problems: lines that were not used, and why.
-        constraints: versions that the repository's own lock files name; they give way when they do not fit.
+        constraints: versions from the repository's lock files; dropped when they do not fit.
         pythons: every place that names a Python version.
-        suggested: requirements that are only mentioned (README, Dockerfile, CI, extras) and not used.
+        suggested: requirements that are only mentioned (README, Dockerfile, extras) and not used.
         unused: requirements that cannot be used: addresses, paths, options.
-        contradictions: requirements that exclude one another.
         cuda: where the code cannot do without a GPU, or compiles for one.
         system: packages of the operating system.
         downloads: models and data that the code fetches.
-        imported: names of the packages that the main code imports at once, with others that bring the same module.
+        imported: packages that the main code imports at once, with others that provide the same module.
     """
 
     requirements: tuple[Declared, ...] = ()
@@ -165,21 +143,15 @@ class Recipe:
     pythons: tuple[Fact, ...] = ()
     suggested: tuple[Declared, ...] = ()
     unused: tuple[Unused, ...] = ()
-    contradictions: tuple[Contradiction, ...] = ()
     cuda: tuple[Fact, ...] = ()
     system: tuple[SystemPackage, ...] = ()
     downloads: tuple[Download, ...] = ()
     imported: frozenset[str] = frozenset()
 
-    @property
-    def idle(self) -> frozenset[str]:
-        """Names of the requirements that somebody declares and that no code imports at once."""
-        return frozenset(item.name for item in self.requirements) - self.imported
-
 
 @dataclass(frozen=True)
 class Manifest:
-    """What one file says.
+    """The content of one file.
 
     Attributes:
         declared: requirements of the repository.
@@ -189,7 +161,7 @@ class Manifest:
         unused: requirements that cannot be used.
         suggested: requirements that are optional (extras, groups) or only mentioned.
         constraints: versions that apply if the package is installed at all (lock files, ``-c``).
-        includes: requirement files that a README, a Dockerfile or CI tells to install.
+        includes: requirement and conda files that a command of this file installs.
         apt: packages of the operating system that it installs.
     """
 
@@ -207,7 +179,7 @@ class Manifest:
 
 
 def applies(declared: Declared) -> bool:
-    """Whether a requirement's marker holds on Linux x86-64; markers on the Python version are left open."""
+    """Return whether a marker holds on Linux x86-64; markers on the Python version are left open."""
     marker = Requirement(declared.text).marker
     if marker is None:
         return True
@@ -217,31 +189,89 @@ def applies(declared: Declared) -> bool:
         "os_name": "posix",
         "platform_machine": "x86_64",
     }
-    versions = (
-        {"python_version": v, "python_full_version": f"{v}.0"} for v in ("3.7", "3.8", "3.10", "3.11", "3.12")
+    pythons = ("3.7", "3.8", "3.10", "3.11", "3.12")
+    return any(
+        marker.evaluate({**linux, "python_version": one, "python_full_version": f"{one}.0", "extra": ""})
+        for one in pythons
     )
-    return any(marker.evaluate({**linux, **version, "extra": ""}) for version in versions)
 
 
 def is_exact(declared: Declared) -> bool:
-    """Whether a requirement names one version."""
-    return any(
-        part.operator in ("==", "===") and "*" not in part.version
-        for part in Requirement(declared.text).specifier
+    """Return whether a requirement names one version."""
+    return bool(exact_version(declared.text))
+
+
+def exact_version(text: str) -> str:
+    """Return the one version that a requirement names, "" when it allows several."""
+    parts = Requirement(text).specifier
+    return next(
+        (part.version for part in parts if part.operator in ("==", "===") and "*" not in part.version), ""
     )
 
 
-INDIRECT = frozenset(
-    {"certifi", "idna", "urllib3", "six", "charset-normalizer", "chardet", "pytz", "markupsafe", "zipp", "pyparsing",
-     "python-dateutil", "click", "joblib", "attrs", "typing-extensions", "threadpoolctl"}
-)  # fmt: skip
-"""Packages that nobody asks for, and that nearly every environment holds."""
+def has_version(declared: Declared) -> bool:
+    """Return whether a requirement restricts the version at all."""
+    return bool(Requirement(declared.text).specifier)
 
 
 def is_freeze(declared: Sequence[Declared]) -> bool:
-    """Whether this is the full list of an environment that existed: many packages, indirect ones too, nearly all exact.
+    """Return whether this lists a whole environment: many packages, indirect ones too, nearly all exact.
 
-    A long list of what somebody asked for by name and version is none: what these packages need is missing in it.
+    A long list of what somebody asked for by name and version is none: it lacks what these packages need.
     """
-    indirect = sum(item.name in INDIRECT for item in declared)
+    indirect = sum(item.name in names("indirect") for item in declared)
     return len(declared) >= 15 and indirect >= 3 and sum(map(is_exact, declared)) >= 0.9 * len(declared)
+
+
+def to_json(
+    recipe: Recipe, base: dict[str, Any], problems: Iterable[str], dead: Iterable[Fact] | None
+) -> dict[str, Any]:
+    """Return a recipe as a JSON document (``schemas/recipe.schema.json``), each fact with its origin.
+
+    Args:
+        dead: what the package index reports; None when it was not asked.
+    """
+    return {
+        "format": "lmr-recipe/1",
+        "date": recipe.date.strftime("%Y-%m-%dT%H:%M:%S%z") if recipe.date else None,
+        "project": recipe.project,
+        "source_folder": recipe.source_folder,
+        "base_image": base,
+        "python": {
+            "specifier": recipe.python,
+            "origin": recipe.python_origin,
+            "mentioned": _facts(recipe.pythons),
+        },
+        "torch": _declared(recipe.torch),
+        "requirements": _declared(recipe.requirements),
+        "constraints": _declared(recipe.constraints),
+        "suggested": _declared(recipe.suggested),
+        "unused": [
+            {"text": item.text, "origin": printable(item.origin), "kind": item.kind, "name": item.name,
+             "reason": item.reason}
+            for item in recipe.unused
+        ],
+        "cuda": {"compiler": recipe.devel, "uses": _facts(recipe.cuda)},
+        "system": [
+            {"package": item.name, "reason": printable(item.reason), "origin": printable(item.origin)}
+            for item in recipe.system
+        ],
+        "downloads": [
+            {"kind": item.kind, "what": item.what, "origin": item.origin, "at_import": item.at_import}
+            for item in recipe.downloads
+        ],
+        "dead": None if dead is None else _facts(dead),
+        "sources": [printable(path) for path in recipe.sources],
+        "problems": [printable(problem, 2000) for problem in problems],
+    }  # fmt: skip
+
+
+def _declared(items: Iterable[Declared]) -> list[dict[str, Any]]:
+    return [
+        {"name": item.name, "requirement": item.text, "origin": item.origin, "guessed": item.guessed}
+        for item in items
+    ]
+
+
+def _facts(items: Iterable[Fact]) -> list[dict[str, str]]:
+    return [{"text": printable(item.text), "origin": printable(item.origin)} for item in items]

@@ -1,206 +1,372 @@
-"""Putting a change into a Dockerfile and a lock: pure functions of their texts."""
+"""``--fix``: change a task's Dockerfile and lock as failures ask for, and take back what did not help."""
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from lmr_author.environment.failures.changes import (
-    ArchivedMirrors,
-    BuiltWith,
-    Change,
-    Drop,
-    Instead,
-    ManualPages,
-    Newer,
-    Older,
-    OldNames,
-    Requirements,
-    SystemPackages,
-    Variable,
-    Wheel,
+from lmr_author import files
+from lmr_author.environment import lock_file, records, resolver
+from lmr_author.environment.base_images import BaseImage, choose_base
+from lmr_author.environment.detect import read_recipe
+from lmr_author.environment.failures import Explanation, Fix
+from lmr_author.environment.lock import LockOptions, lock, next_wheel
+from lmr_author.environment.lock_file import held, with_requirement, without_requirement
+from lmr_author.environment.packages import table
+from lmr_author.environment.pinning import pin
+from lmr_author.environment.place import place_of
+from lmr_author.environment.pythons import followed
+from lmr_author.environment.recipe import Declared, Recipe, is_exact
+from lmr_author.environment.requirements import parse_requirement
+from lmr_author.errors import LmrError
+from lmr_author.task import Progress, Task
+
+OF_THE_LOCK = frozenset(
+    [
+        "requirements",
+        "drop",
+        "wheel",
+        "instead",
+        "built-with",
+        "relock",
+        "newer",
+        "newest",
+        "older",
+        "much-older",
+    ]
 )
-from lmr_author.environment.lock_lines import entries, plain, with_requirement, without_requirement
-
-
-@dataclass(frozen=True)
-class Index:
-    """What the package index is asked.
-
-    Attributes:
-        resolve: requirements → pinned lines, with what they need in turn, as of the day that the change asks for;
-            [] when there are none.
-        next_wheel: a pin → the first later version that has a wheel for the image's Python; "" when there is none.
-        fit: whether two pins can be installed together.
-    """
-
-    resolve: Callable[[tuple[str, ...], Change], list[str]]
-    next_wheel: Callable[[str], str]
-    fit: Callable[[str, str], bool]
-
-
+"""Kinds of fixes that are made in a lock, or have such a one to fall back on."""
+ROUNDS = 10
+"""So many repairs at most: each is followed by a build."""
 MARK = "# Added by lmr-author env build --fix."
 _APT = re.compile(r"apt-get install(?:[ \t]+-\S+|[ \t]*\\\n[ \t]*)*[ \t]*(?=[a-z0-9])")
-_INSTALL = (
-    "# hadolint ignore=DL3008\n"
-    "RUN apt-get update && \\\n"
-    "    DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends {names} && \\\n"
-    "    rm -rf /var/lib/apt/lists/*"
-)
-_ARCHIVE = (
-    "RUN sed -i -e 's|deb.debian.org|archive.debian.org|g' -e 's|security.debian.org|archive.debian.org|g' \\\n"
-    "        -e '/-updates/d' /etc/apt/sources.list"
-)
+_LOCK_COPIED = re.compile(r"^COPY requirements\.lock /opt/lmr-author/requirements\.lock\n", re.M)
+_INSTALL = r"""# hadolint ignore=DL3008
+RUN apt-get update && \
+    DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends {names} && \
+    rm -rf /var/lib/apt/lists/*"""
+_ARCHIVE = r"""RUN sed -i -e 's|deb.debian.org|archive.debian.org|g' -e 's|security.debian.org|archive.debian.org|g' \
+        -e '/-updates/d' /etc/apt/sources.list"""
+_OLD_NAMES = r'''# Python gets back the names that the code still imports; a .pth file is read whenever Python starts.
+RUN set -eu; \
+    place=$(python3 -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
+    printf '%s\n' \
+{lines}        > "${{place}}/lmr_old_names.py"; \
+    echo 'import lmr_old_names' > "${{place}}/lmr_old_names.pth"'''
+_APART = r"""{mark}
+# {name} is built before the others, with what its source needs and without pip's build isolation.
+RUN set -eu; \
+    sed -n '/^{name}==/p' /opt/lmr-author/requirements.lock > /opt/lmr-author/apart.txt; \
+    if [ -s /opt/lmr-author/apart.txt ]; then \
+        python3 -m pip install --target /opt/lmr-author/build {needs}; \
+        PYTHONPATH=/opt/lmr-author/build python3 -m pip install --no-deps --no-build-isolation \
+            -r /opt/lmr-author/apart.txt; \
+        rm -rf /opt/lmr-author/build; \
+    fi
 
-
-OLD_NAMES = (
-    "import collections, collections.abc, dataclasses, fractions, inspect, math, time",
-    "ABC = collections.abc",
-    "vars(collections).update({n: getattr(ABC, n) for n in ABC.__all__ if not hasattr(collections, n)})",
-    'Spec = collections.namedtuple("ArgSpec", "args varargs keywords defaults")',
-    "inspect.getargspec = lambda function: Spec(*inspect.getfullargspec(function)[:4])",
-    "fractions.gcd, time.clock = math.gcd, time.perf_counter",
-    "get_field = dataclasses._get_field",
-    "def lenient(cls, name, *rest):",
-    "    value = getattr(cls, name, None)",
-    "    kind = type(value.default if isinstance(value, dataclasses.Field) else value)",
-    "    if kind.__hash__ is not None or not dataclasses.is_dataclass(kind):",
-    "        return get_field(cls, name, *rest)",
-    "    kind.__hash__ = object.__hash__",
-    "    try:",
-    "        return get_field(cls, name, *rest)",
-    "    finally:",
-    "        kind.__hash__ = None",
-    "dataclasses._get_field = lenient",
-)
-"""A module that gives Python's modules back what 3.8 to 3.11 took from them.
-
-Since 3.11 what has no hash is refused as a dataclass's default, a dataclass among it: fairseq and the hydra that it
-needs are full of these. While such a field is looked at, its class has one.
 """
-
-_GIVEN_BACK = (
-    "# Python gets back the names that the code still imports; a .pth file is read whenever Python starts.\n"
-    "RUN set -eu; \\\n"
-    "    place=$(python3 -c 'import sysconfig; print(sysconfig.get_path(\"purelib\"))'); \\\n"
-    "    printf '%s\\n' \\\n"
-    + "".join(f"        '{line}' \\\n" for line in OLD_NAMES)
-    + '        > "${place}/lmr_old_names.py"; \\\n'
-    "    echo 'import lmr_old_names' > \"${place}/lmr_old_names.pth\""
-)
 
 
 @dataclass(frozen=True)
 class Texts:
-    """What an image is made by: the Dockerfile and requirements.lock."""
+    """The two files that an image is made from."""
 
     dockerfile: str
     lock: str
 
 
-def repaired(change: Change, texts: Texts, index: Index, droppable: Collection[str]) -> Texts | None:
-    """The texts with a change made; None when it cannot or may not be made, or is there already.
+@dataclass(frozen=True)
+class Repair:
+    """A change that was made, or undone.
+
+    Attributes:
+        cause: the failure that it was made for.
+        diff: the difference that it made to Dockerfile and lock.
+        undone: it did not help, and the files are as they were before it.
+    """
+
+    cause: str
+    fix: Fix
+    diff: str
+    undone: bool = False
+
+
+class Repairs:
+    """The repairs of one command.
+
+    Attributes:
+        made: in order.
+    """
+
+    def __init__(self, task: Task, base_image: str | None, say: Progress, *, lock_only: bool = False) -> None:
+        """With ``lock_only`` the Dockerfile stays as it is: it has no part in a local environment."""
+        self._task = task
+        self._lock_only = lock_only
+        self._base_image = base_image
+        self._say = say
+        self._before: Texts | None = None
+        self._relocked = False
+        self.made: list[Repair] = []
+        self._kept: list[str] = []  # names of files of which a copy is in authoring/removed/
+
+    def repair(self, found: Explanation | None, python: str) -> Repair | None:
+        """Make the change that an explanation asks for; None when there is none to be made.
+
+        Args:
+            python: the version inside the image, "" when it was not built.
+        """
+        if found is None or found.fix is None or len(self.made) >= ROUNDS:
+            return None
+        known = records.known(self._task, self._base_image)
+        minor = ".".join(python.split(".")[:2]) or known.python
+        base = choose_base(Recipe(), known.base.reference or None, minor)
+        before = self._texts()
+        for fix in self._candidates(found.fix, known.guessed):
+            if any(item.fix == fix for item in self.made):
+                continue
+            self._say(f"repairing: {fix}")
+            after = self._changed(fix, before, base, known)
+            if (
+                after is None
+                or after == before
+                or (self._lock_only and after.dockerfile != before.dockerfile)
+            ):
+                continue
+            self._write(before, after, keep=True)
+            self._before = before
+            self.made.append(Repair(found.cause, fix, _difference(before, after)))
+            return self.made[-1]
+        return None
+
+    def ahead(self, python: str) -> Repair | None:
+        """Lock again before anything is installed, where the lock is for another Python and does not fit this one.
+
+        Args:
+            python: the minor version in the image, or of the local interpreter; "" when it is not known.
+        """
+        made_for = lock_file.python(records.text(self._task.lock))
+        if not python or not made_for or python == made_for:
+            return None
+        known = records.known(self._task, self._base_image)
+        base = choose_base(Recipe(), known.base.reference or None, python)
+        self._say(f"requirements.lock is for Python {made_for}, not {python}: checking whether it fits")
+        pins = lock_file.pins(records.text(self._task.lock))
+        found = resolver.package_files(pins, base, 60.0)
+        sources = (
+            pin for pin in pins if (one := found.get(pin.partition("==")[0])) is None or not one.has_wheel
+        )
+        odd = next((pin for pin in sources if resolver.newest_python(pin, base)), "")
+        if not odd:
+            return None
+        cause = f"requirements.lock is for Python {made_for}: {odd} has no wheel for Python {python}"
+        fix = Fix("relock")
+        return self.repair(Explanation("lock-for-another-python", cause, str(fix), fix), python)
+
+    def _candidates(self, fix: Fix, guessed: frozenset[str]) -> tuple[Fix, ...]:
+        """A change, and what is tried when it cannot be made or does not help. ``guessed``: nobody declares them."""
+        if fix.kind == "older":
+            return fix, replace(fix, kind="much-older")
+        if fix.kind == "newest":
+            return replace(fix, kind="newer"), fix
+        if fix.kind not in ("wheel", "built-with"):
+            return (fix,)
+        name = fix.names[0]
+        wheel, drop = Fix("wheel", (name,)), Fix("drop", (name,))
+        if fix.kind == "built-with":
+            return fix, wheel, drop
+        other = table("wheels_instead").get(name)
+        # What makes the whole lock fit this Python comes before a later version of one package.
+        return (*((Fix("instead", (name, other)),) if other else ()), Fix("relock"), wheel, drop)
+
+    def _changed(self, fix: Fix, texts: Texts, base: BaseImage, known: records.Known) -> Texts | None:
+        """The texts with a change made; None when it cannot or may not be made."""
+        name = canonicalize_name(fix.names[0]) if fix.names else ""
+        if fix.kind == "relock":
+            return self._relock(texts, base.python)
+        if fix.kind == "drop":
+            if name not in self._droppable(known) or name not in held(texts.lock):
+                return None
+            why = "nobody declares it" if name in known.guessed else "no code imports it at once"
+            return replace(
+                texts, lock=without_requirement(texts.lock, name, f"it cannot be installed, and {why}")
+            )
+        if fix.kind in ("older", "much-older") and name in self._pinned():
+            return None
+
+        def resolve(wanted: tuple[str, ...]) -> list[str]:
+            return _resolved(wanted, base, _day(fix.kind, known.date, base))
+
+        return changed(fix, texts, resolve, lambda text: next_wheel(text, base, failed=True))
+
+    def _relock(self, texts: Texts, python: str) -> Texts | None:
+        """As `env lock --relax` makes it; None for a lock that somebody edited, or that this does not change."""
+        if self._relocked or not lock_file.is_untouched(texts.lock) or "--hash=" in texts.lock:
+            return None
+        self._relocked = True  # it may take minutes, and the repository does not change meanwhile
+        options = LockOptions(
+            base_image=self._base_image, python=python, relax=True, dry_run=True,
+            without=tuple(re.findall(r"^# (\S+) \(\S+\) is left out: as asked with --without", texts.lock, re.M)),
+            only_goal="(--only-goal)" in texts.lock,
+        )  # fmt: skip
+        try:
+            made = lock(place_of(self._task), options, self._say).lock
+        except LmrError:
+            return None
+        assert made is not None
+        same = lock_file.requirements(made.text) == lock_file.requirements(texts.lock)
+        return None if same else replace(texts, lock=made.text)
+
+    def did_not_help(self, found: Explanation | None) -> bool:
+        """Return whether the failure that the last repair was made for is still there."""
+        return bool(self.made) and found is not None and found.cause == self.made[-1].cause
+
+    def undo(self) -> Repair:
+        """Take the last repair back."""
+        assert self._before is not None
+        self._write(self._texts(), self._before)
+        self.made[-1] = replace(self.made[-1], undone=True)
+        return self.made[-1]
+
+    def _texts(self) -> Texts:
+        return Texts(records.text(self._task.dockerfile), records.text(self._task.lock))
+
+    def _write(self, before: Texts, after: Texts, *, keep: bool = False) -> None:
+        pairs: tuple[tuple[Path, str, str], ...] = (
+            (self._task.dockerfile, before.dockerfile, after.dockerfile),
+            (self._task.lock, before.lock, after.lock),
+        )
+        for path, old, new in pairs:
+            if old == new:
+                continue
+            if keep and path.is_file() and path.name not in self._kept:
+                self._kept.append(self._task.put_aside(path, copy=True))
+            files.write_text(path, new)
+
+    def _droppable(self, known: records.Known) -> frozenset[str]:
+        """Packages that nobody declares (guesses, and those of an earlier repair), or that no code imports at once."""
+        own = {
+            canonicalize_name(Requirement(text).name)
+            for item in self.made
+            if item.fix.kind == "requirements"
+            for text in item.fix.names
+        }
+        declared = {item.name for item in self._recipe.requirements}
+        return known.guessed | own | (declared - self._recipe.imported)
+
+    def _pinned(self) -> frozenset[str]:
+        """Packages of which the repository itself names a version."""
+        declared = (item for item in self._recipe.requirements if not item.mentioned and not item.guessed)
+        return frozenset(item.name for item in declared if is_exact(item))
+
+    @cached_property
+    def _recipe(self) -> Recipe:
+        return read_recipe(self._task.repository(self._task.load()))
+
+
+def _day(kind: str, date: datetime | None, base: BaseImage) -> datetime | None:
+    """The day as of which a change takes versions."""
+    if kind in ("newest", "instead"):
+        return None  # the other package most often came after the commit
+    if kind in ("older", "much-older"):
+        return (date or datetime.now(UTC)) - timedelta(days=365 * (1 if kind == "older" else 3))
+    first = followed(base.python)
+    if kind in ("newer", "built-with") and date and first:
+        return max(date, first)  # what builds has to know the image's Python, too
+    return date
+
+
+def _resolved(wanted: tuple[str, ...], base: BaseImage, day: datetime | None) -> list[str]:
+    """Requirements and what they need, pinned; [] when the index does not answer or nothing fits."""
+    parsed = [parse_requirement(text, "--fix") for text in wanted]
+    recipe = Recipe(requirements=tuple(item for item in parsed if isinstance(item, Declared)), date=day)
+    made = pin(recipe, base)
+    return lock_file.requirements(made.text) if made.pinned else []
+
+
+def changed(
+    fix: Fix, texts: Texts, resolve: Callable[[tuple[str, ...]], list[str]], wheel: Callable[[str], str]
+) -> Texts | None:
+    """Return the texts with a change made; None when it cannot be made.
 
     Args:
-        droppable: names of the requirements that may be dropped: nobody declares them, or no code imports them.
+        resolve: requirements → pinned lines, with what they need in turn; [] when there are none.
+        wheel: a pin → the first later version that has a wheel; "" when there is none.
     """
-    after = _changed(change, texts, index, droppable)
-    return None if after is None or after == texts else after
+    name = canonicalize_name(fix.names[0]) if fix.names else ""
+    pinned = held(texts.lock)
+    instruction = {
+        "variable": "ENV " + " ".join(fix.names),
+        "archive": _ARCHIVE,
+        "manual-pages": "RUN mkdir -p /usr/share/man/man1",
+        "old-names": _given_back() if fix.kind == "old-names" else "",
+    }.get(fix.kind)
+    if instruction:
+        return replace(texts, dockerfile=_inserted(texts.dockerfile, instruction))
+    if fix.kind == "system":
+        return replace(texts, dockerfile=with_packages(texts.dockerfile, fix.names))
+    if fix.kind == "built-with":
+        return _built_with(fix, texts, resolve)
+    if "--hash=" in texts.lock:
+        return None  # a line without hashes would make pip refuse the whole file
+    if fix.kind == "requirements":
+        return _with_requirements(fix.names, texts, resolve, fix.of)
+    if name not in pinned:
+        return None
+    if fix.kind == "instead":
+        why = f"{fix.names[1]} is taken in its place"
+        without = replace(texts, lock=without_requirement(texts.lock, name, why))
+        return _with_requirements(fix.names[1:], without, resolve)
+    if fix.kind == "wheel":
+        line = wheel(pinned[name])
+        return replace(texts, lock=with_requirement(texts.lock, line)) if line else None
+    mark = ">" if fix.kind in ("newer", "newest") else "<"
+    wanted = pinned[name].split(";")[0].strip()
+    return _with_requirements((wanted.replace("==", mark),), texts, resolve) if "==" in wanted else None
 
 
-def _changed(change: Change, texts: Texts, index: Index, droppable: Collection[str]) -> Texts | None:
-    if isinstance(change, SystemPackages):
-        return replace(texts, dockerfile=with_packages(texts.dockerfile, change.names))
-    if isinstance(change, Variable):
-        return replace(texts, dockerfile=_inserted(texts.dockerfile, f"ENV {change.name}={change.value}"))
-    if isinstance(change, ArchivedMirrors):
-        return replace(texts, dockerfile=_inserted(texts.dockerfile, _ARCHIVE))
-    if isinstance(change, ManualPages):
-        return replace(texts, dockerfile=_inserted(texts.dockerfile, "RUN mkdir -p /usr/share/man/man1"))
-    if isinstance(change, OldNames):
-        return replace(texts, dockerfile=_inserted(texts.dockerfile, _GIVEN_BACK))
-    if isinstance(change, BuiltWith):
-        return _built_with(change, texts, index)
-    if isinstance(change, Requirements):
-        return _with_requirements(change.texts, texts, change, index)
-    if isinstance(change, Instead):
-        return _instead(change, texts, index)
-    if isinstance(change, Drop | Newer | Older | Wheel):
-        return _with_another(change, texts, index, droppable)
-    return None
+def _given_back() -> str:
+    """An instruction that gives Python's modules back what 3.8 to 3.11 took from them.
+
+    Since 3.11 what has no hash is refused as a dataclass's default, a dataclass among it: fairseq and the hydra that
+    it needs are full of these. While such a field is looked at, its class has one.
+    """
+    lines = Path(__file__).with_name("old_names.txt").read_text("utf-8").splitlines()
+    return _OLD_NAMES.format(lines="".join(f"        '{line}' \\\n" for line in lines))
 
 
-_APART = (
-    "{mark}\n"
-    "# {name} is built before the others, with what its source needs and without pip's build isolation.\n"
-    "RUN set -eu; \\\n"
-    "    sed -n '/^{name}==/p' /opt/lmr-author/requirements.lock > /opt/lmr-author/apart.txt; \\\n"
-    "    if [ -s /opt/lmr-author/apart.txt ]; then \\\n"
-    "        python3 -m pip install --target /opt/lmr-author/build {needs}; \\\n"
-    "        PYTHONPATH=/opt/lmr-author/build python3 -m pip install --no-deps --no-build-isolation \\\n"
-    "            -r /opt/lmr-author/apart.txt; \\\n"
-    "        rm -rf /opt/lmr-author/build; \\\n"
-    "    fi\n\n"
-)
-_LOCK_COPIED = re.compile(r"^COPY requirements\.lock /opt/lmr-author/requirements\.lock\n", re.M)
-
-
-def _built_with(change: BuiltWith, texts: Texts, index: Index) -> Texts | None:
-    """A Dockerfile that builds a package after the lock is there and before it is installed.
+def _built_with(fix: Fix, texts: Texts, resolve: Callable[[tuple[str, ...]], list[str]]) -> Texts | None:
+    """A Dockerfile that builds a package after the lock is copied and before it is installed.
 
     None for a lock with hashes, or a Dockerfile that was not made by this program. A module that the lock has (numpy)
     is taken in the lock's version.
     """
-    held = {name: plain(text) for name, text in entries(texts.lock) if name}
+    name, needs = fix.names[0], fix.names[1:]
+    pinned = held(texts.lock)
     match = _LOCK_COPIED.search(texts.dockerfile)
-    if change.name not in held or "--hash=" in texts.lock or match is None:
+    if name not in pinned or "--hash=" in texts.lock or match is None or f"/^{name}==/p" in texts.dockerfile:
         return None
-    ours = tuple(held[text] for text in change.needs if text in held)
-    others = tuple(text for text in change.needs if text not in held)
-    lines = [*ours, *(index.resolve(others, change) if others else [])]
-    if others and len(lines) == len(ours):
+    others = tuple(text for text in needs if text not in pinned)
+    lines = [pinned[text] for text in needs if text in pinned]
+    resolved = resolve(others) if others else []
+    if others and not resolved:
         return None
-    needs = " ".join(f"'{line.split(';')[0].strip()}'" for line in sorted(set(lines)))
-    block = _APART.format(mark=MARK, name=change.name, needs=needs)
-    if f"/^{change.name}==/p" in texts.dockerfile:
-        return None
+    quoted = " ".join(f"'{line.split(';')[0].strip()}'" for line in sorted({*lines, *resolved}))
+    block = _APART.format(mark=MARK, name=name, needs=quoted)
     # The comments on what follows stay above it.
-    return replace(
-        texts, dockerfile=f"{texts.dockerfile[: match.end()]}\n{block}{texts.dockerfile[match.end() :]}"
-    )
-
-
-def _with_another(
-    change: Drop | Newer | Older | Wheel, texts: Texts, index: Index, droppable: Collection[str]
-) -> Texts | None:
-    """The lock with another version of a package that it has, or without the package."""
-    held = next((plain(text) for name, text in entries(texts.lock) if name == change.name), "")
-    if isinstance(change, Drop):
-        if change.name not in droppable or not held:
-            return None
-        return replace(texts, lock=without_requirement(texts.lock, change.name, change.reason))
-    if isinstance(change, Newer | Older):
-        mark = ">" if isinstance(change, Newer) else "<"
-        wanted = (held.split(";")[0].strip().replace("==", mark),) if "==" in held else ()
-        return _with_requirements(wanted, texts, change, index)
-    # A line without hashes would make pip refuse the whole file.
-    line = index.next_wheel(held) if held and "--hash=" not in texts.lock else ""
-    return replace(texts, lock=with_requirement(texts.lock, line)) if line else None
-
-
-def _instead(change: Instead, texts: Texts, index: Index) -> Texts | None:
-    if all(name != change.name for name, _ in entries(texts.lock)):
-        return None
-    without = without_requirement(texts.lock, change.name, f"{change.other} is taken in its place")
-    return _with_requirements((change.other,), replace(texts, lock=without), change, index)
+    end = match.end()
+    return replace(texts, dockerfile=f"{texts.dockerfile[:end]}\n{block}{texts.dockerfile[end:]}")
 
 
 def with_packages(dockerfile: str, names: tuple[str, ...]) -> str:
-    """A Dockerfile that installs Debian packages: in its apt-get line if it has one, else in one of their own."""
+    """Return a Dockerfile that installs Debian packages: in its apt-get line, else in an instruction of their own."""
     missing = [
         name for name in names if not re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w.+-])", dockerfile)
     ]
@@ -228,41 +394,68 @@ def _inserted(dockerfile: str, instruction: str) -> str:
     return "".join([*lines[:place], f"{MARK}\n{instruction}\n\n", *lines[place:]])
 
 
-def _with_requirements(wanted: tuple[str, ...], texts: Texts, change: Change, index: Index) -> Texts | None:
-    """The lock with requirements and what they need; of what it has already, only what does not fit is replaced."""
-    if "--hash=" in texts.lock:
-        return None  # a line without hashes would make pip refuse the whole file
-    held = {name: plain(text) for name, text in entries(texts.lock) if name}
+def _with_requirements(
+    wanted: tuple[str, ...], texts: Texts, resolve: Callable[[tuple[str, ...]], list[str]], of: str = ""
+) -> Texts | None:
+    """The lock with requirements and what they need; of what it has already, only what does not fit is replaced.
+
+    Args:
+        of: a package of the lock whose other requirements are put right, too.
+    """
+    pinned = held(texts.lock)
     named = {canonicalize_name(Requirement(text).name): Requirement(text) for text in wanted}
-    unmet = {name: item for name, item in named.items() if not _met(texts.lock, name, item)}
-    lines = index.resolve(tuple(str(item) for item in unmet.values()), change) if unmet else []
+    unmet = {name: item for name, item in named.items() if not _met(pinned.get(name, ""), item)}
+    lines = resolve(tuple(map(str, unmet.values()))) if unmet else []
     if not lines:
         return None
     made = {canonicalize_name(Requirement(line).name): line for line in lines}
     lock = texts.lock
     for name, line in made.items():
-        fits = name in held and name not in unmet
-        if not fits or any(not index.fit(made[one], held[name]) for one in unmet if one in made):
+        others = [made[one] for one in unmet if one in made and name not in unmet]
+        if name not in pinned or name in unmet or not all(resolve((other, pinned[name])) for other in others):
             lock = with_requirement(lock, line)
-    if isinstance(change, Requirements) and change.of in held:
-        for line in _unfit(held[change.of], held, change, index):
-            lock = with_requirement(lock, line)
+    if of in pinned:
+        for line in resolve((pinned[of], *wanted)):
+            name = canonicalize_name(Requirement(line).name)
+            if (
+                name in pinned
+                and pinned[name] not in (pinned[of], line)
+                and not resolve((pinned[of], pinned[name]))
+            ):
+                lock = with_requirement(lock, line)
     return replace(texts, lock=lock)
 
 
-def _unfit(pin: str, held: dict[str, str], change: Requirements, index: Index) -> list[str]:
-    """What a pin needs and a lock has in a version that does not fit it, as lines that do."""
-    lines = index.resolve((pin, *change.texts), change)
-    made = {canonicalize_name(Requirement(line).name): line for line in lines}
-    others = {name: line for name, line in made.items() if name in held and held[name] not in (pin, line)}
-    return [line for name, line in others.items() if not index.fit(pin, held[name])]
+def _met(pin: str, wanted: Requirement) -> bool:
+    """Return whether the lock has a version that fits already."""
+    pins = [part.version for part in Requirement(pin).specifier if part.operator == "=="] if pin else []
+    return bool(pins) and pins[0] in wanted.specifier
 
 
-def _met(lock: str, name: str, wanted: Requirement) -> bool:
-    """Whether the lock has a version of it that fits already."""
-    for held, text in entries(lock):
-        if held != name:
-            continue
-        pins = [part.version for part in Requirement(plain(text)).specifier if part.operator == "=="]
-        return bool(pins) and pins[0] in wanted.specifier
-    return False
+def with_its_python(found: Explanation, task: Task, base_image: str | None) -> Explanation:
+    """Add the newest Python that has a wheel to the explanation of a package that cannot be built."""
+    if found.fix is None or found.fix.kind != "wheel":
+        return found
+    known = records.known(task, base_image)
+    pin_ = held(records.text(task.lock)).get(found.fix.names[0], "")
+    python = (
+        resolver.newest_python(pin_, choose_base(Recipe(), known.base.reference or None, known.python))
+        if pin_
+        else ""
+    )
+    if not python:
+        return found
+    return replace(found, advice=f"{found.advice}; {pin_} has wheels for Python {python} and older ones only")
+
+
+def _difference(before: Texts, after: Texts) -> str:
+    pieces = (
+        ("Dockerfile", before.dockerfile, after.dockerfile),
+        ("requirements.lock", before.lock, after.lock),
+    )
+    return "".join(
+        "".join(
+            difflib.unified_diff(old.splitlines(True), new.splitlines(True), f"a/{name}", f"b/{name}", n=1)
+        )
+        for name, old, new in pieces
+    )

@@ -1,228 +1,338 @@
-"""One resolution by ``uv pip compile``, and what its messages mean."""
+"""Run ``uv pip compile`` in the sandbox, and read its messages.
+
+To learn what a package without a wheel needs, uv runs the package's own build: foreign code. So it runs in bubblewrap
+with the network, without the user's home, settings that hold secrets, or the user's cache, which an installation could
+trust later. Without bubblewrap nothing is built: uv runs here, and takes wheels alone.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import sys
 import time
-from dataclasses import dataclass
-from datetime import UTC
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from datetime import date as Date
 from pathlib import Path
 
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from lmr_author import files, processes
 from lmr_author.environment import interpreters
 from lmr_author.environment.base_images import BaseImage
-from lmr_author.environment.python_days import builds_from
-from lmr_author.environment.recipe import BACKPORTS, Declared, Recipe
+from lmr_author.environment.packages import names, newest_patch
+from lmr_author.environment.pythons import builds_from, older
+from lmr_author.environment.recipe import Declared
 from lmr_author.errors import LmrError
-from lmr_author.model import TORCH_FAMILY
+from lmr_author.sandbox.base import Command, Limits, Mount
+from lmr_author.sandbox.local import LocalSandbox
+from lmr_author.task import TORCH_FAMILY
 from lmr_author.texts import printable
-
-TORCH_NEEDS = frozenset(
-    {"typing-extensions", "filelock", "sympy", "mpmath", "networkx", "jinja2", "markupsafe"}
-)
-"""What PyTorch itself needs: the base image has versions that fit its PyTorch, and an older one as of the
-commit's date would break a newer image's ``import torch``. Pinned only when the repository asks for it."""
 
 NVIDIA = tuple(
     f"nvidia-{name}-{cuda}"
     for cuda in ("cu11", "cu12", "cu13")
-    for name in (
-        "cublas", "cuda-cupti", "cuda-nvrtc", "cuda-runtime", "cudnn", "cufft", "cufile", "curand",
+    for name in [
+        "cublas",
+        "cuda-cupti",
+        "cuda-nvrtc",
+        "cuda-runtime",
+        "cudnn",
+        "cufft",
+        "cufile",
+        "curand",
         "cusolver",
-        "cusparse", "cusparselt", "nccl", "nvjitlink", "nvshmem", "nvtx",
-    )
-)  # fmt: skip
+        "cusparse",
+        "cusparselt",
+        "nccl",
+        "nvjitlink",
+        "nvshmem",
+        "nvtx",
+    ]
+)
 """CUDA libraries that torch brings; they stay the base image's, like torch itself."""
-
+NO_DATES = "the package index gives no upload dates, so versions as of the commit's date cannot be told"
 _NO_INDEX = re.compile(
-    r"network was disabled|Failed to fetch|error sending request|dns error|Could not connect|client error \(Connect\)"
+    r"network was disabled|Failed to fetch: `[^`]*/`|error sending request|dns error|Could not connect"
+    r"|client error \(Connect\)"
 )
 _YANKED = re.compile(r"`([\w.-]+==\S+?)` is yanked(?: \(reason: \"(.*?)\"\))?")
-_PRERELEASES = re.compile(r"Pre-releases are available for `([\w.-]+)`")
-_PRERELEASE_ASKED = re.compile(r"`([\w.-]+)` was requested with a pre-release marker")
-_NO_WHEELS = "Wheels are required for"
-_DOWNLOADS_PYTHON = re.compile(
+_ABOUT_PYTHON = re.compile(
     r"^warning: A managed Python download.*?(?=^\S|\Z)|^warning: The requested Python.*?$", re.M | re.S
 )
 
 
 @dataclass(frozen=True)
-class Attempt:
-    """What one call of uv is given.
+class Question:
+    """One resolution.
 
     Attributes:
-        declared: requirements to resolve.
-        constraints: versions that apply if a package is needed at all.
-        as_is: requirements that go into the lock without being looked at.
-        built: packages of which there is only the source.
-        above: versions that are looked at of what others need, each as ``name>version``: earlier ones cannot be built.
-        later: packages that may be newer than the date, each as ``name=date``.
-        wheels_from: day from which there are wheels for the image's Python, where that is after the date; else "".
-        why_later: why some packages may be of that day, in words.
+        texts: requirements to resolve.
+        base: the image whose Python and C library the packages are for.
+        date: newer packages are not used; None for today.
+        constraints: requirements that apply if a package is needed at all.
+        excluded: names that are not installed, whoever needs them.
+        only_wheels: names of which no source is used; ``:all:`` for everything.
+        later: name → day until which this package may be newer than the date.
         resolve: whether what packages need is added.
-        lowest: whether the oldest version of what is declared is taken, rather than the newest that fits.
-        hashes: whether each line gets its hashes.
-        offline: whether only uv's cache is asked.
-        left_out, remarks: what was put aside, and what was done otherwise than asked.
-        changes: what was changed of versions that the repository names.
+        lowest: whether the oldest version of what is asked for is taken.
     """
 
-    declared: tuple[Declared, ...]
-    constraints: tuple[Declared, ...] = ()
-    as_is: tuple[Declared, ...] = ()
-    built: tuple[str, ...] = ()
-    above: tuple[str, ...] = ()
-    later: tuple[str, ...] = ()
-    wheels_from: str = ""
-    why_later: str = ""
+    texts: tuple[str, ...]
+    base: BaseImage
+    date: datetime | None = None
+    constraints: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+    only_wheels: tuple[str, ...] = ()
+    later: dict[str, Date] = field(default_factory=dict)
     resolve: bool = True
     lowest: bool = False
     hashes: bool = False
     offline: bool = False
-    left_out: tuple[str, ...] = ()
-    remarks: tuple[str, ...] = ()
-    changes: tuple[str, ...] = ()
 
 
-def compile_once(attempt: Attempt, recipe: Recipe, base: BaseImage, seconds: float) -> processes.Finished:
-    """One call of uv, in an empty folder, so that no file of the repository configures it.
+@dataclass(frozen=True)
+class PackageFiles:
+    """The files of a pinned package that fit an image: when they were uploaded, and their size (None: unknown)."""
 
-    It reads through uv's cache, so that what was asked once is known without a network.
-    """
+    version: str
+    has_wheel: bool
+    uploaded: Date | None
+    size: int | None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The output of one run of uv."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+    timed_out: bool
+
+
+def can_build() -> bool:
+    """Return whether uv may run the builds of foreign packages: in bubblewrap, with no secret among its settings."""
+    return LocalSandbox().isolating and not any(
+        re.search(r"PASSWORD|TOKEN|USERNAME", key) or re.search(r"://[^/@\s]+@", value)
+        for key, value in _settings().items()
+    )
+
+
+def ask(question: Question, seconds: float, *, files_only: bool = False) -> Answer:
+    """Run uv once; what it prints are pins, or with ``files_only`` a ``pylock.toml`` (PEP 751)."""
     try:
         import uv
 
-        program = uv.find_uv_bin()
+        program = Path(uv.find_uv_bin())
     except (ImportError, FileNotFoundError) as error:
         raise LmrError("the program uv is missing", "install lmr-author again") from error
     with files.temporary_folder("lmr-author-lock-") as folder:
-        _write(folder / "requirements.in", [item.text for item in attempt.declared])
-        _write(folder / "constraints.txt", [*(item.text for item in attempt.constraints), *attempt.above])
-        own = [recipe.project] if recipe.project else []
-        own += sorted(_torch_needs(base) - {item.name for item in attempt.declared})
-        # A backport may refuse the image's Python by an upper bound, which uv does not look at.
-        own += sorted(BACKPORTS)
-        _write(folder / "excludes.txt", [*sorted(TORCH_FAMILY), *NVIDIA, *own])
-        env = {key: value for key, value in os.environ.items() if key != "VIRTUAL_ENV"}
-        env |= {"UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"}
-        return _without_haste(_arguments(program, attempt, recipe, base), folder, env, seconds)
+        folder.chmod(0o755)
+        _write(folder / "requirements.in", question.texts)
+        _write(folder / "constraints.txt", question.constraints)
+        _write(folder / "excludes.txt", question.excluded)
+        arguments = _arguments(question)
+        arguments += ["--format", "pylock.toml"] if files_only else ["--annotation-style", "line"]
+        if not can_build():
+            env = {key: value for key, value in os.environ.items() if key != "VIRTUAL_ENV"}
+            env |= {"UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"}
+            own = ["--python", sys.executable, "--only-binary", ":all:"]
+            done = processes.run([str(program), *arguments, *own], cwd=folder, env=env, seconds=seconds)
+            return Answer(done.exit_code, done.stdout.decode("utf-8", "replace"), done.stderr, done.timed_out)
+        return _in_sandbox(program, arguments, folder, question.base.python, seconds)
 
 
-def _without_haste(
-    arguments: list[str], folder: Path, env: dict[str, str], seconds: float
-) -> processes.Finished:
-    """uv's answer, in which a package has a pre-release only where nothing else stands in the way, or one is asked for.
+def _in_sandbox(program: Path, arguments: list[str], folder: Path, python: str, seconds: float) -> Answer:
+    """Run uv in bubblewrap with the network; builds use the image's Python, where this machine has it."""
+    began = time.monotonic()
+    interpreter = interpreters.for_builds(python)
+    settings = _settings()
+    mounts = [Mount(folder, "/uv/work"), Mount(program, "/uv/uv"), *_local_indexes(settings)]
+    certificates = Path(os.environ.get("SSL_CERT_FILE", ""))
+    if certificates.is_file():
+        # As a copy: in the sandbox /etc has a user of its own, and the file may be anywhere.
+        files.write_bytes(folder / "certificates.pem", certificates.read_bytes())
+        (folder / "certificates.pem").chmod(0o644)
+        settings["SSL_CERT_FILE"] = "/uv/work/certificates.pem"
+    configured = Path.home() / ".config" / "uv" / "uv.toml"
+    if configured.is_file() and "UV_NO_CONFIG" not in settings and "@" not in configured.read_text("utf-8"):
+        mounts.append(Mount(configured, "/uv/uv.toml"))
+        settings["UV_CONFIG_FILE"] = "/uv/uv.toml"
+    cache = files.user_cache() / "resolver"
+    cache.mkdir(parents=True, exist_ok=True)
+    with (cache.parent / ".resolver.lock").open("w") as alone:
+        # For a run as root the cache belongs to the sandbox's user meanwhile: one at a time.
+        fcntl.flock(alone, fcntl.LOCK_EX)
+        done = LocalSandbox(interpreter).run(
+            Command(
+                ("/uv/uv", *arguments, "--python", str(interpreter)),
+                mounts=(*mounts, Mount(cache, "/uv/cache", writable=True)),
+                cwd="/uv/work",
+                env={
+                    **settings,
+                    "UV_CACHE_DIR": "/uv/cache",
+                    "UV_PYTHON_DOWNLOADS": "never",
+                    "NO_COLOR": "1",
+                },
+                limits=Limits(seconds=max(1.0, seconds - (time.monotonic() - began))),
+                network=True,
+            )
+        )
+    stdout, stderr = (output.decode("utf-8", "replace") for output in (done.stdout, done.stderr))
+    return Answer(done.exit_code, stdout, stderr, done.timed_out)
 
-    To uv by itself a release whose dependency has no wheel is none, and it takes a pre-release before anybody hears
-    of the wheel. What a dependency names by its pre-release (``==0.48b0``) has no other version that would do.
-    """
-    deadline = time.monotonic() + seconds
-    allowed: set[str] = set()
-    while True:
-        left = max(deadline - time.monotonic(), 1)
-        done = processes.run([*arguments, "--prerelease", "explicit"], cwd=folder, env=env, seconds=left)
-        said = " ".join(done.stderr.split())
-        early = set(_PRERELEASE_ASKED.findall(said)) - allowed
-        if not early and _NO_WHEELS not in said:
-            early = set(_PRERELEASES.findall(said)) - allowed
-        if not done.exit_code or not early or time.monotonic() > deadline:
-            return done
-        allowed |= early
-        with (folder / "constraints.txt").open("a", encoding="utf-8") as constraints:
-            constraints.writelines(f"{name}>=0.dev0\n" for name in sorted(early))
+
+def _settings() -> dict[str, str]:
+    """The variables that say where packages are."""
+    ours = re.compile(r"UV_(?!CACHE_DIR|PYTHON|PROJECT|TOOL|WORKING)\w+|(?i:https?_proxy|no_proxy|all_proxy)")
+    return {key: value for key, value in os.environ.items() if ours.fullmatch(key)}
 
 
-def _torch_needs(base: BaseImage) -> frozenset[str]:
-    """What the image has because its PyTorch needs it: before 2.0 that was nearly nothing."""
-    old = bool(base.torch) and Version(base.torch) < Version("2.0")
-    return frozenset({"typing-extensions"}) if old else TORCH_NEEDS
+def _local_indexes(settings: dict[str, str]) -> list[Mount]:
+    """Folders of this machine that the settings name as indexes."""
+    words = {
+        word.removeprefix("file://") for value in settings.values() for word in re.split(r"[,\s]+", value)
+    }
+    return [Mount(Path(word), word) for word in sorted(words) if word.startswith("/") and Path(word).exists()]
 
 
-def _write(path: Path, lines: list[str]) -> None:
+def _write(path: Path, lines: Sequence[str]) -> None:
     path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    path.chmod(0o644)
 
 
-def _arguments(program: str, attempt: Attempt, recipe: Recipe, base: BaseImage) -> list[str]:
-    arguments = [program, "pip", "compile", "requirements.in", "--excludes", "excludes.txt"]
-    arguments += ["--constraints", "constraints.txt", "--no-header", "--annotation-style", "line"]
-    arguments += ["--color", "never", "--no-progress"]
-    arguments += ["--python-version", base.python, "--python-platform", _platform(base)]
-    # Without a source to build any Python will do, and this one is here.
-    python = interpreters.for_builds(base.python) if attempt.built else Path(sys.executable)
-    arguments += ["--python", str(python), "--only-binary", ":all:"]
-    for package in attempt.built:
-        arguments += ["--no-binary", package]
-    for package, day in _later(attempt, recipe, base).items():
-        arguments += ["--exclude-newer-package", f"{package}={day}"]
-    if not attempt.resolve:
-        arguments.append("--no-deps")
-    if attempt.lowest:
-        arguments += ["--resolution", "lowest-direct"]
-    if attempt.offline:
-        arguments.append("--offline")
-    if attempt.hashes:
-        arguments.append("--generate-hashes")
-    if recipe.date is not None:
-        arguments += ["--exclude-newer", recipe.date.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")]
-    return arguments
-
-
-def _later(attempt: Attempt, recipe: Recipe, base: BaseImage) -> dict[str, str]:
-    """Packages that may be newer than the recipe's date, each with its day (ISO, so that they compare as text).
-
-    What builds a source is one of them: earlier than :func:`builds_from` there is none that uv and this Python take.
-    """
-    later = dict(item.split("=") for item in attempt.later)
-    day = builds_from(base.python)
-    if attempt.built and recipe.date is not None and recipe.date < day:
-        later["setuptools"] = max(later.get("setuptools", ""), day.date().isoformat())
-    return later
-
-
-def _platform(base: BaseImage) -> str:
-    """The image's C library: Ubuntu 18.04's (2.27) in images before 1.13, later ones have 2.31 or newer."""
+def _arguments(question: Question) -> list[str]:
+    base = question.base
+    # The image's C library: Ubuntu 18.04's (2.27) in images before 1.13, later ones have 2.31 or newer.
     old = bool(base.torch) and Version(base.torch) < Version("1.13")
-    return "x86_64-manylinux2014" if old else "x86_64-manylinux_2_28"
+    arguments = ["pip", "compile", "requirements.in", "--excludes", "excludes.txt", "--constraints"]
+    arguments += ["constraints.txt", "--no-header", "--color", "never", "--no-progress"]
+    arguments += ["--python-version", newest_patch(base.python)]
+    arguments += ["--python-platform", "x86_64-manylinux2014" if old else "x86_64-manylinux_2_28"]
+    for name in question.only_wheels:
+        arguments += ["--only-binary", name]
+    later = dict(question.later)
+    day = builds_from(base.python)
+    if question.date is not None:
+        arguments += ["--exclude-newer", question.date.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")]
+        if question.date < day:
+            later.setdefault("setuptools", day.date())  # no earlier one builds a source with this Python
+        for name, until in later.items():
+            arguments += ["--exclude-newer-package", f"{name}={until.isoformat()}"]
+    arguments += [] if question.resolve else ["--no-deps"]
+    arguments += ["--resolution", "lowest-direct"] if question.lowest else []
+    arguments += ["--offline"] if question.offline else []
+    return arguments + (["--generate-hashes"] if question.hashes else [])
+
+
+def excluded(base: BaseImage, project: str, declared: Sequence[Declared]) -> tuple[str, ...]:
+    """Return the names that a lock never has: PyTorch's and CUDA's, backports, and the repository's own package.
+
+    Of what PyTorch needs the image has versions that fit; an older one as of the commit's date would break a newer
+    image's ``import torch``. It is pinned only when the repository asks for it.
+    """
+    old = bool(base.torch) and Version(base.torch) < Version("2.0")
+    needs = frozenset({"typing-extensions"}) if old else names("torch_needs")
+    own = [project] if project else []
+    left = needs - {item.name for item in declared}
+    return (
+        *sorted(TORCH_FAMILY),
+        *NVIDIA,
+        *own,
+        *sorted(left),
+        *sorted(names("backports")),
+    )
 
 
 def index_failure(text: str) -> str:
-    """Why the index cannot be used, by uv's message on one line; "" when that is not what it says."""
+    """Return why the index cannot be used, by uv's message on one line; "" when that is not the failure."""
     if match := re.search(r"Because ([\w.-]+) was not found in the cache", text):
         return f"the package index was not asked, and uv's cache does not have {match[1]}"
     if _NO_INDEX.search(text):
         return "the package index does not answer"
-    if (
-        "missing an upload date" in text
-        and "filtered by `exclude-newer`" in text
-        and "published at" not in text
-    ):
-        return NO_DATES
-    return ""
+    without = "missing an upload date" in text and "filtered by `exclude-newer`" in text
+    return NO_DATES if without and "published at" not in text else ""
 
 
-NO_DATES = "the package index gives no upload dates, so versions as of the commit's date cannot be told"
+def message(stderr: str) -> str:
+    """Return uv's message on one line, without its remarks about interpreters."""
+    return " ".join(_ABOUT_PYTHON.sub("", stderr).split())
+
+
+def cause(stderr: str) -> str:
+    """Return the reason in uv's message, on one line."""
+    text = _ABOUT_PYTHON.sub("", stderr)
+    match = re.search(r"(?:cause|╰─▶|error): +(.*?)(?:\n\nhint|\Z)", text, re.S)
+    found = match[1] if match else text
+    return printable(re.sub(r"^.*?cause: ", "", found, flags=re.S), 300)
 
 
 def yanked(stderr: str) -> tuple[str, ...]:
-    """Versions that were withdrawn from the index, each with the reason given there."""
+    """Return versions that were withdrawn from the index, each with the reason given there."""
     return tuple(
         f"{name} was withdrawn from the index{f' ({printable(reason, 200)})' if reason else ''}"
         for name, reason in dict.fromkeys(_YANKED.findall(" ".join(stderr.split())))
     )
 
 
-def said(stderr: str) -> str:
-    """uv's message without what it says about interpreters of its own."""
-    return _DOWNLOADS_PYTHON.sub("", stderr)
+def versions(output: str) -> dict[str, str]:
+    """Return the pins of uv's output, or of a lock: normalised name → version."""
+    found = re.findall(r"^([\w.-]+)(?:\[.*?\])?==([^\s;]+)", output, re.M)
+    return {canonicalize_name(name): version for name, version in found}
 
 
-def cause(stderr: str) -> str:
-    """The reason in uv's message, on one line."""
-    text = said(stderr)
-    match = re.search(r"(?:cause|╰─▶|error): +(.*?)(?:\n\nhint|\Z)", text, re.S)
-    found = match[1] if match else text
-    return printable(re.sub(r"^.*?cause: ", "", found, flags=re.S) if "cause: " in found else found, 300)
+def package_files(
+    pins: Sequence[str], base: BaseImage, seconds: float, offline: bool = False
+) -> dict[str, PackageFiles]:
+    """Return the files of pinned packages that fit an image, by name; {} when the index does not tell."""
+    question = Question(tuple(pins), base, resolve=False, offline=offline)
+    done = ask(question, seconds, files_only=True) if pins else None
+    if done is None or done.exit_code != 0:
+        return {}
+    try:
+        data = tomllib.loads(done.stdout)
+    except tomllib.TOMLDecodeError:
+        return {}
+    found: dict[str, PackageFiles] = {}
+    for package in data.get("packages", []):
+        wheels = package.get("wheels", [])
+        listed = [*wheels, *([package["sdist"]] if "sdist" in package else [])]
+        times = [item["upload-time"] for item in listed if isinstance(item.get("upload-time"), datetime)]
+        sizes = [item["size"] for item in listed if isinstance(item.get("size"), int)]
+        uploaded = min(times).date() if times else None
+        found[canonicalize_name(str(package["name"]))] = PackageFiles(
+            str(package.get("version", "")), bool(wheels), uploaded, max(sizes, default=None)
+        )
+    return found
+
+
+def first_wheel(text: str, base: BaseImage, *, resolve: bool = False, offline: bool = False) -> str:
+    """Return the oldest version that satisfies a requirement and has a wheel for an image; "" when there is none.
+
+    Args:
+        resolve: everything that it needs has a wheel, too.
+    """
+    question = Question(
+        (text,), base, excluded=excluded(base, "", ()), only_wheels=(":all:",), resolve=resolve, lowest=True,
+        offline=offline,
+    )  # fmt: skip
+    done = ask(question, 60.0)
+    found = versions(done.stdout) if done.exit_code == 0 else {}
+    return found.get(canonicalize_name(re.split(r"[\s<>=!~\[;]", text)[0]), "")
+
+
+def newest_python(pin: str, base: BaseImage) -> str:
+    """Return the newest Python that a pin has wheels for, where it has none for the image's; "" when it has none.
+
+    A package without any wheel is most likely Python alone, and its source is as good.
+    """
+    for python in older(base.python):
+        if any(one.has_wheel for one in package_files([pin], replace(base, python=python), 30.0).values()):
+            return python
+    return ""

@@ -1,4 +1,4 @@
-"""The smoke test: files of the repository are imported in the task's environment, as tests will be run."""
+"""The smoke test: what an environment holds, and whether files of the repository can be imported in it."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any
 
 from lmr_author import resources
 from lmr_author.environment.failures import Explanation, Failure, explain
+from lmr_author.errors import SandboxBuildError
 from lmr_author.sandbox.base import Command, ExecResult, Limits, Mount, Sandbox
 from lmr_author.staging import PROBE_ROOT, probe_mount
 
 SECONDS = 120.0
 """Time limit of importing one file: importing torch and transformers from a cold disk takes half a minute."""
-
 _LAST_LINES = 12
 
 
 @dataclass(frozen=True)
 class Imported:
-    """How importing one file ended.
+    """The result of importing one file.
 
     Attributes:
         file: path in the repository.
@@ -28,7 +28,6 @@ class Imported:
         module: the name by which it was.
         said: the last lines of the traceback.
         missing: modules that it needs and the environment lacks.
-        seconds: how long it took.
         explanation: what is likely wrong; None when it is imported, or nobody knows.
     """
 
@@ -41,7 +40,7 @@ class Imported:
     explanation: Explanation | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """As stored in ``authoring/environment.json``."""
+        """Return it as stored in ``authoring/environment.json``."""
         return {
             "file": self.file,
             "ok": self.ok,
@@ -52,6 +51,28 @@ class Imported:
             "cause": self.explanation.cause if self.explanation else "",
             "advice": self.explanation.advice if self.explanation else "",
         }
+
+
+def ask_inventory(sandbox: Sandbox) -> dict[str, Any]:
+    """Return ``python``, ``platform``, ``packages`` and, where installed, ``torch``, ``cuda`` and ``numpy``.
+
+    Raises SandboxBuildError when the environment's Python cannot run the probe.
+    """
+    result = sandbox.run(
+        Command(
+            argv=("python", "-m", "lmr_probe", "facts"),
+            mounts=(probe_mount(resources.probe_folder()),),
+            env={"PYTHONPATH": PROBE_ROOT},
+            limits=Limits(seconds=SECONDS),
+        )
+    )
+    try:
+        return dict(json.loads(result.stdout))
+    except ValueError as error:
+        said = result.stderr.decode("utf-8", "replace")[-300:]
+        raise SandboxBuildError(
+            f"the environment's Python cannot run the probe: {said}", "it needs Python 3.7 or newer"
+        ) from error
 
 
 def import_files(
@@ -85,42 +106,33 @@ def import_files(
 
 
 def first_explained(imported: Sequence[Imported]) -> Explanation | None:
-    """Of the first file that can be put right, else of the first that cannot be imported."""
+    """Return the explanation of the first file that can be fixed, else of the first that cannot be imported."""
     failed = [item.explanation for item in imported if not item.ok]
-    return next((item for item in failed if item and item.change), failed[0] if failed else None)
+    return next((item for item in failed if item and item.fix), failed[0] if failed else None)
 
 
 def _imported(path: str, result: ExecResult, seconds: float) -> Imported:
-    report = _report(result)
-    if report is not None and report.get("ok") is True:
-        return Imported(path, True, str(report.get("module", "")), seconds=float(report.get("seconds", 0.0)))
-    text = _text(report, result, seconds)
-    missing = report.get("missing", []) if report else []
-    missing = (
-        tuple(str(name) for name in missing if isinstance(name, str)) if isinstance(missing, list) else ()
-    )
+    try:
+        report = json.loads(result.stdout)  # the probe's one line; the repository's code is not to be trusted
+    except ValueError:
+        report = None
+    report = report if isinstance(report, dict) else {}
+    module = str(report.get("module", ""))
+    if report.get("ok") is True:
+        return Imported(path, True, module, seconds=float(report.get("seconds", 0.0)))
+    text = report["error"] if isinstance(report.get("error"), str) else _text(result, seconds)
+    listed = report.get("missing")
+    missing = tuple(name for name in listed if isinstance(name, str)) if isinstance(listed, list) else ()
     lines = [line for line in text.splitlines() if line.strip()]
-    # What the code itself wrote matters where the exception says little (argparse, a C library's own message).
+    # The code's own output matters where the exception says little (argparse, a C library's own message).
     everything = result.stderr.decode("utf-8", "replace")[-4000:] + "\n" + text
-    found = explain(Failure("import", path, text, missing=missing)) or explain(
-        Failure("import", path, everything, missing=missing)
+    found = explain(Failure("import", path, text, missing)) or explain(
+        Failure("import", path, everything, missing)
     )
-    module = str(report.get("module", "")) if report else ""
     return Imported(path, False, module, tuple(lines[-_LAST_LINES:]), missing, result.seconds, found)
 
 
-def _report(result: ExecResult) -> dict[str, Any] | None:
-    """The probe's one line. The repository's code cannot write to its standard output, but is not to be trusted."""
-    try:
-        data = json.loads(result.stdout)
-    except ValueError:
-        return None
-    return data if isinstance(data, dict) else None
-
-
-def _text(report: dict[str, Any] | None, result: ExecResult, seconds: float) -> str:
-    if report is not None and isinstance(report.get("error"), str):
-        return str(report["error"])
+def _text(result: ExecResult, seconds: float) -> str:
     said = result.stderr.decode("utf-8", "replace")[-4000:]
     if result.timed_out:
         return f"{said}\nstill running after {seconds:.0f} s"

@@ -10,12 +10,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar, cast
 
-from lmr_author import files, processes, recorded, source, staging
-from lmr_author.model import Implementation, Progress, TaskInfo
-from lmr_author.recorded import Recording
+from lmr_author import code, files, processes, staging
 from lmr_author.sandbox import owner
 from lmr_author.sandbox.base import Sandbox
-from lmr_author.taskdir import TaskDir
+from lmr_author.task import Implementation, Progress, Task, TaskInfo
+from lmr_author.task import recording as recorded
+from lmr_author.task.recording import Recording
 
 MUTANTS = 100
 """Mutants tried of each implementation, at most."""
@@ -43,12 +43,11 @@ class Bench:
         mutants: how many mutants are tried at most; 0 for none.
         progress: told what is being done.
         qualnames: the masked functions; several when a class is masked.
-        following: implementations that are evaluated after this one.
     """
 
     def __init__(
         self,
-        task: TaskDir,
+        task: Task,
         info: TaskInfo,
         implementation: Implementation,
         sandbox: Sandbox,
@@ -57,7 +56,6 @@ class Bench:
         progress: Progress = _nobody,
         *,
         qualnames: tuple[str, ...] = (),
-        following: int = 0,
     ) -> None:
         self.task = task
         self.info = info
@@ -68,7 +66,6 @@ class Bench:
         self.progress = progress
         self.qualnames = qualnames or (implementation.qualname,)
         self.nth = implementation.nth if self.qualnames == (implementation.qualname,) else None
-        self.following = following
         self._lock = threading.RLock()
         self._memo: dict[str, object] = {}
         self._ending = ExitStack()
@@ -114,26 +111,26 @@ class Bench:
         return staging.only_masked(self.task, self.info, self.implementation, self.qualnames)
 
     @cached_property
-    def golden_module(self) -> source.Module:
+    def golden_module(self) -> code.Module:
         """The goal file, golden throughout."""
         name = self.implementation.goal_file
-        return source.Module.parse(self.golden_overlay[name], name)
+        return code.Module.parse(self.golden_overlay[name], name)
 
     @cached_property
-    def masked_module(self) -> source.Module:
+    def masked_module(self) -> code.Module:
         """The goal file, this implementation masked."""
         name = self.implementation.goal_file
-        return source.Module.parse(self.masked_overlay[name], name)
+        return code.Module.parse(self.masked_overlay[name], name)
 
     @cached_property
-    def pairs(self) -> tuple[tuple[source.Definition, source.Definition], ...]:
+    def pairs(self) -> tuple[tuple[code.Definition, code.Definition], ...]:
         """The masked functions, each in the golden and in the masked goal file; those that can be told."""
         golden, masked = self.golden_module, self.masked_module
-        found = (source.matching(golden, masked, name, self.nth) for name in self.qualnames)
+        found = (code.matching(golden, masked, name, self.nth) for name in self.qualnames)
         return tuple(pair for pair in found if pair is not None)
 
     @property
-    def definitions(self) -> tuple[source.Definition, source.Definition] | None:
+    def definitions(self) -> tuple[code.Definition, code.Definition] | None:
         """The target in the golden and in the masked goal file, the first of several; None if it cannot be told."""
         return self.pairs[0] if self.pairs else None
 

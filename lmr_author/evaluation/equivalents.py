@@ -6,19 +6,19 @@ entry stops to hold when the golden changes.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from lmr_author import files
+from lmr_author.code import Module, find, parameters
 from lmr_author.errors import LmrError, UsageError
 from lmr_author.evaluation.mutants import mutants
-from lmr_author.model import TaskInfo
-from lmr_author.source import Module, find
 from lmr_author.staging import golden_overlay
-from lmr_author.taskdir import TaskDir
+from lmr_author.task import Task, TaskInfo
 
 
-def load(task: TaskDir) -> dict[str, dict[str, str]]:
+def load(task: Task) -> dict[str, dict[str, str]]:
     """Reasons, by target (``path::qualname``) and mutant. Raises LmrError when the file is damaged."""
     path = task.equivalent_mutants_path
     data = files.read_json(path) if path.is_file() else {"accepted": []}
@@ -34,7 +34,7 @@ def load(task: TaskDir) -> dict[str, dict[str, str]]:
         ) from error
 
 
-def accept(task: TaskDir, info: TaskInfo, identifiers: Sequence[str], reason: str) -> dict[str, str]:
+def accept(task: Task, info: TaskInfo, identifiers: Sequence[str], reason: str) -> dict[str, str]:
     """Record that mutants are equivalent to the golden; returns id → change, as a diff. All of them, or none.
 
     Raises UsageError: no such mutant, or no reason.
@@ -45,7 +45,9 @@ def accept(task: TaskDir, info: TaskInfo, identifiers: Sequence[str], reason: st
     found = dict[str, tuple[str, str]]()
     for implementation in info.implementations:
         golden = Module.parse(overlay[implementation.goal_file], implementation.goal_file)
-        for mutant in mutants(golden, find(golden, implementation.target)):
+        function = find(golden, implementation.target)
+        names = () if isinstance(function.node, ast.ClassDef) else parameters(function.node.args)
+        for mutant in mutants(golden, function, differentiated={item.arg for item, _ in names}):
             found.setdefault(mutant.id, (str(implementation.target), mutant.diff))
     for identifier in identifiers:
         if identifier not in found:
@@ -59,7 +61,7 @@ def accept(task: TaskDir, info: TaskInfo, identifiers: Sequence[str], reason: st
     return {identifier: found[identifier][1] for identifier in identifiers}
 
 
-def _add(task: TaskDir, target: str, identifier: str, diff: str, reason: str) -> None:
+def _add(task: Task, target: str, identifier: str, diff: str, reason: str) -> None:
     path = task.equivalent_mutants_path
     entries = [
         item

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from lmr_author.evaluation.bench import Bench
 from lmr_author.evaluation.verdict import Verdict
-from lmr_author.model import GateResult, GateStatus
+from lmr_author.task import GateResult, GateStatus
 
 
 class Gate(ABC):

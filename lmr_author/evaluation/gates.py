@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from lmr_author import recorded, replaying
+from lmr_author import replaying
 from lmr_author.errors import LmrError, SandboxError
 from lmr_author.evaluation.bench import Bench
 from lmr_author.evaluation.gate import Gate
 from lmr_author.evaluation.judges import RecordingJudge, ScriptJudge, judges_for
-from lmr_author.evaluation.mutants_die import MOST_BY_SCRIPT, MutantsDie
-from lmr_author.evaluation.outlook import Outlook
+from lmr_author.evaluation.mutants_die import MutantsDie
 from lmr_author.evaluation.trivial import trivial_sources
 from lmr_author.evaluation.verdict import BUSY, Verdict
-from lmr_author.model import GateResult, GateStatus, Progress
+from lmr_author.task import GateResult, GateStatus, Progress
+from lmr_author.task import recording as recorded
 
 NO_GUARANTEE = (
     "it runs beside the code that it judges, which can read what it expects and can forge what it says: "
@@ -56,12 +56,10 @@ class GoldenPasses(Gate):
 
     def run(self, bench: Bench, golden: list[Verdict], repeats: int) -> GateResult:
         """Run the golden ``repeats`` times in fresh processes with different hash seeds."""
-        judges, outlook = judges_for(bench), outlook_of(bench, repeats)
+        judges = judges_for(bench)
         for number in range(repeats):
-            bench.progress(f"{self.name}{outlook.left(from_gate(self.name))}: {bench.implementation.target}")
-            started = time.monotonic()
+            bench.progress(f"{self.name}, run {number + 1} of {repeats}: {bench.implementation.target}")
             verdict = judges[0].golden(seed=number)
-            outlook.ran(time.monotonic() - started, verdict.all_seconds)
             golden.append(verdict)
             if not verdict.passed:
                 return self.failed(
@@ -83,8 +81,6 @@ class GoldenPasses(Gate):
         how = (
             "outputs identical to the bit" if same and golden[0].identity else "outputs within the tolerances"
         )
-        if isinstance(judges[0], RecordingJudge) and (found := judges[0].compiled).by:
-            how += f"; {found.text}"
         if isinstance(judges[0], ScriptJudge):
             needs = judges[0].profile.described if judges[0].profile else ""
             return self.passed(f"passed {repeats} of {repeats} (test script: {needs})")
@@ -217,22 +213,6 @@ GATES: tuple[type[Gate], ...] = (
 """The gates of an implementation, in order; ``build`` comes before them, once for the task."""
 
 
-def from_gate(name: str) -> list[str]:
-    """The gates from one on."""
-    names = [kind.name for kind in GATES]
-    return names[names.index(name) :]
-
-
-def outlook_of(bench: Bench, repeats: int) -> Outlook:
-    """What is still to be run of an implementation; the same one each time."""
-    by_recording = bench.recording is not None
-    mutants = bench.mutants if by_recording else min(bench.mutants, MOST_BY_SCRIPT)
-    return bench.memo(
-        "outlook",
-        lambda: Outlook(recorded=by_recording, repeats=repeats, mutants=mutants, following=bench.following),
-    )
-
-
 def run_gates(bench: Bench, repeats: int, progress: Progress) -> Iterator[GateResult]:
     """Run every gate of one implementation; after a decisive failure the rest is skipped.
 
@@ -245,12 +225,11 @@ def run_gates(bench: Bench, repeats: int, progress: Progress) -> Iterator[GateRe
         index = bench.implementation.index
         if stopped_by:
             yield replace(
-                gate.result(GateStatus.SKIPPED, f"means nothing while {stopped_by} fails"),
+                gate.result(GateStatus.SKIPPED, f"skipped: {stopped_by} failed"),
                 implementation=index,
             )
             continue
-        left = outlook_of(bench, repeats).left(from_gate(gate.name))
-        progress(f"{gate.name}{left}: {bench.implementation.target}")
+        progress(f"{gate.name}: {bench.implementation.target}")
         started = time.monotonic()
         result = _guarded(gate, bench, golden, repeats)
         yield replace(result, implementation=index, seconds=time.monotonic() - started)

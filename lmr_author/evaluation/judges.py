@@ -5,15 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 
-from lmr_author import judging, recorded, replaying
+from lmr_author import judging, replaying
 from lmr_author.controlled import CONTROL, Beside, beside_the_golden
-from lmr_author.evaluation import compiled, script
+from lmr_author.evaluation import script
 from lmr_author.evaluation.bench import Bench
 from lmr_author.evaluation.evidence import Profile, advice, problem
 from lmr_author.evaluation.verdict import Verdict
-from lmr_author.recorded import Recording
+from lmr_author.probe.checking import digest
+from lmr_author.task import recording as recorded
+from lmr_author.task.recording import Recording
 
 MASK_ERROR = "NotImplementedError"
 TIMEOUT = "timeout"
@@ -71,7 +72,6 @@ class RecordingJudge(Judge):
             case.name: replaying.load_document(folder / case.name, "expected") for case in recording.cases
         }
         self.checkers = {case.name: case.checkers for case in recording.cases}
-        self._shared: tuple[str, ...] | None = None
 
     def golden(self, seed: int) -> Verdict:
         """Replay on the golden tree."""
@@ -80,17 +80,11 @@ class RecordingJudge(Judge):
             self.bench.sandbox,
             tree,
             self.bench.inside,
-            replace(self.plan(self._line(golden=True)), tell=self._shared is None),
+            self.plan(self._line(golden=True)),
             [replaying.Variant("golden")],
             hash_seed=seed,
         )
-        self._shared = self._shared or result.used
         return self._of(result, "golden")
-
-    @cached_property
-    def compiled(self) -> compiled.Compiled:
-        """What the golden does as its decorators compile it."""
-        return compiled.of_golden(self)
 
     def masked(self) -> Verdict:
         """Replay on the masked tree."""
@@ -133,8 +127,7 @@ class RecordingJudge(Judge):
         tree = bench.tree("masked", bench.masked_overlay)
 
         def run(variants: Sequence[replaying.Variant], limit: float, shared: bool) -> replaying.Replay:
-            given = self._shared if shared else ()
-            plan = replace(self.plan(line, limit), until_lost=True, shared=given)
+            plan = replace(self.plan(line, limit), until_lost=True, share=shared)
             return replaying.replay(bench.sandbox, tree, bench.inside, plan, variants)
 
         golden = replaying.Variant(CONTROL, bench.golden_overlay[bench.implementation.goal_file], line)
@@ -220,9 +213,8 @@ class RecordingJudge(Judge):
             by_mask=by_mask and bool(outcomes),
             entered=all(item.entered for item in outcomes),
             file=", ".join(sorted({item.file for item in outcomes if item.file})),
-            identity="\n".join(item.document.digest() if item.document else item.status for item in outcomes),
+            identity="\n".join(digest(item.document) if item.document else item.status for item in outcomes),
             seconds=max((item.seconds for item in outcomes), default=0.0),
-            all_seconds=sum(item.seconds for item in outcomes),
         )
 
 

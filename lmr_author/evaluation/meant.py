@@ -11,11 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lmr_author.checks import lookup, pairing
-from lmr_author.checks.info_category import canonical_category
+from lmr_author.checks.metadata import canonical_category
 from lmr_author.checks.view import TaskView
-from lmr_author.model import Implementation, TaskInfo
-from lmr_author.source import Module
-from lmr_author.taskdir import TaskDir
+from lmr_author.code import Module
+from lmr_author.task import Implementation, Task, TaskInfo
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class Meant:
     notes: tuple[str, ...]
 
 
-def meant(task: TaskDir) -> tuple[TaskInfo, tuple[Meant, ...]]:
+def meant(task: Task) -> tuple[TaskInfo, tuple[Meant, ...]]:
     """The task's ``info.json`` and its implementations as they were intended; what is unclear stays as it is.
 
     Raises LmrError when there is no ``info.json``.

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from lmr_author.evaluation import equivalents
-from lmr_author.evaluation.bench import Bench
+from lmr_author.evaluation.bench import MUTANTS, Bench
 from lmr_author.evaluation.gate import Gate
 from lmr_author.evaluation.judges import Judge, RecordingJudge, judges_for
 from lmr_author.evaluation.mutants import Mutant, mutants
 from lmr_author.evaluation.verdict import BUSY, Verdict
-from lmr_author.model import GateResult, GateStatus
+from lmr_author.task import GateResult, GateStatus
+from lmr_author.task.recording import Recording
 
 NEEDED = 0.9
 """Share of the mutants that has to fail."""
@@ -43,7 +46,9 @@ class MutantsDie(Gate):
         tried = [
             item
             for golden_function, _ in bench.pairs
-            for item in mutants(bench.golden_module, golden_function, most + len(accepted))
+            for item in mutants(
+                bench.golden_module, golden_function, most + len(accepted), _differentiated(bench.recording)
+            )
             if item.id not in accepted
         ][:most]
         if not tried:
@@ -55,7 +60,13 @@ class MutantsDie(Gate):
             _patience(bench, golden),
             lambda done: bench.progress(f"mutant {done} of {len(tried)}: {bench.implementation.target}"),
         )
-        return self._result(bench, judge, tried, verdicts, golden, len(accepted))
+        result = self._result(bench, judge, tried, verdicts, golden, len(accepted))
+        usual = MUTANTS if isinstance(judge, RecordingJudge) else MOST_BY_SCRIPT
+        if result.status is GateStatus.PASSED and len(tried) == most < usual:
+            # A handful that fails by chance proves nothing.
+            few = f"{result.message}; fewer than the {usual} that prove it"
+            return replace(result, status=GateStatus.UNPROVEN, message=few, hint="evaluate without --mutants")
+        return result
 
     def _result(
         self,
@@ -102,6 +113,12 @@ class MutantsDie(Gate):
         )
         accept = "accept those that are equivalent: lmr-author evaluate --accept-mutant ID --reason TEXT"
         return self.failed(message, f"{better}; or {accept}", **detail)
+
+
+def _differentiated(recording: Recording | None) -> frozenset[str]:
+    """Return the parameters whose gradients the cases compare."""
+    paths = [path for case in recording.cases for path in case.checkers] if recording else []
+    return frozenset(re.findall(r"@gradients\['(\w+)'\]", "\n".join(paths)))
 
 
 def whole_percent(share: float) -> str:

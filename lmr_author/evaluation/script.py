@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from lmr_author import files, resources
+from lmr_author.code import Definition
 from lmr_author.errors import LmrError
 from lmr_author.evaluation.bench import Bench
 from lmr_author.evaluation.evidence import ScriptRun
 from lmr_author.evaluation.verdict import Verdict
 from lmr_author.sandbox.base import Command, ExecResult, Limits, Mount
-from lmr_author.source import Definition
 from lmr_author.staging import PROBE_ROOT, probe_mount
 
 MAX_LOG = 1024 * 1024

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lmr_author import source
+from lmr_author import code
 from lmr_author.evaluation.bench import Bench
-from lmr_author.probe.codec import Document
+from lmr_author.probe.document import Document, tagged, walk
 
 MAX_ARGUMENTS = 4
 """How many different "return this argument" versions are tried."""
@@ -25,7 +25,7 @@ def trivial_sources(bench: Bench, expected: Sequence[Document]) -> dict[str, byt
     if pair is None:
         return {}
     node = _function(pair[1])
-    generator = source.is_generator(node)
+    generator = code.is_generator(node)
     bodies = {"return None": "return None"}
     alone = len(bench.pairs) == 1  # the parameters of one method mean nothing in another
     names = [item.arg for item in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
@@ -39,61 +39,50 @@ def trivial_sources(bench: Bench, expected: Sequence[Document]) -> dict[str, byt
     unique = {body: name for name, body in reversed(bodies.items())}
     functions = [one for _, one in bench.pairs if not isinstance(one.node, ast.ClassDef)]
     return {
-        name: source.splice(
+        name: code.splice(
             bench.masked_module,
-            {one: [body, *(["yield"] if source.is_generator(_function(one)) else [])] for one in functions},
+            {one: [body, *(["yield"] if code.is_generator(_function(one)) else [])] for one in functions},
         )
         for body, name in reversed(unique.items())
     }
 
 
-def _function(definition: source.Definition) -> source.FunctionNode:
+def _function(definition: code.Definition) -> code.FunctionNode:
     assert not isinstance(definition.node, ast.ClassDef)
     return definition.node
 
 
 def zeros_expression(document: Document) -> str | None:
-    """A Python expression for the recorded structure with every number zero; None if there is none."""
-    root = document.tree
-    if not isinstance(root, dict):
-        return None
-    value = _outcome_value(root)
-    return None if value is _NOTHING else _zeros(value)
+    """Return a Python expression for the recorded structure with every number zero; None if there is none."""
+    tree = document.tree
+    nodes = (node for _, node in walk(tree) if isinstance(node, dict) and node.get("$", "ref") != "ref")
+    known = {node["id"]: node for node in nodes if "id" in node}
+    return _zeros(tree["value"], known) if isinstance(tree, dict) and "value" in tree else None
 
 
-_NOTHING = object()
-
-
-def _outcome_value(root: Mapping[str, Any]) -> Any:
-    """The returned value's node in an outcome document; ``_NOTHING`` when the call raised."""
-    pairs = {key: value for key, value in root.get("v", []) if isinstance(key, str)}
-    return pairs.get("value", _NOTHING)
-
-
-def _zeros(node: Any) -> str | None:
-    if node is None or isinstance(node, bool | str):
-        return repr(type(node)()) if node is not None else "None"
-    if isinstance(node, int | float):
-        return "0" if isinstance(node, int) else "0.0"
-    tag = node.get("$")
-    if tag in {"int", "float", "complex", "npscalar"}:
-        return {"int": "0", "float": "0.0", "complex": "0j"}.get(
-            tag, f"__import__('numpy').zeros((), {node.get('dtype')!r})[()]"
+def _zeros(node: Any, known: Mapping[int, Any]) -> str | None:
+    node = tagged(node)
+    if isinstance(node, dict) and node["$"] == "ref":
+        node = known.get(node["id"], node)
+    if not isinstance(node, dict):
+        return "None" if node is None else repr(type(node)())
+    if node["$"] == "tensor":
+        return (
+            f"__import__('torch').zeros({tuple(node['shape'])!r}, dtype=__import__('torch').{node['dtype']})"
         )
-    if tag == "tensor":
-        dtype = str(node["dtype"]).rpartition(".")[2]
-        return f"__import__('torch').zeros({tuple(node['shape'])!r}, dtype=__import__('torch').{dtype})"
-    if tag == "ndarray":
-        module = "jax.numpy', fromlist=['zeros'])" if node.get("cls") == "jax" else "numpy')"
-        return f"__import__('{module}.zeros({tuple(node['shape'])!r}, {node['dtype']!r})"
-    if tag in {"list", "tuple"}:
-        items = [_zeros(item) for item in node["v"]]
+    if node["$"] in {"array", "scalar"}:
+        scalar = "[()]" if node["$"] == "scalar" else ""
+        return f"__import__('numpy').zeros({tuple(node['shape'])!r}, {node['dtype']!r}){scalar}"
+    if node["$"] == "complex":
+        return "0j"
+    if node["$"] in {"list", "tuple"}:
+        items = [_zeros(item, known) for item in node["v"]]
         if any(item is None for item in items):
             return None
         inner = ", ".join(str(item) for item in items)
-        return f"[{inner}]" if tag == "list" else f"({inner}{',' if items else ''})"
-    if tag == "dict":
-        pairs = [(key, _zeros(value)) for key, value in node["v"] if isinstance(key, str)]
+        return f"[{inner}]" if node["$"] == "list" else f"({inner}{',' if items else ''})"
+    if node["$"] == "dict":
+        pairs = [(key, _zeros(value, known)) for key, value in node["v"] if isinstance(key, str)]
         if len(pairs) != len(node["v"]) or any(value is None for _, value in pairs):
             return None
         return "{" + ", ".join(f"{key!r}: {value}" for key, value in pairs) + "}"

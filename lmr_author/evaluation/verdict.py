@@ -23,7 +23,6 @@ class Verdict:
         facts: what the sandbox reported about itself.
         identity: equal for two runs exactly when they gave the same outputs bit for bit; "" if unknown.
         seconds: what the slowest case took, as the sandbox claims.
-        all_seconds: what all cases took together, as it claims.
         log: output of the run, for people.
         advice: what to do when the golden fails so; "" when that is not known.
         late: it failed in nothing but that its time ran out.
@@ -38,7 +37,6 @@ class Verdict:
     facts: Mapping[str, Any] = field(default_factory=dict)
     identity: str = ""
     seconds: float = 0.0
-    all_seconds: float = 0.0
     log: str = ""
     advice: str = ""
     late: bool = False

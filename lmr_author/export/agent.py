@@ -1,49 +1,76 @@
-"""The agent bundle: what a model is given, and nothing else."""
+"""The agent bundle: what a model receives, and nothing else."""
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 from lmr_author import files
-from lmr_author.model import TaskInfo
+from lmr_author.errors import LmrError, UsageError
+from lmr_author.export.soundness import Exportable
+from lmr_author.sandbox.docker_build import with_base
 from lmr_author.staging import copy_tree
-from lmr_author.taskdir import TaskDir
+from lmr_author.task import Implementation, Task
 
 SHIPPED_FILES = ("Dockerfile", ".dockerignore", "requirements.lock")
 
+_DEFAULT_BASE = re.compile(r"^([ \t]*ARG[ \t]+BASE_IMAGE)(?:=.*)?$", re.IGNORECASE | re.MULTILINE)
+_IMAGE = re.compile(r"[\w][\w./:@-]*")
 
-def agent_bundle(task: TaskDir, info: TaskInfo, destination: Path) -> tuple[str, ...]:
+
+def write_bundle(one: Exportable, folder: Path, base_image: str = "") -> None:
     """Write the masked repository without ``unit_test/``, the environment files and the instructions.
 
-    Goldens, expected outputs and ``authoring/`` are never copied: only what is listed here is.
+    Goldens, expected outputs and ``authoring/`` are never copied: only the files listed here are.
 
     Args:
-        destination: a folder that does not exist yet; it appears whole or not at all.
-
-    Returns:
-        The bundle's files, relative, sorted.
+        folder: it is made if it does not exist.
+        base_image: default of the Dockerfile's ``BASE_IMAGE``; "" leaves it as it is.
     """
-    with files.staged_folder(destination) as staging:
-        repository = task.repository(info)
-        copy_tree(repository, staging / repository.name, {}, with_tests=False)
-        for name in SHIPPED_FILES:
-            if (task.root / name).is_file():
-                shutil.copy2(task.root / name, staging / name)
-        files.write_json(staging / "task.json", agent_document(info))
-    return tuple(path.relative_to(destination).as_posix() for path in sorted(files.walk(destination)))
+    repository = one.task.repository(one.info)
+    copy_tree(repository, folder / repository.name, {}, with_tests=False)
+    copy_environment(one.task, folder, base_image)
+    files.write_json(folder / "task.json", agent_document(one))
 
 
-def agent_document(info: TaskInfo) -> dict[str, object]:
-    """What an agent is told: the paper and, for each implementation, what to write where."""
-    hidden = {"golden_file", "unit_test_file"}
-    return {
+def copy_environment(task: Task, folder: Path, base_image: str = "") -> None:
+    """Copy the files that the image is built from."""
+    for name in SHIPPED_FILES:
+        if (task.root / name).is_file():
+            shutil.copyfile(task.root / name, folder / name)
+    if base_image:
+        if not task.dockerfile.is_file():
+            raise LmrError(f"{task.name} has no Dockerfile", "write one: lmr-author env dockerfile")
+        text = task.dockerfile.read_text("utf-8")
+        files.write_text(folder / "Dockerfile", with_base_image(text, base_image))
+
+
+def with_base_image(dockerfile: str, image: str) -> str:
+    """Make an image the Dockerfile's default base. Raises UsageError for a name that is none."""
+    if not _IMAGE.fullmatch(image):
+        raise UsageError(f"--base-image {image!r} is not the name of an image", "as in pytorch/pytorch:2.5.1")
+    if _DEFAULT_BASE.search(dockerfile):
+        return _DEFAULT_BASE.sub(lambda found: f"{found[1]}={image}", dockerfile, count=1)
+    return with_base(dockerfile, image)
+
+
+def agent_document(one: Exportable) -> dict[str, Any]:
+    """Return ``task.json``: the paper and, for each implementation, what to write where."""
+    info = one.info
+    document: dict[str, Any] = {
         "instance_id": info.instance_id,
         "paper_name": info.paper_name,
         "folder_name": info.folder_name,
         "repo_folder_name": info.repo_folder_name,
-        "implementations": [
-            {key: value for key, value in item.to_json().items() if key not in hidden}
-            for item in info.implementations
-        ],
+        "implementations": [_without_hidden(item) for item in info.implementations],
     }
+    if one.problems:
+        document["not_sound"] = list(one.problems)
+    return document
+
+
+def _without_hidden(item: Implementation) -> dict[str, Any]:
+    hidden = {"golden_file", "unit_test_file"}
+    return {key: value for key, value in item.to_json().items() if key not in hidden}

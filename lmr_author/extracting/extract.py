@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from lmr_author import source
+from lmr_author import code
 from lmr_author.errors import TargetError, UsageError
 from lmr_author.extracting import events, mutated, rules, write
 from lmr_author.extracting.event import CHANGES
@@ -64,7 +64,7 @@ class Extraction:
 
 
 def extract(
-    module: source.Module,
+    module: code.Module,
     start: int,
     end: int,
     name: str,
@@ -155,7 +155,7 @@ def _self_name(block: Block) -> str:
     return "" if rebound else first
 
 
-def _check_name(module: source.Module, name: str, receiver: str) -> None:
+def _check_name(module: code.Module, name: str, receiver: str) -> None:
     """The name is an identifier that the file does not use yet."""
     if not name.isidentifier() or keyword.iskeyword(name):
         raise UsageError(
@@ -206,9 +206,9 @@ def _remarks(block: Block, found: Names, name: str) -> Iterable[str]:
                 yield f"{getattr(item, 'name', '')} is compiled by @{text}, which may not accept the call"
 
 
-def _diff(module: source.Module, data: bytes) -> str:
+def _diff(module: code.Module, data: bytes) -> str:
     """A unified diff; a line ends with its own line ending, only a lone carriage return is shown as a newline."""
-    new = source.Module.parse(data, module.name)
+    new = code.Module.parse(data, module.name)
     before, after = (_LINE.findall(_LONE_RETURN.sub("\n", item.text)) for item in (module, new))
     lines = difflib.unified_diff(before, after, f"a/{module.name}", f"b/{module.name}")
     return "".join(

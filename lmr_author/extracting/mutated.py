@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 
-from lmr_author.source import root_name
+from lmr_author.code import root_name
 
 METHODS = frozenset(
     {

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lmr_author import source
+from lmr_author import code
 from lmr_author.errors import TargetError
 
 ScopeNode = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -59,7 +59,7 @@ class Block:
         return next((item for item in nested if isinstance(item, ast.stmt)), self.statements[0])
 
 
-def select(module: source.Module, start: int, end: int) -> Block:
+def select(module: code.Module, start: int, end: int) -> Block:
     """The statements that a range of lines covers; blank lines at its ends do not count.
 
     Raises TargetError with the nearest range that would do.
@@ -99,7 +99,7 @@ def suites(node: ast.AST) -> Iterator[Suite]:
         ]
 
 
-def last_line(module: source.Module, statement: ast.stmt) -> int:
+def last_line(module: code.Module, statement: ast.stmt) -> int:
     """The line a statement ends on; a backslash behind it takes the next line along."""
     line = statement.end_lineno or statement.lineno
     if _rest(module, statement) == "\\" and line < module.line_count:
@@ -119,16 +119,14 @@ def is_docstring(suite: Suite, statement: ast.stmt) -> bool:
     )
 
 
-def _covered(module: source.Module, suite: Suite, start: int, end: int) -> Block | None:
+def _covered(module: code.Module, suite: Suite, start: int, end: int) -> Block | None:
     """The block of a suite that a range covers exactly, or None."""
     met = [
-        item
-        for item in suite.statements
-        if source.first_line(item) <= end and last_line(module, item) >= start
+        item for item in suite.statements if code.first_line(item) <= end and last_line(module, item) >= start
     ]
     if not met:
         return None
-    first, last = source.first_line(met[0]), last_line(module, met[-1])
+    first, last = code.first_line(met[0]), last_line(module, met[-1])
     backslash = last == end + 1 and not module.line_text(last).strip()
     if first < start or (last > end and not backslash):
         return None
@@ -140,27 +138,27 @@ def _covered(module: source.Module, suite: Suite, start: int, end: int) -> Block
     return Block(suite, tuple(met), start, max(end, last))
 
 
-def _begins_line(module: source.Module, statement: ast.stmt) -> bool:
+def _begins_line(module: code.Module, statement: ast.stmt) -> bool:
     """Whether nothing stands in front of a statement on its first line."""
-    line = source.first_line(statement)
+    line = code.first_line(statement)
     column = 0 if getattr(statement, "decorator_list", ()) else statement.col_offset
     return not module.text[module.line_start(line) : module.offset(line, column)].strip()
 
 
-def _ends_line(module: source.Module, statement: ast.stmt) -> bool:
+def _ends_line(module: code.Module, statement: ast.stmt) -> bool:
     """Whether no other statement stands behind one on its last line."""
     rest = _rest(module, statement)
     return rest in ("", "\\") or rest.startswith("#")
 
 
-def _rest(module: source.Module, statement: ast.stmt) -> str:
+def _rest(module: code.Module, statement: ast.stmt) -> str:
     """What stands behind a statement on its last line, without the semicolon."""
     line = statement.end_lineno or statement.lineno
     end = module.offset(line, statement.end_col_offset or 0)
     return module.line_text(line)[end - module.line_start(line) :].strip(" \t\f;")
 
 
-def _is_elif(module: source.Module, suite: Suite) -> bool:
+def _is_elif(module: code.Module, suite: Suite) -> bool:
     """Whether a suite is the ``elif`` of its owner: an ``if`` for ast, but no line of its own."""
     first = suite.statements[0]
     if suite.field != "orelse" or not isinstance(suite.owners[-1], ast.If) or not isinstance(first, ast.If):
@@ -168,12 +166,12 @@ def _is_elif(module: source.Module, suite: Suite) -> bool:
     return module.text.startswith("elif", module.offset(first.lineno, first.col_offset))
 
 
-def _hint(module: source.Module, start: int, end: int) -> str:
+def _hint(module: code.Module, start: int, end: int) -> str:
     nearest = _nearest(module, start, end)
     return f"the nearest range that does is {nearest[0]}-{nearest[1]}" if nearest else "choose other lines"
 
 
-def _nearest(module: source.Module, start: int, end: int) -> tuple[int, int] | None:
+def _nearest(module: code.Module, start: int, end: int) -> tuple[int, int] | None:
     """The range of whole statements whose ends are closest to a range."""
     best: tuple[int, int, int] | None = None
     for suite in suites(module.tree):
@@ -183,12 +181,12 @@ def _nearest(module: source.Module, start: int, end: int) -> tuple[int, int] | N
         starts = [item for item in usable if _begins_line(module, item)]
         if not starts:
             continue
-        first = min(starts, key=lambda item: abs(source.first_line(item) - start))
+        first = min(starts, key=lambda item: abs(code.first_line(item) - start))
         ends = [item for item in usable[usable.index(first) :] if _ends_line(module, item)]
         if not ends:
             continue
         last = min(ends, key=lambda item: abs(last_line(module, item) - end))
-        top, bottom = source.first_line(first), last_line(module, last)
+        top, bottom = code.first_line(first), last_line(module, last)
         distance = abs(top - start) + abs(bottom - end)
         if best is None or distance < best[0]:
             best = (distance, top, bottom)

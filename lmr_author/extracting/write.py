@@ -10,10 +10,10 @@ import tokenize
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lmr_author import source
+from lmr_author import code
+from lmr_author.code.module import NEWLINE
 from lmr_author.errors import SourceError, TargetError
 from lmr_author.extracting.selection import Block, last_line
-from lmr_author.source.module import NEWLINE
 
 WIDTH = 100
 """Signatures and calls longer than this many columns are broken."""
@@ -48,7 +48,7 @@ class Plan:
     reaches_end: bool
 
 
-def rewrite(module: source.Module, block: Block, plan: Plan) -> bytes:
+def rewrite(module: code.Module, block: Block, plan: Plan) -> bytes:
     """The file with the block moved into a new function.
 
     Raises TargetError when tabs and spaces are mixed in a way that cannot be moved, SourceError when the
@@ -69,17 +69,17 @@ def rewrite(module: source.Module, block: Block, plan: Plan) -> bytes:
     return data
 
 
-def _place(module: source.Module, block: Block, plan: Plan) -> int:
+def _place(module: code.Module, block: Block, plan: Plan) -> int:
     """The line in front of which the function is put: before the comments of what stands there."""
     if plan.receiver:
         method, owner = block.scope, block.scopes[-2]
         assert isinstance(method, ast.stmt) and isinstance(owner, ast.ClassDef)
-        line, floor, siblings = source.first_line(method), _header_end(owner), owner.body
+        line, floor, siblings = code.first_line(method), _header_end(owner), owner.body
     else:
-        line, floor, siblings = source.first_line(block.top_level), 0, module.tree.body
+        line, floor, siblings = code.first_line(block.top_level), 0, module.tree.body
         if block.top_level is block.statements[0]:
             line = block.start
-    floor = max([floor, *(last_line(module, item) for item in siblings if source.first_line(item) < line)])
+    floor = max([floor, *(last_line(module, item) for item in siblings if code.first_line(item) < line)])
     indent = _indent_of(module.line_text(line))
     top = line
     while top - 1 > floor and module.line_text(top - 1).startswith(indent + "#"):
@@ -94,9 +94,9 @@ def _header_end(owner: ast.ClassDef) -> int:
     return max([owner.lineno, *ends, *(item.value.end_lineno or 0 for item in owner.keywords)])
 
 
-def _spaced(module: source.Module, place: int, function: bytes, plan: Plan) -> bytes:
+def _spaced(module: code.Module, place: int, function: bytes, plan: Plan) -> bytes:
     """The function with the blank lines around it that a reader expects."""
-    blank = module.encode(source.newline_after(module, place))
+    blank = module.encode(code.newline_after(module, place))
     wanted = 1 if plan.receiver else 2
     above = 0
     while place - 1 - above >= 1 and not module.line_text(place - 1 - above).strip():
@@ -108,9 +108,9 @@ def _spaced(module: source.Module, place: int, function: bytes, plan: Plan) -> b
     return blank * (0 if nothing else max(0, wanted - above)) + function + blank * wanted
 
 
-def _function(module: source.Module, block: Block, plan: Plan, base: str) -> bytes:
+def _function(module: code.Module, block: Block, plan: Plan, base: str) -> bytes:
     """The new function's bytes, final line ending included."""
-    newline = module.encode(source.newline_after(module, block.start))
+    newline = module.encode(code.newline_after(module, block.start))
     unit = _unit(module, block)
     indent = base + unit
     parameters = [plan.receiver, *plan.parameters] if plan.receiver else [*plan.parameters]
@@ -123,9 +123,9 @@ def _function(module: source.Module, block: Block, plan: Plan, base: str) -> byt
     return b"".join(line + newline for line in lines)
 
 
-def _moved(module: source.Module, block: Block, indent: str) -> list[bytes]:
+def _moved(module: code.Module, block: Block, indent: str) -> list[bytes]:
     """The lines of the block, re-indented but for those that begin inside a string."""
-    old = _indent_of(module.line_text(source.first_line(block.statements[0])))
+    old = _indent_of(module.line_text(code.first_line(block.statements[0])))
     starts, strings = _statement_starts_and_strings(module)
     moved = []
     for number in range(block.start, block.end + 1):
@@ -147,7 +147,7 @@ def _moved(module: source.Module, block: Block, indent: str) -> list[bytes]:
     return moved
 
 
-def _statement_starts_and_strings(module: source.Module) -> tuple[set[int], set[int]]:
+def _statement_starts_and_strings(module: code.Module) -> tuple[set[int], set[int]]:
     """Lines on which a logical line begins, and lines that begin inside a string."""
     starts: set[int] = set()
     strings: set[int] = set()
@@ -168,7 +168,7 @@ def _statement_starts_and_strings(module: source.Module) -> tuple[set[int], set[
     return starts, strings
 
 
-def _tokens(module: source.Module) -> list[tokenize.TokenInfo]:
+def _tokens(module: code.Module) -> list[tokenize.TokenInfo]:
     lines = [line + "\n" for line in NEWLINE.split(module.text)]
     try:
         return list(tokenize.generate_tokens(io.StringIO("".join(lines)).readline))
@@ -178,10 +178,10 @@ def _tokens(module: source.Module) -> list[tokenize.TokenInfo]:
         ) from error
 
 
-def _unit(module: source.Module, block: Block) -> str:
+def _unit(module: code.Module, block: Block) -> str:
     """One step of indentation, as the statement around the block or the file uses it."""
     fallback = ""
-    first, last = source.first_line(block.top_level), last_line(module, block.top_level)
+    first, last = code.first_line(block.top_level), last_line(module, block.top_level)
     for token in _tokens(module):
         if token.type == tokenize.INDENT:
             fallback = fallback or token.string
@@ -190,16 +190,16 @@ def _unit(module: source.Module, block: Block) -> str:
     return fallback or "    "
 
 
-def _call(module: source.Module, block: Block, plan: Plan) -> str:
+def _call(module: code.Module, block: Block, plan: Plan) -> str:
     """The statement that stands in place of the block; its last line ends where the block's did."""
-    indent = _indent_of(module.line_text(source.first_line(block.statements[0])))
+    indent = _indent_of(module.line_text(code.first_line(block.statements[0])))
     targets = ", ".join(plan.outputs)
     name = f"{plan.receiver}.{plan.name}" if plan.receiver else plan.name
     word = "await " if plan.is_async else "yield from " if plan.yields else ""
     before = "return " if plan.returns else f"{targets} = " if targets and plan.reaches_end else ""
     opening, closing = ("(", "))") if plan.returns and plan.yields else ("", ")")
     head = f"{indent}{before}{opening}{word}{name}("
-    newline = source.newline_after(module, block.start)
+    newline = code.newline_after(module, block.start)
     lines = _broken(head, [*plan.parameters], closing, indent, _unit(module, block))
     return newline.join(lines)
 
@@ -216,10 +216,10 @@ def _broken(head: str, items: Sequence[str], tail: str, indent: str, unit: str) 
     return [head, *(inner + line for line in body), indent + tail]
 
 
-def _assert_faithful(module: source.Module, data: bytes, plan: Plan) -> None:
+def _assert_faithful(module: code.Module, data: bytes, plan: Plan) -> None:
     """With the call put back and the function taken out, the program is the one that it was."""
     try:
-        tree = source.Module.parse(data, module.name).tree
+        tree = code.Module.parse(data, module.name).tree
         compile(data, module.name, "exec", dont_inherit=True)
         body = _take_out(tree, plan)
         _put_back(tree, plan, body)

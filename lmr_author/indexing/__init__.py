@@ -1,15 +1,9 @@
-"""Every function of a repository: found with :mod:`ast`, in parallel, cached by content.
-
-What an entry says is read off a file in one pass over its *statements*. Walking the expressions too would
-cost half as much again as parsing; what lies in them (names, calls) is read off the text instead, with
-strings and comments cut out.
-"""
+"""An index of every function and class of a repository, read with :mod:`ast`."""
 
 from __future__ import annotations
 
-from lmr_author.indexing.build import build
-from lmr_author.indexing.cache import Cache
 from lmr_author.indexing.entry import Entry
-from lmr_author.indexing.index import Index, Unread
+from lmr_author.indexing.index import Index, Unread, build
+from lmr_author.indexing.read import MAX_BYTES, NOT_PARSED, content
 
-__all__ = ["Cache", "Entry", "Index", "Unread", "build"]
+__all__ = ["MAX_BYTES", "NOT_PARSED", "Entry", "Index", "Unread", "build", "content"]

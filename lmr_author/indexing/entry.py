@@ -1,4 +1,4 @@
-"""An entry of the index: what is known about a function or class."""
+"""One entry of the index: a function or class and the facts that rank it."""
 
 from __future__ import annotations
 
@@ -13,20 +13,18 @@ class Entry(NamedTuple):
     those of :class:`lmr_author.source.Definition`.
 
     Attributes:
-        path: of its file, relative to the repository, with ``/``.
+        path: its file, relative to the repository, with ``/``.
         kind: ``"function"``, ``"async"`` (a coroutine) or ``"class"``.
-        first_line: of its first decorator, else ``line``.
-        generator: whether it yields.
+        first_line: the line of its first decorator, else ``line``.
         decorators: dotted names, without arguments.
-        parameters: as ``name``, ``*name``, ``**name``, each with ``: annotation`` when it has one; of a
-            class its bases.
-        statements: how many, nested ones included, a docstring not.
-        branches: how many of them fork (if, for, while, try, match).
-        shape: one letter per statement (see ``SHAPES``), sorted.
-        bound: names that its statements bind, each once.
+        parameters: ``name``, ``*name``, ``**name``, each with ``: annotation`` when it has one; for a class its bases.
+        shape: one letter per statement (see ``read.SHAPES``), nested ones included, a docstring not; sorted.
+        branches: the number of statements that fork (if, for, while, try, match).
+        bound: names that its code binds.
         docstring: not cleaned; "" when there is none.
-        words: identifiers of its code, each once, in order, a called one with ``(`` behind it.
-        comments: text of its comments.
+        names: names that its code uses other than by calling them, in file order.
+        calls: last names of the functions that it calls, in file order.
+        comments: the text of its comments.
     """
 
     path: str
@@ -42,12 +40,12 @@ class Entry(NamedTuple):
     generator: bool
     decorators: tuple[str, ...]
     parameters: tuple[str, ...]
-    statements: int
-    branches: int
     shape: str
-    bound: str
+    branches: int
+    bound: frozenset[str]
     docstring: str
-    words: str
+    names: tuple[str, ...]
+    calls: tuple[str, ...]
     comments: str
 
     @property
@@ -57,12 +55,12 @@ class Entry(NamedTuple):
 
     @property
     def is_class(self) -> bool:
-        """Whether it is a class, not a function."""
+        """Tell a class from a function."""
         return self.kind == "class"
 
     @property
     def is_overload(self) -> bool:
-        """Whether it is a ``typing.overload`` stub, which is never what a target means."""
+        """Recognize a ``typing.overload`` stub, which is never what a target means."""
         return any(name.rpartition(".")[2] == "overload" for name in self.decorators)
 
     @property
@@ -71,30 +69,30 @@ class Entry(NamedTuple):
         return f"{self.path}::{self.qualname}" + (f"#{self.nth}" if self.siblings > 1 else "")
 
     @property
-    def fingerprint(self) -> str:
-        """Equal for copies with other local names, comments, docstrings, constants or order of statements.
-
-        A hash of the kinds of its statements and of the names that are not local, both sorted; names that only
-        a comprehension or a lambda binds count as not local. "" for fewer than three statements.
-        """
-        if self.statements < 3:
-            return ""
-        local = {*self.bound.split(), *self.arguments}
-        outer = sorted(word for word in self.words.split() if word.rstrip("(") not in local)
-        form = f"{self.shape} {' '.join(outer)}"
-        return hashlib.sha256(form.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-    @property
-    def calls(self) -> tuple[str, ...]:
-        """Last names of what it calls, in order, each once."""
-        return tuple(word[:-1] for word in self.words.split() if word.endswith("("))
+    def statements(self) -> int:
+        """The number of its statements, nested ones included, a docstring not."""
+        return len(self.shape)
 
     @property
     def identifiers(self) -> tuple[str, ...]:
-        """Names in its code, in order, each once."""
-        return tuple(dict.fromkeys(word.rstrip("(") for word in self.words.split()))
+        """All names in its code, each once."""
+        return tuple(dict.fromkeys((*self.names, *self.calls)))
 
     @property
     def arguments(self) -> tuple[str, ...]:
         """Names of its parameters, without stars and annotations."""
         return tuple(item.partition(":")[0].lstrip("*") for item in self.parameters)
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash the kinds of its statements and the names that are not local, both sorted; "" below three statements.
+
+        Copies with other local names, comments, docstrings, constants or order of statements have the same hash.
+        """
+        if self.statements < 3:
+            return ""
+        local = {*self.bound, *self.arguments}
+        used = sorted(name for name in self.names if name not in local)
+        called = sorted(name for name in self.calls if name not in local)
+        form = f"{self.shape} {' '.join(used)} ({' '.join(called)})"
+        return hashlib.sha256(form.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -1,17 +1,33 @@
-"""The index of a repository: its entries, and what is asked of them."""
+"""Index a folder, and answer questions about the index."""
 
 from __future__ import annotations
 
 import difflib
+import os
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
+from typing import TypeVar
 
+from lmr_author.errors import SourceError
+from lmr_author.indexing import read
 from lmr_author.indexing.entry import Entry
+from lmr_author.processes import in_processes
+
+SKIPPED_FOLDERS = frozenset(
+    {".git", ".hg", ".svn", "__pycache__", ".ipynb_checkpoints", ".tox", ".venv", ".eggs", "node_modules"}
+)
+"""Folders of tools; nothing in them is the repository's own code."""
+
+ALONE_BELOW = 300
+"""Fewer files are read in this process: starting others would take longer."""
 
 SUGGESTED = 4
-"""Entries told of for "did you mean" at most."""
+"""The most entries that "did you mean" names."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -28,22 +44,20 @@ class Index:
 
     Attributes:
         files: paths of the files read, sorted.
-        unread: those that could not be.
+        unread: those that could not be read.
         entries: functions and classes, by path, in file order.
         calls: for each file, how often it calls each name.
-        reused: how many files were known from the cache.
     """
 
     files: tuple[str, ...]
     unread: tuple[Unread, ...]
     entries: tuple[Entry, ...]
     calls: Mapping[str, Mapping[str, int]]
-    reused: int = 0
 
     @cached_property
     def functions(self) -> tuple[Entry, ...]:
         """The functions and methods, without overload stubs."""
-        return tuple(item for item in self.entries if item.kind != "class" and not item.is_overload)
+        return tuple(item for item in self.entries if not item.is_class and not item.is_overload)
 
     @cached_property
     def _by_name(self) -> Mapping[str, Sequence[Entry]]:
@@ -58,14 +72,14 @@ class Index:
     @cached_property
     def mentioned(self) -> frozenset[str]:
         """Names that the code of some function uses without calling them."""
-        return frozenset(word for item in self.entries for word in item.words.split() if word[-1] != "(")
+        return frozenset(name for item in self.entries for name in item.names)
 
     def named(self, name: str) -> Sequence[Entry]:
-        """The entries whose last name it is."""
+        """The entries with that last name."""
         return self._by_name.get(name, ())
 
     def callers(self, name: str) -> Sequence[tuple[str, int]]:
-        """(file, how often) a name is called, wherever it is defined. A name says nothing of its class."""
+        """(file, how often) a name is called, wherever it is defined: the class of a method is not known."""
         return self._callers.get(name, ())
 
     def similar(self, name: str) -> list[Entry]:
@@ -77,8 +91,73 @@ class Index:
         return found[:SUGGESTED]
 
 
-def _grouped(pairs: object) -> Mapping[str, list]:  # type: ignore[type-arg]
-    groups = defaultdict(list)
-    for key, value in pairs:  # type: ignore[attr-defined]
+def build(
+    repository: Path, *, instead: Mapping[str, bytes] | None = None, without: Collection[str] = ()
+) -> Index:
+    """Index every function and class of a folder. Never raises for what is in it.
+
+    Args:
+        repository: the folder; links in it are not followed.
+        instead: path in the repository → content to index in place of the file's own (a masked file's
+            golden); lines stay those of the file itself.
+        without: folders, relative to the repository, that are left out.
+    """
+    root = os.fspath(repository.absolute())
+    paths = list(_python_files(root, without))
+    jobs = [(root, path, (instead or {}).get(path)) for path in paths]
+    results: dict[str, _Result] = {}
+    if len(jobs) < ALONE_BELOW:
+        results = {job[1]: _read(job) for job in jobs}
+    else:
+        for place, result in in_processes(_read, jobs, os.cpu_count() or 1):
+            results[paths[place]] = result or Unread(paths[place], "the parser crashed")
+    found = dict(sorted(results.items()))
+    return Index(
+        tuple(path for path, result in found.items() if not isinstance(result, Unread)),
+        tuple(result for result in found.values() if isinstance(result, Unread)),
+        tuple(item for result in found.values() if not isinstance(result, Unread) for item in result[0]),
+        {path: result[1] for path, result in found.items() if not isinstance(result, Unread)},
+    )
+
+
+_Result = Unread | tuple[list[Entry], Mapping[str, int]]
+
+
+def _read(job: tuple[str, str, bytes | None]) -> _Result:
+    root, path, golden = job
+    data, why = read.content(f"{root}/{path}")
+    if data is None:
+        return Unread(path, why)
+    try:
+        entries, calls = read.entries(path, data)
+    except SourceError as error:
+        return Unread(path, read.reason(error))
+    if golden is not None:
+        try:
+            originals, calls = read.entries(path, golden)
+        except SourceError:
+            return entries, calls
+        own = {(item.qualname, item.nth): item for item in entries}
+        entries = [_at(own.get((item.qualname, item.nth), item), item) for item in originals]
+    return entries, calls
+
+
+def _at(place: Entry, item: Entry) -> Entry:
+    return item._replace(line=place.line, end_line=place.end_line, first_line=place.first_line)
+
+
+def _python_files(root: str, without: Collection[str]) -> Iterator[str]:
+    """Paths of what is called ``*.py`` below a folder, with ``/``; links to folders are not followed."""
+    for folder, folders, names in os.walk(root):
+        below = f"{folder[len(root) + 1 :]}/" if folder != root else ""
+        folders[:] = sorted(
+            name for name in folders if name not in SKIPPED_FOLDERS and below + name not in without
+        )
+        yield from (below + name for name in sorted(names) if name.endswith(".py"))
+
+
+def _grouped(pairs: Iterable[tuple[str, T]]) -> Mapping[str, list[T]]:
+    groups: dict[str, list[T]] = defaultdict(list)
+    for key, value in pairs:
         groups[key].append(value)
     return dict(groups)

@@ -1,11 +1,10 @@
-"""How much of one piece of code stands in another: statement by statement, names free, order free."""
+"""Measure how much of one piece of code is in another: statement by statement, names free, order free."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 
 from lmr_author.leaks.statements import BLANK, Statement, token_weight
 
@@ -13,15 +12,17 @@ SOFT = 0.6
 """Common tokens of two statements (Dice) from which one counts as an edited version of the other."""
 
 APART = 10
-"""Lines from one statement to the next from which they are no longer taken for one place."""
+"""Lines between two statements from which they are no longer taken for one place."""
+
+_Pair = tuple[Statement, Statement]
 
 
 @dataclass(frozen=True)
 class Match:
-    """What of a solution was found in a piece of code.
+    """The part of a solution that is in a piece of code.
 
     Attributes:
-        similarity: share of what its statements tell that stands there too, 0 to 1.
+        similarity: share of its statements' weight, 0 to 1.
         exact: the same, counting only statements that are equal to their names.
         density: share of that place (first to last statement found) that the solution makes up.
         first, last: its lines; single statements far away from all others are not counted.
@@ -38,42 +39,23 @@ NO_MATCH = Match(0.0, 0.0, 0.0, 0, 0)
 
 
 def compare(wanted: Sequence[Statement], code: Sequence[Statement]) -> Match:
-    """The best match of a solution in some code, within a window about as long as the solution."""
+    """Return the best match of a solution in some code, within a window about as long as the solution."""
     total = sum(item.weight for item in wanted)
     window = _window(wanted, code)
-    if not total or not window:
-        return NO_MATCH
     pairs = _pairs(wanted, window)
-    if not pairs:
+    if not total or not pairs:
         return NO_MATCH
     renamed = _renaming(pairs)
     found = sum(_common(one, other, renamed) for one, other in pairs)
     exact = sum(one.weight for one, other in pairs if one.exact == other.exact)
     places = sorted(other.line for _, other in pairs)
-    span = [item for item in window if places[0] <= item.line <= places[-1]]
-    matched = sum(other.weight for _, other in pairs)
-    density = matched / max(sum(item.weight for item in span), 0.001)
+    span = sum(item.weight for item in window if places[0] <= item.line <= places[-1])
+    density = sum(other.weight for _, other in pairs) / max(span, 0.001)
     return Match(found / total, exact / total, min(density, 1.0), *_place(pairs))
 
 
-def _place(pairs: Sequence[tuple[Statement, Statement]]) -> tuple[int, int]:
-    """First and last line of where the counterparts stand, without the few that stand apart."""
-    weights: dict[int, float] = defaultdict(float)
-    for one, other in pairs:
-        weights[other.line] += one.weight
-    runs: list[list[int]] = []
-    for line in sorted(weights):
-        if runs and line - runs[-1][-1] <= APART:
-            runs[-1].append(line)
-        else:
-            runs.append([line])
-    shares = [sum(weights[line] for line in run) for run in runs]
-    most = [line for run, share in zip(runs, shares, strict=True) if 3 * share >= max(shares) for line in run]
-    return most[0], most[-1]
-
-
 def _window(wanted: Sequence[Statement], code: Sequence[Statement]) -> Sequence[Statement]:
-    """The part of some code with the most of the solution's statements in it."""
+    """Return the part of some code with the most of the solution's statements in it."""
     length = len(wanted) * 3 // 2 + 6
     if len(code) <= length:
         return code
@@ -88,9 +70,9 @@ def _window(wanted: Sequence[Statement], code: Sequence[Statement]) -> Sequence[
     return code[start : start + length]
 
 
-def _pairs(wanted: Sequence[Statement], code: Sequence[Statement]) -> list[tuple[Statement, Statement]]:
-    """Each statement of the solution with its counterpart: equal, else of the same shape, else edited."""
-    pairs: list[tuple[Statement, Statement]] = []
+def _pairs(wanted: Sequence[Statement], code: Sequence[Statement]) -> list[_Pair]:
+    """Pair each statement of the solution with an equal one, else one of the same shape, else an edited one."""
+    pairs: list[_Pair] = []
     left, right = list(wanted), list(code)
     keys: tuple[Callable[[Statement], object], ...] = (lambda item: item.exact, lambda item: item.shape)
     for key in keys:
@@ -105,70 +87,58 @@ def _pairs(wanted: Sequence[Statement], code: Sequence[Statement]) -> list[tuple
                 rest.append(item)
         taken = {id(other) for _, other in pairs}
         left, right = rest, [item for item in right if id(item) not in taken]
-    return pairs + _edited(left, right)
-
-
-def _edited(left: list[Statement], right: list[Statement]) -> list[tuple[Statement, Statement]]:
-    scored = []
-    bags = [Counter(item.shape) for item in right]
-    for number, one in enumerate(left):
-        if one.weight < 1.0:
-            continue
-        bag = Counter(one.shape)
-        for place, other in enumerate(right):
-            size = len(one.shape) + len(other.shape)
-            if 2 * min(len(one.shape), len(other.shape)) < SOFT * size:
-                continue
-            dice = 2 * (bag & bags[place]).total() / size
-            if dice >= SOFT:
-                scored.append((-dice, abs(number - place), number, place))
-    pairs, used_left, used_right = [], set(), set()
-    for _, _, number, place in sorted(scored):
-        if number not in used_left and place not in used_right:
-            used_left.add(number)
-            used_right.add(place)
-            pairs.append((left[number], right[place]))
+    for one in left:
+        scored = [(_dice(one, other), -abs(number - len(pairs))) for number, other in enumerate(right)]
+        if one.weight >= 1.0 and scored and max(scored)[0] >= SOFT:
+            pairs.append((one, right.pop(scored.index(max(scored)))))
     return pairs
 
 
-def _aligned(one: Statement, other: Statement) -> list[tuple[int, int]]:
-    """Positions of equal tokens in two statements."""
-    if one.shape == other.shape:
-        return [(number, number) for number in range(len(one.shape))]
-    blocks = SequenceMatcher(None, one.shape, other.shape, autojunk=False).get_matching_blocks()
-    return [(block.a + step, block.b + step) for block in blocks for step in range(block.size)]
+def _dice(one: Statement, other: Statement) -> float:
+    size = len(one.shape) + len(other.shape)
+    if 2 * min(len(one.shape), len(other.shape)) < SOFT * size:
+        return 0.0
+    return 2 * (one.bag & other.bag).total() / size
 
 
-def _named(item: Statement) -> dict[int, str]:
-    places = [number for number, token in enumerate(item.shape) if token == BLANK]
-    return dict(zip(places, item.names, strict=True))
+def _renaming(pairs: Sequence[_Pair]) -> dict[str, str]:
+    """Map each name of the solution to the copy's where both are each other's most frequent partner."""
+    seen = Counter(
+        names
+        for one, other in pairs
+        if one.shape == other.shape
+        for names in zip(one.names, other.names, strict=True)
+    )
+    mine: dict[str, str] = {}
+    theirs: dict[str, str] = {}
+    for (name, partner), _ in seen.most_common():
+        mine.setdefault(name, partner)
+        theirs.setdefault(partner, name)
+    return {name: partner for name, partner in mine.items() if theirs[partner] == name}
 
 
-def _renaming(pairs: list[tuple[Statement, Statement]]) -> set[tuple[str, str]]:
-    """(name in the solution, name in the copy) that belong together: each other's most frequent partner."""
-    seen: Counter[tuple[str, str]] = Counter()
-    for one, other in pairs:
-        mine, theirs = _named(one), _named(other)
-        seen.update((mine[a], theirs[b]) for a, b in _aligned(one, other) if a in mine)
-    best_left: Counter[str] = Counter()
-    best_right: Counter[str] = Counter()
-    for (mine_, theirs_), count in seen.items():
-        best_left[mine_] = max(best_left[mine_], count)
-        best_right[theirs_] = max(best_right[theirs_], count)
-    return {
-        (one, other)
-        for (one, other), count in seen.items()
-        if one == other or (count == best_left[one] and count == best_right[other])
-    }
-
-
-def _common(one: Statement, other: Statement, renamed: set[tuple[str, str]]) -> float:
-    """Weight of the tokens that two statements share, variables counted where the renaming is consistent."""
+def _common(one: Statement, other: Statement, renamed: dict[str, str]) -> float:
+    """Return the weight of the tokens that two statements share; variables count where renamed consistently."""
     if one.exact == other.exact:
         return one.weight
-    mine, theirs = _named(one), _named(other)
-    return sum(
-        token_weight(one.shape[a])
-        for a, b in _aligned(one, other)
-        if a not in mine or (mine[a], theirs[b]) in renamed
-    )
+    shared = one.bag & other.bag
+    del shared[BLANK]
+    variables = Counter(renamed.get(name, name) for name in one.names) & Counter(other.names)
+    weight = sum(token_weight(token) * count for token, count in shared.items())
+    return weight + token_weight(BLANK) * variables.total()
+
+
+def _place(pairs: Sequence[_Pair]) -> tuple[int, int]:
+    """Return first and last line of the counterparts, without the few that stand apart."""
+    weights: dict[int, float] = defaultdict(float)
+    for one, other in pairs:
+        weights[other.line] += one.weight
+    runs: list[list[int]] = []
+    for line in sorted(weights):
+        if runs and line - runs[-1][-1] <= APART:
+            runs[-1].append(line)
+        else:
+            runs.append([line])
+    shares = [sum(weights[line] for line in run) for run in runs]
+    most = [line for run, share in zip(runs, shares, strict=True) if 3 * share >= max(shares) for line in run]
+    return most[0], most[-1]

@@ -1,4 +1,4 @@
-"""Which files of a repository are made by running, building or editing, and can be made again."""
+"""Recognize files that running, building or editing makes, and can make again."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _COMPILED = frozenset({".pyc", ".pyo"})
 
 
 def is_backup(name: str) -> bool:
-    """Whether a file's name is that of an editor's or a merge's backup: ``x.py.orig``, ``x.py~``."""
+    """Recognize by its name an editor's or a merge's backup: ``x.py.orig``, ``x.py~``."""
     return name.endswith(BACKUP_SUFFIXES) or (name.startswith("#") and name.endswith("#"))
 
 
 def is_generated(path: str) -> bool:
-    """Whether a file was made by running, building or editing, not written.
+    """Recognize a file that was made by running, building or editing, not written.
 
     Args:
         path: path in the repository, with ``/``.

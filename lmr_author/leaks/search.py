@@ -1,41 +1,51 @@
-"""Look for solutions in the content of one file, whatever kind of file it is."""
+"""Search a file of any kind for solutions, and decide whether a place is the solution or a look-alike.
+
+The thresholds were chosen by reading several hundred pairs of functions of public research repositories.
+"""
 
 from __future__ import annotations
 
 import difflib
+import re
 import textwrap
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from lmr_author.leaks import archives, compiled, tokens
+from lmr_author.leaks import archives
 from lmr_author.leaks.compare import Match, compare
-from lmr_author.leaks.fragments import Fragment, fragments, passages
+from lmr_author.leaks.fragments import Fragment, fragments
 from lmr_author.leaks.generated import is_generated
-from lmr_author.leaks.judge import Level, is_namesake, level, level_of_lines, level_of_tokens
 from lmr_author.leaks.lines import squeezed
-from lmr_author.leaks.solution import Glance, Solution, Trace
-from lmr_author.leaks.words import searched
+from lmr_author.leaks.solution import Solution
+
+LITTLE = 8.0
+"""Solutions that weigh less are found only whole: their few statements occur in many places."""
+MUCH = 15.0
+"""From this weight on a copy whose names all differ is believed."""
+LINES, LINES_SURE = 0.6, 0.75
+"""Share of the telling lines that makes a text a look-alike, or a copy."""
+BLOCK = 500
+"""Lines of a long text that are compared at a time; blocks overlap by half."""
 
 
 @dataclass(frozen=True)
 class Leak:
-    """A place in the agent's tree where a solution, or something like it, can be read.
+    """A place in the agent's tree where a solution, or a look-alike, can be read.
 
     Attributes:
         kind: ``code`` (a function or the top level of a Python file), ``comments``, ``notebook``, ``patch``,
             ``text``, ``compiled`` or ``history``.
         path: the file (for a history the folder), relative to the repository.
-        solution: what can be read there; None for a history.
-        similarity: how much of it, 0 to 1.
-        sure: whether it is the solution; if not, it is something that looks like it.
-        generated: whether the file was made by running, building or editing.
-        line: where, from 1; 0 when unknown.
+        solution: the one that can be read there; None for a history.
+        similarity: how much of it can be read, 0 to 1.
+        sure: it is the solution; if not, it is a look-alike.
+        generated: the file was made by running, building or editing.
+        line: from 1; 0 when unknown.
         where: the function, or the cell of a notebook; "" for the top level or a text.
         member: the file in an archive; "" for a plain file.
         found: the text of the place.
-        nth: which definition of that name in the file, when it is a function of a Python file.
+        nth: 2 for the second definition of that name in a Python file…
     """
 
     kind: str
@@ -59,7 +69,7 @@ class Leak:
 
     @property
     def place(self) -> str:
-        """The place in words, for messages: "in Old.forward", "in comments"."""
+        """The place in words: "in Old.forward", "in comments"."""
         inside = f"in {self.member}, " if self.member else ""
         if self.kind == "code":
             return f"{inside}in {self.where}" if self.where else f"{inside}in the top-level code"
@@ -72,10 +82,12 @@ class Leak:
         """A unified diff from the solution's source to the place, indented alike; "" where there is no text."""
         if self.solution is None or not self.found:
             return ""
-        golden = textwrap.dedent(self.solution.source).splitlines()
+        found = textwrap.dedent(self.found)
+        if not re.match(r"(?:@|(?:async )?def |class )", found):
+            found = textwrap.indent(found, "    ")  # a body alone
         lines = difflib.unified_diff(
-            golden,
-            _indented_as(golden, textwrap.dedent(self.found).splitlines()),
+            textwrap.dedent(self.solution.source).splitlines(),
+            found.splitlines(),
             f"golden {self.solution.qualname}",
             f"{self.path} {self.member}".strip(),
             lineterm="",
@@ -83,89 +95,44 @@ class Leak:
         return "\n".join(lines)
 
 
-def _indented_as(golden: Sequence[str], found: Sequence[str]) -> Sequence[str]:
-    """A place with its lines moved in as far as those of the golden mostly are: a body alone stands further out."""
-    indents: dict[str, int] = {}
-    for line in golden:
-        indents.setdefault(line.strip(), len(line) - len(line.lstrip()))
-    moves = Counter(
-        indents[line.strip()] - len(line) + len(line.lstrip()) for line in found if line.strip() in indents
-    )
-    by = moves.most_common(1)[0][0] if moves else 0
-    return [" " * by + line if line.strip() else line for line in found] if by > 0 else found
-
-
 def in_file(
-    path: str,
-    data: bytes,
-    solutions: Sequence[Solution],
-    *,
-    targets: frozenset[str] = frozenset(),
-    bytecode: Callable[[], Sequence[compiled.Features]] = tuple,
+    path: str, data: bytes, solutions: Sequence[Solution], targets: frozenset[str] = frozenset()
 ) -> list[Leak]:
-    """Every place in a file where a solution, or something like it, stands.
+    """Return every place in a file where a solution, or a look-alike, can be read.
 
     Args:
         path: the file, relative to the repository, with ``/``.
         data: its bytes.
-        solutions: what is looked for.
         targets: names of functions of this file that are masked: these, and their docstrings, are left out.
-        bytecode: gives what is looked for in compiled files; asked only where there is one.
     """
     if archives.is_archive(path):
-        return _in_archive(path, data, solutions, bytecode)
+        return _in_archive(path, data, solutions)
     if path.endswith((".pyc", ".pyo")):
+        shares = ((one, one.compiled.share_in(path, data)) for one in solutions)
         return [
-            Leak("compiled", path, found, share, True, True, where=name)
-            for found, share, name in compiled.copies(data, bytecode())
+            Leak("compiled", path, one, share, True, True, where=one.qualname)
+            for one, share in shares
+            if share
         ]
-    glance = Glance(solutions)
-    return in_text(path, data, glance.left(data, glance.words(data)), targets)
-
-
-def in_text(
-    path: str, data: bytes, found: Sequence[tuple[Solution, Trace]], targets: frozenset[str] = frozenset()
-) -> list[Leak]:
-    """The same for a file that is neither an archive nor compiled, after a first look.
-
-    Args:
-        path: the file, relative to the repository, with ``/``.
-        data: its bytes.
-        found: what :class:`~lmr_author.leaks.solution.Glance` left to be looked for.
-        targets: as for :func:`in_file`.
-    """
-    if not found:
+    possible = [one for one in solutions if one.may_be_in(data)]
+    if path.endswith(".py"):  # parsing is what takes time
+        possible = [one for one in possible if one.may_be_in_window(data)]
+    if not possible:
         return []
-    possible = list({id(one): one for one, _ in found}.values())
-    traces = [trace for _, trace in found]
-    words = searched(*[trace.names for trace in traces])
-
-    def worth(part: bytes) -> bool:
-        if not any(trace.may_be_in(part) for trace in traces):
-            return False
-        there = words.within(part)
-        return any(trace.within(part, there) is not None for trace in traces)
-
-    lines = max(4 * max(one.source.count("\n") for one in possible), 120)
-    pieces = [
-        part
-        for piece in fragments(path.rpartition("/")[2], data, worth)
-        if piece.where not in targets
-        for part in passages(piece, lines, worth)
-    ]
+    pieces = [piece for piece in fragments(path.rpartition("/")[2], data) if piece.where not in targets]
     return [leak for one in possible for leak in _of_one(path, one, pieces)]
 
 
-def _in_archive(
-    path: str, data: bytes, solutions: Sequence[Solution], bytecode: Callable[[], Sequence[compiled.Features]]
-) -> list[Leak]:
-    best: dict[Solution, Leak] = {}
+def _in_archive(path: str, data: bytes, solutions: Sequence[Solution]) -> list[Leak]:
+    best: dict[str, Leak] = {}
     for inner, content in archives.members(path, data):
-        for leak in in_file(inner, content, solutions, bytecode=bytecode):
+        if archives.is_archive(inner):
+            continue
+        for leak in in_file(inner, content, solutions):
             assert leak.solution is not None
-            known = best.get(leak.solution)
-            if known is None or _rank(leak) > _rank(known):
-                best[leak.solution] = replace(leak, path=path, member=inner, generated=is_generated(path))
+            key = f"{leak.solution.implementation.index} {leak.solution.qualname}"
+            if key not in best or _rank(leak) > _rank(best[key]):
+                best[key] = replace(leak, path=path, member=inner, generated=is_generated(path))
     return list(best.values())
 
 
@@ -174,8 +141,9 @@ def _rank(leak: Leak) -> tuple[bool, float]:
 
 
 def _of_one(path: str, solution: Solution, pieces: Iterable[Fragment]) -> Iterator[Leak]:
-    """The places in a file for one solution: every function, and the best of the rest if none is surer."""
-    found = [leak for piece in pieces for leak in [_judged(path, solution, piece)] if leak is not None]
+    """Yield the places for one solution: every function, and the best of the rest if none is surer."""
+    blocks = (block for piece in pieces for block in _blocks(piece))
+    found = [leak for block in blocks for leak in [_judged(path, solution, block)] if leak is not None]
     code = _innermost([leak for leak in found if leak.kind == "code"])
     rest = [leak for leak in found if leak.kind != "code"]
     yield from code
@@ -185,60 +153,94 @@ def _of_one(path: str, solution: Solution, pieces: Iterable[Fragment]) -> Iterat
             yield best
 
 
+def _blocks(piece: Fragment) -> Iterator[Fragment]:
+    """Cut a long text, most of which will be ruled out by its words, into overlapping blocks."""
+    lines = piece.text.splitlines(keepends=True) if piece.kind == "text" else []
+    if len(lines) <= 2 * BLOCK:
+        yield piece
+        return
+    for start in range(0, len(lines), BLOCK // 2):
+        line = piece.line + start if piece.line else 0
+        yield Fragment(piece.kind, piece.where, line, "".join(lines[start : start + BLOCK]))
+
+
 def _innermost(leaks: list[Leak]) -> list[Leak]:
-    """Without functions around, or inside, one that is the better place."""
+    """Leave out functions around, or inside, one that is the better place."""
     kept: list[Leak] = []
     for leak in sorted(leaks, key=lambda item: (-item.sure, -item.similarity, -item.where.count("."))):
-        around = [other.where for other in kept]
-        nested = any(_nested(leak.where, other) or _nested(other, leak.where) for other in around)
-        if not nested:
+        if not any(_is_in(leak.where, other.where) or _is_in(other.where, leak.where) for other in kept):
             kept.append(leak)
     return sorted(kept, key=lambda item: item.line)
 
 
-def _nested(inner: str, outer: str) -> bool:
+def _is_in(inner: str, outer: str) -> bool:
     return not outer or inner.startswith(outer + ".")
 
 
 def _judged(path: str, solution: Solution, piece: Fragment) -> Leak | None:
-    if not (is_namesake(solution, piece) or solution.may_be_in(piece.data)):
+    if not solution.may_be_in(piece.data):
         return None
     match = compare(solution.statements, piece.statements)
-    verdict, share = level(solution, piece, match), match.similarity
+    sure, share = _judge(solution, piece, match), match.similarity
     by_lines = False
-    if piece.kind != "code" and verdict < Level.SURE:
-        lines = solution.share_of_lines(piece.lines)
-        other = level_of_lines(solution, lines)
-        if other > verdict:
-            verdict, share, by_lines = other, lines, True
-    if verdict is Level.NO:
-        share = tokens.likeness(solution.tokens, tokens.profile(piece.statements))
-        verdict = level_of_tokens(solution, piece, share)
-        first = piece.line or 1
-        match = replace(match, first=first, last=first + piece.text.count("\n"))  # all of the piece
-    if verdict is Level.NO:
+    if not sure and piece.kind != "code" and solution.weight >= LITTLE / 2:
+        lines = len(solution.lines & piece.lines) / max(len(solution.lines), 1)
+        copied = lines >= LINES_SURE and solution.weight >= LITTLE
+        if lines >= (LINES if len(solution.lines) >= 3 else 1.0) and (copied or sure is None):
+            sure, share, by_lines = copied, lines, True
+    if sure is None:
         return None
     line, text = _excerpt(solution, piece, match, by_lines)
+    nth = piece.definition.nth if piece.definition else 1
     return Leak(
-        piece.kind,
-        path,
-        solution,
-        share,
-        verdict is Level.SURE,
-        is_generated(path),
-        line,
-        piece.where,
-        found=text,
-        nth=piece.definition.nth if piece.definition else 1,
+        piece.kind, path, solution, share, sure, is_generated(path), line, piece.where, found=text, nth=nth
     )
 
 
+def _judge(solution: Solution, piece: Fragment, match: Match) -> bool | None:
+    """Return True for the solution, False for a look-alike, None for neither."""
+    named = _same_name(solution, piece)
+    likeness, exact = match.similarity, match.exact
+    density = match.density if piece.kind == "code" else 1.0
+    if solution.weight < LITTLE:
+        if named and likeness >= 0.9 and exact >= 0.5 and match.density >= 0.5:
+            return True
+        whole = exact >= 0.95 and match.density >= 0.6
+        return False if whole and solution.weight >= LITTLE / 2 and solution.name != "__init__" else None
+    if (
+        (named and likeness >= 0.75 and exact >= 0.5)
+        or (likeness >= 0.9 and exact >= 0.7 and density >= 0.5)
+        or (likeness >= 0.96 and density >= 0.6 and solution.weight >= MUCH)
+    ):
+        return True
+    alike = (
+        (likeness >= 0.7 and exact >= 0.5 and density >= 0.4)
+        or (likeness >= 0.8 and density >= 0.6 and (exact >= 0.3 or solution.weight >= MUCH))
+        or (likeness >= 0.95 and density >= 0.8)
+        or (named and likeness >= 0.6 and exact >= 0.35)
+    )
+    return False if alike else None
+
+
+def _same_name(solution: Solution, piece: Fragment) -> bool:
+    """Recognize a function of the same, telling name; for two methods, of the same class, too.
+
+    A method of the same name in another class is an override: another function on purpose.
+    """
+    if piece.definition is None:
+        return False
+    mine, theirs = solution.qualname.split("."), piece.definition.qualname.split(".")
+    if len(mine) > 1 and len(theirs) > 1:
+        return mine[-2:] == theirs[-2:]
+    return solution.has_telling_name and mine[-1] == theirs[-1]
+
+
 def _excerpt(solution: Solution, piece: Fragment, match: Match, by_lines: bool) -> tuple[int, str]:
-    """(line of the file or 0, text) of the part of a fragment in which the solution was found."""
+    """Return (line of the file or 0, text) of the part of a fragment in which the solution was found."""
     start = piece.line or 1
     lines = piece.text.splitlines()
     if piece.definition is not None and len(lines) <= 2 * solution.source.count("\n") + 10:
-        return (piece.line if piece.kind in ("code", "text") else 0), piece.text
+        return (piece.line if piece.kind == "code" else 0), piece.text
     if by_lines:
         hits = [number for number, line in enumerate(lines) if squeezed(line) in solution.lines]
         first, last = hits[0], hits[-1]

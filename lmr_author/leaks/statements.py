@@ -1,18 +1,19 @@
-"""Code as a list of statements that compare equal however they are written.
+"""Turn code into statements that compare equal however they are written.
 
-A statement is a row of tokens. Left out is what does not change what code does: annotations, docstrings,
-log lines, imports, raises, ``self.``. Variables are *blanks* whose names are kept beside the row, so that
+A statement is a row of tokens. Annotations, docstrings, log lines, imports, raises and ``self.`` are left out: they do
+not change what code does. Variables are *blanks* whose names are kept beside the row, so that
 a copy with other names has the same row. Rules do not depend on scope, because a piece of a README has none.
 """
 
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from lmr_author.source import FunctionNode, children
+from lmr_author.code import FunctionNode, children
 
 BLANK = "_"
 _LOGGERS = frozenset({"debug", "info", "warning", "warn", "error", "exception", "log", "print", "warn_once"})
@@ -28,11 +29,11 @@ _COMMON = frozenset(
     step zero_grad train eval no_grad
     """.split()  # noqa: SIM905
 )
-"""Names that stand in every second function: half the weight of others."""
+"""Names that every second function uses: half the weight of others."""
 
 
 def token_weight(token: str) -> float:
-    """How much a token tells: a called or accessed name most, brackets least."""
+    """Return how much a token tells: a called or accessed name most, brackets least."""
     if token == BLANK:
         return 0.3
     kind, text = token[0], token[1:]
@@ -61,27 +62,32 @@ class Statement:
 
     @cached_property
     def weight(self) -> float:
-        """How much it tells."""
+        """The sum of its tokens' weights."""
         return sum(map(token_weight, self.shape))
+
+    @cached_property
+    def bag(self) -> Counter[str]:
+        """Its tokens, each with how often it occurs."""
+        return Counter(self.shape)
 
     @property
     def exact(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """What is equal for statements that are the same, names included."""
+        """Equal for statements that are the same, names included."""
         return self.shape, self.names
 
 
 def of_function(node: FunctionNode) -> list[Statement]:
-    """The statements of a function's body, inner functions included."""
+    """Return the statements of a function's body, inner functions included."""
     return list(_statements(node.body))
 
 
 def of_module(tree: ast.Module) -> list[Statement]:
-    """The statements of a module outside of functions and classes."""
+    """Return the statements of a module outside of functions and classes."""
     return list(_statements(tree.body, definitions=False))
 
 
 def of_all(tree: ast.Module) -> list[Statement]:
-    """Every statement of a piece of code, those in functions included."""
+    """Return every statement of a piece of code, those in functions included."""
     return list(_statements(tree.body))
 
 
@@ -112,8 +118,8 @@ def _statements(nodes: Iterable[ast.stmt], *, definitions: bool = True) -> Itera
                     yield from _statements(item.body, definitions=definitions)
 
 
-def is_log(node: ast.expr) -> bool:
-    """Whether an expression only reports: ``print(…)``, ``logger.info(…)``, ``warnings.warn(…)``."""
+def _is_log(node: ast.expr) -> bool:
+    """Recognize ``print(…)``, ``logger.info(…)``, ``warnings.warn(…)``."""
     if not isinstance(node, ast.Call):
         return False
     if isinstance(node.func, ast.Name):
@@ -126,7 +132,7 @@ def is_log(node: ast.expr) -> bool:
 
 
 def _stores(targets: list[ast.expr], value: ast.expr) -> bool:
-    """Whether an assignment only keeps an argument: ``self.size = size``."""
+    """Recognize an assignment that only keeps an argument: ``self.size = size``."""
     match targets:
         case [ast.Attribute(value=ast.Name(id=owner), attr=name)] if owner in _SELF:
             return isinstance(value, ast.Name) and value.id.strip("_") == name.strip("_")
@@ -144,7 +150,7 @@ class _Row:
         """The tokens of a statement without its blocks; none for what computes nothing."""
         match node:
             case ast.Expr(value=value):
-                if not isinstance(value, ast.Constant) and not is_log(value):
+                if not isinstance(value, ast.Constant) and not _is_log(value):
                     self.expression(value)
             case ast.Assign(targets=targets, value=value):
                 if not _stores(targets, value):

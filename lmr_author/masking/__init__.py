@@ -1,1 +1,8 @@
-"""Stage: mask and unmask functions of a task's repository, and remove what would give them away."""
+"""Mask functions of a task, and restore them: select, edit, write and return what was done."""
+
+from __future__ import annotations
+
+from lmr_author.masking.mask import MaskOptions, MaskResult, mask
+from lmr_author.masking.unmask import UnmaskResult, unmask
+
+__all__ = ["MaskOptions", "MaskResult", "UnmaskResult", "mask", "unmask"]

@@ -31,7 +31,7 @@ Format: ``schemas/from-repository.schema.json``.
 
 @dataclass(frozen=True)
 class Cleaned:
-    """What was taken out of a repository, as paths relative to it.
+    """The files taken out of a repository, as paths relative to it.
 
     Attributes:
         deleted: made again by a run, since the repository's own were moved.
@@ -44,7 +44,7 @@ class Cleaned:
 
 @dataclass(frozen=True)
 class PutBack:
-    """What became of the files that had been moved, as paths relative to the repository.
+    """The fate of the files that had been moved, as paths relative to the repository.
 
     Attributes:
         done: back in their places.
@@ -81,7 +81,7 @@ def clean(repository: Path, keep: Path, goal_files: tuple[str, ...]) -> Cleaned:
 
 
 def is_generated(name: str) -> bool:
-    """Whether a file or folder of that name is one that any run makes."""
+    """Return True for the name of a file or folder that any run makes."""
     return (
         name in files.CACHE_FOLDERS
         or name in GENERATED_NAMES
@@ -90,7 +90,7 @@ def is_generated(name: str) -> bool:
 
 
 def _unwanted(repository: Path, backups: set[str]) -> Iterator[Path]:
-    """What does not belong into the agent's tree; nothing that lies in another of them."""
+    """Yield what does not belong into the agent's tree; nothing that lies in another of them."""
     for folder, names, file_names in os.walk(repository, topdown=True):
         here = Path(folder)
         for name in sorted(names):
@@ -118,7 +118,7 @@ def removable(leaks: Iterable[Leak], repository: Path) -> tuple[str, ...]:
 
 
 def _in_package(repository: Path, path: str) -> bool:
-    """Whether a Python file lies in a package ``build`` or ``dist``, which no build has made."""
+    """Return True for a Python file in a package ``build`` or ``dist``, which no build has made."""
     pure = PurePosixPath(path)
     folders = [item for item in pure.parents if item.name in ("build", "dist")]
     return pure.suffix == ".py" and any((repository / item / "__init__.py").is_file() for item in folders)
@@ -164,7 +164,7 @@ def put_back(repository: Path, keep: Path) -> PutBack:
 
 
 def taken_out(keep: Path) -> dict[str, str]:
-    """What was moved away: path in the repository → path in ``keep``.
+    """Return what was moved away: path in the repository → path in ``keep``.
 
     Raises LmrError when the record is damaged: it is going to be written again.
     """

@@ -1,4 +1,4 @@
-"""From what an annotator typed to a file of the repository: paths, and "did you mean" over all of it."""
+"""Find the file of the repository that a target names as typed, with "did you mean" over all of it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from lmr_author import files, indexing, source
+from lmr_author import code, files, indexing
 from lmr_author.errors import LmrError, SourceError, TargetError
-from lmr_author.model import Implementation, Target
+from lmr_author.task import Implementation, Target
 
 MAX_SOURCE = 4 * 1024 * 1024
 """Python files larger than this (bytes) are data, not code to mask: parsing takes 500 times their size."""
@@ -53,7 +53,7 @@ def locate(repository: Path, text: str, here: Path) -> Target:
 
 
 def _meant(repository: Path, text: str, here: Path) -> str:
-    """What a text without ``::`` may mean: a line or a file of the repository, or a function; "" if nothing."""
+    """Suggest targets for a text without ``::``: a line or a file of the repository, or a function; "" for none."""
     path, _, line = text.strip().partition(":")
     for name in (path, os.path.relpath(here / path, repository)):
         if name.endswith(".py") and not name.startswith("..") and (repository / name).is_file():
@@ -71,16 +71,18 @@ def _meant(repository: Path, text: str, here: Path) -> str:
             return f"did you mean {' or '.join(known)}?" if known else f"{name} has no function there"
     if ":" in text or "/" in text:
         return ""
-    found = indexing.build(repository, words=False).similar(text.strip().rpartition(".")[2])
-    return f"did you mean {' or '.join(item.node_id for item in found)}?" if found else ""
+    target = Target("", text.strip())
+    found = _similar(repository, target)
+    found = [item for item in found if item.qualname == target.qualname] or found
+    return f"did you mean {' or '.join(item.node_id for item in found[:4])}?" if found else ""
 
 
 def _named(repository: Path, file: str, name: str) -> str:
-    """What ``FILE:NAME`` means: the function that it names, else those that are spelled alike."""
+    """Suggest a target for ``FILE:NAME``: the function that it names, else those that are spelled alike."""
     target = Target(file, ".".join(part.strip() for part in name.split(":") if part.strip()))
     module = parse(repository, file)
     known = any(item.qualname == target.qualname for item in module.definitions)
-    return f"did you mean {target}?" if known else source.suggestion(module, target)
+    return f"did you mean {target}?" if known else code.suggestion(module, target)
 
 
 def _resolved(path: Path, text: str) -> Path:
@@ -98,7 +100,7 @@ def _kind(path: Path) -> str:
     return "a named pipe" if path.is_fifo() else "a device or a socket"
 
 
-def parse(repository: Path, path: str) -> source.Module:
+def parse(repository: Path, path: str) -> code.Module:
     """Parse a file of the repository. Raises SourceError, UnsafePathError or TargetError."""
     file = files.inside(repository, path)
     if file.is_symlink() or not file.is_file():
@@ -111,14 +113,14 @@ def parse(repository: Path, path: str) -> source.Module:
         raise SourceError(
             f"{path} is larger than {MAX_SOURCE // 2**20} MB", "choose a target in another file"
         )
-    return source.Module.parse(file.read_bytes(), path)
+    return code.Module.parse(file.read_bytes(), path)
 
 
-def find(repository: Path, target: Target) -> tuple[source.Module, source.Definition]:
+def find(repository: Path, target: Target) -> tuple[code.Module, code.Definition]:
     """The file and definition of a target; an unknown name is looked for in the whole repository."""
     module = parse(repository, target.path)
     try:
-        return module, source.find(module, target)
+        return module, code.find(module, target)
     except TargetError as error:
         if any(item.qualname == target.qualname for item in module.definitions):
             raise
@@ -133,7 +135,7 @@ def meant(repository: Path, target: Target, found: Sequence[Implementation]) -> 
     """Of the masked functions of a target's name those that its number or line means: all when it has none."""
     nth = target.nth
     if target.line is not None:
-        nth = source.find(parse(repository, target.path), target).nth
+        nth = code.find(parse(repository, target.path), target).nth
     return [item for item in found if nth is None or item.nth in (None, nth)]
 
 
@@ -146,7 +148,7 @@ def python_files(repository: Path) -> Iterator[Path]:
 
 def _similar(repository: Path, target: Target) -> list[indexing.Entry]:
     """Definitions of the target's last name anywhere in the repository, the likeliest first, else of similar names."""
-    index = indexing.build(repository, words=False)
+    index = indexing.build(repository)
 
     def unlike(entry: indexing.Entry) -> tuple[bool, float]:
         alike = difflib.SequenceMatcher(None, entry.path, target.path).ratio()

@@ -1,4 +1,4 @@
-"""What stands in a masked body: the structured comment of the benchmark's paper, then the raise."""
+"""Write and read a masked body: the structured comment of the benchmark's paper, then the raise."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OUTSIDE = "Dependencies outside this file"
 
 @dataclass(frozen=True)
 class MaskNotes:
-    """What the annotator confirmed about a masked function; empty parts are left out.
+    """The annotator's words about a masked function; empty parts are left out.
 
     Nothing is filled in silently: dependencies or steps read off the golden would give it away.
 
@@ -39,7 +39,7 @@ class MaskNotes:
 
     @property
     def has_comment(self) -> bool:
-        """Whether there is more to say than the bare TODO."""
+        """True when there is more to say than the bare TODO."""
         return self.without_comment() != self
 
     def without_comment(self) -> MaskNotes:

@@ -14,7 +14,7 @@ from lmr_author.masking.context import Proposal
 from lmr_author.masking.notes import MaskNotes
 
 HEADER = """\
-# What stands in the masked body of each function, for `lmr-author mask --notes FILE`.
+# The masked body of each function, for `lmr-author mask --notes FILE`.
 # These are drafts: correct them, and empty or delete what should not be said.
 """
 
@@ -25,7 +25,7 @@ _KEYED = re.compile(r"(?P<name>[^\s:'\"\[\]{}#&*!|>%@`,?-][^:'\"\[\]{}#]*): (?P<
 
 @dataclass(frozen=True)
 class Described:
-    """What is said about one function; None or "" for what is not."""
+    """An entry about one function; None or "" for what is not."""
 
     notes: MaskNotes | None = None
     instruction: str = ""

@@ -56,7 +56,7 @@ def main(arguments: List[str]) -> int:
         return int(load("replayer").replay(request))
     if len(arguments) == 2 and arguments[0] == "judge":
         out = load("replayer").take_stdout()
-        return int(load("judge").judge(_read(arguments[1]), out))
+        return int(load("custom").judge(_read(arguments[1]), out))
     if len(arguments) == 4 and arguments[0] == "import":
         return int(load("importing").try_import(arguments[1], arguments[2], float(arguments[3])))
     if arguments == ["facts"]:

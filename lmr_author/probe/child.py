@@ -6,10 +6,10 @@ import os
 import sys
 from typing import Any, Dict, List, Optional
 
-from .buffers import BadDocument
-from .codec import DEFAULT_LIMIT
+from .checking import load, to_bytes
+from .document import BadDocument
+from .encoding import DEFAULT_LIMIT
 from .frames import write_frame
-from .storage import load, to_bytes
 from .target import LoadError, Result, Target, describe
 
 DONE = write_frame({"kind": "done"})
@@ -67,8 +67,7 @@ def _target(request: Dict[str, Any], variant: Dict[str, Any]) -> Target:
         request.get("module"),
         request.get("sys_path") or [""],
         source,
-        fixtures=request.get("fixtures"),
-        compiled=bool(variant.get("compiled")),
+        request.get("fixtures"),
     )
 
 

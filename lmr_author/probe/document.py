@@ -1,21 +1,69 @@
-"""A recorded value at rest: a tagged JSON tree and the raw buffers it names.
+"""A recorded value at rest: a JSON tree, and beside it the arrays that are too large to be written into it.
 
-Reading a document only parses
-JSON and numbers; it never imports or constructs, so a host can read what a hostile process wrote.
+``null``, booleans, numbers and texts stand in the tree as they are, lists as lists, dictionaries with texts for keys
+as objects. Everything else is an object whose ``$`` says what it is (:data:`FIELDS`). Any of these may have an ``id``,
+which a ``{"$": "ref"}`` elsewhere names: one Python object stays one object.
 """
 
 from __future__ import annotations
 
-import hashlib
+import ast
 import json
-from typing import Any, Dict, List, NamedTuple, Tuple
+import os
+import struct
+from typing import Any, Dict, Iterator, List, NamedTuple, Tuple
 
-from .buffers import BadDocument, Buffer
-from .tree import children
+FORMAT = "lmr-recording/2"
+MAX_DEPTH = 200
+"""Deepest nesting of a tree; encoder and reader agree on it."""
 
-__all__ = ["FORMAT", "BadDocument", "Buffer", "Document", "Omitted", "combine"]
+NODE, NODES, PAIRS, STATE, TEXT, INTS, FLAG, DATA = range(8)
+_ARRAY = {"dtype": TEXT, "shape": INTS, "?data": DATA, "?file": TEXT}
+FIELDS: Dict[str, Dict[str, int]] = {
+    "ref": {},
+    "list": {"v": NODES},
+    "tuple": {"v": NODES},
+    "set": {"v": NODES},
+    "frozenset": {"v": NODES},
+    "dict": {"v": PAIRS},
+    "bytes": {"v": TEXT},
+    "bytearray": {"v": TEXT},
+    "complex": {"v": DATA},
+    "tensor": dict(
+        _ARRAY, **{"?requires_grad": FLAG, "?leaf": FLAG, "?cls": TEXT, "?grad": NODE, "?attrs": STATE}
+    ),
+    "array": dict(_ARRAY, **{"?cls": TEXT}),
+    "scalar": _ARRAY,
+    "objects": {"shape": INTS, "v": NODES},
+    "table": {"columns": NODE, "index": NODE, "v": NODES},
+    "name": {"v": TEXT},
+    "namedtuple": {"cls": TEXT, "v": STATE},
+    "object": {"cls": TEXT, "state": STATE, "?base": NODE},
+    "call": {"call": NODE, "args": NODES, "?state": NODE, "?items": NODES, "?pairs": PAIRS},
+    "make": {"kind": TEXT, "args": NODES},
+    "fixture": {"v": TEXT},
+    "omitted": {},
+}
+"""Tag → its fields and what each holds; ``?`` marks one that may be absent."""
 
-FORMAT = "lmr-recording/1"
+NPY_TYPES = {
+    "bool": "|b1", "uint8": "|u1", "int8": "|i1", "int16": "<i2", "uint16": "<u2", "int32": "<i4", "uint32": "<u4",
+    "int64": "<i8", "uint64": "<u8", "float16": "<f2", "float32": "<f4", "float64": "<f8", "complex64": "<c8",
+    "complex128": "<c16", "bfloat16": "<i2", "float8_e4m3fn": "|u1", "float8_e5m2": "|u1",
+}  # fmt: skip
+"""Element type → its ``.npy`` type. What numpy lacks is stored as the integers with the same bits."""
+
+
+class BadDocument(Exception):
+    """A recording that is damaged or was never one: the only error that reading one raises."""
+
+
+class Buffer(NamedTuple):
+    """Numbers of one type, little-endian and in C order. ``descr``: their type as ``.npy`` files have it."""
+
+    descr: str
+    shape: Tuple[int, ...]
+    data: bytes
 
 
 class Omitted(NamedTuple):
@@ -39,47 +87,157 @@ class Document:
         """Bytes of all buffers together."""
         return sum(len(buffer.data) for buffer in self.buffers.values())
 
-    def digest(self) -> str:
-        """SHA-256 of tree and buffers: the same for two documents exactly if they say the same."""
-        digest = hashlib.sha256(json.dumps(self.header(), sort_keys=True).encode("ascii"))
-        for name, buffer in self.buffers.items():
-            digest.update(("%s %s %s\n" % (name, buffer.dtype, buffer.shape)).encode("utf-8", "replace"))
-            digest.update(buffer.data)
-        return digest.hexdigest()
 
-    def header(self) -> Dict[str, Any]:
-        """The JSON part, without the buffers."""
-        return {"format": FORMAT, "tree": self.tree, "omitted": [list(item) for item in self.omitted]}
+def tagged(node: Any) -> Any:
+    """A list or plain object as the tagged node that it abbreviates; any other node as it is."""
+    if isinstance(node, list):
+        return {"$": "list", "v": node}
+    if isinstance(node, dict) and "$" not in node:
+        return {"$": "dict", "v": [[key, item] for key, item in node.items()]}
+    return node
 
 
-def combine(parts: List[Tuple[str, Any]]) -> Document:
-    """One dictionary document from several documents, or lists of documents, that keep nothing shared."""
-    buffers: Dict[str, Buffer] = {}
-    omitted: List[Omitted] = []
-    next_id = 0
+def join(path: str, step: str) -> str:
+    """A path one step longer; below the root ``""``, ``['loss']`` is written ``loss``."""
+    if path:
+        return path + step
+    return step[2:-2] if step.startswith(("['", '["')) else step.lstrip(".")
 
-    def absorb(document: Document) -> Any:
-        nonlocal next_id
-        names = {}
-        for name, buffer in document.buffers.items():
-            names[name] = "b%d" % len(buffers)
-            buffers[names[name]] = buffer
-        omitted.extend(document.omitted)
-        tree = json.loads(json.dumps(document.tree))
-        stack, first = [tree], next_id
-        while stack:
-            node = stack.pop()
-            if isinstance(node, dict):
-                if "b" in node:
-                    node["b"] = names[node["b"]]
-                if "id" in node:
-                    node["id"] += first
-                    next_id = max(next_id, node["id"] + 1)
-                stack.extend(item for _, _, item in children(node))
-        return tree
 
-    pairs = []
-    for key, part in parts:
-        tree = {"$": "list", "v": [absorb(item) for item in part]} if isinstance(part, list) else absorb(part)
-        pairs.append([key, tree])
-    return Document({"$": "dict", "v": pairs}, buffers, tuple(omitted))
+def key_text(key: Any, place: int) -> str:
+    """Write a dictionary's item as in a path: ``['loss']``, ``[3]``, or its place."""
+    return (
+        "[%r]" % (key,) if key is None or isinstance(key, (bool, int, float, str)) else "[<item %d>]" % place
+    )
+
+
+def parts(node: Any) -> Iterator[Tuple[str, Any]]:
+    """Sub-nodes of a node as (step of the path, sub-node), keys of pairs included."""
+    node = tagged(node)
+    for field, kind in FIELDS[node["$"]].items() if isinstance(node, dict) else ():
+        name = field.lstrip("?")
+        if name not in node:
+            continue
+        value = node[name]
+        if kind == NODE:
+            yield "" if name == "base" else "." + name, value
+        elif kind == NODES:
+            for place, item in enumerate(value):
+                yield "[%d]" % place, item
+        elif kind == PAIRS:
+            for place, (key, item) in enumerate(value):
+                if isinstance(key, (dict, list)):
+                    yield "<key %d>" % place, key
+                yield key_text(key, place), item
+        elif kind == STATE:
+            for attribute, item in value.items():
+                yield "." + attribute, item
+
+
+def walk(tree: Any) -> Iterator[Tuple[str, Any]]:
+    """Every node once, as (path, node), in recording order; references are not followed."""
+    stack: List[Tuple[str, Any]] = [("", tree)]
+    while stack:
+        path, node = stack.pop()
+        yield path, node
+        if isinstance(node, (dict, list)):
+            below = [(join(path, step) if step else path, item) for step, item in parts(node)]
+            stack.extend(reversed(below))
+
+
+def dump(document: Document, folder: str, stem: str) -> None:
+    """Write ``<stem>.json`` and, for each large array, ``<stem>.<n>.npy``."""
+    base = os.path.join(str(folder), stem)
+    for name, buffer in document.buffers.items():
+        with open("%s.%s.npy" % (base, name), "wb") as file:
+            file.write(write_npy(buffer))
+    header = {"format": FORMAT, "omitted": [list(item) for item in document.omitted], "values": document.tree}
+    with open(base + ".json", "w", encoding="ascii") as text:
+        text.write(pretty(header) + "\n")
+
+
+def pretty(value: Any, indent: str = "") -> str:
+    """JSON for people: what fits into a line stands in one."""
+    text = json.dumps(value)
+    if len(text) + len(indent) <= 110 or not isinstance(value, (dict, list)):
+        return text
+    inner = indent + " "
+    if isinstance(value, list) and not any(isinstance(item, (dict, list)) for item in value):
+        # Lines are broken between items only: a blank inside of a text stays what it is.
+        rows, row = [], inner
+        for item in value:
+            word = json.dumps(item) + ", "
+            if len(row) + len(word) > 110 and row != inner:
+                rows.append(row)
+                row = inner
+            row += word
+        return "[\n%s\n%s]" % ("\n".join([*(part.rstrip() for part in rows), row[:-2]]), indent)
+    if isinstance(value, list):
+        lines = [inner + pretty(item, inner) for item in value]
+    else:
+        lines = ["%s%s: %s" % (inner, json.dumps(key), pretty(item, inner)) for key, item in value.items()]
+    opening, closing = "[]" if isinstance(value, list) else "{}"
+    return "%s\n%s\n%s%s" % (opening, ",\n".join(lines), indent, closing)
+
+
+def read(folder: str, stem: str) -> Document:
+    """Read what :func:`dump` wrote; the tree is not checked, see :mod:`.checking`. Raises BadDocument."""
+    base = os.path.join(str(folder), stem)
+    header = parse_json(_read(base + ".json"))
+    if header.get("format") != FORMAT:
+        raise BadDocument("the format is %.40r, not %s" % (header.get("format"), FORMAT))
+    tree, buffers = header.get("values"), {}
+    try:
+        for _, node in walk(tree):
+            if isinstance(node, dict) and "$" in node and "file" in node:
+                name = node["file"]
+                if not (isinstance(name, str) and name.isdigit()):
+                    raise BadDocument("not the name of a file: %.60r" % (name,))
+                buffers[name] = read_npy(_read("%s.%s.npy" % (base, name)))
+        omitted = tuple(Omitted(*item) for item in header["omitted"])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BadDocument("not a tree: %s" % error) from error
+    return Document(tree, buffers, omitted)
+
+
+def _read(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise BadDocument("cannot read %s: %s" % (os.path.basename(path), error.strerror)) from error
+
+
+def parse_json(data: bytes) -> Dict[str, Any]:
+    """A JSON object from bytes. Raises BadDocument."""
+    try:
+        header = json.loads(data.decode("utf-8"))
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise BadDocument("not JSON: %s" % error) from error
+    if not isinstance(header, dict):
+        raise BadDocument("no JSON object")
+    return header
+
+
+def write_npy(buffer: Buffer) -> bytes:
+    """A ``.npy`` file, version 1.0. By hand: an environment with PyTorch need not have numpy."""
+    descr = buffer.descr if buffer.descr.startswith("[") else repr(buffer.descr)
+    text = "{'descr': %s, 'fortran_order': False, 'shape': %r, }" % (descr, tuple(buffer.shape))
+    raw = text.encode("latin1")
+    raw += b" " * (-(len(raw) + 11) % 64) + b"\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(raw)) + raw + buffer.data
+
+
+def read_npy(data: bytes) -> Buffer:
+    """The buffer of a ``.npy`` file as :func:`write_npy` makes it. Raises BadDocument."""
+    size = struct.unpack("<H", data[8:10])[0] if data[:8] == b"\x93NUMPY\x01\x00" and len(data) > 10 else -1
+    if not 0 <= size <= len(data) - 10:
+        raise BadDocument("not a .npy file")
+    try:
+        header = ast.literal_eval(data[10 : 10 + size].decode("latin1").strip())
+        descr, shape, fortran = header["descr"], tuple(header["shape"]), header["fortran_order"]
+    except (ValueError, SyntaxError, KeyError, TypeError, MemoryError, RecursionError) as error:
+        raise BadDocument("not a .npy header") from error
+    if fortran is not False or not all(type(size) is int and 0 <= size < 2**48 for size in shape):
+        raise BadDocument("a .npy file that is not in C order")
+    return Buffer(descr if isinstance(descr, str) else repr(descr), shape, data[10 + size :])

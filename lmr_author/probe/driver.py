@@ -26,7 +26,6 @@ def record(config: Dict[str, Any], command: List[str]) -> None:
 
     recorder = Recorder(config)
     recorder.hook.install()
-    recorder.near.install()
     children.announce(dict(config, out=config.get("root") or config["out"]))
     recorder.save()
     atexit.register(recorder.save)

@@ -14,13 +14,12 @@ from typing import Any, Dict, Iterable, Optional, Tuple
 
 _LAST_STEP = re.compile(r"(?:^|\.|^@closure )([^\W\d]\w*)$")
 """An argument, a free variable, or an attribute; no item of a container."""
-
 _CHILD = re.compile(r"\._(?:modules|parameters|buffers)\['([^\W\d]\w*)'\]")
 """An attribute of a torch module, where the module keeps it."""
 
 
 def as_written(path: str) -> str:
-    """A path as code has it: ``self.encoder`` for ``self._modules['encoder']``."""
+    """Write a path as code has it: ``self.encoder`` for ``self._modules['encoder']``."""
     return _CHILD.sub(r".\1", path)
 
 
@@ -39,47 +38,35 @@ class Fixtures:
         self._built: Dict[str, Any] = {}
         self._module: Any = None
 
-    @property
-    def used(self) -> bool:
-        """Whether there may be any."""
-        return bool(self._names or self.path)
-
     def find(self, value: Any, path: str) -> Optional[str]:
-        """The fixture that stands for an object of the inputs, by where it is, or None."""
+        """Return the fixture that stands for an object of the inputs, by where it is, or None."""
         match = _LAST_STEP.search(as_written(path))
         if match is None or match.group(1) not in self._names:
-            return self.known(value)
+            return self.known(value, path)
         self._known[id(value)] = (match.group(1), value)
         return match.group(1)
 
-    def known(self, value: Any) -> Optional[str]:
-        """The fixture that an object was found or built for, or None. Of an outcome, only this counts."""
+    def known(self, value: Any, path: str) -> Optional[str]:
+        """Return the fixture that an object was found or built for, or None. Of an outcome, only this counts."""
         found = self._known.get(id(value))
         return None if found is None else found[0]
 
-    def objects(self) -> Dict[str, Any]:
-        """The objects that were found or built so far, by the names of their fixtures."""
-        return dict(reversed(list(self._known.values())))
-
     def build(self, name: str) -> Any:
-        """The object of a fixture, one for all places. Raises LookupError, and what the function raises."""
+        """Return the object of a fixture, one for all places. Raises LookupError, and what the function raises."""
         if name not in self._built:
-            function = getattr(self._load(), name, None)
-            if not callable(function):
+            function = self.functions().get(name)
+            if function is None:
                 raise LookupError("unit_test/fixtures.py has no function %s" % name)
             self._built[name] = function()
             self._known[id(self._built[name])] = (name, self._built[name])
         return self._built[name]
 
     def functions(self) -> Dict[str, Any]:
-        """The functions that build fixtures, by name. Raises what importing their file raises."""
-        return {name: item for name, item in vars(self._load()).items() if inspect.isfunction(item)}
-
-    def _load(self) -> Any:
+        """Return the functions that build fixtures, by name. Raises what importing their file raises."""
         if self._module is None:
             if self.path is None:
                 raise LookupError("it takes unit_test/fixtures.py to build a fixture")
             spec: Any = importlib.util.spec_from_file_location("lmr_fixtures", self.path)
             self._module = importlib.util.module_from_spec(spec)
             spec.loader.exec_module(self._module)
-        return self._module
+        return {name: item for name, item in vars(self._module).items() if inspect.isfunction(item)}

@@ -9,33 +9,33 @@ DEEPEST = 8
 """Nesting of containers below which no tensor is looked for."""
 
 
-def of(inputs: Dict[str, Any], value: Any) -> Dict[str, Any]:
-    """Path of each input that requires a gradient → its gradient; None where the result does not depend on it.
+def gradients(inputs: Dict[str, Any], value: Any) -> Dict[str, Any]:
+    """Return path of each input that requires a gradient → its gradient; None where the result does not depend on it.
 
     The gradient is that of a weighted sum of all floating tensors in ``value``, with fixed weights that are not all
-    alike: the plain sum of a softmax does not depend on anything. ``.grad`` of no tensor is touched, and the graph
-    is kept for whoever made the call. Raises what autograd raises.
+    alike: the plain sum of a softmax does not depend on anything. ``.grad`` of no tensor is touched, and the graph is
+    kept for whoever made the call. Raises what autograd raises.
     """
     torch: Any = sys.modules.get("torch")
     if torch is None or not hasattr(torch, "Tensor"):
         return {}
-    results = [item for _, item in tensors(torch, {"": value})]
-    wanted = list(tensors(torch, inputs))
+    results = [item for _, item in _tensors(torch, {"": value})]
+    wanted = list(_tensors(torch, inputs))
     if not results or not wanted:
         return {}
     with torch.enable_grad():
-        total = sum((item * weights(torch, item)).sum() for item in results)
+        total = sum((item * _weights(torch, item)).sum() for item in results)
         found = torch.autograd.grad(total, [item for _, item in wanted], retain_graph=True, allow_unused=True)
     return {path: gradient for (path, _), gradient in zip(wanted, found)}
 
 
-def weights(torch: Any, tensor: Any) -> Any:
+def _weights(torch: Any, tensor: Any) -> Any:
     """Numbers between -1 and 1, one for each element, the same ones each time."""
     places = torch.arange(tensor.numel(), dtype=torch.float64)
     return torch.cos(1.7 * places + 0.3).reshape(tensor.shape).to(tensor)
 
 
-def tensors(torch: Any, values: Dict[str, Any]) -> Iterator[Tuple[str, Any]]:
+def _tensors(torch: Any, values: Dict[str, Any]) -> Iterator[Tuple[str, Any]]:
     """The real tensors in containers, objects and modules that require a gradient, each once, under its first path."""
     seen: Set[int] = set()
     waiting = [(path, value, 0) for path, value in reversed(list(values.items()))]

@@ -22,11 +22,10 @@ class Hook:
 
     Args:
         goal_file: the file, whichever path it is imported by.
-        qualname, line, nth: the target, see :func:`~.instrument.instrument`.
+        qualname, line: the target, see :func:`~.instrument.instrument`.
         register: called with the raw function when it is defined; its result takes its place.
         source: served instead of the file's content; None for the content itself.
         filename: what code objects say their file is; None for the path it is imported by.
-        watched: whether the blocks of the target are.
 
     Attributes: ``hits`` (numbers of the blocks executed), ``served`` (how often the file was
     compiled), ``found`` (what was instrumented), ``error`` (why the target was not found).
@@ -40,12 +39,10 @@ class Hook:
         register: Callable[[Any], Any],
         source: Optional[bytes] = None,
         filename: Optional[str] = None,
-        nth: int = 0,
-        watched: bool = True,
     ) -> None:
         self.goal_file = os.path.realpath(goal_file)
-        self.qualname, self.line, self.nth = qualname, line, nth
-        self.source, self.filename, self.watched = source, filename, watched
+        self.qualname, self.line = qualname, line
+        self.source, self.filename = source, filename
         self.hits: Set[int] = set()
         self.served = 0
         self.found: Optional[Instrumented] = None
@@ -54,30 +51,10 @@ class Hook:
 
     def install(self) -> None:
         """Start serving. Replaces an earlier hook."""
-        below = _Serving.hook if _Serving.hook is not None and _Serving.hook.same_target(self) else None
-        hits, register = self.hits, self.register
-        if below is None:
-            setattr(builtins, HIT, hits.add)
-            setattr(builtins, REGISTER, register)
-        else:  # a unit test that replays while it is itself being recorded: both see the target
-            outer_hits, outer = below.hits, below.register
-
-            def hit(number: int) -> None:
-                hits.add(number)
-                outer_hits.add(number)
-
-            setattr(builtins, HIT, hit)
-            setattr(builtins, REGISTER, lambda function: register(outer(function)))
+        setattr(builtins, HIT, self.hits.add)
+        setattr(builtins, REGISTER, self.register)
         _Serving.hook = self
         _patch()
-
-    def uninstall(self) -> None:
-        """Stop serving; functions already defined stay instrumented."""
-        _Serving.hook = None
-
-    def same_target(self, other: Hook) -> bool:
-        """Whether two hooks instrument the same function."""
-        return (self.goal_file, self.qualname) == (other.goal_file, other.qualname)
 
     def is_goal(self, path: Any) -> bool:
         """Whether a path leads to the goal file."""
@@ -98,7 +75,7 @@ class Hook:
         if self.source is not None:
             text = source.decode("utf-8", "replace")
             linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
-        self.found = instrument(source, filename, self.qualname, self.line, self.nth, self.watched)
+        self.found = instrument(source, filename, self.qualname, self.line)
         self.served += 1
         return self.found.code
 

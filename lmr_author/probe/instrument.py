@@ -48,17 +48,11 @@ class Instrumented(NamedTuple):
     path: Tuple[ast.stmt, ...]
 
 
-def instrument(
-    source: bytes, filename: str, qualname: str, line: int = 0, nth: int = 0, watched: bool = True
-) -> Instrumented:
+def instrument(source: bytes, filename: str, qualname: str, line: int = 0) -> Instrumented:
     """Instrument the function ``qualname`` (dotted, without ``<locals>``) of some source.
 
     Args:
-        line: line of its ``def``, to tell definitions of one name apart.
-        nth: which definition of that name it is, from 1, where lines may have moved.
-        watched: whether its blocks are; a compiler does not know the call that notes one.
-
-    Without either, the last definition is meant.
+        line: line of its ``def``, to tell definitions of one name apart; without it, the last one is meant.
 
     Raises TargetNotFound.
     """
@@ -66,12 +60,11 @@ def instrument(
         tree = ast.parse(source, filename)
     except (SyntaxError, ValueError) as error:
         raise TargetNotFound("%s: %s" % (filename, error)) from error
-    path = find(tree, qualname, line, nth)
+    path = find(tree, qualname, line)
     target: Any = path[-1]
     first, last = def_line(target), _last_line(target)
     probes = _Probes()
-    if watched:
-        target.body = probes.function_body(target)
+    target.body = probes.function_body(target)
     target.decorator_list.append(_name(REGISTER, target))
     nested = any(isinstance(item, _FUNCTIONS) for item in path[:-1])
     code: CodeType = compile(tree, filename, "exec", dont_inherit=True)
@@ -79,14 +72,17 @@ def instrument(
 
 
 def find(tree: ast.Module, qualname: str, line: int = 0, nth: int = 0) -> Tuple[ast.stmt, ...]:
-    """The definitions that lead to a function, itself last. Raises TargetNotFound."""
+    """Return the definitions that lead to a function, itself last. Raises TargetNotFound.
+
+    Of several definitions of the name, ``line`` or ``nth`` (from 1) selects one; the last otherwise.
+    """
     found = list(_definitions(tree.body, qualname.split("."), ()))
     found = [path for path in found if isinstance(path[-1], _FUNCTIONS)]
     if not found:
         raise TargetNotFound("there is no function %s" % qualname)
     if nth:
         if nth > len(found):
-            raise TargetNotFound("there are only %d definitions of %s" % (len(found), qualname))
+            raise TargetNotFound("there are %d functions %s, not %d" % (len(found), qualname, nth))
         return found[nth - 1]
     if line:
         exact = [path for path in found if def_line(path[-1]) == line]

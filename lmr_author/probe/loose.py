@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
+import os
 import re
-from typing import Any, Callable, Dict, List, Optional, Sequence
-
-from . import bertscore
-
-BERTSCORE = "bertscore"
+from typing import Any, Callable, Dict, List, Mapping, Sequence
 
 MOST_UNORDERED = 2000
 """Longer sequences are compared in order: matching each with each would take too long."""
+METRICS = ("token_f1", "rouge_l", "bertscore")
+MODEL = "roberta-large"
+"""The model that the package ``bert-score`` takes for English."""
+ENVIRONMENT = "LMR_BERTSCORE_MODEL"
+"""Names the folder of the model's weights, where there is no network."""
 
-Alike = Callable[[Any, Any], bool]
 
-
-def unmatched(expected: Sequence[Any], actual: Sequence[Any], alike: Alike) -> List[int]:
+def unmatched(expected: Sequence[Any], actual: Sequence[Any], alike: Callable[[Any, Any], bool]) -> List[int]:
     """Places of expected items that have no partner of their own among the actual ones, in whatever order."""
     left = list(actual)
     missing = []
@@ -28,43 +30,35 @@ def unmatched(expected: Sequence[Any], actual: Sequence[Any], alike: Alike) -> L
     return missing
 
 
-def rows(table: Dict[str, Any], numbers: Callable[[Any], Any]) -> Optional[List[List[Any]]]:
-    """A DataFrame's rows, each a list of nodes or numbers; None where a column is of another kind."""
-    columns = []
-    for node in table["v"]:
-        if not isinstance(node, dict) or node["$"] not in ("ndarray", "objectarray", "extension"):
-            return None
-        if node["$"] == "ndarray":
-            columns.append(list(numbers(node).values))
-        else:
-            values = node["v"] if node["$"] == "objectarray" else node["values"]["v"]
-            columns.append(list(values))
-    return [list(row) for row in zip(*columns)]
+def text_problem(checker: Mapping[str, Any], expected: str, actual: str) -> str:
+    """Say why two texts are not alike enough; "" when they are."""
+    metric, needed = str(checker.get("metric", METRICS[0])), float(checker.get("at_least", 1.0))
+    try:
+        found = similarity(metric, expected, actual, str(checker.get("model", MODEL)))
+    except ImportError as error:
+        advice = 'pip install bert-score (for lmr-author itself: pip install "lmr-author[bertscore]")'
+        return "BERTScore cannot be computed here (%s): %s" % (error, advice)
+    except OSError as error:
+        return "BERTScore's model cannot be loaded: %s; name its folder in %s" % (error, ENVIRONMENT)
+    shown = actual if len(actual) <= 100 else actual[:97] + "..."
+    return "" if found >= needed else "%.3f alike, less than %g: %r" % (found, needed, shown)
 
 
-def similarity(metric: str, expected: str, actual: str, model: str = bertscore.DEFAULT) -> float:
-    """How alike two texts are, from 0 to 1: ``token_f1`` (SQuAD) or ``rouge_l`` (F-measure), by lower-case words, or
-    ``bertscore`` by a language model.
-
-    Raises KeyError for another metric, Unavailable where BERTScore is not installed.
-    """
-    if metric == BERTSCORE:
-        return bertscore.score(expected, actual, model)
-    words = [re.findall(r"\w+", text.lower()) for text in (expected, actual)]
-    if not words[0] or not words[1]:
-        return 1.0 if words[0] == words[1] else 0.0
-    same = METRICS[metric](words[0], words[1])
-    return 2.0 * same / (len(words[0]) + len(words[1]))
+def similarity(metric: str, expected: str, actual: str, model: str = MODEL) -> float:
+    """Return how alike two texts are, 0 to 1: by words (``token_f1``, ``rouge_l``) or by a language model."""
+    if expected == actual:
+        return 1.0
+    if metric == "bertscore":
+        return _bertscore(expected, actual, model) if expected.strip() and actual.strip() else 0.0
+    first, second = (re.findall(r"\w+", text.lower()) for text in (expected, actual))
+    if not first or not second:
+        return 1.0 if first == second else 0.0
+    same = _longest(first, second) if metric == "rouge_l" else _common(first, second)
+    return 2.0 * same / (len(first) + len(second))
 
 
 def _common(first: List[str], second: List[str]) -> int:
-    left = list(second)
-    count = 0
-    for word in first:
-        if word in left:
-            left.remove(word)
-            count += 1
-    return count
+    return sum(min(first.count(word), second.count(word)) for word in set(first))
 
 
 def _longest(first: List[str], second: List[str]) -> int:
@@ -78,5 +72,24 @@ def _longest(first: List[str], second: List[str]) -> int:
     return above[-1]
 
 
-METRICS: Dict[str, Callable[[List[str], List[str]], int]] = {"token_f1": _common, "rouge_l": _longest}
-"""Metric → number of words that it counts as common."""
+_scorers: Dict[str, Any] = {}
+
+
+def bertscore_installed() -> bool:
+    """Tell whether BERTScore's package is installed; nothing is imported."""
+    return importlib.util.find_spec("bert_score") is not None
+
+
+def _bertscore(expected: str, actual: str, model: str) -> float:
+    if model not in _scorers:
+        package: Any = importlib.import_module("bert_score")
+        # A recording may be somebody else's, so only models that the package knows are loaded by name.
+        layers = package.utils.model2layers.get(model)
+        if layers is None:
+            raise ImportError("it does not know the model %s" % model)
+        place = os.environ.get(ENVIRONMENT)
+        if place:
+            config: Any = importlib.import_module("transformers").AutoConfig.from_pretrained(place)
+            layers = min(layers, config.num_hidden_layers)
+        _scorers[model] = package.BERTScorer(model_type=place or model, num_layers=layers, device="cpu")
+    return float(_scorers[model].score([actual], [expected])[2][0])

@@ -7,8 +7,7 @@ import os
 import shutil
 from typing import Any, Dict, FrozenSet, List, NamedTuple, Set
 
-from .document import Document
-from .storage import dump
+from .document import Document, dump
 
 _SPREAD = 2654435761
 """Knuth's multiplier: multiples of it, modulo 2**32, lie anywhere."""
@@ -37,34 +36,27 @@ class Pool:
         self.most, self.max_bytes = max(1, most), max_bytes
         self.kept: List[Kept] = []
 
-    def offer(self, call: Kept, inputs: Document, expected: Document, meta: Dict[str, Any]) -> bool:
-        """Store a call, if it is worth its place; drops others for it. Returns whether it was stored."""
-        dropped = self._crowd(call)
-        if call in dropped:
-            return False
-        self._write(call, inputs, expected, meta)
-        self.kept.append(call)
-        for other in dropped:
-            self.kept.remove(other)
-            shutil.rmtree(self._place(other), ignore_errors=True)
-        return True
-
     @property
     def covered(self) -> Set[int]:
         """Blocks that the kept calls execute together."""
         return set().union(*(item.hits for item in self.kept)) if self.kept else set()
 
-    def _crowd(self, call: Kept) -> List[Kept]:
-        """Whom to drop so that all others fit."""
-        staying = [*self.kept, call]
-        dropped: List[Kept] = []
+    def offer(self, call: Kept, inputs: Document, expected: Document, meta: Dict[str, Any]) -> bool:
+        """Store a call, if it is worth its place; drops others for it. Returns whether it was stored."""
+        staying, dropped = [*self.kept, call], []
         while len(staying) > 1 and (
             len(staying) > self.most or sum(item.size for item in staying) > self.max_bytes
         ):
             worst = max(staying, key=lambda item: self._burden(item, staying))
             staying.remove(worst)
             dropped.append(worst)
-        return dropped
+        if call in dropped:
+            return False
+        self._write(call, inputs, expected, meta)
+        self.kept = staying
+        for other in dropped:
+            shutil.rmtree(self._place(other), ignore_errors=True)
+        return True
 
     @staticmethod
     def _burden(item: Kept, staying: List[Kept]) -> Any:

@@ -6,16 +6,20 @@ numbers. Only calls of the target do more work, and once enough of them are kept
 
 from __future__ import annotations
 
+import importlib.machinery
 import os
 import re
+import sys
 import threading
 import time
 from typing import Any, Dict, FrozenSet, List, Optional, Set, Tuple
 
-from . import facts, summary
-from .codec import Document, TooLarge
+from . import facts, objects
+from .document import Document
+from .encoding import TooLarge
+from .fixtures import Fixtures
 from .hook import Hook
-from .near import Near
+from .instrument import TargetNotFound, instrument
 from .outcome import Inputs, take
 from .pool import Kept, Pool, write_json
 from .watching import Call, names_used
@@ -29,7 +33,6 @@ DEFAULTS = {
     "seconds": 60,
 }
 """Limits: bytes of a call, calls kept, their bytes, calls looked at one by one, seconds spent on looking."""
-
 RUSH = 20
 """So many calls are looked at after one that reached a new block unseen."""
 MOST_RUSHES = 100
@@ -54,9 +57,7 @@ class Recorder:
         goal = os.path.join(self.tree, *config["goal_file"].split("/"))
         self.fixtures = tuple(config.get("fixture_names") or ())
         self.gradients = bool(config.get("gradients"))
-        self.project = tuple(config.get("project") or ())
         self.hook = Hook(goal, config["qualname"], config.get("line") or 0, self.register)
-        self.near = Near(self.tree, goal, config["qualname"])
         self.modules: List[str] = []
         self._local = threading.local()
         self._skip: Set[str] = set()
@@ -70,12 +71,11 @@ class Recorder:
         self.pool = Pool(self.out, self.limits["pool"], self.limits["pool_bytes"])
         self.calls = 0
         self.reasons: Dict[Tuple[str, str], int] = {}
+        self.spent = 0.0
         self._lock = threading.RLock()
         self._next = self.limits["first"]
-        self._rush = 0
-        self._rushes = 0
+        self._rush = self._rushes = 0
         self._covered: Set[int] = set()
-        self._spent = 0.0
         self._saved = 0.0
 
     def forked(self) -> None:
@@ -89,13 +89,13 @@ class Recorder:
         self._begin()
 
     def register(self, function: Any) -> Any:
-        """The innermost decorator of the target."""
+        """Wrap the target: its innermost decorator."""
         self.modules.append(function.__module__)
-        summary.name_module(self, function.__module__)
+        _name_module(self.hook.goal_file, function.__module__)
         return wrap(function, self.begin)
 
     def begin(self, function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Optional[Call]:
-        """A call is about to be made. None when it is not to be watched: inside another."""
+        """Begin a call. None when it is not to be watched: inside another."""
         if getattr(self._local, "active", False):
             return None
         self._local.active = True
@@ -105,13 +105,13 @@ class Recorder:
             if self._wanted(self.calls):
                 start = time.perf_counter()
                 call.look(args, kwargs)
-                self._spent += time.perf_counter() - start
+                self.spent += time.perf_counter() - start
         self.hook.hits.clear()
         return call
 
     def _wanted(self, number: int) -> bool:
-        """Whether to look at a call: the first ones all, then ever fewer, and those after a surprise."""
-        if number <= self.limits["first"] and self._spent < self.limits["seconds"]:
+        """Choose the calls to look at: the first ones all, then ever fewer, and those after a surprise."""
+        if number <= self.limits["first"] and self.spent < self.limits["seconds"]:
             return True
         if self._rush > 0:
             self._rush -= 1
@@ -120,10 +120,6 @@ class Recorder:
             self._next = number + max(10, number // 10)
             return True
         return False
-
-    def spend(self, seconds: float) -> None:
-        """Count time that was spent on looking."""
-        self._spent += seconds
 
     def done(self) -> None:
         """The call that :meth:`begin` saw has ended."""
@@ -134,7 +130,7 @@ class Recorder:
         self._local.active = active
 
     def noticed(self, hits: FrozenSet[int], looked: bool) -> None:
-        """Blocks that a call executed."""
+        """Note the blocks that a call executed."""
         with self._lock:
             if not looked and hits - self._covered and self._rushes < MOST_RUSHES:
                 self._rush = RUSH
@@ -149,7 +145,8 @@ class Recorder:
         """Take the inputs, leaving out large attributes of ``self`` that the function's code never names."""
         for _ in range(16):
             try:
-                return take(function, arguments, self.limits["max_bytes"], self._skip, self.fixtures)
+                fixtures = Fixtures(self.fixtures) if self.fixtures else None
+                return take(function, arguments, self.limits["max_bytes"], self._skip, fixtures)
             except TooLarge as error:
                 match = _ATTRIBUTE.match(error.path)
                 if match is None or match.group(1) != next(iter(arguments), None):
@@ -162,7 +159,6 @@ class Recorder:
 
     def keep(self, call: Call, inputs: Document, expected: Document, meta: Dict[str, Any]) -> None:
         """Offer a complete call to the pool."""
-        meta["bytes"] = inputs.nbytes + expected.nbytes + meta.pop("text")
         likeness = repr((meta["outcome"], sorted(meta["summary"].items())))
         with self._lock:
             stored = self.pool.offer(
@@ -180,11 +176,81 @@ class Recorder:
         if self.child and not self.calls:
             return
         os.makedirs(self.out, exist_ok=True)
-        write_json(os.path.join(self.out, "summary.json"), dict(summary.summarize(self), **facts.versions()))
+        write_json(os.path.join(self.out, "summary.json"), dict(self._summary(), **facts.versions()))
+
+    def _summary(self) -> Dict[str, Any]:
+        lines, absent = self._blocks()
+        name = objects.recorded_module(self.modules[-1]) if self.modules else objects.MAIN
+        reasons = sorted(self.reasons.items(), key=lambda item: -item[1])
+        first = {} if self.pool.kept else {kind: reason for (kind, reason), _ in reversed(reasons)}
+        return {
+            "calls": self.calls,
+            "stored": sorted(item.number for item in self.pool.kept),
+            "blocks": {str(block): line for block, line in lines.items()},
+            "absent": {str(block): own for block, own in absent.items()},
+            "module": None if name == objects.MAIN else name,
+            "sys_path": self._sys_path(),
+            "imported": self._imported(),
+            "not_stored": [{"kind": kind, "reason": reason, "count": n} for (kind, reason), n in reasons],
+            "unstorable": first.get("unstorable", first.get("failed", "")),
+            "too_large": first.get("too_large", ""),
+            "misfit": first.get("misfit", ""),
+        }
+
+    def _blocks(self) -> Tuple[Dict[int, int], Dict[int, int]]:
+        """The line of each block of the target, and those that stand for an ``else`` that is not written."""
+        hook, found = self.hook, self.hook.found
+        if found is None:
+            try:
+                with open(hook.goal_file, "rb") as file:
+                    found = instrument(file.read(), hook.goal_file, hook.qualname, hook.line)
+            except (OSError, TargetNotFound):
+                return {}, {}
+        return found.lines, found.absent
+
+    def _inside(self, path: str) -> Optional[str]:
+        """A path relative to the tree, "" for the tree itself; None when it lies elsewhere."""
+        real = os.path.realpath(path or os.getcwd())
+        if real == self.tree:
+            return ""
+        return (
+            os.path.relpath(real, self.tree).replace(os.sep, "/")
+            if real.startswith(self.tree + os.sep)
+            else None
+        )
+
+    def _sys_path(self) -> List[str]:
+        places = [self._inside(entry) for entry in sys.path if os.path.isdir(entry or ".")]
+        return list(dict.fromkeys(place for place in places if place is not None)) or [""]
+
+    def _imported(self) -> List[str]:
+        """Files of the repository that are loaded as modules."""
+        paths = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
+        places = {self._inside(path) for path in paths if isinstance(path, str) and os.path.isfile(path)}
+        return sorted(place for place in places if place)
+
+
+def _name_module(goal_file: str, name: str) -> None:
+    """See to it that the goal file's classes are recorded under a name that leads to it again.
+
+    A file that was loaded by its path under an invented name is treated as a script.
+    """
+    if name == objects.MAIN:
+        return
+    package, _, last = name.rpartition(".")
+    places = getattr(sys.modules.get(package), "__path__", None) if package else None
+    try:
+        find = importlib.machinery.PathFinder.find_spec
+        found = None if package and places is None else find(last if not package else name, places)
+    except (ImportError, ValueError):
+        found = None
+    origin = getattr(found, "origin", None)
+    if origin is None or os.path.realpath(origin) != goal_file:
+        objects.aliases[name] = objects.MAIN
 
 
 def child_folder(out: str) -> str:
-    """Where a process that the recorded command started keeps its calls; a new one each time."""
+    """Return where a process that the recorded command started keeps its calls; a new folder each time."""
     base = os.path.join(out, "children", str(os.getpid()))
     number, folder = 1, base
     while os.path.exists(folder):  # process ids come again

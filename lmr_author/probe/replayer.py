@@ -5,12 +5,11 @@ is stamped with the variant's name by the parent, so one variant cannot speak fo
 frames (:mod:`.frames`) on the original standard output; everything the code prints goes to standard error.
 
 Request: ``{"tree", "goal_file", "qualname", "line", "module", "sys_path", "inputs", "cases",
-"variants": [{"id", "source": path or null, "line", "compiled"}], "case_seconds", "preload", "threads",
-"until_lost", "shared", "tell"}``.
+"variants": [{"id", "source": path or null, "line"}], "case_seconds", "preload", "threads", "until_lost", "share"}``.
 
-``shared``: modules of installed packages that are imported once, for all variants; null to find them out from the
-first, [] for none. ``tell``: whether the modules that the first one loads are reported. ``until_lost``: whether a
-variant that is lost in a case is not asked for the others, and nobody after the first when that is lost.
+``share``: whether modules of installed packages that the first variants load are imported once, for all others.
+``until_lost``: whether a variant that is lost in a case is not asked for the others, and nobody after the first when
+that is lost.
 """
 
 from __future__ import annotations
@@ -25,10 +24,12 @@ import sys
 import time
 from typing import Any, Dict, List, NamedTuple, Tuple
 
-from . import facts, randomness
+from . import facts
+from .calling import random_states, restore_random
 from .child import DONE, START, run_cases, send_bytes
-from .codec import decode, encode
 from .compare import changed
+from .decoding import decode
+from .encoding import encode
 from .frames import Frame, read_frames, write_frame
 
 LOAD_SECONDS = 120.0
@@ -65,15 +66,10 @@ def replay(request: Dict[str, Any]) -> int:
     known = _preload(request.get("preload") or ())
     report = dict(facts.versions(), packages=facts.packages(), **facts.isolation(request["tree"]))
     send_bytes(out, write_frame(dict(report, kind="facts")))
-    variants, given = request["variants"], request.get("shared")
-    if given:
-        _share(given, known)
+    variants = request["variants"]
     for number, variant in enumerate(variants):
-        share = given is None and number < SHARING < len(variants)
-        tell = bool(request.get("tell")) and number == 0
-        ran = _run_variant(request, dict(variant, share=share or tell), out)
-        if tell:
-            send_bytes(out, write_frame({"kind": "used", "modules": _names(ran.loaded, known)}))
+        share = request.get("share", True) and number < SHARING < len(variants)
+        ran = _run_variant(request, dict(variant, share=share), out)
         if share:
             _share(ran.loaded, known)
         if ran.lost and number == 0 and request.get("until_lost"):
@@ -135,19 +131,21 @@ def _preload(names: Any) -> Any:
 
 def _warm_up() -> None:
     """Use our own code once, so that no child has to load or compile anything for it."""
-    value: Dict[str, Any] = {"x": [1.0, "text"], "random": randomness.capture()}
+    value: Dict[str, Any] = {"x": [1.0, "text"], "random": random_states()}
     for library, make in (("numpy", "zeros"), ("torch", "zeros")):
         module = sys.modules.get(library)
         if module is not None and hasattr(module, make):
             value[library] = getattr(module, make)(2)
     document = encode(value)
     changed(document, encode(decode(document)))
-    randomness.restore({})
+    restore_random({})
 
 
 def _share(loaded: List[str], before: Any) -> None:
     """Import here what a version had to import from installed packages, for the next ones."""
-    for name in _names(loaded, before):
+    for name in loaded[:MOST_SHARED]:
+        if not isinstance(name, str) or name in before:
+            continue
         try:
             importlib.import_module(name)
         except BaseException as error:
@@ -155,11 +153,6 @@ def _share(loaded: List[str], before: Any) -> None:
                 raise
     gc.collect()
     gc.freeze()
-
-
-def _names(loaded: List[str], before: Any) -> List[str]:
-    """Modules that a variant loaded and that were not there before."""
-    return [name for name in loaded[:MOST_SHARED] if isinstance(name, str) and name not in before]
 
 
 def _run_variant(request: Dict[str, Any], variant: Dict[str, Any], out: int) -> Ran:

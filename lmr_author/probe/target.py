@@ -12,26 +12,26 @@ import time
 import traceback
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 
-from . import flax_modules, randomness
-from .codec import DEFAULT_LIMIT, BadDocument, Document, Fixtures, TooLarge, Unstorable, decode, encode
-from .hook import Hook
-from .instrument import TargetNotFound, closure_factory
-from .objects import MAIN, MAIN_STAND_IN
-from .outcome import (
+from .calling import (
     CLOSURE,
     GRADIENTS,
     ITEM_LIMIT,
     ITEMS,
     MODE,
-    PROJECT,
     RANDOM,
-    STATES,
-    Inputs,
     applied,
+    restore_random,
     type_name,
     unbind,
 )
-from .states import States
+from .decoding import decode
+from .document import BadDocument, Document
+from .encoding import DEFAULT_LIMIT, TooLarge, Unstorable
+from .fixtures import Fixtures
+from .hook import Hook
+from .instrument import TargetNotFound, closure_factory
+from .objects import MAIN, MAIN_STAND_IN
+from .outcome import Inputs
 
 MAX_TRACEBACK = 20_000
 
@@ -70,12 +70,11 @@ class Target:
     Args:
         tree: the repository.
         goal_file: path in it.
-        qualname, line, nth: the function; see :func:`~.instrument.instrument`.
+        qualname, line: the function; see :func:`~.instrument.instrument`.
         module: the name to import the file by; None or ``__main__`` for a script.
         sys_path: folders of the repository to import from.
         source: served in place of the file's content.
         fixtures: file with functions that build what could not be stored.
-        compiled: whether what the target's decorators make of it is called, and nothing watched.
     """
 
     def __init__(
@@ -87,29 +86,20 @@ class Target:
         module: Optional[str] = None,
         sys_path: Sequence[str] = ("",),
         source: Optional[bytes] = None,
-        nth: int = 0,
-        fixtures: Any = None,
-        compiled: bool = False,
+        fixtures: Optional[str] = None,
     ) -> None:
-        self._given = (tree, goal_file, qualname, line, module, sys_path, source, nth, fixtures)
-        self.compiled = compiled
         self.tree = os.path.abspath(str(tree))
         self.path = os.path.join(self.tree, *goal_file.split("/"))
         self.module = None if module == MAIN else module
         self.sys_path = [os.path.join(self.tree, item) if item else self.tree for item in sys_path]
-        self.qualname = qualname
-        self.fixtures = None if fixtures is None else str(fixtures)
+        self.qualname, self.fixtures = qualname, fixtures
         self._functions: List[Any] = []
         self._namespace: Dict[str, Any] = {}
-        self.hook = Hook(self.path, qualname, line, self._register, source, self.path, nth, not compiled)
+        self.hook = Hook(self.path, qualname, line, self._register, source, self.path)
 
     def _register(self, function: Any) -> Any:
         self._functions.append(function)
         return function
-
-    def as_compiled(self) -> Target:
-        """The same function, to be called as its decorators make it."""
-        return Target(*self._given, compiled=True)
 
     def load(self) -> None:
         """Import the goal file with the target instrumented. Raises LoadError."""
@@ -136,8 +126,6 @@ class Target:
 
     def _import(self) -> Any:
         if self.module:
-            if self.module in sys.modules:
-                self._forget()
             return importlib.import_module(self.module)
         spec: Any = importlib.util.spec_from_file_location(MAIN_STAND_IN, self.path)
         module = importlib.util.module_from_spec(spec)
@@ -145,78 +133,53 @@ class Target:
         spec.loader.exec_module(module)
         return module
 
-    def _forget(self) -> None:
-        """Forget the repository's modules, so that all are imported anew, the goal file instrumented."""
-        base = os.path.realpath(self.tree) + os.sep
-        own = os.path.realpath(os.path.dirname(__file__)) + os.sep
-        for name, module in list(sys.modules.items()):
-            path = os.path.realpath(getattr(module, "__file__", None) or os.devnull)
-            if name != MAIN and path.startswith(base) and not path.startswith(own) and not _is_test(path):
-                del sys.modules[name]
-
     def function(self, free: Dict[str, Any]) -> Any:
-        """The raw function; a nested one is built with the given free variables."""
+        """Return the raw function; a nested one is built with the given free variables."""
         found = self.hook.found
         assert found is not None
         if not found.nested:
             return self._functions[-1]
-        namespace = self._namespace
-        exec(closure_factory(found, self.path, list(free)), namespace)
-        return namespace.pop("__lmr_outer__")(**free)
-
-    def _decorated(self, function: Any) -> Any:
-        """What stands in the file under the target's name. Raises TypeError when that is the plain function."""
-        found: Any = self._namespace
-        for name in self.qualname.split("."):
-            found = found.get(name) if isinstance(found, dict) else getattr(found, name, None)
-        if found is None or found is function or not callable(found):
-            raise TypeError("nothing compiles %s when the file is imported" % self.qualname)
-        return found
+        exec(closure_factory(found, self.path, list(free)), self._namespace)
+        return self._namespace.pop("__lmr_outer__")(**free)
 
     def call(self, inputs: Document, limit: int = DEFAULT_LIMIT) -> Result:
         """Call the target with recorded inputs. Whatever it does is a result."""
+        fixtures = Fixtures(path=self.fixtures)
         try:
-            fixtures = Fixtures(path=self.fixtures)
-            if fixtures.used:
-                randomness.restore({})  # so that they build the same each time
-            values = decode(inputs, fixtures)
+            if self.fixtures:
+                restore_random({})  # so that they build the same each time
+            values = decode(inputs, fixtures.build)
             if not isinstance(values, dict):
                 raise BadDocument("the inputs are no dictionary")
             modes, states = values.pop(MODE, None), values.pop(RANDOM, {})
-            gradients = values.pop(GRADIENTS, False) is True
-            project = tuple(values.pop(PROJECT, ()))
-            objects = States(fixtures) if values.pop(STATES, False) is True else None
-            most = values.pop(ITEMS, ITEM_LIMIT)
+            gradients, most = values.pop(GRADIENTS, False) is True, values.pop(ITEMS, ITEM_LIMIT)
             free = {name[len(CLOSURE) :]: values[name] for name in values if name.startswith(CLOSURE)}
-            arguments = {name: item for name, item in values.items() if not name.startswith("@")}
             function = self.function(free)
-            args, kwargs = unbind(function, arguments)
-            called = self._decorated(function) if self.compiled else flax_modules.entered(function, args)
+            args, kwargs = unbind(function, {name: item for name, item in values.items() if name[:1] != "@"})
         except Exception as error:
             return Result("bad-inputs", None, False, "", 0.0, describe(error, self.hook))
         before = Document(
-            {"$": "dict", "v": [pair for pair in inputs.tree["v"] if pair[0] in values]}, inputs.buffers
+            {name: node for name, node in inputs.tree.items() if name in values}, inputs.buffers
         )
-        taken = Inputs(values, before, limit, fixtures=fixtures)
-        taken.gradients, taken.project, taken.states = gradients, project, objects
-        randomness.restore(states)
+        taken = Inputs(values, before, limit, known=fixtures.known)
+        taken.gradients = gradients
+        restore_random(states)
         self.hook.hits.clear()
         start = time.perf_counter()
-        run = _Run(function, called, taken, most)
+        run = _Run(function, taken, most)
         with applied(modes):
             run.make(args, kwargs)
         seconds = time.perf_counter() - start
-        entered = self.compiled or bool(self.hook.hits)
         file = inspect.unwrap(function).__code__.co_filename
         told = {} if run.error is None else describe(run.error, self.hook)
-        return Result(run.status, run.document, entered, file, seconds, told)
+        return Result(run.status, run.document, bool(self.hook.hits), file, seconds, told)
 
 
 class _Run:
-    """One call, of the function or of what stands for it, and its outcome."""
+    """One call and its outcome."""
 
-    def __init__(self, function: Any, called: Any, inputs: Inputs, most: int) -> None:
-        self.function, self.called, self.inputs, self.most = function, called, inputs, most
+    def __init__(self, function: Any, inputs: Inputs, most: int) -> None:
+        self.function, self.inputs, self.most = function, inputs, most
         self.status = "returned"
         self.document: Optional[Document] = None
         self.error: Optional[BaseException] = None
@@ -234,7 +197,7 @@ class _Run:
                 self.status, self.error = "unstorable", problem
 
     def _outcome(self, args: Any, kwargs: Any) -> Document:
-        value = self.called(*args, **kwargs)
+        value = self.function(*args, **kwargs)
         if inspect.isgenerator(value):
             items: List[Document] = []
             while len(items) < self.most:
@@ -255,7 +218,7 @@ class _Run:
             try:
                 items.append(self.inputs.encode(await value.__anext__()))
             except StopAsyncIteration:
-                return self.inputs.generated(self.function, items, encode(None))
+                return self.inputs.generated(self.function, items, self.inputs.encode(None))
         await value.aclose()
         return self.inputs.generated(self.function, items, None)
 
@@ -264,12 +227,8 @@ async def _awaited(value: Any) -> Any:
     return await value
 
 
-def _is_test(path: str) -> bool:
-    return os.sep + "unit_test" + os.sep in path
-
-
 def describe(error: BaseException, hook: Hook) -> Dict[str, Any]:
-    """An exception as plain data; ``raised_in_target``: the ``raise`` itself lies in the target's lines."""
+    """Describe an exception; ``raised_in_target``: the ``raise`` itself lies in the target's lines."""
     frames = traceback.extract_tb(error.__traceback__)
     found = hook.found
     inside = False

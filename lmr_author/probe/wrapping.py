@@ -21,6 +21,7 @@ def wrap(function: Any, begin: Begin) -> Any:
     else:
         wrapper = _plain(function, begin)
     functools.update_wrapper(wrapper, function)
+    wrapper.__lmr_watched__ = True
     return wrapper
 
 

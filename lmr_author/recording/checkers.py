@@ -7,11 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lmr_author.errors import LmrError, UsageError
-from lmr_author.probe import bertscore
-from lmr_author.probe.document import Document
-from lmr_author.probe.leaves import walk
-from lmr_author.probe.loose import BERTSCORE, METRICS
-from lmr_author.probe.states import STATE
+from lmr_author.probe import loose
+from lmr_author.probe.document import Document, walk
 
 KINDS = ("exact", "allclose", "set", "dataframe", "text", "custom", "ignore")
 HINT = (
@@ -19,7 +16,8 @@ HINT = (
     "'value=dataframe' (rows in any order), 'value[2]=exact', 'value[3]=ignore', 'value=custom:NAME' (a function of "
     "unit_test/checkers.py)"
 )
-_METRICS = "|".join([*METRICS, BERTSCORE])
+BERTSCORE = "bertscore"
+_METRICS = "|".join(loose.METRICS)
 _TEXT = re.compile(rf"^(?P<metric>{_METRICS})(?:\((?P<model>[\w./-]+)\))?>=(?P<needed>[01]?\.?\d+)$")
 
 
@@ -45,7 +43,7 @@ def _one(text: str) -> tuple[str, dict[str, Any]]:
             raise UsageError(f"text needs a metric and how alike: {text!r}", HINT)
         checker |= {"metric": match["metric"], "at_least": float(match["needed"])}
         if match["metric"] == BERTSCORE:
-            checker["model"] = match["model"] or bertscore.DEFAULT
+            checker["model"] = match["model"] or loose.MODEL
     elif kind == "custom":
         if not rest.isidentifier():
             raise UsageError(f"custom needs the name of a function: {text!r}", HINT)
@@ -57,7 +55,7 @@ def _one(text: str) -> tuple[str, dict[str, Any]]:
 
 def check_extras(checks: Mapping[str, Mapping[str, Any]]) -> None:
     """What the checks take is installed. Raises LmrError."""
-    if any(item.get("metric") == BERTSCORE for item in checks.values()) and not bertscore.available():
+    if any(item.get("metric") == BERTSCORE for item in checks.values()) and not loose.bertscore_installed():
         raise LmrError(
             "BERTScore is an optional extra, and not installed", 'pip install "lmr-author[bertscore]"'
         )
@@ -81,9 +79,8 @@ def with_chosen(
     Raises:
         LmrError: the outcome has no such part, or it is left unchecked altogether.
     """
-    paths = {path for path, _ in walk(expected)}
-    # What a call does to an object is a part of the outcome of those calls alone that change it.
-    unknown = [path for path in checks if path not in paths and not path.startswith(STATE)]
+    paths = {path for path, _ in walk(expected.tree)}
+    unknown = [path for path in checks if path not in paths]
     if unknown:
         known = ", ".join(sorted(path for path in paths if path and not path.startswith("@"))[:12])
         raise LmrError(f"the outcome has no part {unknown[0]}", f"it has: {known}")

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lmr_author.recorded import Coverage
 from lmr_author.recording.tolerance import Widened
+from lmr_author.task.recording import Coverage
 
 TEXT_PER_SECOND = 500_000
 """Bytes of a tree that are read and compared in a second, about."""

@@ -38,7 +38,6 @@ class Drive:
         max_bytes: limit of one recorded call.
         helpers: what the annotator wrote beside the tests.
         gradients: whether gradients with respect to the inputs belong to the outcome.
-        project: parts of the outcome of which only a projection is kept.
         out: a folder for the recorder's output; None for one in ``work``.
         uncompiled: environment variables that keep the target's compiler from compiling it.
         explain: see :data:`~lmr_author.recording.failed.Explain`.
@@ -56,7 +55,6 @@ class Drive:
     max_bytes: int
     helpers: Helpers = NO_HELPERS
     gradients: bool = False
-    project: tuple[str, ...] = ()
     out: Path | None = None
     uncompiled: Mapping[str, str] = field(default_factory=dict)
     explain: failed.Explain = lambda text: ""
@@ -103,7 +101,6 @@ def drive(sandbox: Sandbox, plan: Drive) -> Recorded:
         "max_bytes": plan.max_bytes,
         "fixture_names": list(plan.helpers.fixture_names),
         "gradients": plan.gradients,
-        "project": list(plan.project),
     }
     files.write_json(job / "config.json", config)
     job.joinpath("config.json").chmod(0o644)
@@ -233,20 +230,11 @@ def _nothing(plan: Drive, recorded: Recorded, *, in_image: bool) -> LmrError:
 
 
 def _never(plan: Drive, summary: Mapping[str, Any]) -> str:
-    """What was imported, and what ran of the functions that name the target."""
+    """List what was imported."""
     imported = [str(path) for path in summary.get("imported", ())]
     told = f"files of the repository that it imported: {', '.join(imported[:6]) or 'none'}"
     if len(imported) > 6:
         told += f" and {len(imported) - 6} more"
     if plan.goal_file not in imported:
         told += f" (not {plan.goal_file})"
-    near = [item for item in summary.get("near", ()) if isinstance(item, dict)]
-    for ran, text in ((True, "functions that name it and ran"), (False, "that name it and did not run")):
-        places = [
-            f"{item['file']}::{item['function']} (line {item['line']})"
-            for item in near
-            if item.get("ran") is ran
-        ]
-        if places:
-            told += f"; {text}: {', '.join(places[:4])}"
     return f"{told}; check that the driver reaches the function"

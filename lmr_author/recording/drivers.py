@@ -5,37 +5,20 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lmr_author.errors import UsageError
-from lmr_author.model import Implementation
-from lmr_author.probe import codec
-from lmr_author.probe.document import Document
+from lmr_author.probe.document import Document, dump
 from lmr_author.recording.command import DRIVER, Driver
 from lmr_author.recording.drive import Drive
 from lmr_author.sandbox.base import Mount
-from lmr_author.taskdir import UNIT_TEST
-
-
-@dataclass(frozen=True)
-class Data:
-    """Files that hold arguments.
-
-    Attributes:
-        mapping: ``PARAMETER=WHERE``; without any, parameters are found by their names.
-        allow_pickle: let a file run the code that it names, in the sandbox.
-    """
-
-    files: tuple[Path, ...] = ()
-    mapping: tuple[str, ...] = ()
-    allow_pickle: bool = False
-
+from lmr_author.task import UNIT_TEST, Implementation
 
 LEFT_OUT = frozenset({UNIT_TEST, ".git", "node_modules", "site-packages", "build"})
 MOST_BYTES = 2_000_000
 """Larger files are no tests written by hand."""
+MODULE = "lmr_probe.drivers"
 REQUEST = "request.json"
 """What a module of the probe is to call, in the folder that it is given."""
 
@@ -56,9 +39,7 @@ def from_tests(implementation: Implementation, repository: Path, options: Sequen
         else [path.relative_to(repository).as_posix() for path in _tests(implementation, repository)]
     )
     words = (*chosen, *options)
-    return Driver(
-        ("-m", "lmr_probe.suite", *words), (), ("lmr-author", "record", "--from-tests", "--", *words)
-    )
+    return Driver(("-m", MODULE, "suite", *words), (), ("lmr-author", "record", "--from-tests", "--", *words))
 
 
 def _tests(implementation: Implementation, repository: Path) -> list[Path]:
@@ -114,7 +95,7 @@ def from_examples(
         shutil.copyfile(fixtures, folder / fixtures.name)
         request["fixtures"] = fixtures.name
     shown = [word for text in examples for word in ("--from-example", text)]
-    return _driver("lmr_probe.examples", folder, request, shown)
+    return _driver("examples", folder, request, shown)
 
 
 def from_inputs(
@@ -133,11 +114,11 @@ def from_inputs(
     names = [f"{number:04d}" for number in range(1, len(inputs) + 1)]
     for name, document in zip(names, inputs, strict=True):
         (folder / name).mkdir()
-        codec.dump(document, str(folder / name), "inputs")
+        dump(document, str(folder / name), "inputs")
     request = {
         "goal_file": plan.goal_file,
         "qualname": plan.qualname,
-        "line": plan.line,
+        "nth": plan.nth,
         "module": found.get("module"),
         "sys_path": found.get("sys_path"),
         "cases": names,
@@ -145,43 +126,11 @@ def from_inputs(
     if plan.helpers.fixtures is not None:
         shutil.copyfile(plan.helpers.fixtures, folder / plan.helpers.fixtures.name)
         request["fixtures"] = plan.helpers.fixtures.name
-    return _driver("lmr_probe.calling", folder, request, shown)
+    return _driver("calls", folder, request, shown)
 
 
-def from_data(implementation: Implementation, data: Data, here: Path, work: Path) -> Driver:
-    """Calls with arguments from files. They are read inside the sandbox only.
-
-    Args:
-        here: what paths are relative to.
-        work: a folder of ours, for the request.
-
-    Raises:
-        UsageError: a file is missing, or a mapping cannot be read.
-    """
-    folder = work / "given"
-    folder.mkdir()
-    names = []
-    for number, path in enumerate(data.files):
-        found = here / path
-        if not found.is_file():
-            raise UsageError(f"there is no file {path}", "paths are looked for from the current folder")
-        names.append(f"{number}/{found.name}")
-        (folder / str(number)).mkdir()
-        shutil.copyfile(found, folder / names[-1])
-    request = {
-        "goal_file": implementation.goal_file,
-        "qualname": implementation.qualname,
-        "files": names,
-        "map": dict(_mapped(text) for text in data.mapping),
-        "pickle": data.allow_pickle,
-    }
-    shown = [word for path in data.files for word in ("--import", path.name)]
-    shown += [word for text in data.mapping for word in ("--map", text)]
-    return _driver("lmr_probe.given", folder, request, shown)
-
-
-def _driver(module: str, folder: Path, request: Mapping[str, Any], shown: Sequence[str]) -> Driver:
-    """A module of the probe that carries out a request; every user may read what lies in the request's folder.
+def _driver(part: str, folder: Path, request: Mapping[str, Any], shown: Sequence[str]) -> Driver:
+    """A part of the probe's drivers that carries out a request; every user may read what lies in the request's folder.
 
     Args:
         folder: a folder of ours, with the files that the request names.
@@ -191,12 +140,7 @@ def _driver(module: str, folder: Path, request: Mapping[str, Any], shown: Sequen
     for path in [folder, *folder.rglob("*")]:
         path.chmod(0o755 if path.is_dir() else 0o644)
     return Driver(
-        ("-m", module, f"{DRIVER}/{REQUEST}"), (Mount(folder, DRIVER),), ("lmr-author", "record", *shown)
+        ("-m", MODULE, part, f"{DRIVER}/{REQUEST}"),
+        (Mount(folder, DRIVER),),
+        ("lmr-author", "record", *shown),
     )
-
-
-def _mapped(text: str) -> tuple[str, str]:
-    name, separator, place = text.partition("=")
-    if not separator or not name.isidentifier() or not place:
-        raise UsageError(f"not a mapping: {text!r}", "as in --map logits=batch.logits, --map table=.")
-    return name, place

@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lmr_author import compilers
-from lmr_author.model import TORCH_FAMILY
 from lmr_author.sandbox.base import ExecResult
-from lmr_author.taskdir import UNIT_TEST
+from lmr_author.task import TORCH_FAMILY, UNIT_TEST
 
 _EXCEPTION = re.compile(r"((?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit)(?::.*)?)$")
 """A line that names an exception."""

@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lmr_author import judging, replaying
-from lmr_author.probe import codec
-from lmr_author.probe.states import states_of, with_states
+from lmr_author.probe.document import Document, dump
 from lmr_author.recording.choose import Call
 from lmr_author.recording.helpers import Helpers
-from lmr_author.recording.precision import in_double
+from lmr_author.recording.tolerance import in_double
 from lmr_author.sandbox.base import Limits, Sandbox
 
 DOUBLE = "-double"
@@ -46,19 +45,7 @@ class Golden:
             if precise is not None:
                 double = self.plan.recording / f"{call.number}{DOUBLE}"
                 double.mkdir()
-                codec.dump(precise, str(double), "inputs")
-
-    def complete(self, call: Call, run: replaying.Replay) -> None:
-        """Add to a call's expected outcome what a replay did to the objects of fixtures.
-
-        These are built where a call is replayed. When the call was recorded, they may have been through much else.
-        """
-        outcome = run.of("golden", str(call.number)).document
-        found = states_of(outcome) if outcome is not None else []
-        if found:
-            for folder in (call.folder, self.plan.recording / str(call.number)):
-                expected = with_states(replaying.load_document(folder, "expected"), found)
-                codec.dump(expected, str(folder), "expected")
+                dump(precise, str(double), "inputs")
 
     def replay(
         self,
@@ -69,19 +56,16 @@ class Golden:
         threads: int = 1,
         case_seconds: float | None = None,
         limits: Limits | None = None,
-        shared: tuple[str, ...] | None = None,
-        tell: bool = False,
+        share: bool = True,
     ) -> replaying.Replay:
-        """Replay calls, named by their number. ``shared``, ``tell``: as in a plan. Raises SandboxError."""
+        """Replay calls, named by their number. ``share``: as in a plan. Raises SandboxError."""
         cases = tuple(str(number) for number in numbers)
         custom = None
         if self.helpers.checkers is not None and self.functions:
             custom = judging.Judging(
                 self.helpers.checkers, self.plan.recording, dict.fromkeys(cases, self.functions)
             )
-        plan = replace(
-            self.plan, cases=cases, judging=custom, fixtures=self.helpers.fixtures, shared=shared, tell=tell
-        )
+        plan = replace(self.plan, cases=cases, judging=custom, fixtures=self.helpers.fixtures, share=share)
         if case_seconds is not None:
             plan = replace(plan, case_seconds=case_seconds)
         return replaying.replay(
@@ -95,7 +79,7 @@ class Golden:
             limits=limits,
         )
 
-    def precise(self, numbers: Sequence[int]) -> dict[int, codec.Document]:
+    def precise(self, numbers: Sequence[int]) -> dict[int, Document]:
         """Outcomes of calls with float64 in the place of float32, where the golden accepts that."""
         doubled = [number for number in numbers if (self.plan.recording / f"{number}{DOUBLE}").is_dir()]
         if not doubled:

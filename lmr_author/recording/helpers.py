@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lmr_author import files, source
+from lmr_author import code, files
 from lmr_author.errors import LmrError
 from lmr_author.judging import functions_of
-from lmr_author.probe.document import Document
+from lmr_author.probe.document import Document, walk
 from lmr_author.probe.fixtures import as_written
-from lmr_author.probe.leaves import walk
-from lmr_author.recorded import CHECKERS, FIXTURES
+from lmr_author.task.recording import CHECKERS, FIXTURES
 
 _STEPS = re.compile(r"\w+(?:\.\w+)*")
 
@@ -70,7 +69,7 @@ def _functions(path: Path) -> dict[str, ast.FunctionDef]:
     if not path.is_file() or path.is_symlink():
         return {}
     try:
-        tree = source.parse(path.read_bytes(), path.name)
+        tree = code.parse(path.read_bytes(), path.name)
     except (SyntaxError, ValueError) as error:
         raise LmrError(f"unit_test/{path.name} is no Python: {error}", "correct it") from error
     return {
@@ -110,7 +109,7 @@ def digests(
 
 def uses_fixtures(document: Document) -> bool:
     """Whether a document names a fixture."""
-    return any(isinstance(node, dict) and node["$"] == "fixture" for _, node in walk(document))
+    return any(isinstance(node, dict) and node.get("$") == "fixture" for _, node in walk(document.tree))
 
 
 def fixture_name(place: str) -> str | None:

@@ -64,7 +64,7 @@ def _identity(plan: Drive) -> dict[str, str]:
         "scripts": {path.name: files.sha256_file(path) for path in scripts},
         "golden": files.sha256_file(plan.tree / plan.goal_file),
         "target": [plan.goal_file, plan.qualname, plan.nth],
-        "options": [plan.gradients, list(plan.project), plan.max_bytes],
+        "options": [plan.gradients, plan.max_bytes],
         "fixtures": files.sha256_file(plan.helpers.fixtures) if plan.helpers.fixtures else "",
         "tool": __version__,
     }

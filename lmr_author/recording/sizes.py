@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -59,11 +58,7 @@ def of_refused(reason: str) -> str:
     found = _REFUSED.match(reason)
     if found is None:
         return "raise --max-mb, or drive it with less data"
-    path, size, most = found["path"], int(found["size"]), int(found["most"])
-    if path == "value" or path.startswith(("value.", "value[")):
-        return f"keep a sample and sums of that part only: --project {shlex.quote(path)}; or " + advice(
-            size, most, _shapes(reason)
-        )
+    size, most = int(found["size"]), int(found["most"])
     return advice(size, most, _shapes(reason))
 
 

@@ -1,48 +1,58 @@
-"""Put proven cases, their manifest and the test's support files into the task."""
+"""Put proven cases, their manifest, the unit test and its support file into the task."""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from lmr_author import __version__, files, resources
-from lmr_author.recorded import MANIFEST, Case, Coverage, Recording, load
+from lmr_author import __version__, files, replaying
+from lmr_author.code import FunctionNode
+from lmr_author.probe.calling import GRADIENTS
 from lmr_author.recording.choose import Proven
 from lmr_author.recording.drive import Drive, Recorded
+from lmr_author.recording.page import support_file, write_page
 from lmr_author.recording.prove import Proof
+from lmr_author.task import Implementation, Task, TaskInfo
+from lmr_author.task.recording import MANIFEST, SUPPORT, Case, Coverage, Recording, load
 
-ONLY_FOR_RUNNING = frozenset(
-    {"__main__.py", "calling.py", "child.py", "children.py", "driver.py", "examples.py", "facts.py", "frames.py",
-     "given.py", "importing.py", "judge.py", "near.py", "pool.py", "recorder.py", "replayer.py", "suite.py",
-     "summary.py", "watching.py", "wrapping.py"}
-)  # fmt: skip
-"""Parts of the probe that record or serve a replay; a test needs the others."""
+OLD_SUPPORT = "lmr_probe"
+"""Folder beside the tests where older versions put what these needed."""
+
+
+def put_aside(task: Task, info: TaskInfo, implementation: Implementation) -> tuple[str, ...]:
+    """Move an earlier recording and test to ``authoring/removed/``; nothing is overwritten."""
+    earlier = (
+        task.recording(info, implementation.index),
+        task.unit_test(info, implementation),
+        task.unit_test_folder(info) / OLD_SUPPORT,
+    )
+    return tuple(task.put_aside(path) for path in earlier if path.exists())
 
 
 def store(
-    folder: Path,
+    task: Task,
+    info: TaskInfo,
+    implementation: Implementation,
     plan: Drive,
     recorded: Recorded,
     proof: Proof,
     coverage: Coverage,
-    support: Mapping[str, str],
     helpers: Mapping[str, str],
+    function: FunctionNode,
 ) -> Recording:
-    """Write ``recordings/N/`` whole or not at all; it must not exist yet.
+    """Write ``recordings/N/`` whole or not at all, then the test; neither must exist yet.
 
     Args:
-        folder: the recording's folder.
         plan, recorded: how it was made.
         proof: the chosen calls, in order, and the versions of what ran them.
         coverage: what of the target the cases execute.
-        support: digests of the support files (see :func:`install_support`).
         helpers: digests of the annotator's own files that the cases need.
+        function: the target in the golden.
     """
+    folder = task.recording(info, implementation.index)
     with files.staged_folder(folder) as staging:
-        cases = tuple(_store_case(staging, number, item) for number, item in enumerate(proof.chosen, 1))
         module = recorded.summary.get("module")
         recording = Recording(
             goal_file=plan.goal_file,
@@ -56,12 +66,23 @@ def store(
             versions=proof.versions,
             calls=int(recorded.summary.get("calls", len(recorded.calls))),
             coverage=coverage,
-            cases=cases,
-            support=support,
+            cases=tuple(_store_case(staging, number, item) for number, item in enumerate(proof.chosen, 1)),
+            support={},
             helpers=helpers,
         )
+        documents = [
+            (
+                replaying.load_document(staging / case.name, "inputs"),
+                replaying.load_document(staging / case.name, "expected"),
+            )
+            for case in recording.cases
+        ]
+        page, needs_support = write_page(implementation, recording, function, documents, plan.nth)
+        recording = replace(recording, support={SUPPORT: ""} if needs_support else {})
         files.write_json(staging / MANIFEST, recording.to_json())
-    return recording
+    _renew_support(task.unit_test_folder(info))
+    files.write_text(task.unit_test(info, implementation), page)
+    return load(folder) or recording
 
 
 def _store_case(staging: Path, number: int, item: Proven) -> Case:
@@ -85,30 +106,23 @@ def _store_case(staging: Path, number: int, item: Proven) -> Case:
     )
 
 
-def install_support(folder: Path) -> dict[str, str]:
-    """Copy the probe beside the tests, which then need nothing of ours installed; returns digests by name."""
-    source = resources.probe_folder()
-    folder.mkdir(parents=True, exist_ok=True)
-    digests = {}
-    for path in sorted(source.glob("*.py")):
-        if path.name in ONLY_FOR_RUNNING:
-            continue
-        data = path.read_bytes()
-        target = folder / path.name
-        if not target.is_file() or target.read_bytes() != data:
-            files.write_bytes(target, data)
-        digests[path.name] = files.sha256_bytes(data)
-    shutil.rmtree(folder / "__pycache__", ignore_errors=True)
-    return digests
-
-
-def renew_support(recordings: Path, support: Mapping[str, str]) -> None:
-    """Write the digests of newly installed support files into every recording of a task.
-
-    All tests of a task share one support folder: one made by a newer version of this tool serves the
-    older recordings too, whose format it reads.
-    """
-    for path in sorted(recordings.glob(f"*/{MANIFEST}")):
-        recording = load(path.parent)
-        if recording is not None and dict(recording.support) != dict(support):
-            files.write_json(path, replace(recording, support=support).to_json())
+def _renew_support(unit_test: Path) -> None:
+    """Write the support file anew, which all tests of a task share, or remove it where none needs it."""
+    manifests = sorted((unit_test / "recordings").glob(f"*/{MANIFEST}"))
+    needing = {
+        path: recording
+        for path in manifests
+        if (recording := Recording.from_json(files.read_json(path))) and recording.support
+    }
+    if not needing:
+        (unit_test / SUPPORT).unlink(missing_ok=True)
+        return
+    text = support_file(
+        (case.checkers, GRADIENTS in replaying.load_document(path.parent / case.name, "inputs").tree)
+        for path, recording in needing.items()
+        for case in recording.cases
+    )
+    files.write_text(unit_test / SUPPORT, text)
+    digests = {SUPPORT: files.sha256_bytes(text.encode())}
+    for path, recording in needing.items():
+        files.write_json(path, replace(recording, support=digests).to_json())

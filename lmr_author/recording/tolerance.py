@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from lmr_author.probe import compare
-from lmr_author.probe.codec import Document
-from lmr_author.recording.precision import excess
+from lmr_author.probe.document import BadDocument, Buffer, Document, walk
 
 BY_DTYPE: Mapping[str, tuple[float, float]] = {
     "float64": (1e-7, 1e-9),
@@ -23,13 +24,13 @@ widened from 1e-7 relative to what differing BLAS builds need."""
 
 SPREAD_FACTOR = 10.0
 """How much wider than the widest difference between golden runs a tolerance is."""
-
 ROUNDING_FACTOR = 4.0
 """How much wider than the golden's own rounding error a tolerance is: another order of operations errs elsewhere."""
-
 MOST_WIDENED = 100.0
 """How much wider than its dtype's a tolerance becomes at most: what varies more is random, not rounded, and
 is rejected instead of being waved through."""
+
+VARIES, ROUNDS = "golden runs differ", "float64 gives another result"
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Widened:
 def derive(
     expected: Document, repeats: Sequence[Document], precise: Document | None = None
 ) -> tuple[dict[str, dict[str, Any]], tuple[Widened, ...]]:
-    """Checkers for the floating-point leaves of an outcome, and which of them are wide.
+    """Return checkers for the floating-point leaves of an outcome, and which of them are wide.
 
     Args:
         expected: the recorded outcome.
@@ -58,23 +59,24 @@ def derive(
         they are compared exactly.
     """
     spread = compare.spread([expected, *repeats])
-    errors = excess(expected, precise, BY_DTYPE) if precise is not None else {}
+    errors = _rounding_errors(expected, precise) if precise is not None else {}
     checkers: dict[str, dict[str, Any]] = {}
     wide = []
     for leaf in compare.leaves(expected):
         own = BY_DTYPE.get(leaf.dtype, BY_DTYPE["float64"])
-        varied = _by_spread(own, spread.get(leaf.path, compare.Spread(0.0, 0.0)))
-        rounded = _by_rounding(own, errors.get(leaf.path, 0.0))
-        rtol, atol = max(varied[0], rounded[0]), max(varied[1], rounded[1])
+        varied = _by_spread(own, spread[leaf.path])
+        # An error beyond all bounds is no rounding but another computation: other random numbers.
+        factor = ROUNDING_FACTOR * errors.get(leaf.path, 0.0)
+        factor = factor if 1.0 < factor <= MOST_WIDENED else 1.0
+        rtol, atol = max(varied[0], own[0] * factor), max(varied[1], own[1] * factor)
         checkers[leaf.path] = {"kind": "allclose", "rtol": rtol, "atol": atol}
         if (rtol, atol) != own:
-            reason = "golden runs differ" if varied != own else "float64 gives another result"
-            wide.append(Widened(leaf.path, leaf.dtype, rtol, atol, reason))
+            wide.append(Widened(leaf.path, leaf.dtype, rtol, atol, VARIES if varied != own else ROUNDS))
     return checkers, tuple(wide)
 
 
 def _by_spread(own: tuple[float, float], spread: compare.Spread) -> tuple[float, float]:
-    """Widened by what repeated runs differ."""
+    """Widen a tolerance by what repeated runs differ."""
     if spread.max_rel <= own[0] or spread.max_abs <= own[1]:
         return own
     return (
@@ -83,9 +85,48 @@ def _by_spread(own: tuple[float, float], spread: compare.Spread) -> tuple[float,
     )
 
 
-def _by_rounding(own: tuple[float, float], error: float) -> tuple[float, float]:
-    """Widened by the error against float64. One beyond all bounds is another computation: other random numbers."""
-    factor = ROUNDING_FACTOR * error
-    if factor <= 1.0 or factor > MOST_WIDENED:
-        return own
-    return own[0] * factor, own[1] * factor
+def in_double(inputs: Document) -> Document | None:
+    """Return the same inputs with every float32 array and tensor as float64; None when there is none.
+
+    torch's default element type becomes float64 too, so that what the function makes by itself is as precise.
+    """
+    import numpy
+
+    found = Document(copy.deepcopy(inputs.tree), dict(inputs.buffers), inputs.omitted)
+    single = [
+        node for _, node in walk(found.tree) if isinstance(node, dict) and node.get("dtype") == "float32"
+    ]
+    if not single:
+        return None
+    for node in single:
+        values = numpy.asarray(compare.numbers(inputs, node)).astype("<f8")
+        node["dtype"] = "float64"
+        if "data" in node:
+            node["data"] = values.tolist()
+        else:
+            found.buffers[node["file"]] = Buffer("<f8", tuple(values.shape), values.tobytes())
+    mode = found.tree.setdefault("@mode", {})
+    mode.setdefault("dtype", "float64")
+    return found
+
+
+def _rounding_errors(expected: Document, precise: Document) -> dict[str, float]:
+    """Return for float32 leaves how far they are from those of a run in float64, in units of the own tolerance."""
+    import numpy
+
+    other = dict(walk(precise.tree))
+    found = {}
+    for path, node in walk(expected.tree):
+        if compare.dtype_of(node) != "float32" or compare.dtype_of(other.get(path)) != "float64":
+            continue
+        try:
+            e, a = compare.numbers(expected, node), compare.numbers(precise, other[path])
+        except BadDocument:
+            continue
+        if e.shape == a.shape and e.size:
+            with numpy.errstate(all="ignore"):
+                same = (e == a) | (numpy.isnan(e) & numpy.isnan(a))
+                rtol, atol = BY_DTYPE["float32"]
+                error = numpy.where(same, 0.0, abs(a - e.astype("f8")) / (atol + rtol * abs(e.astype("f8"))))
+            found[path] = float(numpy.nan_to_num(error, nan=math.inf).max())
+    return found

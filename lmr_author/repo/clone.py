@@ -12,11 +12,11 @@ from pathlib import Path
 
 from lmr_author import files
 from lmr_author.errors import LmrError
-from lmr_author.model import Progress
 from lmr_author.repo import lfs, licences, tree, uncommitted
 from lmr_author.repo.address import Address
 from lmr_author.repo.git import Git
 from lmr_author.repo.tree import Removed
+from lmr_author.task import Progress
 from lmr_author.texts import printable
 
 LOCAL_UPLOAD = (

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from lmr_author import processes
 from lmr_author.errors import LmrError
-from lmr_author.model import Progress
 from lmr_author.repo.address import SCHEMES
+from lmr_author.task import Progress
 from lmr_author.texts import printable
 
 CONFIG = (

@@ -1,4 +1,4 @@
-"""What a report shows: plain values, gathered by ``workflow.report`` and laid out by the templates."""
+"""What a report shows: plain values, gathered by ``report.py`` and laid out by the templates."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lmr_author.model import Finding
 from lmr_author.reporting.code import Code
 from lmr_author.reporting.values import Values
+from lmr_author.task import Finding, GateResult
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class ImplementationView:
     targets: tuple[TargetView, ...]
     cases: tuple[CaseView, ...]
     recorded: Mapping[str, str]
-    gates: tuple[Mapping[str, Any], ...]
+    gates: tuple[GateResult, ...]
     mutants: Mapping[str, Any]
     accepted_mutants: tuple[tuple[str, str, str], ...]
     problems: tuple[str, ...] = ()
@@ -117,7 +117,7 @@ class TaskPage:
     next: str
     note: str
     implementations: tuple[ImplementationView, ...]
-    task_gates: tuple[Mapping[str, Any], ...]
+    task_gates: tuple[GateResult, ...]
     environment: tuple[tuple[str, str], ...]
     dockerfile: str
     lock: str

@@ -11,11 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lmr_author.probe import leaves
-from lmr_author.probe.buffers import BadDocument
-from lmr_author.probe.document import Document
-from lmr_author.probe.storage import load
-from lmr_author.probe.wording import describe
+from lmr_author.probe.checking import load
+from lmr_author.probe.compare import describe, dtype_of, numbers
+from lmr_author.probe.document import BadDocument, Document, tagged, walk
 from lmr_author.texts import shortened
 
 MOST_ROWS = 120
@@ -27,7 +25,7 @@ MOST_BYTES = 256 * 1024**2
 FIRST = 6
 LONGEST = 160
 
-_CONTAINERS = ("list", "tuple", "set", "frozenset", "dict", "OrderedDict", "defaultdict", "deque", "Counter")
+_CONTAINERS = ("list", "tuple", "set", "frozenset", "dict")
 
 
 @dataclass(frozen=True)
@@ -69,7 +67,7 @@ def read(folder: Path, stem: str) -> Values:
         return Values((), f"{size / 2**20:.0f} MB: too large to be shown")
     try:
         document = load(str(folder), stem)
-        rows = [row for path, node in leaves.walk(document) if (row := _row(document, path, node))]
+        rows = [row for path, node in walk(document.tree) if (row := _row(document, path, node))]
     except BadDocument as error:
         return Values((), f"cannot be read: {error}")
     omitted = [f"{item.path} ({item.type}) was not stored" for item in document.omitted]
@@ -79,7 +77,8 @@ def read(folder: Path, stem: str) -> Values:
 
 def _row(document: Document, path: str, node: Any) -> ValueRow | None:
     """A row for a value; None for a container that has parts of its own to show."""
-    if leaves.dtype_of(node):
+    node = tagged(node)
+    if dtype_of(node):
         return _numbers(document, path, node)
     if not isinstance(node, dict):
         return ValueRow(
@@ -88,38 +87,25 @@ def _row(document: Document, path: str, node: Any) -> ValueRow | None:
     tag = str(node["$"])
     if tag in _CONTAINERS:
         return ValueRow(path or "(all)", tag, first=f"{len(node['v'])} items") if not node["v"] else None
-    if tag in ("object", "namedtuple", "dataframe", "series", "partial", "reduce", "method"):
+    if tag in ("object", "namedtuple", "table", "make", "call"):
         return ValueRow(path, describe(node).removeprefix("a "))
     if tag == "ref":
         return ValueRow(path, "same object", first="as one above")
-    if tag == "int":
-        return ValueRow(path, "int", first=shortened(str(int(node["hex"], 16)), LONGEST))
     return ValueRow(path, describe(node).removeprefix("a "))
 
 
 def _numbers(document: Document, path: str, node: Any) -> ValueRow:
-    dtype = leaves.dtype_of(node)
+    dtype = dtype_of(node)
     shape = list(node["shape"]) if isinstance(node, dict) and "shape" in node else []
-    array = isinstance(node, dict) and node["$"] in ("tensor", "ndarray")
-    kind = (
-        f"{node['$'].removeprefix('nd')} {dtype}" if array else "float" if isinstance(node, float) else dtype
-    )
+    array = isinstance(node, dict) and node["$"] in ("tensor", "array")
+    kind = f"{node['$']} {dtype}" if array else "float" if isinstance(node, float) else dtype
     total = math.prod(shape)
     if total > MOST_NUMBERS:
         return ValueRow(path, kind, str(shape), first=f"{total:,} elements")
-    found = leaves.numbers(document, node)
-    if found.dtype in leaves.COMPLEX:
-        pairs = zip(found.values[0::2], found.values[1::2], strict=True)
-        first = [f"{complex(*pair):.4g}" for pair, _ in zip(pairs, range(FIRST), strict=False)]
-        return ValueRow(path, kind, _shape(shape, array), first=_listed(first, total))
-    first = [_number(value) for value in list(found.values[:FIRST])]
-    return ValueRow(
-        path, kind, _shape(shape, array), _range(found.values) if array else "", _listed(first, total)
-    )
-
-
-def _shape(shape: list[int], array: bool) -> str:
-    return str(shape) if array else ""
+    found = numbers(document, node).reshape(-1).tolist()
+    first = [_number(value) for value in found[:FIRST]]
+    shown = str(shape) if array else ""
+    return ValueRow(path, kind, shown, _range(found) if array else "", _listed(first, total))
 
 
 def _range(values: Sequence[Any]) -> str:
@@ -135,6 +121,8 @@ def _range(values: Sequence[Any]) -> str:
 def _number(value: Any) -> str:
     if isinstance(value, bytes):
         return shortened(repr(value.rstrip(b"\0")), LONGEST)
+    if isinstance(value, complex):
+        return f"{value:.4g}"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 

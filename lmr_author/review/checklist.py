@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from lmr_author import resources
 from lmr_author.errors import UsageError
-from lmr_author.evaluated import State
-from lmr_author.model import Finding, Severity
+from lmr_author.task import Evaluation, Finding, Severity
+from lmr_author.task.reviews import ReviewItem
+from lmr_author.task.state import State
 
 ANSWERS = ("pass", "fail", "unsure")
 
@@ -97,32 +98,9 @@ class Checklist:
         return cls(data["name"], questions, data.get("reviewers", REVIEWERS))
 
 
-@dataclass(frozen=True)
-class Item:
-    """An answered item of the checklist, as stored in ``authoring/reviews/<reviewer>.json``."""
-
-    id: str
-    question: str
-    kind: str
-    answer: str
-    comment: str = ""
-    evidence: str = ""
-
-    def to_json(self) -> dict[str, str]:
-        """The item as stored."""
-        return {
-            "id": self.id,
-            "question": self.question,
-            "kind": self.kind,
-            "answer": self.answer,
-            "comment": self.comment,
-            "evidence": self.evidence,
-        }
-
-
 def automatic_items(
-    findings: Iterable[Finding], evaluation: Mapping[str, Any] | None, state: State
-) -> tuple[Item, Item]:
+    findings: Iterable[Finding], evaluation: Evaluation | None, state: State
+) -> tuple[ReviewItem, ReviewItem]:
     """What the tool itself can say: static checks, and the gates if they were run on this very state.
 
     Args:
@@ -132,7 +110,7 @@ def automatic_items(
     """
     serious = [item for item in findings if item.severity is not Severity.NOTE]
     codes = ", ".join(sorted({item.code for item in serious}))
-    static = Item(
+    static = ReviewItem(
         "validate",
         "Do all static checks hold?",
         "automatic",
@@ -140,10 +118,10 @@ def automatic_items(
         evidence=f"{len(serious)} findings: {codes}" if serious else "no findings",
     )
     answer, evidence = _gates(evaluation, state)
-    return static, Item("evaluate", "Do all gates hold?", "automatic", answer, evidence=evidence)
+    return static, ReviewItem("evaluate", "Do all gates hold?", "automatic", answer, evidence=evidence)
 
 
-def human_items(answers: Mapping[str, Any], questions: Sequence[Question] = HUMAN) -> tuple[Item, ...]:
+def human_items(answers: Mapping[str, Any], questions: Sequence[Question] = HUMAN) -> tuple[ReviewItem, ...]:
     """The human items from an answers document ``{id: "pass" | {"answer": …, "comment": …}}``.
 
     Raises UsageError for an unknown id, a missing one, or an answer that is none of pass, fail, unsure.
@@ -163,18 +141,13 @@ def human_items(answers: Mapping[str, Any], questions: Sequence[Question] = HUMA
     return tuple(_human_item(question, answers[question.id]) for question in questions)
 
 
-def signs_off(items: Sequence[Item]) -> bool:
-    """A review signs off when every item passes; "unsure" does not."""
-    return all(item.answer == "pass" for item in items)
-
-
 def template(questions: Sequence[Question] = HUMAN) -> dict[str, dict[str, str]]:
     """An answers document to fill in."""
     asked = {item.id: f"{item.question} ({', '.join(ANSWERS)})" for item in questions}
     return {name: {"question": text, "answer": "", "comment": ""} for name, text in asked.items()}
 
 
-def _human_item(question: Question, given: object) -> Item:
+def _human_item(question: Question, given: object) -> ReviewItem:
     answer, comment = given, ""
     if isinstance(given, Mapping):
         answer, comment = given.get("answer"), str(given.get("comment") or "")
@@ -184,18 +157,14 @@ def _human_item(question: Question, given: object) -> Item:
         )
     if answer != "pass" and not comment.strip():
         raise UsageError(f"item {question.id!r}: {answer!r} needs a comment", "say why, for the annotator")
-    return Item(question.id, question.question, "human", str(answer), comment)
+    return ReviewItem(question.id, question.question, "human", answer, comment)  # type: ignore[arg-type]
 
 
-def _gates(evaluation: Mapping[str, Any] | None, state: State) -> tuple[str, str]:
+def _gates(evaluation: Evaluation | None, state: State) -> tuple[Literal["pass", "fail"], str]:
     if evaluation is None:
         return "fail", "never evaluated"
-    if not state.evaluated(evaluation):
+    if not evaluation.is_of(state):
         return "fail", "evaluated before the task changed"
-    failed = [gate for gate in evaluation.get("gates", []) if gate.get("status") != "passed"]
-    if failed or not evaluation.get("passed"):
-        return "fail", "; ".join(
-            f"{gate.get('gate')}: {gate.get('status')}" for gate in failed
-        ) or "did not pass"
-    sandbox = (evaluation.get("sandbox") or {}).get("kind", "?")
-    return "pass", f"{len(evaluation.get('gates', []))} gates passed in the {sandbox} sandbox"
+    if not evaluation.passed:
+        return "fail", evaluation.open_gates.replace(", ", "; ")
+    return "pass", f"{len(evaluation.gates)} gates passed in the {evaluation.kind} sandbox"

@@ -1,20 +1,37 @@
-"""The interface of a sandbox, and what a run in one is described by.
+"""The interface of a sandbox, and the parts of a run that both backends share.
 
-A sandbox runs one command at a time, to its end or its time-out, and leaves nothing behind. What
-fails *inside* is data (:class:`ExecResult`); what fails *of the sandbox itself* is a
+A sandbox runs one command at a time, to its end or its time-out, and leaves nothing behind. A failure
+*inside* is data (:class:`ExecResult`); a failure *of the sandbox itself* is a
 :class:`~lmr_author.errors.SandboxError` and is never presented as the program's own failure.
 """
 
 from __future__ import annotations
 
+import errno
+import os
+import stat
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from types import TracebackType
+
+from lmr_author.errors import SandboxError
+from lmr_author.interrupts import HeldInterrupts
 
 OnLine = Callable[[str], None]
 """Called with each line of a long operation's log, for progress."""
+
+DEFAULT_ENV = {
+    "HOME": "/tmp",
+    "LANG": "C.UTF-8",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    # getpass.getuser() fails for a user id without a name; torch calls it.
+    "USER": "nobody",
+}
+NOBODY = 65534
+_RESERVED = ("/", "/proc", "/dev", "/sys", "/usr", "/etc", "/bin", "/lib")
 
 
 @dataclass(frozen=True)
@@ -28,14 +45,14 @@ class Mount:
 
 @dataclass(frozen=True)
 class Limits:
-    """What a run may use.
+    """Resources that a run may use.
 
     Attributes:
         seconds: wall-clock time; at its end the whole process tree is killed.
         memory_mb: memory of all processes together (docker), of each process (local).
         processes: number of processes and threads.
         cpus: number of processor cores (docker only).
-        output_bytes: of stdout and of stderr each; what exceeds it is dropped and marked.
+        output_bytes: of stdout and of stderr each; the rest is dropped and the result marked.
         file_mb: size of the private ``/tmp``, and of any one file written.
     """
 
@@ -49,7 +66,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Command:
-    """What to run.
+    """A program to run, and what it sees.
 
     Attributes:
         argv: program and arguments; ``"python"`` as the program means the task's interpreter.
@@ -58,7 +75,7 @@ class Command:
         env: environment variables; nothing of the host's environment is passed.
         limits: see :class:`Limits`.
         network: whether the network is reachable (never for candidates).
-        stop: asked twice a second while it runs, from the thread that waits; True ends the run (the disk fills
+        stop: asked twice a second while it runs, from the waiting thread; True ends the run (the disk fills
             up, the user pressed Ctrl-C elsewhere).
     """
 
@@ -70,6 +87,28 @@ class Command:
     network: bool = False
     stop: Callable[[], bool] | None = field(default=None, compare=False)
 
+    def check(self) -> None:
+        """Raise SandboxError for a command that no sandbox can run."""
+        if not self.argv:
+            raise SandboxError("a command without a program cannot be run", "name the program to run")
+        if any("\0" in text for text in (*self.argv, self.cwd, *self.env, *self.env.values())):
+            raise SandboxError("a command may not contain a NUL character", "remove it")
+        for mount in self.mounts:
+            pure = PurePosixPath(mount.target)
+            plain = pure.is_absolute() and ".." not in pure.parts and str(pure) == mount.target
+            if not plain or mount.target in _RESERVED:
+                raise SandboxError(
+                    f"{mount.target!r} cannot be a mount's target", "use a plain absolute path"
+                )
+            if not mount.source.exists():
+                raise SandboxError(
+                    f"{mount.source} does not exist, so it cannot be mounted", "create it first"
+                )
+
+    def mounts_by_depth(self) -> list[Mount]:
+        """Return the mounts with the outer ones first, so that an inner one is laid over them."""
+        return sorted(self.mounts, key=lambda mount: len(PurePosixPath(mount.target).parts))
+
 
 @dataclass(frozen=True)
 class ExecResult:
@@ -77,7 +116,7 @@ class ExecResult:
 
     Attributes:
         exit_code: the program's; negative for a signal (``-9``), also when an engine reports 128+n.
-        stdout, stderr: what it wrote, at most ``Limits.output_bytes`` each.
+        stdout, stderr: at most ``Limits.output_bytes`` each.
         seconds: wall-clock time of the program.
         timed_out: killed at its time limit.
         out_of_memory: killed at its memory limit, where the backend can tell.
@@ -94,9 +133,10 @@ class ExecResult:
     truncated: bool = False
     stopped: bool = False
 
-
-STOP_SECONDS = 0.5
-"""How often ``Command.stop`` is asked."""
+    def last_error(self) -> str:
+        """Return the last line of stderr, or the exit code when there is none."""
+        lines = self.stderr.decode("utf-8", "replace").strip().splitlines()
+        return lines[-1] if lines else f"exit code {self.exit_code}"
 
 
 class Sandbox(ABC):
@@ -113,7 +153,7 @@ class Sandbox(ABC):
 
     @abstractmethod
     def prepare(self, on_line: OnLine | None = None) -> Mapping[str, str]:
-        """Make it ready (build the image, look the interpreter up).
+        """Make it ready: build the image, or find the interpreter.
 
         Returns facts about the environment: at least ``python`` (version) and ``sandbox``. For Docker
         also ``image`` (its id). Raises SandboxError when it cannot be made ready; its message is the
@@ -134,3 +174,65 @@ class Sandbox(ABC):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def signal_code(exit_code: int) -> int:
+    """Return the exit code with a signal as a negative number, from the 128+n of a shell or an engine."""
+    return 128 - exit_code if 128 < exit_code <= 128 + 64 else exit_code
+
+
+@contextmanager
+def accessible(mounts: Sequence[Mount], uid: int, gid: int) -> Iterator[None]:
+    """Give the sandbox's user access to the mounts while the block runs. Does nothing unless we are root.
+
+    Root's files are not the sandbox user's: a writable mount is given to it and taken back at the end.
+    A read-only one is opened for reading if its top is not (a temporary folder is private); that stays.
+    """
+    if os.geteuid() != 0:
+        yield
+        return
+    for mount in mounts:
+        mode = mount.source.stat().st_mode
+        wanted = stat.S_IROTH | (stat.S_IXOTH if stat.S_ISDIR(mode) else 0)
+        if not mount.writable and mode & wanted != wanted:
+            _open_for_reading(mount.source)
+    owners = [(mount.source, mount.source.stat()) for mount in mounts if mount.writable]
+    try:
+        for path, _ in owners:
+            _change_owner(path, uid, gid)
+        yield
+    finally:
+        with HeldInterrupts():
+            for path, before in owners:
+                _change_owner(path, before.st_uid, before.st_gid)
+
+
+def _open_for_reading(top: Path) -> None:
+    for path in _tree(top):
+        mode = path.lstat().st_mode
+        runs = stat.S_ISDIR(mode) or mode & stat.S_IXUSR
+        path.chmod(stat.S_IMODE(mode) | (0o055 if runs else 0o044))
+
+
+def _change_owner(top: Path, uid: int, gid: int) -> None:
+    for path in _tree(top):
+        try:
+            os.chown(path, uid, gid, follow_symlinks=False)
+        except OSError as error:
+            if error.errno not in (errno.ENOENT, errno.ENAMETOOLONG):
+                raise
+
+
+def _tree(top: Path) -> Iterator[Path]:
+    """Yield ``top`` (resolved) and every file and folder below it; no symbolic links, however deep it is.
+
+    Not :func:`os.walk`, whose recursion a hostile program could exhaust with a deep folder.
+    """
+    waiting = [top.resolve()]
+    while waiting:
+        path = waiting.pop()
+        yield path
+        try:
+            waiting += [Path(entry.path) for entry in os.scandir(path) if not entry.is_symlink()]
+        except OSError:  # a file, or a path too long, which is then out of the sandbox's reach too
+            continue

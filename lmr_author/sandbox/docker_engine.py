@@ -1,13 +1,15 @@
-"""The connection to a Docker engine, its errors, and what of ours is in it."""
+"""The connection to a Docker engine, its errors, and questions to it."""
 
 from __future__ import annotations
 
 import os
-import socket
+import re
+import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lmr_author.errors import SandboxError
 from lmr_author.sandbox import owner
@@ -21,101 +23,65 @@ SESSION_LABEL = "org.lmr-author.session"
 IMAGE_LABEL = "org.lmr-author"
 
 GREETING_SECONDS = 30
-"""So long an engine has to answer that it is there."""
+"""Time limit for the engine's first answer."""
 
 ANSWER_SECONDS = 600
-"""So long each call has to answer. The SDK's own 60 s are too short: an engine on a slow or busy disk takes minutes to
-commit a layer, remove a large image or count what all take. (A build and a container's output have no such limit.)"""
+"""Time limit for each call. The SDK's own 60 s are too short: an engine on a slow or busy disk takes minutes to
+commit a layer, remove a large image or sum up disk usage. (A build and a container's output have no such limit.)"""
 
-GONE_HINT = "start it (its own log says why it ended), and run the command again: what is built is used"
-_NO_ENGINE_HINT = "install or start Docker (on Debian: scripts/install-engine), or use --sandbox local"
+GONE_HINT = "start it (its own log tells why it ended), and run the command again: finished layers are used"
+_REMOVALS = 6
+"""Attempts to remove a container, spread over about three seconds."""
 
 
 def connect() -> DockerClient:
-    """A connection to the engine that the docker command would use. Raises SandboxError when none answers."""
+    """Connect to the engine that the docker command would use. Raises SandboxError when none answers."""
     from docker.errors import DockerException
     from requests.exceptions import RequestException
 
     try:
-        address, tls = _address()
-        if address.startswith("unix://"):
-            # A plain attempt first: its error tells a missing right from a missing engine.
-            with socket.socket(socket.AF_UNIX) as attempt:
-                attempt.connect(address.removeprefix("unix://"))
-        client = _client(address, tls)
+        client = _client()
         client.ping()
-        client.api.timeout = ANSWER_SECONDS
-    except PermissionError as error:
-        raise SandboxError(
-            "Docker is running, but you may not use it",
-            "join the group 'docker' (sudo usermod -aG docker $USER), log in again",
-        ) from error
     except (DockerException, RequestException, OSError) as error:
+        if "Permission denied" in str(error):
+            raise SandboxError(
+                "Docker is running, but you may not use it",
+                "join the group 'docker' (sudo usermod -aG docker $USER) and log in again",
+            ) from error
         if "timed out" in str(error):
             raise SandboxError(
                 f"the Docker engine does not answer ({GREETING_SECONDS} s)",
-                "it may be starting, or be overloaded: see 'docker info', and run the command again",
+                "it may be starting or overloaded: check 'docker info', then run the command again",
             ) from error
-        raise SandboxError("Docker is not installed or not running", _NO_ENGINE_HINT) from error
+        raise SandboxError(
+            "Docker is not installed or not running",
+            "install or start Docker (on Debian: scripts/install-engine), or use --sandbox local",
+        ) from error
+    client.api.timeout = ANSWER_SECONDS
     return client
 
 
-def _client(address: str, tls: Any) -> DockerClient:
+def _client() -> DockerClient:
+    """Return a client of the engine that DOCKER_HOST names, else docker's context, else the default one."""
     import docker
-
-    if tls or not os.environ.get("DOCKER_HOST"):
-        return docker.DockerClient(base_url=address, tls=tls or False, timeout=GREETING_SECONDS)
-    return docker.from_env(timeout=GREETING_SECONDS)
-
-
-def _address() -> tuple[str, Any]:
-    """Address and certificates of the engine: DOCKER_HOST, else that of docker's context."""
+    from docker.constants import DEFAULT_UNIX_SOCKET
     from docker.context import ContextAPI
+    from docker.errors import DockerException
 
-    if os.environ.get("DOCKER_HOST"):
-        return os.environ["DOCKER_HOST"], None
-    chosen = ContextAPI.get_current_context()
-    if chosen is None or chosen.name == "default" or not chosen.Host:
-        return "unix:///var/run/docker.sock", None
-    return str(chosen.Host), chosen.TLSConfig
-
-
-def remove_stale(client: DockerClient) -> None:
-    """Remove the containers whose owner was killed."""
-    for container in containers(client, OWNER_LABEL):
-        if owner.is_gone(container["Labels"][OWNER_LABEL]):
-            remove(client, container["Id"])
-
-
-def containers(client: DockerClient, label: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = client.api.containers(all=True, filters={"label": label})
-    return found
-
-
-_REMOVALS = 6
-"""So often the removal of a container is tried, for about three seconds more than it takes."""
-
-
-def remove(client: DockerClient, container: str) -> None:
-    """Remove a container, running or not, also while Ctrl-C is pressed again."""
-    from docker.errors import APIError
-
-    for attempt in range(_REMOVALS):
-        try:
-            client.api.remove_container(container, force=True, v=True)
-            return
-        except APIError as error:
-            if error.status_code == 404:
-                return
-            # Another removal of it may be under way, or a file of it still be in use.
-            time.sleep(0.1 * 2**attempt)
-        except KeyboardInterrupt:
-            continue
+    host = os.environ.get("DOCKER_HOST", "")
+    chosen = None if host else ContextAPI.get_current_context()
+    if chosen is not None and chosen.name != "default" and chosen.Host:
+        tls = chosen.TLSConfig or False
+        return docker.DockerClient(base_url=str(chosen.Host), tls=tls, timeout=GREETING_SECONDS)
+    scheme, _, path = (host or DEFAULT_UNIX_SOCKET).partition("://")
+    if "unix" in scheme and not Path("/", path).exists():
+        raise DockerException(f"there is no socket {path}")  # the SDK would leave one of its own open
+    return docker.from_env(timeout=GREETING_SECONDS)
 
 
 @contextmanager
 def engine_errors() -> Iterator[None]:
-    """Errors of the engine as SandboxErrors: never the program's own failure."""
+    """Raise errors of the engine as SandboxErrors: never the program's own failure."""
     from docker.errors import APIError, DockerException, ImageNotFound
     from requests.exceptions import RequestException
     from urllib3.exceptions import HTTPError
@@ -136,6 +102,70 @@ def engine_errors() -> Iterator[None]:
         if "timed out" in str(error):
             raise SandboxError(
                 f"the Docker engine did not answer for {ANSWER_SECONDS // 60} minutes",
-                "its disk or memory may be overloaded; when 'docker info' answers, run the command again: it goes on",
+                "its disk or memory may be overloaded; when 'docker info' answers, run the command again to continue",
             ) from error
         raise SandboxError("the Docker engine went away meanwhile", GONE_HINT) from error
+
+
+def remove_stale(client: DockerClient) -> None:
+    """Remove the containers whose owner was killed."""
+    for container in client.containers.list(all=True, sparse=True, filters={"label": OWNER_LABEL}):
+        if owner.is_gone(container.attrs["Labels"][OWNER_LABEL]):
+            remove(client, str(container.id))
+
+
+def remove(client: DockerClient, container: str) -> None:
+    """Remove a container, running or not, also while Ctrl-C is pressed again."""
+    from docker.errors import APIError
+
+    for attempt in range(_REMOVALS):
+        try:
+            client.api.remove_container(container, force=True, v=True)
+            return
+        except APIError as error:
+            if error.status_code == 404:
+                return
+            # Another removal of it may be under way, or a file of it still be in use.
+            time.sleep(0.1 * 2**attempt)
+        except KeyboardInterrupt:
+            continue
+
+
+def free_bytes(client: DockerClient) -> int | None:
+    """Return the free space where the engine keeps its images; None when that is on another machine."""
+    if not client.api.base_url.startswith("http+docker"):
+        return None  # not a local socket
+    try:
+        return shutil.disk_usage(Path(str(client.info().get("DockerRootDir") or "/var/lib/docker"))).free
+    except OSError:
+        return None
+
+
+def image_bytes(client: DockerClient, reference: str) -> int | None:
+    """Return the size of an image that the engine has; None when it does not."""
+    from docker.errors import ImageNotFound
+
+    try:
+        return int(client.images.get(reference).attrs["Size"])
+    except ImageNotFound:
+        return None
+
+
+def image_python(client: DockerClient, reference: str) -> str:
+    """Return the minor version of an image's Python, as ``3.11``; "" without one, or without the image.
+
+    Nothing is pulled: an image that is not here may be gigabytes.
+    """
+    from docker.errors import APIError, ContainerError
+
+    if not reference or image_bytes(client, reference) is None:
+        return ""
+    try:
+        answer = client.containers.run(
+            reference, ["-c", "import sys; print('%d.%d' % sys.version_info[:2])"], entrypoint="python3",
+            network_disabled=True, remove=True, labels={OWNER_LABEL: owner.me()},
+        )  # fmt: skip
+    except (APIError, ContainerError):
+        return ""  # there is no python3 in it: the build will report it
+    version = re.search(rb"^3\.\d+$", bytes(answer).strip())
+    return version[0].decode() if version else ""

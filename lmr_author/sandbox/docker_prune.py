@@ -1,4 +1,4 @@
-"""What of ours is in a Docker engine, what of it is unused, and removing that. Only what bears our labels."""
+"""Finding and removing our unused containers and images in a Docker engine. Only what bears our labels."""
 
 from __future__ import annotations
 
@@ -14,24 +14,25 @@ from lmr_author.sandbox.docker_engine import IMAGE_LABEL, OWNER_LABEL, SESSION_L
 
 if TYPE_CHECKING:
     from docker import DockerClient
+    from docker.models.images import Image
 
 DAY = 24 * 60 * 60
 _ENDED = ("created", "exited", "dead")
 _FRESH_SECONDS = 2 * 60 * 60
-"""What a build leaves half-way is left alone so long: the build may be going on."""
+"""Age up to which an unfinished build is left alone: it may be going on."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """Something of ours.
+    """A container or image of ours.
 
     Attributes:
-        kind: ``container``, ``network`` or ``image``.
+        kind: ``container`` or ``image``.
         id: the engine's.
         name: for people.
-        bytes: of an image, what it takes by itself, without layers that others share; else 0.
+        bytes: of an image, without layers that others share; else 0.
         days: since it was used.
-        why: why it is removed, or kept.
+        why: the reason why it is removed or kept.
     """
 
     kind: str
@@ -44,162 +45,122 @@ class Found:
 
 @dataclass(frozen=True)
 class Survey:
-    """What would be removed, and what is kept."""
+    """Everything of ours: unused, and in use."""
 
     remove: tuple[Found, ...]
     keep: tuple[Found, ...]
 
 
 def survey(client: DockerClient, older_than: float, everything: bool) -> Survey:
-    """Look at all that is ours.
+    """Find everything of ours.
 
     Args:
         older_than: days after which a task's image that was not used is removed.
         everything: remove every image of a task that no container uses.
     """
-    api: Any = client.api
-    containers = api.containers(all=True)
     remove: list[Found] = []
     keep: list[Found] = []
-    named = {image["Id"] for image in api.images() if any(not _unfinished(tag) for tag in _tags(image))}
+    containers = client.api.containers(all=True)
+    named = {image.id for image in client.images.list() if not all(map(_is_partial, image.tags))}
     for container in containers:
         labels = container.get("Labels") or {}
-        if IMAGE_LABEL not in labels and OWNER_LABEL not in labels:
-            continue
-        item, unused = _container(container, labels, named, everything)
-        (remove if unused else keep).append(item)
+        if IMAGE_LABEL in labels or OWNER_LABEL in labels:
+            days = (time.time() - container["Created"]) / DAY
+            unused, why = _judge_container(container, labels, days, named, everything)
+            name = (container.get("Names") or ["?"])[0].lstrip("/")
+            (remove if unused else keep).append(Found("container", container["Id"], name, 0, days, why))
     gone = {item.id for item in remove}
     used = {container["ImageID"] for container in containers if container["Id"] not in gone}
-    for network in api.networks(filters={"label": IMAGE_LABEL}):
-        attached = api.inspect_network(network["Id"]).get("Containers") or {}
-        item = Found("network", network["Id"], network["Name"], 0, 0.0, "in use" if attached else "unused")
-        (keep if attached else remove).append(item)
-    shared = _unique_bytes(api)
-    for image in api.images(filters={"label": IMAGE_LABEL}):
-        item, unused = _image(api, image, used, shared, older_than, everything)
+    sizes = {
+        image["Id"]: int(image.get("Size") or 0) - max(0, int(image.get("SharedSize") or 0))
+        for image in client.df().get("Images") or []
+    }
+    for image in client.images.list(filters={"label": IMAGE_LABEL}):
+        days = _days_unused(image)
+        unused, why = _judge_image(image, days, used, older_than, everything)
+        name = ", ".join(image.tags) or str(image.id)[7:19]
+        item = Found("image", str(image.id), name, sizes.get(str(image.id), 0), days, why)
         (remove if unused else keep).append(item)
     return Survey(tuple(remove), tuple(keep))
 
 
 def remove(client: DockerClient, items: Sequence[Found]) -> list[tuple[Found, str]]:
-    """Remove them, containers first. Returns those that could not be, with the engine's words."""
+    """Remove them, containers first. Returns those that could not be removed, with the engine's message."""
     from docker.errors import APIError
 
-    api: Any = client.api
     failed = []
-    order = {"container": 0, "network": 1, "image": 2}
-    for item in sorted(items, key=lambda item: order[item.kind]):
+    for item in sorted(items, key=lambda item: item.kind):
         try:
             if item.kind == "container":
-                api.remove_container(item.id, v=True)  # not forced: one that was started meanwhile stays
-            elif item.kind == "network":
-                api.remove_network(item.id)
-            else:
-                _remove_image(api, item)
+                client.api.remove_container(
+                    item.id, v=True
+                )  # not forced: one that was started meanwhile stays
+                continue
+            *others, last = client.images.get(item.id).tags or [item.id]
+            for tag in others:
+                with suppress(APIError):
+                    client.images.remove(tag)
+            # The last of its names takes the image with it, and the nameless layers below that nothing else has.
+            client.images.remove(last)
         except APIError as error:
             if error.status_code != 404:
                 failed.append((item, str(error.explanation or error)))
     return failed
 
 
-def _remove_image(api: Any, item: Found) -> None:
-    from docker.errors import APIError
-
-    *others, last = api.inspect_image(item.id).get("RepoTags") or [item.id]
-    for tag in others:
-        with suppress(APIError):
-            api.remove_image(tag)
-    # The last of its names takes the image with it, and the nameless layers below that nothing else has.
-    api.remove_image(last)
-
-
-def _container(
-    container: dict[str, Any], labels: dict[str, str], named: set[str], everything: bool
-) -> tuple[Found, bool]:
-    name = (container.get("Names") or ["?"])[0].lstrip("/")
-    state = container.get("State", "")
-    days = (time.time() - float(container.get("Created") or 0)) / DAY
-    whose = labels.get(OWNER_LABEL)
-    item = Found("container", container["Id"], name, 0, days, "")
-    if state not in _ENDED:
-        return _because(item, "running"), False
-    if whose is not None:
-        gone = owner.is_gone(whose) or days > 1
-        return _because(item, "its owner was killed" if gone else "its owner runs"), gone
+def _judge_container(
+    container: dict[str, Any], labels: dict[str, str], days: float, named: set[str | None], everything: bool
+) -> tuple[bool, str]:
+    """Return whether a container is unused, and why."""
+    if container.get("State") not in _ENDED:
+        return False, "running"
+    if OWNER_LABEL in labels:
+        gone = owner.is_gone(labels[OWNER_LABEL]) or days > 1
+        return gone, "its owner was killed" if gone else "its owner runs"
     # Without an owner it is a build's, or somebody's own `docker run` of a task's image, which has a name.
     if SESSION_LABEL in labels or container.get("ImageID") in named:
-        return _because(item, "not made by this program"), False
+        return False, "not made by this program"
     if not everything and days * DAY < _FRESH_SECONDS:
-        return _because(item, "its build may be going on"), False
-    return _because(item, "left by a build"), True
+        return False, "its build may be going on"
+    return True, "left by a build"
 
 
-def _image(
-    api: Any,
-    image: dict[str, Any],
-    used: set[str],
-    shared: dict[str, int],
-    older_than: float,
-    everything: bool,
-) -> tuple[Found, bool]:
-    tags = _tags(image)
-    days = _days_unused(api, image)
-    item = Found(
-        "image", image["Id"], ", ".join(tags) or image["Id"][7:19], shared.get(image["Id"], 0), days, ""
-    )
-    if image["Id"] in used:
-        return _because(item, "a container uses it"), False
-    foreign = [tag for tag in tags if not tag.startswith("lmr-author/")]
+def _judge_image(
+    image: Image, days: float, used: set[str], older_than: float, everything: bool
+) -> tuple[bool, str]:
+    """Return whether an image is unused, and why."""
+    foreign = [tag for tag in image.tags if not tag.startswith("lmr-author/")]
+    if image.id in used:
+        return False, "a container uses it"
     if foreign:
-        return _because(item, f"it has a name that is not ours: {foreign[0]}"), False
-    unfinished = all(map(_unfinished, tags))
-    if unfinished and (everything or days * DAY > _FRESH_SECONDS):
-        return _because(item, "an unfinished build" if tags else "replaced by a newer build"), True
-    if unfinished:
-        return _because(item, "its build may be going on"), False
-    if everything or days >= older_than:
-        return _because(item, f"used {ago(days)}"), True
-    return _because(item, f"used {ago(days)}"), False
+        return False, f"it has a name that is not ours: {foreign[0]}"
+    if not all(map(_is_partial, image.tags)):
+        return everything or days >= older_than, f"used {ago(days)}"
+    if everything or days * DAY > _FRESH_SECONDS:
+        return True, "an unfinished build" if image.tags else "replaced by a newer build"
+    return False, "its build may be going on"
 
 
-def _days_unused(api: Any, image: dict[str, Any]) -> float:
-    """Days since an image was last prepared: each build gives it its name anew, also when nothing changed."""
-    tagged = (api.inspect_image(image["Id"]).get("Metadata") or {}).get("LastTagTime") or ""
-    try:
-        last = datetime.fromisoformat(tagged).timestamp() if not tagged.startswith("0001") else 0.0
-    except ValueError:
-        last = 0.0
-    return (time.time() - max(last, float(image.get("Created") or 0))) / DAY
-
-
-def _unique_bytes(api: Any) -> dict[str, int]:
-    """What each image takes by itself: its size without the layers that it shares with others."""
-    found = {}
-    for image in api.df().get("Images") or []:
-        size, shared = int(image.get("Size") or 0), int(image.get("SharedSize") or 0)
-        found[image["Id"]] = size - max(0, shared)
-    return found
+def _days_unused(image: Image) -> float:
+    """Return the days since an image was last prepared: each build tags it anew, also when nothing changed."""
+    times = (image.attrs.get("Created"), (image.attrs.get("Metadata") or {}).get("LastTagTime"))
+    used = 0.0
+    for text in times:
+        with suppress(ValueError, OverflowError):  # the year 1 stands for never
+            used = max(used, datetime.fromisoformat(text or "").timestamp())
+    return (time.time() - used) / DAY
 
 
 def used_bytes(client: DockerClient) -> int:
-    """What all layers in the engine take."""
-    api: Any = client.api
-    return int(api.df().get("LayersSize") or 0)
+    """Return the size of all layers in the engine."""
+    return int(client.df().get("LayersSize") or 0)
 
 
-def _tags(image: dict[str, Any]) -> list[str]:
-    return [tag for tag in image.get("RepoTags") or [] if tag != "<none>:<none>"]
-
-
-def _unfinished(tag: str) -> bool:
-    """Whether a name is that of a build that has not ended."""
+def _is_partial(tag: str) -> bool:
+    """Return whether a name is that of a build that has not ended."""
     return tag.startswith("lmr-author/") and tag.endswith(":partial")
 
 
-def _because(item: Found, why: str) -> Found:
-    return Found(item.kind, item.id, item.name, item.bytes, item.days, why)
-
-
 def ago(days: float) -> str:
-    """When something was used, in words: whole days, or today."""
+    """Return the time since something was used in words: whole days, or today."""
     return "today" if days < 1 else f"{days:.0f} days ago"

@@ -1,4 +1,4 @@
-"""Which sandbox to use, by the name that ``--sandbox`` gives it."""
+"""The sandbox that ``--sandbox`` names, and the name of a task's image."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ def open_sandbox(
     no_cache: bool = False,
     gpus: str = "",
 ) -> Sandbox:
-    """A sandbox for a task, not prepared yet.
+    """Return a sandbox for a task, not prepared yet.
 
     Args:
         kind: one of :data:`KINDS`.
         context: the folder with the task's Dockerfile (docker).
-        name: the task's name, which the image's begins with (docker).
+        name: the task's name, with which the image's begins (docker).
         python: the interpreter (local); None is the one that runs this.
         base_image: replaces the Dockerfile's ``BASE_IMAGE`` (docker).
         repo_folder: the Dockerfile's ``DIR``: the repository's folder (docker).
         log: file for the build's log (docker).
-        no_cache: whether the image is made anew (docker).
+        no_cache: make every layer anew (docker).
         gpus: "all" or a number of GPUs for each container (docker); "" for none.
     """
     if kind not in KINDS:
@@ -53,29 +53,24 @@ def open_sandbox(
         return LocalSandbox(python)
     from lmr_author.sandbox.docker import DockerSandbox
 
-    build_args = _build_args(base_image, repo_folder)
-    return DockerSandbox(
-        context, tag=image_tag(name, context), build_args=build_args, log=log, no_cache=no_cache, gpus=gpus
-    )
-
-
-def image_tag(name: str, folder: Path) -> str:
-    """The name of a task's image: ``1-DPO`` gives ``lmr-author/1-dpo-5f0c93ab:latest``.
-
-    What is added stands for the folder: tasks of one name, in several folders of tasks, have an image each. A task
-    that was moved gets a new one, made of the same layers.
-    """
-    plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-    place = files.sha256_bytes(os.fsencode(folder.resolve()))[:8]
-    return f"lmr-author/{plain[:100].rstrip('-') or 'task'}-{place}:latest"
-
-
-def _build_args(base_image: str | None, repo_folder: str) -> dict[str, str]:
     # Root builds for a user, too: a Dockerfile creates this user and group.
     root = os.geteuid() == 0
     args = {
         "UID": str(_FIRST_USER if root else os.geteuid()),
         "GID": str(_FIRST_USER if root else os.getegid()),
         "DIR": repo_folder,
+        **({"BASE_IMAGE": base_image} if base_image else {}),
     }
-    return {**args, "BASE_IMAGE": base_image} if base_image else args
+    tag = image_tag(name, context)
+    return DockerSandbox(context, tag=tag, build_args=args, log=log, no_cache=no_cache, gpus=gpus)
+
+
+def image_tag(name: str, folder: Path) -> str:
+    """Return the name of a task's image: ``1-DPO`` gives ``lmr-author/1-dpo-5f0c93ab:latest``.
+
+    The suffix stands for the folder: tasks of one name, in several folders of tasks, have an image each. A task
+    that was moved gets a new one, made of the same layers.
+    """
+    plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+    place = files.sha256_bytes(os.fsencode(folder.resolve()))[:8]
+    return f"lmr-author/{plain[:100].rstrip('-') or 'task'}-{place}:latest"

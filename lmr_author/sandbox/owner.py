@@ -1,4 +1,4 @@
-"""Who owns a container, a process or a temporary folder: so that what a killed owner left can go.
+"""Owners of containers, processes and temporary folders, so that the remains of a killed owner can be removed.
 
 An owner is written as ``<pid>.<start time>.<pid namespace>.<boot>``. A process id alone would be wrong after
 it is used again, after a reboot, or seen from inside another container.
@@ -8,24 +8,23 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
-from collections.abc import Callable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
-Sweep = Callable[[], None]
-"""Kills what a run left behind."""
-
 MARKER = "LMR_AUTHOR_RUN"
-"""Environment variable that every process of a local run inherits; its value starts with the owner."""
+"""Environment variable that every process of a local run inherits: the owner, a dot, and the run's id."""
 
 
 def me() -> str:
-    """The owner's name of this process."""
+    """Return this process as an owner."""
     return ".".join((str(os.getpid()), _start_time(os.getpid()), *_place()))
 
 
 def is_gone(owner: str) -> bool:
-    """Whether this owner certainly runs no more.
+    """Return whether this owner certainly runs no more.
 
     False when it cannot be told from here: another machine, another pid namespace, or nonsense.
     """
@@ -43,38 +42,37 @@ def is_gone(owner: str) -> bool:
 
 
 def marked(value: str) -> list[int]:
-    """Processes (not this one) whose environment has the marker with a value starting with ``value``.
+    """Return the processes (not this one) whose environment has the marker with a value starting with ``value``.
 
-    Only what /proc shows us: nothing where there is none, and not a process that cleared its environment.
+    Only those that /proc shows: none where there is no /proc, and not a process that cleared its environment.
     """
-    wanted = f"{MARKER}={value}".encode()
-    found = []
-    for pid in _processes():
-        try:
-            environment = Path(f"/proc/{pid}/environ").read_bytes()
-        except OSError:
-            continue
-        if any(item.startswith(wanted) for item in environment.split(b"\0")):
-            found.append(pid)
-    return found
+    return [pid for pid, mark in _marks() if mark.startswith(value)]
 
 
 def orphans() -> list[int]:
-    """Processes of local runs whose owner is gone."""
-    found = []
-    for pid in marked(""):
-        try:
-            items = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        values = [item.split(b"=", 1)[1] for item in items if item.startswith(f"{MARKER}=".encode())]
-        if values and is_gone(values[0].decode("ascii", "replace").rpartition(".")[0]):
-            found.append(pid)
-    return found
+    """Return the processes of local runs whose owner is gone."""
+    return [pid for pid, mark in _marks() if is_gone(mark.rpartition(".")[0])]
+
+
+def kill_marked(value: str) -> None:
+    """Kill all processes of a run, also those that left its process group."""
+    # Again until none is found: one may have forked while we looked.
+    for _ in range(100):
+        left = marked(value)
+        if not left:
+            return
+        kill(left)
+
+
+def kill(pids: Iterable[int]) -> None:
+    """Kill processes that may have ended meanwhile."""
+    for pid in pids:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def folder_prefix(prefix: str) -> str:
-    """How the name of a temporary folder of this process starts; :mod:`tempfile` adds what makes it unique."""
+    """Return the start of the name of this process's temporary folders; :mod:`tempfile` makes it unique."""
     return f"{prefix}{me()}."
 
 
@@ -85,16 +83,21 @@ def remove_folders_of_the_gone(prefix: str) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _processes() -> list[int]:
-    try:
-        names = [path.name for path in Path("/proc").iterdir()]
-    except OSError:
-        return []
-    return [int(name) for name in names if name.isdigit() and int(name) != os.getpid()]
+def _marks() -> Iterator[tuple[int, str]]:
+    """Yield each process (not this one) whose environment has the marker, with its value."""
+    start = f"{MARKER}=".encode()
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            variables = (folder / "environ").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        mark = next((item for item in variables if item.startswith(start)), None)
+        if mark is not None and int(folder.name) != os.getpid():
+            yield int(folder.name), mark.removeprefix(start).decode("ascii", "replace")
 
 
 def _start_time(pid: int) -> str:
-    """Start time of a process in clock ticks since boot (field 22 of proc(5) stat), "" if not known."""
+    """Return a process's start in clock ticks since boot (field 22 of proc(5) stat), "" if not known."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text("ascii", "replace")
     except OSError:
@@ -104,7 +107,7 @@ def _start_time(pid: int) -> str:
 
 
 def _place() -> tuple[str, str]:
-    """The pid namespace and the boot that a process id belongs to."""
+    """Return the pid namespace and the boot that a process id belongs to."""
     try:
         namespace = "".join(filter(str.isdigit, str(Path("/proc/self/ns/pid").readlink())))
         boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip().replace("-", "")

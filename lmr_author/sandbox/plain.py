@@ -11,17 +11,16 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from lmr_author import files
 from lmr_author.errors import SandboxError
 from lmr_author.sandbox import owner
 from lmr_author.sandbox.base import Command, Limits, Mount
-from lmr_author.sandbox.commands import by_depth
-from lmr_author.sandbox.rlimits import options, running_already
+from lmr_author.sandbox.bubblewrap import limit_options, running_already
 
-_PREFIX = "lmr-author-run."
+FOLDER_PREFIX = "lmr-author-run."
 
 _LIMITER = """
 import os, resource, sys
@@ -38,72 +37,51 @@ except OSError as error:
     print(argv[0], error, file=sys.stderr)
     sys.exit(127)
 """
-"""Does what prlimit does, where there is none."""
-
-
-@dataclass(frozen=True)
-class Layout:
-    """A command whose paths are the host's, and the folder that is its private /tmp."""
-
-    command: Command
-    temporary: Path
+"""Does what prlimit does, also where there is none (macOS)."""
 
 
 @contextmanager
-def laid_out(command: Command) -> Iterator[Layout]:
-    """A command with its mounts realised in a private folder, which is removed at the end.
+def laid_out(command: Command) -> Iterator[Command]:
+    """Yield the command with the host's paths, its mounts realised in a private folder that is removed at the end.
 
     A writable mount is its source itself. A read-only one is a copy: what is written into it is lost
     with the folder, and the source is safe. Paths are rewritten where a mount's target, a folder above it, or
     /tmp stands at the start of the working folder, an argument or a variable, or after one of ``= : , ;``.
     """
-    with files.temporary_folder(owner.folder_prefix(_PREFIX)) as folder:
-        yield _lay_out(command, folder)
-
-
-def _lay_out(command: Command, folder: Path) -> Layout:
-    temporary = folder / "tmp"
-    real = {"/tmp": temporary}
-    try:
-        temporary.mkdir()
-        for mount in by_depth(command.mounts):
-            real[mount.target] = _realise(mount, command.mounts, folder / "root")
-            for parent in PurePosixPath(mount.target).parents[:-1]:
-                real.setdefault(str(parent), folder / "root" / str(parent).lstrip("/"))
-    except (shutil.Error, OSError) as error:
-        raise SandboxError(
-            f"the run's files could not be copied: {error}", "see whether the disk is full"
-        ) from error
-    rewritten = replace(
-        command,
-        argv=tuple(_rewrite(text, real) for text in command.argv),
-        env={name: _rewrite(value, real) for name, value in command.env.items()},
-        cwd=_rewrite(command.cwd, real),
-    )
-    return Layout(rewritten, temporary)
-
-
-def remove_stale_folders() -> None:
-    """Remove the folders of runs whose owner was killed."""
-    owner.remove_folders_of_the_gone(_PREFIX)
+    with files.temporary_folder(owner.folder_prefix(FOLDER_PREFIX)) as folder:
+        real = {"/tmp": folder / "tmp"}
+        try:
+            real["/tmp"].mkdir()
+            for mount in command.mounts_by_depth():
+                real[mount.target] = _realise(mount, command.mounts, folder / "root")
+                for parent in PurePosixPath(mount.target).parents[:-1]:
+                    real.setdefault(str(parent), folder / "root" / str(parent).lstrip("/"))
+        except (shutil.Error, OSError) as error:
+            raise SandboxError(
+                f"the run's files could not be copied: {error}", "check whether the disk is full"
+            ) from error
+        cwd = _rewrite(command.cwd, real)
+        env = {name: _rewrite(value, real) for name, value in command.env.items()}
+        own = {"HOME": str(real["/tmp"]), "TMPDIR": str(real["/tmp"]), **env, "PWD": os.path.normpath(cwd)}
+        argv = tuple(_rewrite(text, real) for text in command.argv)
+        yield replace(command, argv=argv, env=own, cwd=cwd)
 
 
 def limiter(limits: Limits) -> list[str]:
-    """The start of an argv that takes on the limits; the program's argv follows."""
-    # The kernel counts all processes of a user, so those that run already come on top.
-    arguments = [*options(limits, limits.processes + running_already()), "--"]
-    prlimit = shutil.which("prlimit")
-    return [prlimit, *arguments] if prlimit else [sys.executable, "-I", "-S", "-c", _LIMITER, *arguments]
+    """Return the start of an argv that takes on the limits; the program's argv follows."""
+    options = limit_options(limits, limits.processes + running_already())
+    return [sys.executable, "-I", "-S", "-c", _LIMITER, *options, "--"]
 
 
 def _realise(mount: Mount, mounts: tuple[Mount, ...], root: Path) -> Path:
-    place = root / mount.target.lstrip("/")
+    """Return the folder or file that stands for a mount: its source, or a copy below ``root``."""
     for outer in mounts:
         if outer.writable and outer is not mount and PurePosixPath(mount.target).is_relative_to(outer.target):
             raise SandboxError(
                 f"without bubblewrap nothing can be mounted inside the writable {outer.target}",
                 "install bubblewrap (apt-get install bubblewrap), or use --sandbox docker",
             )
+    place = root / mount.target.lstrip("/")
     if place.is_dir() and not place.is_symlink():
         shutil.rmtree(place)
     else:
@@ -123,9 +101,3 @@ def _realise(mount: Mount, mounts: tuple[Mount, ...], root: Path) -> Path:
 def _rewrite(text: str, real: Mapping[str, Path]) -> str:
     targets = "|".join(re.escape(target) for target in sorted(real, key=len, reverse=True))
     return re.sub(rf"(?<![^=:,;])({targets})(?=[/=:,;]|$)", lambda match: str(real[match[1]]), text)
-
-
-def environment(layout: Layout, variables: Mapping[str, str]) -> dict[str, str]:
-    """The variables of a run: the defaults moved into its private /tmp, then its own."""
-    moved = {"HOME": str(layout.temporary), "TMPDIR": str(layout.temporary)}
-    return {**variables, **moved, **layout.command.env, "PWD": os.path.normpath(layout.command.cwd)}

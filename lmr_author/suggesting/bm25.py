@@ -13,11 +13,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 K1 = 1.2
-"""How soon more of the same term in a document counts no more."""
+"""Saturation of a term's frequency in a document."""
 B = 0.5
-"""How much a long document is held against it, 0 to 1."""
+"""Penalty of long documents, 0 to 1."""
 K3 = 8.0
-"""How soon more of the same term in the query counts no more."""
+"""Saturation of a term's frequency in the query."""
 
 
 class BM25:
@@ -30,12 +30,12 @@ class BM25:
         self._holding = Counter(term for document in documents for term in document)
 
     def idf(self, term: str) -> float:
-        """How much a term tells: the rarer, the more. Never negative."""
+        """Return the weight of a term: the rarer, the more. Never negative."""
         holding = self._holding[term]
         return math.log(1 + (len(self._documents) - holding + 0.5) / (holding + 0.5))
 
     def parts(self, place: int, query: Mapping[str, float]) -> dict[str, float]:
-        """What each term of the query adds to a document's score.
+        """Return what each term of the query adds to a document's score.
 
         Args:
             place: of the document.

@@ -1,4 +1,4 @@
-"""Which of the benchmark's categories a function may belong to. A guess that a person confirms."""
+"""Guess the benchmark's category of a function; a person confirms it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BEGINNINGS = {
     "Evaluation Metrics": "metric score evaluat bleu rouge accuracy precision recall f1 perplexit correlation",
     "Interpretability & Explainability": "explain interpret attribut salienc rationale probe rollout causal relevance",
 }
-"""How words begin that speak for a category."""
+"""Beginnings of words that speak for a category."""
 
 _NAME, _OTHER = 4.0, 1.0
 

@@ -1,4 +1,4 @@
-"""Functions that stand in the repository a second time: masked once, they are read elsewhere."""
+"""Find functions that the repository has a second time: masked once, they can be read elsewhere."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Copies:
 
 
 def _share(one: Entry, other: Entry) -> float:
-    """How alike two functions are; 0 when they are no near copies."""
+    """Return the similarity of two functions; 0 when they are no near copies."""
     shape = _overlap(Counter(one.shape), Counter(other.shape))
     if shape < SAME_SHAPE:
         return 0.0

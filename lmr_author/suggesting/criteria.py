@@ -1,4 +1,4 @@
-"""What makes a function a good task: each criterion a number and a sentence that the annotator reads.
+"""The criteria of a good task: each gives a number and a sentence that the annotator reads.
 
 A function's score is the product of its values, each to the power of its weight: a function that fails one
 criterion badly is no good task, whatever the others say.
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from lmr_author.suggesting.criterion import Case, Criterion, Judgement, pages
+from lmr_author.suggesting.obstacles import NEEDS_GPU
 from lmr_author.suggesting.recordable import Recordable
 from lmr_author.texts import counted, listed
 
@@ -24,11 +25,11 @@ WEIGHTS = {
     "runs": 1.0,
     "copies": 0.5,
 }
-"""How much each criterion counts; 0 leaves it out."""
+"""Weight of each criterion; 0 leaves it out."""
 
 
 class Described(Criterion):
-    """Whether the paper describes it: what a model is to implement must stand there."""
+    """The paper describes it, so that a model can implement it."""
 
     name = "described"
 
@@ -42,7 +43,7 @@ class Described(Criterion):
 
 
 class Size(Criterion):
-    """Whether it is large enough to be a task and small enough to be one."""
+    """It is large enough to be a task and small enough to be one."""
 
     name = "size"
     TOO_SMALL = 4
@@ -63,7 +64,7 @@ class Size(Criterion):
 
 
 class Kind(Criterion):
-    """Whether it is a function of the method at all, not of the machinery around it."""
+    """It belongs to the method, not to the machinery around it."""
 
     name = "kind"
 
@@ -93,7 +94,7 @@ class Kind(Criterion):
 
 
 class Own(Criterion):
-    """Whether it is the repository's own code, and not a library's: what the paper brings is seldom in a copy."""
+    """It is the repository's own code, not a library's: the paper's contribution is seldom in a copy."""
 
     name = "own"
 
@@ -108,7 +109,7 @@ class Own(Criterion):
 
 
 class Called(Criterion):
-    """Whether something calls it: only a call can be recorded."""
+    """Something calls it: only a call can be recorded."""
 
     name = "called"
     HOOKS = frozenset(
@@ -120,7 +121,7 @@ class Called(Criterion):
     """Names that a framework calls."""
 
     def judge(self, case: Case) -> Judgement:
-        """By name: whether ``loss(…)`` calls this ``loss`` is not known."""
+        """Judge by name: ``loss(…)`` may call another ``loss``."""
         entry, index = case.entry, case.index
         callers = index.callers(entry.name)
         if callers:
@@ -144,19 +145,21 @@ class Called(Criterion):
 
 
 class Runs(Criterion):
-    """Whether a test can import its file and run it at all."""
+    """A test can import its file and run it."""
 
     name = "runs"
 
     def judge(self, case: Case) -> Judgement:
-        """Falls where the command line is demanded on import, or a builtin of Python 2 is used."""
+        """Falls where the command line is demanded on import, a builtin of Python 2 is used, or a GPU is needed."""
         if not case.obstacle:
             return self.says(1.0, "nothing that can be seen keeps a test from running it")
+        if case.obstacle == NEEDS_GPU:
+            return self.says(0.3, case.obstacle, "needs a GPU")
         return self.says(0.1, case.obstacle, "cannot run in a test")
 
 
 class Unique(Criterion):
-    """Whether the answer stands elsewhere, too."""
+    """No other function gives the answer away."""
 
     name = "copies"
 
@@ -168,7 +171,7 @@ class Unique(Criterion):
         more = f" and {len(case.copies) - 1} more" if len(case.copies) > 1 else ""
         return self.says(
             max(0.3, 0.7 - 0.02 * len(case.copies)),
-            f"{first.share:.0%} of it stands in {first.entry.node_id}{more}: mask those too",
+            f"{first.share:.0%} of it is also in {first.entry.node_id}{more}: mask those too",
             f"{counted(len(case.copies), 'near copy', 'near copies')}",
         )
 
@@ -187,7 +190,7 @@ CRITERIA: tuple[Criterion, ...] = (
 
 
 def score(judgements: Sequence[Judgement]) -> float:
-    """What the judgements come to, 0 to 100."""
+    """Return the product of the judgements, 0 to 100."""
     product = 1.0
     for item in judgements:
         product *= item.value ** WEIGHTS[item.criterion]
@@ -196,7 +199,7 @@ def score(judgements: Sequence[Judgement]) -> float:
 
 @cache
 def is_test(path: str) -> bool:
-    """Whether a file belongs to tests by its path."""
+    """Recognize a test file by its path."""
     return bool(re.search(r"(^|/)(tests?|testing)/|(^|/)(test_[^/]*|[^/]*_test|conftest)\.py$", path))
 
 

@@ -1,4 +1,4 @@
-"""What a criterion is given, what it says, and how it says it."""
+"""Base class of the criteria, with their input and their judgement."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lmr_author.suggesting.origin import Origin
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a criterion says of a function.
+    """The judgement of one criterion about a function.
 
     Attributes:
         value: 0 (no task) to 1.

@@ -1,4 +1,4 @@
-"""How well the paper describes each function: BM25 of the functions, with the paper as the query."""
+"""Measure how well the paper describes each function: BM25 of the functions, with the paper as the query."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FIELDS = {
     "code": 1.0,
     "comments": 0.5,
 }
-"""How often a term counts, by where it stands."""
+"""Weight of a term by the field it is in."""
 
 TERMS = 6
 PAGES = 3
@@ -46,7 +46,7 @@ class Match:
 
 @dataclass(frozen=True)
 class Description:
-    """How well the paper describes a function.
+    """The paper's description of a function.
 
     Attributes:
         share: of the best function's BM25 score, 0 to 1.

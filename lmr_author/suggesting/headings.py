@@ -1,8 +1,7 @@
-"""Which lines of a paper are the headings of its numbered sections.
+"""Find the headings of a paper's numbered sections.
 
 Many lines begin with a number: affiliations, footnotes, lists, cells of tables. Of all ways to read some of them as
-headings whose numbers run on, the longest is taken. Numbers are arabic (``3.2``, as most set them) or, as in IEEE's
-papers, Roman with letters below (``III``, ``III-B``).
+headings whose numbers run on, the longest is taken.
 """
 
 from __future__ import annotations
@@ -10,8 +9,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 _ARABIC = re.compile(
@@ -26,32 +25,24 @@ _LONGEST_SENTENCE = 8
 _USUAL = re.compile(
     r"^(?:related work|background|methods?|experiments?|results|discussion|conclusions?)\b", re.I
 )
-_ROMAN = re.compile(r"^(?P<number>[IVX]{1,5})(?P<dot>\.)[ \t]*\n?[ \t]*(?P<title>[A-Z][^\n]{2,90})$", re.M)
-_LETTERED = re.compile(r"^(?P<number>[A-Z])(?P<dot>\.)[ \t]*\n?[ \t]*(?P<title>[A-Z][^\n]{2,90})$", re.M)
 _SMALL_CAPITALS = re.compile(r"\b([B-Z]) (?=[A-Z]{2,})")
 """Small capitals begin with a large one, which is a word of its own in the text of a PDF: "I NTRODUCTION".
 
 Not A, which is a word.
 """
-_ROMANS = {
-    tens + ones: 10 * place + number
-    for place, tens in enumerate(("", "X", "XX", "XXX"))
-    for number, ones in enumerate(("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX"))
-    if tens + ones
-}
 _GAP = 0.8
-"""What a missing number costs a reading of the headings, in headings."""
+"""Cost of a missing number in a reading of the headings, in headings."""
 
 
 @dataclass(frozen=True)
 class Heading:
-    """What may be a heading.
+    """A line that may be a heading.
 
     Attributes:
         number: its parts, as numbers.
         label: the number as printed.
         dot: whether a dot follows the number.
-        start, end: where it stands in the text.
+        start, end: its offsets in the text.
     """
 
     number: tuple[int, ...]
@@ -63,7 +54,7 @@ class Heading:
 
     @property
     def weight(self) -> float:
-        """How sure it is one."""
+        """The confidence that it is one."""
         if self.title.lower().startswith("introduction"):
             return 4.0
         return 2.0 if _USUAL.match(self.title) else 1.0
@@ -71,60 +62,26 @@ class Heading:
 
 def headings(text: str) -> list[Heading]:
     """The headings, in order; none when what looks like them is a list, or scraps of formulas."""
-    candidates = list(_candidates(text, _ARABIC, _arabic))
+    candidates = list(_candidates(text))
     # A style sets a dot behind the number or sets none; only some set one behind 1 and none behind 1.1.
     styles = [[one for one in candidates if one.dot], [one for one in candidates if not one.dot]]
     best = max(map(_longest, styles), key=_worth)
     both = _longest(candidates)
     found = both if _worth(both) > 1.5 * _worth(best) else best
-    roman = _roman_and_letters(text)
-    found = max(found, roman, key=_worth)
     return [] if all(one.weight == 1.0 for one in found) else found
 
 
-def _roman_and_letters(text: str) -> list[Heading]:
-    """The headings of a paper that counts its sections in Roman numbers, and in letters below these."""
-    sections = _longest(list(_candidates(text, _ROMAN, _roman)))
-    letters = list(_candidates(text, _LETTERED, _letter))
-    ends = [*(one.start for one in sections[1:]), len(text)]
-    found = []
-    for section, end in zip(sections, ends, strict=False):
-        below = _longest([one for one in letters if section.end <= one.start < end])
-        found.append(section)
-        if len(below) > 1:  # one alone is somebody's initial
-            found += [
-                replace(one, number=(*section.number, *one.number), label=f"{section.label}-{one.label}")
-                for one in below
-            ]
-    return found
-
-
-def _arabic(number: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in number.split("."))
-
-
-def _roman(number: str) -> tuple[int, ...]:
-    """``(9,)`` for IX; empty for what is no number below 40."""
-    return (_ROMANS[number],) if number in _ROMANS else ()
-
-
-def _letter(letter: str) -> tuple[int, ...]:
-    return (ord(letter) - ord("A") + 1,)
-
-
-def _candidates(
-    text: str, pattern: re.Pattern[str], read: Callable[[str], tuple[int, ...]]
-) -> Iterator[Heading]:
-    """Lines that begin with a number; ``read`` gives its parts, none where it is no number."""
-    matches = [(match, _title(match["title"])) for match in pattern.finditer(text)]
+def _candidates(text: str) -> Iterator[Heading]:
+    """Yield the lines that begin with a number."""
+    matches = [(match, _title(match["title"])) for match in _ARABIC.finditer(text)]
     often = Counter(title for _, title in matches)
     for match, title in matches:
         words = title.split()
         sentence = len(words) > _LONGEST_SENTENCE and sum(word[0].isupper() for word in words) == 1
         # The same words beside several numbers are a column of a table, or a page's head.
         cut = sentence or title.count("(") != title.count(")")
-        number = read(match["number"])
-        if number and often[title] == 1 and not cut and not _NOT_A_TITLE.search(title):
+        number = tuple(map(int, match["number"].split(".")))
+        if often[title] == 1 and not cut and not _NOT_A_TITLE.search(title):
             yield Heading(number, match["number"], bool(match["dot"]), title, match.start(), match.end())
 
 
@@ -158,7 +115,7 @@ def _worth(chain: Sequence[Heading]) -> float:
 
 
 def _step(old: tuple[int, ...], new: tuple[int, ...]) -> float | None:
-    """What it costs that one number follows another: 0 for 3 after 2.4, 2.1 after 2, 2.2 after 2.1.
+    """Return the cost of one number following another: 0 for 3 after 2.4, 2.1 after 2, 2.2 after 2.1.
 
     A heading between them may be missing, because its title is no line of its own. None: it cannot follow.
     """

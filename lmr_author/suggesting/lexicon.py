@@ -1,4 +1,4 @@
-"""Word lists: what abbreviations in code stand for, Greek letters, words that say nothing."""
+"""Word lists: abbreviations in code, Greek letters, stop words."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ ABBREVIATIONS: Mapping[str, str] = {
     "toks": "token", "unsup": "unsupervised", "val": "validation", "var": "variance", "vec": "vector",
     "vecs": "vector", "vocab": "vocabulary", "vq": "vector quantization",
 }  # fmt: skip
-"""What an abbreviation in code stands for in a paper."""
+"""Abbreviation in code → the paper's words."""
 
 GREEK: Mapping[str, str] = {
     "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "ϵ": "epsilon", "ζ": "zeta",
@@ -46,7 +46,7 @@ GREEK: Mapping[str, str] = {
     "ρ": "rho", "σ": "sigma", "τ": "tau", "φ": "phi", "ϕ": "phi", "χ": "chi", "ψ": "psi", "ω": "omega",
     "Δ": "delta", "Σ": "sum", "∑": "sum", "∇": "gradient", "Λ": "lambda", "Ω": "omega",
 }  # fmt: skip
-"""How code spells the letters of formulas."""
+"""Letter of a formula → its spelling in code."""
 
 _STOP = """
     a about above after again against all also although am among an and any are as at be because been

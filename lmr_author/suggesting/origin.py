@@ -1,4 +1,4 @@
-"""Which functions a repository has taken over from another project: folders, copied trees, copied library files."""
+"""Find functions taken over from another project: folders, copied trees, copied library files."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ FAMILY = 3
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a function seems to be from.
+    """The project that a function seems to be from.
 
     Attributes:
         adapted: changed for the repository, which shows in a name of its own.
@@ -65,7 +65,7 @@ class Origins:
     """Tells of each function of a repository whether it was taken over from another project."""
 
     def __init__(self, index: Index, repository: str = "") -> None:
-        """``repository``: its name, by which what is its own is told from what is another project's."""
+        """``repository``: its name, which tells its own code from another project's."""
         self._own = repository.lower().replace("-", "_")
         self._trees = tuple(sorted(set(self._copied_trees(index))))
         self._families = self._copied_files(index)
@@ -132,6 +132,6 @@ class Origins:
         return None if self._named_for(path.rpartition("/")[2].removesuffix(".py")) else found
 
     def _named_for(self, stem: str) -> bool:
-        """Whether a file bears the repository's name, beyond an architecture's: what is new may well be there."""
+        """Recognize a file with the repository's name, beyond an architecture's: it may well hold what is new."""
         own = set(self._own.split("_")) - set(_ARCHITECTURES.lower().split())
         return any(len(word) > 3 and word in stem.lower() for word in own)

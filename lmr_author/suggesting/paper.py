@@ -14,7 +14,7 @@ from lmr_author.suggesting.terms import Vocabulary, normal, split, stem
 TITLE_WORDS = 15
 TITLE_WEIGHT = 3.0
 FIRST_PAGE_WEIGHT = 1.5
-"""How often a word of the title, or of the first page, counts: they name what is new."""
+"""Weights of a word of the title and of the first page: they name what is new."""
 
 _ACRONYM = re.compile(r"((?:[\w-]+\s+){1,7})\(\s*([A-Za-z][\w-]{1,9})s?\s*\)")
 _NAME = re.compile(r"\b[^\W_]*[a-z](?:[A-Z]|\d+[A-Za-z])[^\W_]*\b")
@@ -24,7 +24,7 @@ APPENDIX = re.compile(
     r"^\s*(?:(?i:appendi(?:x|ces)|supplement(?:ary|al))\b.{0,60}|A\.?[ \t]+(?!.*\d{3})[A-Z][a-z][^,.\n]{2,60})$",
     re.M,
 )
-"""Where a paper goes on behind its references. An author's name there ("A. Smith, B. Jones") has commas or dots."""
+"""The heading behind the references. An author's name there ("A. Smith, B. Jones") has commas or dots."""
 
 
 class PaperText:
@@ -50,7 +50,7 @@ class PaperText:
 
     @cached_property
     def acronyms(self) -> dict[str, str]:
-        """What acronyms stand for, where the paper says so: "Direct Preference Optimization (DPO)".
+        """Acronym → its words, where the paper says so: "Direct Preference Optimization (DPO)".
 
         After A. Schwartz, M. Hearst: A simple algorithm for identifying abbreviation definitions, 2003, with
         initials only.

@@ -1,4 +1,4 @@
-"""Which paragraphs of a paper describe a function: BM25 of the paragraphs, with the function as the query."""
+"""Find the paragraphs that describe a function: BM25 of the paragraphs, with the function as the query."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Passage:
 
 @dataclass(frozen=True)
 class FunctionWords:
-    """What a function says of itself: its names, and its texts (docstring, comments, instruction)."""
+    """A function's names and texts (docstring, comments, instruction)."""
 
     name: str
     class_name: str = ""

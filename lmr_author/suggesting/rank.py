@@ -46,7 +46,7 @@ class Suggestion:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What speaks against it, in a few words each."""
+        """The reasons against it, in a few words each."""
         return tuple(item.warning for item in self.judgements if item.warning)
 
     def to_json(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Whether the inputs of a function can be recorded, as far as its names tell."""
+"""Judge by its names whether a function's inputs can be recorded."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lmr_author.suggesting.criterion import Case, Criterion, Judgement
 
 
 class Recordable(Criterion):
-    """Whether its inputs can be stored and given to another implementation."""
+    """Its inputs can be stored and given to another implementation."""
 
     name = "recordable"
     ENTRY_POINTS = re.compile(r"main|cli(_main)?|run|train|evaluate|fit|launch|entry")
@@ -60,5 +60,5 @@ class Recordable(Criterion):
 
 
 def _in_place(entry: Entry) -> bool:
-    """Whether it changes tensors in place (``add_``), which is recorded as what a return value is."""
+    """Recognize changes of tensors in place (``add_``), which are recorded as a return value is."""
     return any(name.endswith("_") and not name.startswith("_") for name in entry.calls)

@@ -14,7 +14,7 @@ from lmr_author.suggesting.passages import FunctionWords, query
 from lmr_author.suggesting.terms import split
 
 MARGIN = 1.4
-"""How much better than the next section the best one has to be, so that it is named: a wrong one misleads."""
+"""Factor by which the best section must beat the next one to be named: a wrong one misleads."""
 SAME = 5
 """Letters with which two words begin that are taken for one: "Decoder" and ``decode``."""
 
@@ -70,7 +70,7 @@ def best_section(found: Sequence[Section], function: FunctionWords) -> Section |
 
 
 def _in_title(section: Section, function: FunctionWords) -> int:
-    """How many words of a section's title stand in the name of the function or of its class."""
+    """Count the words of a section's title that are in the name of the function or of its class."""
     names = {part[:SAME] for name in (function.name, function.class_name) for part in split(name)}
     words = {word.lower()[:SAME] for word in re.findall(r"[^\W\d_]{4,}", section.title)} - _IN_ANY_TITLE
     return len(words & names)

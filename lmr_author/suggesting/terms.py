@@ -35,10 +35,10 @@ def split(identifier: str) -> tuple[str, ...]:
 
 
 class Vocabulary:
-    """How words become terms: stems, and pairs of stems that stand together.
+    """Turns words into terms: stems, and pairs of neighbouring stems.
 
     Args:
-        acronyms: what the paper's own acronyms stand for, in lower case.
+        acronyms: the paper's own acronym → its words, in lower case.
         names: names that the paper writes with capitals inside (LoRA, SimCSE), in lower case: one word each.
     """
 
@@ -49,7 +49,7 @@ class Vocabulary:
         self._memo: dict[str, tuple[str, ...]] = {}
 
     def of_identifier(self, identifier: str) -> tuple[str, ...]:
-        """Terms of an identifier; an abbreviation counts as itself and as what it stands for."""
+        """Return the terms of an identifier; an abbreviation counts as itself and as its long form."""
         terms = self._memo.get(identifier)
         if terms is None:
             terms = self._memo[identifier] = tuple(self._of_identifier(identifier))

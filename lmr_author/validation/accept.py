@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from lmr_author import accepted
 from lmr_author.errors import UsageError
-from lmr_author.model import Finding
-from lmr_author.taskdir import TaskDir
+from lmr_author.task import Finding, Task, accepted
 from lmr_author.validation.report import Report
 
 
 def accept_findings(
-    tasks: Sequence[TaskDir], report: Report, wanted: Iterable[str], reason: str
+    tasks: Sequence[Task], report: Report, wanted: Iterable[str], reason: str
 ) -> tuple[accepted.Accepted, ...]:
     """Store an acceptance of each finding that is named.
 

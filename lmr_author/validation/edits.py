@@ -1,4 +1,4 @@
-"""Changes to a task that repair a finding, and what they make of its files. Nothing is written here."""
+"""Edits that fix a finding, and the files that they make. Nothing is written here."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any
 
 from lmr_author.checks.lenient import readable
 from lmr_author.checks.view import TaskView
-from lmr_author.taskdir import INFO
+from lmr_author.task import INFO
 
 Keys = tuple[str | int, ...]
-"""Where in ``info.json``: keys of objects and positions in lists."""
+"""A place in ``info.json``: keys of objects and positions in lists."""
 
 
 @dataclass(frozen=True)
 class SetValue:
-    """``info.json`` has a value at a place, whether there was one or not."""
+    """Set a value of ``info.json``, whether there was one or not."""
 
     at: Keys
     value: Any
@@ -26,10 +26,7 @@ class SetValue:
 
 @dataclass(frozen=True)
 class RenameKey:
-    """A key of an object in ``info.json`` is spelt otherwise, at the same place among the others.
-
-    When the right one is there too, the wrong one is removed.
-    """
+    """Rename a key of ``info.json`` in its place; when the right one exists too, the wrong one is removed."""
 
     inside: Keys
     old: str
@@ -38,7 +35,7 @@ class RenameKey:
 
 @dataclass(frozen=True)
 class ReplaceText:
-    """Some text of the Dockerfile from a line on is another; only where it is first found."""
+    """Replace the first occurrence of a text in the Dockerfile, from a line on."""
 
     line: int
     old: str
@@ -47,7 +44,7 @@ class ReplaceText:
 
 @dataclass(frozen=True)
 class PutAside:
-    """A file or folder is moved to ``authoring/removed/``. The path is as the file system has it."""
+    """Move a file or folder to ``authoring/removed/``. The path is as the file system has it."""
 
     relative: str
 
@@ -57,7 +54,7 @@ Edit = SetValue | RenameKey | ReplaceText | PutAside
 
 @dataclass(frozen=True)
 class Change:
-    """What becomes of one path of the task.
+    """The change of one path of the task.
 
     Attributes:
         relative: the path, as the file system has it.
@@ -75,17 +72,18 @@ class Change:
 
 
 def changes(view: TaskView, edits: Iterable[Edit]) -> tuple[Change, ...]:
-    """What edits make of a task: one change for each file, and none for what would stay as it is.
+    """Return what edits make of a task: one change for each file, none for what would stay as it is.
 
-    A file that cannot be written back without losing something (keys that are there twice, numbers that JSON
-    does not have) is left alone.
+    A file that cannot be written back without losing something (duplicate keys, numbers that JSON does not
+    have) is left alone.
     """
     wanted = list(dict.fromkeys(edits))
-    in_info = [edit for edit in wanted if isinstance(edit, SetValue | RenameKey)]
-    in_dockerfile = [edit for edit in wanted if isinstance(edit, ReplaceText)]
     aside = sorted({edit.relative for edit in wanted if isinstance(edit, PutAside)})
-    found = [_info(view, in_info), _dockerfile(view, in_dockerfile)]
     outermost = [one for one in aside if not any(one.startswith(other + "/") for other in aside)]
+    found = (
+        _info(view, [edit for edit in wanted if isinstance(edit, SetValue | RenameKey)]),
+        _dockerfile(view, [edit for edit in wanted if isinstance(edit, ReplaceText)]),
+    )
     return (*(one for one in found if one is not None), *map(Change, outermost))
 
 
@@ -95,10 +93,10 @@ def _info(view: TaskView, edits: Sequence[SetValue | RenameKey]) -> Change | Non
         return None
     try:
         text = before.decode("utf-8")
-        data = json.loads(text, object_pairs_hook=_without_doubles, parse_constant=_no_number)
+        data = json.loads(text, object_pairs_hook=_without_duplicates, parse_constant=_refuse_number)
         for edit in edits:
             _edit(data, edit)
-        after = _written_like(text, data).encode("utf-8")
+        after = _formatted_like(text, data).encode("utf-8")
     except (ValueError, KeyError, IndexError, TypeError, RecursionError):
         return None
     return Change(INFO, before, after) if after != before else None
@@ -118,25 +116,23 @@ def _edit(data: Any, edit: SetValue | RenameKey) -> None:
     data.update(items)
 
 
-def _written_like(text: str, data: Any) -> str:
-    """JSON in the manner of a text: its indentation, its line ends, its way with characters beyond ASCII."""
+def _formatted_like(text: str, data: Any) -> str:
+    """Write JSON with a text's indentation, line ends and way with characters beyond ASCII."""
     indent = re.search(r"^([ \t]+)\S", text, re.MULTILINE)
     ascii_only = text.isascii() and "\\u" in text
-    step: str | None = indent[1] if indent else None
-    new = json.dumps(data, indent=step, ensure_ascii=ascii_only)
+    new = json.dumps(data, indent=indent[1] if indent else None, ensure_ascii=ascii_only)
     end = text[len(text.rstrip()) :]
-    newline = "\r\n" if "\r\n" in text else "\n"
-    return new.replace("\n", newline) + end
+    return new.replace("\n", "\r\n" if "\r\n" in text else "\n") + end
 
 
-def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("a key is there twice")
+        raise ValueError("duplicate key")
     return found
 
 
-def _no_number(name: str) -> float:
+def _refuse_number(name: str) -> float:
     raise ValueError(f"{name} is no JSON")
 
 
@@ -145,10 +141,9 @@ def _dockerfile(view: TaskView, edits: Sequence[ReplaceText]) -> Change | None:
     before = view.read_bytes(path)
     if not edits or before is None or path.is_symlink():
         return None
-    text = before.decode("utf-8", "surrogateescape")
+    lines = before.decode("utf-8", "surrogateescape").split("\n")
     for edit in edits:
-        lines = text.split("\n")
-        head, rest = "\n".join(lines[: edit.line - 1]), "\n".join(lines[edit.line - 1 :])
-        text = (head + "\n" if edit.line > 1 else "") + rest.replace(edit.old, edit.new, 1)
-    after = text.encode("utf-8", "surrogateescape")
+        rest = "\n".join(lines[edit.line - 1 :]).replace(edit.old, edit.new, 1)
+        lines[edit.line - 1 :] = rest.split("\n")
+    after = "\n".join(lines).encode("utf-8", "surrogateescape")
     return Change(path.name, before, after) if after != before else None

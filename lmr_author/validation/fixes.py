@@ -1,7 +1,6 @@
-"""Which findings can be repaired without asking anybody, and how.
+"""Fixes that have only one correct form: the obvious meaning of info.json, a misspelt key, an unwanted file.
 
-A fix is only here when one repair is right: what info.json obviously means, a key's right spelling, a file that
-no repository should hold. It never changes code, a golden, a test or an instruction.
+A fix never changes code, a golden, a test or an instruction.
 """
 
 from __future__ import annotations
@@ -12,34 +11,46 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from lmr_author.checks import hygiene
-from lmr_author.checks.info_category import canonical_category
-from lmr_author.checks.info_entries import context_key, raw_implementations
 from lmr_author.checks.lenient import readable
 from lmr_author.checks.lookup import (
     candidates,
     clean_path,
+    context_key,
     function_names,
     goal_path,
     golden_path,
+    raw_implementations,
     unit_test_path,
 )
+from lmr_author.checks.metadata import canonical_category
 from lmr_author.checks.pairing import pair
 from lmr_author.checks.scan import histories, scan
 from lmr_author.checks.view import TaskView
-from lmr_author.model import Finding, Implementation
-from lmr_author.validation.edits import Edit, Keys, PutAside, RenameKey, ReplaceText, SetValue
+from lmr_author.task import Finding, Implementation
+from lmr_author.validation.edits import (
+    Change,
+    Edit,
+    Keys,
+    PutAside,
+    RenameKey,
+    ReplaceText,
+    SetValue,
+    changes,
+)
 
 Fix = Callable[[TaskView, Finding], Iterable[Edit]]
 
 
-def edits_for(view: TaskView, finding: Finding) -> tuple[Edit, ...]:
-    """The edits that repair a finding; none when it cannot be done safely."""
-    fix = FIXES.get(finding.code)
-    return tuple(fix(view, finding)) if fix is not None and view.raw is not None else ()
+def changes_for(view: TaskView, findings: Iterable[Finding]) -> tuple[Change, ...]:
+    """Return the changes that fix some findings of a task; none where no fix is safe."""
+    if view.raw is None:
+        return ()
+    edits = [edit for one in findings if one.code in FIXES for edit in FIXES[one.code](view, one)]
+    return changes(view, edits)
 
 
 def _entry(view: TaskView, finding: Finding) -> tuple[Keys, Implementation, dict[str, Any]] | None:
-    """The entry of info.json that a finding is about: where it is, read, and as it stands."""
+    """Return the entry of info.json that a finding is about: its place, parsed, and raw."""
     match = re.match(r"/implementations/(\d+)(?:/|$)", finding.pointer)
     for position, implementation, entry in raw_implementations(view):
         if match is not None and int(match[1]) == position:
@@ -48,7 +59,7 @@ def _entry(view: TaskView, finding: Finding) -> tuple[Keys, Implementation, dict
 
 
 def _key(view: TaskView, finding: Finding) -> Iterator[Edit]:
-    """A key that is nearly spelt as it should be, and a year that is a text."""
+    """Rename a misspelt key; make a year that is a text a number."""
     match = re.match(r"the key '(\w+)' is missing$", finding.message)
     entry = _entry(view, finding)
     raw = entry[2] if entry else view.raw or {}
@@ -92,7 +103,7 @@ def _folder_name(view: TaskView, finding: Finding) -> Iterator[Edit]:
 
 
 def _names(view: TaskView, finding: Finding) -> Iterator[Edit]:
-    """Function and class, where the files define only one function that can be meant."""
+    """Set function and class where the files define only one function that can be meant."""
     entry = _entry(view, finding)
     if entry is None:
         return
@@ -118,7 +129,7 @@ def _index(view: TaskView, finding: Finding) -> Iterator[Edit]:
 
 
 def _paths(key: str, meant: Callable[[TaskView, Implementation], Any]) -> Fix:
-    """A path that leads nowhere, where it is plain which file is meant."""
+    """Set a path that leads nowhere where it is plain which file is meant."""
 
     def fix(view: TaskView, finding: Finding) -> Iterator[Edit]:
         entry = _entry(view, finding)
@@ -135,7 +146,7 @@ def _paths(key: str, meant: Callable[[TaskView, Implementation], Any]) -> Fix:
 
 
 def _retrieval(view: TaskView, finding: Finding) -> Iterator[Edit]:
-    """A file that lies in another folder, where there is only one of that name."""
+    """Correct the folder of a file where there is only one of that name."""
     entry = _entry(view, finding)
     match = re.search(r"/retrieval_conte[nx]t/(\d+)$", finding.pointer)
     if entry is None or match is None:
@@ -152,7 +163,7 @@ def _retrieval(view: TaskView, finding: Finding) -> Iterator[Edit]:
 
 
 def _quoted(view: TaskView, finding: Finding) -> Iterator[Edit]:
-    """Version ranges without a blank in them, each in quotes."""
+    """Quote version ranges that contain no blank."""
     words, _, said = finding.message.partition(" is not quoted")
     text = view.text(view.task.dockerfile)
     line = _line(finding)
@@ -164,7 +175,7 @@ def _quoted(view: TaskView, finding: Finding) -> Iterator[Edit]:
 
 
 def _directory(view: TaskView, finding: Finding) -> Iterator[Edit]:
-    """The default of ARG DIR."""
+    """Correct the default of ARG DIR."""
     text, line = view.text(view.task.dockerfile), _line(finding)
     wanted = view.info.repo_folder_name.strip().strip("/")
     found = re.match(r"\s*ARG\s+DIR=\S+\s*$", (text or "").split("\n")[line - 1]) if text and line else None
@@ -179,10 +190,10 @@ def _line(finding: Finding) -> int:
     return int(match[1]) if match else 0
 
 
-def _unwanted(check: hygiene.Unwanted) -> Fix:
+def _unwanted(group: str) -> Fix:
     def fix(view: TaskView, finding: Finding) -> Iterator[Edit]:
-        for entry in check.entries(view):
-            # One finding may stand for all in a folder, or for all of the repository.
+        for entry in hygiene.unwanted(view, group):
+            # One finding may be about all such files of a folder, or of the repository.
             path = readable(entry.relative)
             if not finding.path or path == finding.path or path.startswith(f"{finding.path}/"):
                 yield PutAside(entry.relative)
@@ -191,20 +202,19 @@ def _unwanted(check: hygiene.Unwanted) -> Fix:
 
 
 def _compiled(view: TaskView, finding: Finding) -> Iterator[Edit]:
-    for leak in scan(view).leaks:
-        if leak.kind == "compiled" and not leak.member:
-            yield from _aside(view, leak.path, finding)
+    paths = (leak.path for leak in scan(view).leaks if leak.kind == "compiled" and not leak.member)
+    return _aside(view, paths, finding)
 
 
 def _history(view: TaskView, finding: Finding) -> Iterator[Edit]:
-    for leak in histories(view):
-        yield from _aside(view, leak.path, finding)
+    return _aside(view, (leak.path for leak in histories(view)), finding)
 
 
-def _aside(view: TaskView, path: str, finding: Finding) -> Iterator[Edit]:
-    relative = view.relative_raw(view.repository / path) if view.repository else ""
-    if relative and readable(relative) == finding.path:
-        yield PutAside(relative)
+def _aside(view: TaskView, paths: Iterable[str], finding: Finding) -> Iterator[Edit]:
+    for path in paths:
+        relative = view.relative_raw(view.repository / path) if view.repository else ""
+        if relative and readable(relative) == finding.path:
+            yield PutAside(relative)
 
 
 FIXES: dict[str, Fix] = {
@@ -223,7 +233,7 @@ FIXES: dict[str, Fix] = {
     "LMR402": _history,
     "LMR501": _paths("unit_test_file", unit_test_path),
     "LMR605": _retrieval,
-    "LMR701": _unwanted(hygiene.NoSystemFiles()),
-    "LMR702": _unwanted(hygiene.NoCaches()),
+    "LMR701": _unwanted("system"),
+    "LMR702": _unwanted("caches"),
 }
-"""The fix of each code that has one. A finding of such a code may still be one that nobody but you can repair."""
+"""The fix of each code that has one. Not every finding of such a code can be fixed."""

@@ -1,17 +1,18 @@
-"""Where in a file a finding is: its lines, and the part of a line that is meant."""
+"""Find the lines of a file that a finding is about, and the columns that it means."""
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 
 from lmr_author.checks.view import TaskView
-from lmr_author.model import Finding
-from lmr_author.taskdir import TaskDir
-from lmr_author.validation import json_places
+from lmr_author.task import Finding, Task
 
 _LINES = re.compile(r"^L(\d+)(?:-L(\d+))?$")
 _QUOTED = re.compile(r"'([^']+)'|`([^`]+)`|\"([^\"]+)\"")
+_SPACE = re.compile(r"[ \t\r\n]*")
+_DECODER = json.JSONDecoder()
 _CODE = re.compile(r"[^\s'\"`,;]*[_./=<>()\[\]\d][^\s'\"`,;]*")
 MAX_SHOWN = 1024 * 1024
 """Larger files (bytes) are named, but none of their lines is shown."""
@@ -37,18 +38,18 @@ class Place:
 class Places:
     """The places of a task's findings. Each file is read once, and none outside of the task."""
 
-    def __init__(self, task: TaskDir) -> None:
+    def __init__(self, task: Task) -> None:
         self._view = TaskView(task)
         self._texts: dict[str, str | None] = {}
-        self._json: dict[str, json_places.Places] = {}
+        self._json: dict[str, dict[str, tuple[int, int]]] = {}
 
     @property
     def several(self) -> bool:
-        """Whether the task has several implementations, so that it has to be said which one is meant."""
+        """Tell a task with several implementations: findings name theirs."""
         return len(self._view.implementations) > 1
 
     def of(self, finding: Finding) -> Place | None:
-        """Where a finding is; None when it is about a whole file, or nothing is there to be shown."""
+        """Return the place of a finding; None when it is about a whole file, or the file cannot be shown."""
         if not finding.path or not finding.pointer:
             return None
         text = self._text(finding.path)
@@ -56,7 +57,7 @@ class Places:
             return None
         if finding.pointer.startswith("/"):
             if finding.path not in self._json:
-                self._json[finding.path] = json_places.places(text)
+                self._json[finding.path] = json_places(text)
             return _of_json(text, self._json[finding.path], finding.pointer)
         return _of_lines(text, finding)
 
@@ -81,7 +82,7 @@ def _of_lines(text: str, finding: Finding) -> Place | None:
     return Place(first, last, start, end, lines)
 
 
-def _of_json(text: str, known: json_places.Places, pointer: str) -> Place | None:
+def _of_json(text: str, known: dict[str, tuple[int, int]], pointer: str) -> Place | None:
     # A pointer names the key as it should be; in the file it may be misspelt.
     spelt = (pointer, pointer.replace("/retrieval_context", "/retrieval_content"))
     found = next((known[one] for one in spelt if one in known), None)
@@ -96,10 +97,52 @@ def _of_json(text: str, known: json_places.Places, pointer: str) -> Place | None
 
 
 def _meant(line: str, message: str) -> tuple[int, int]:
-    """The part of a line that a message names, quoted or by a word that is no English one; else all of it."""
+    """Return the columns of what a message names, in quotes or by a word with signs in it; else the whole line."""
     named = [next(filter(None, match.groups())) for match in _QUOTED.finditer(message)]
     named += [word.rstrip(".:") for word in _CODE.findall(message)]
     for word in sorted(named, key=len, reverse=True):
         if len(word) > 1 and word in line:
             return line.index(word), line.index(word) + len(word)
     return len(line) - len(line.lstrip()), len(line.rstrip())
+
+
+def json_places(text: str) -> dict[str, tuple[int, int]]:
+    """Return start and end of each member (with its key) and item of a document by JSON pointer (RFC 6901).
+
+    Of what is no JSON, those up to the error.
+    """
+    found: dict[str, tuple[int, int]] = {}
+    try:
+        start = _skip(text, 0)
+        found[""] = start, _value(text, start, "", found)
+    except (ValueError, IndexError, RecursionError):
+        pass
+    return found
+
+
+def _value(text: str, start: int, pointer: str, found: dict[str, tuple[int, int]]) -> int:
+    """Return the end of the value that starts here, and add what is in it."""
+    kind = text[start]
+    if kind not in "{[":
+        return _DECODER.raw_decode(text, start)[1]
+    place = _skip(text, start + 1)
+    number = 0
+    while text[place] not in "}]":
+        shown, name = place, str(number)
+        if kind == "{":
+            name, place = _DECODER.raw_decode(text, place)
+            place = _skip(text, _skip(text, place) + 1)  # over the colon
+        below = f"{pointer}/{name.replace('~', '~0').replace('/', '~1')}"
+        end = _value(text, place, below, found)
+        found[below] = shown, end
+        number += 1
+        place = _skip(text, end)
+        if text[place] == ",":
+            place = _skip(text, place + 1)
+    return place + 1
+
+
+def _skip(text: str, place: int) -> int:
+    match = _SPACE.match(text, place)
+    assert match is not None
+    return match.end()

@@ -10,14 +10,15 @@ evaluation is of its present state, the day is named.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from lmr_author.checks import dockerfile
+from lmr_author.checks.lenient import readable
 from lmr_author.checks.lookup import unit_test_path
 from lmr_author.checks.view import TaskView
-from lmr_author.model import Finding, Severity
+from lmr_author.task import Finding, Severity
 
 STALE = "LMR803"
 """The check that an evaluation is of the task as it is now."""
@@ -44,20 +45,20 @@ class Property:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is seen of a property in a task.
+    """The evidence for a property in a task.
 
     Attributes:
         shown: in a few words; "" when there is nothing.
-        day: on which a run proved it, for the task as it was then; "" when none did.
+        run: when and how a run proved it, for the task as it was then; "" when none did.
     """
 
     shown: str
-    day: str = ""
+    run: str = ""
 
 
 @dataclass(frozen=True)
 class Held:
-    """Whether a property holds for a task.
+    """A property of a task and the reason why it holds or not.
 
     Attributes:
         name: of the property.
@@ -104,16 +105,17 @@ def _docker(view: TaskView) -> str:
 
 
 def _evaluated(view: TaskView) -> tuple[str, str]:
-    """In which sandbox every gate held, and on which day; empty when that is not on record."""
+    """Return the sandbox in which every gate held, and when, in words; empty when that is not on record."""
     try:
         data = json.loads(view.read_bytes(view.task.evaluation_path) or b"null")
     except (ValueError, RecursionError):
         return "", ""
     if not isinstance(data, dict) or data.get("passed") is not True:
         return "", ""
-    sandbox = data.get("sandbox")
-    kind = sandbox.get("kind") if isinstance(sandbox, dict) else ""
-    return str(kind), str(data.get("started"))[:10]
+    sandbox = data["sandbox"] if isinstance(data.get("sandbox"), dict) else {}
+    other = sandbox.get("other_base_image")
+    image = f", with the base image {readable(str(other))[:80]}" if other else ""
+    return str(sandbox.get("kind")), f"proven by running on {str(data.get('started'))[:10]}{image}"
 
 
 PROPERTIES = (
@@ -136,31 +138,32 @@ PROPERTIES = (
 
 
 def evidence(view: TaskView) -> tuple[Evidence, ...]:
-    """What is seen of each property in a task, in the order of :data:`PROPERTIES`."""
-    sandbox, day = _evaluated(view)
-    return tuple(Evidence(one.evidence(view), day if sandbox in one.ran_in else "") for one in PROPERTIES)
+    """Return what is seen of each property in a task, in the order of :data:`PROPERTIES`."""
+    sandbox, run = _evaluated(view)
+    return tuple(Evidence(one.evidence(view), run if sandbox in one.ran_in else "") for one in PROPERTIES)
 
 
-def held(seen: Iterable[Evidence], findings: Iterable[Finding], ran: Collection[str]) -> tuple[Held, ...]:
-    """Which properties hold.
+def judge(seen: Sequence[Evidence], findings: Sequence[Finding], ran: Collection[str]) -> tuple[Held, ...]:
+    """Decide which properties hold.
 
     Args:
-        seen: the evidence.
+        seen: the evidence; empty when it could not be gathered.
         findings: those that count.
         ran: codes of the checks that ran.
     """
-    kept = list(findings)
-    errors = {finding.code for finding in kept if finding.severity is Severity.ERROR}
-    warned = {finding.code for finding in kept if finding.severity is Severity.WARNING} | errors
+    errors = {finding.code for finding in findings if finding.severity is Severity.ERROR}
+    warned = {finding.code for finding in findings if finding.severity is Severity.WARNING} | errors
     current = STALE in ran and all(finding.code != STALE for finding in findings)
     result = []
-    for one, what in zip(PROPERTIES, seen, strict=True):
+    for one, what in zip(PROPERTIES, seen or (Evidence(""),) * len(PROPERTIES), strict=True):
         denied = errors.intersection(one.codes) | warned.intersection(one.doubted_by)
         holds: bool | None = bool(what.shown) and not denied
         if holds and not {*one.codes, *one.doubted_by} <= set(ran):
             holds = None
-        proven = f", proven by running on {what.day}" if what.day and current else ""
-        against = ", ".join(sorted(denied))
-        shown = f"{what.shown + '; ' if what.shown else ''}see {against}" if against else what.shown + proven
+        against = f"see {', '.join(sorted(denied))}" if denied else ""
+        proof = what.run if current and not denied else ""
+        shown = "; ".join(filter(None, (what.shown, against))) + (
+            f", {proof}" if what.shown and proof else ""
+        )
         result.append(Held(one.name, holds, shown))
     return tuple(result)

@@ -1,4 +1,4 @@
-"""What a validation found, and how it is written as JSON."""
+"""The result of a validation, and its JSON."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from lmr_author import __version__
-from lmr_author.accepted import Accepted
 from lmr_author.checks.lenient import readable
-from lmr_author.model import Finding, Severity
-from lmr_author.taskdir import TaskDir
+from lmr_author.task import Finding, Severity, Task
+from lmr_author.task.accepted import Accepted
 from lmr_author.validation.properties import Held
 
 FORMAT = "lmr-validation/1"
@@ -36,13 +35,13 @@ class TaskReport:
     properties: tuple[Held, ...] = ()
 
     @property
-    def directory(self) -> TaskDir:
+    def directory(self) -> Task:
         """The task."""
-        return TaskDir(self.path)
+        return Task(self.path)
 
     @property
     def clean(self) -> bool:
-        """Whether there is neither an error nor a warning."""
+        """True if there is neither an error nor a warning."""
         return all(finding.severity is Severity.NOTE for finding in self.findings)
 
 
@@ -59,7 +58,7 @@ class Report:
 
     @property
     def clean(self) -> bool:
-        """Whether no task has an error or a warning."""
+        """True if no task has an error or a warning."""
         return all(task.clean for task in self.tasks)
 
     def at_least(self, severity: Severity) -> Report:

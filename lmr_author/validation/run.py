@@ -1,43 +1,63 @@
-"""Validate tasks, each by itself and then beside each other; unchanged ones are taken from the cache."""
+"""Validate tasks: each by itself, several in parallel, then beside each other."""
 
 from __future__ import annotations
 
 import os
 import re
+import resource
+import signal
+import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import FrameType
 
-from lmr_author import accepted
-from lmr_author.checks.base import Check, TreeCheck
-from lmr_author.checks.records import AcceptedUsed
+from lmr_author.checks import records
+from lmr_author.checks.base import INTERNAL, Check, DatasetCheck, crash
+from lmr_author.checks.lenient import readable
 from lmr_author.checks.registry import ALL_CHECKS, by_code
+from lmr_author.checks.view import TaskView
 from lmr_author.errors import UsageError
-from lmr_author.model import Finding, Severity
-from lmr_author.taskdir import TaskDir
-from lmr_author.validation import digests, limits
-from lmr_author.validation.examine import INTERNAL, lost, validate_view
-from lmr_author.validation.properties import held
-from lmr_author.validation.report import Report, TaskReport
-from lmr_author.validation.result import Claim, TaskResult
-from lmr_author.validation.store import Store
-from lmr_author.validation.worker import Answer, look
-from lmr_author.validation.workers import validate_all
+from lmr_author.processes import in_processes
+from lmr_author.task import Finding, Severity, Task, accepted
+from lmr_author.validation.fixes import changes_for
+from lmr_author.validation.properties import Evidence, evidence, judge
+from lmr_author.validation.report import LEVELS, Report, TaskReport
 
-__all__ = ["ALONE_BELOW", "INTERNAL", "select_checks", "validate", "validate_task", "validate_view"]
+ALONE_BELOW = 4
+"""Fewer tasks are validated in this process: starting others would take longer."""
 
-ALONE_BELOW = 6
-"""So few tasks are validated in this process: starting others would take longer."""
+SECONDS = 300
+"""Time limit of one task, two hundred times what a large one takes."""
 
-_FLUSH = 200
-_ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
+MAX_MEMORY = 4 * 1024**3
+"""Bytes of address space that a task may need beyond what is in use."""
+
 _CODE = re.compile(r"^LMR\d{0,3}$")
 
 OnTask = Callable[[TaskReport], None]
 """Called with each task's report as it is ready, for progress. Comparisons between tasks come at the end."""
 
 
+@dataclass(frozen=True)
+class _Result:
+    """The outcome of the checks over one task, before acceptances and comparisons.
+
+    Attributes:
+        task: name of the task folder, in characters that can be printed.
+        claims: (code, what is claimed, finding if another task claims it too).
+    """
+
+    task: str
+    findings: tuple[Finding, ...]
+    claims: tuple[tuple[str, str, Finding], ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+
+
 def select_checks(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> tuple[Check, ...]:
-    """The checks to run.
+    """Return the checks to run.
 
     Args:
         select: codes, or beginnings of codes (``LMR4``); all when empty.
@@ -65,150 +85,181 @@ def _prefixes(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def validate(
-    tasks: Sequence[TaskDir],
+    tasks: Sequence[Task],
     checks: Sequence[Check] = ALL_CHECKS,
     on_task: OnTask | None = None,
     *,
-    store: Store | None = None,
     jobs: int = 1,
 ) -> Report:
     """Run checks over tasks, each by itself and then beside each other.
 
-    Nothing of a task is run, and nothing is written but the cache. A check that fails by itself gives a finding
-    LMR000, and so does a task that ends its process. Findings that the annotator accepted with a reason are kept
-    apart (:mod:`lmr_author.accepted`).
+    Nothing of a task is run, and nothing is written. A check that crashes is a finding LMR000, and so is a task
+    that ends its process. Findings that the annotator accepted with a reason are kept apart
+    (:mod:`lmr_author.accepted`).
 
     Args:
         on_task: called in this thread.
-        store: results of earlier runs; None to neither use nor keep any.
-        jobs: processes at most. With more than one, the store has to be the user's.
+        jobs: processes at most.
     """
-    results: dict[int, TaskResult] = {}
-    reports: dict[int, TaskReport] = {}
-    for number, result in _results(tasks, checks, store, jobs):
+    results: dict[int, _Result] = {}
+    for number, result in _examine_all(tasks, checks, jobs):
         results[number] = result
-        reports[number] = _report(tasks[number], result, result.findings, checks)
         if on_task is not None:
-            on_task(reports[number])
-    conflicts: dict[int, list[Finding]] = defaultdict(list)
-    for number, finding in _conflicts([results[number].claims for number in range(len(tasks))], checks):
-        conflicts[number].append(finding)
-    for number, more in conflicts.items():
-        result = results[number]
-        reports[number] = _report(tasks[number], result, [*result.findings, *more], checks)
-    return Report(tuple(reports[number] for number in range(len(tasks))))
+            on_task(_report(tasks[number], result, (), checks))
+    conflicts = _conflicts([results[number].claims for number in range(len(tasks))], checks)
+    return Report(
+        tuple(_report(task, results[number], conflicts[number], checks) for number, task in enumerate(tasks))
+    )
 
 
-def validate_task(task: TaskDir, checks: Sequence[Check] = ALL_CHECKS) -> TaskReport:
+def validate_task(task: Task, checks: Sequence[Check] = ALL_CHECKS) -> TaskReport:
     """Run checks over one task."""
     return validate([task], checks).tasks[0]
 
 
-def _results(
-    tasks: Sequence[TaskDir], checks: Sequence[Check], store: Store | None, jobs: int
-) -> Iterator[tuple[int, TaskResult]]:
-    """The number and result of each task, in any order."""
-    look_up = store is not None and not store.is_empty()
-    if store is not None:
-        digests.tool()  # before processes are made that would each have to find it out
-    known = store.unchanged([task.root for task in tasks], jobs) if store and look_up else {}
-    left = []
-    for number, task in enumerate(tasks):
-        if task.root in known:
-            yield number, known[task.root]
-        else:
-            left.append(number)
-    try:
-        examined = _examined(tasks, left, checks, store, jobs, asked=look_up)
-        for done, (number, answer) in enumerate(examined, 1):
-            if store and _is_whole(answer.result):
-                store.keep(tasks[number].root, answer.state, answer.content, answer.result)
-                store.flush(more_than=_FLUSH if done < len(left) else 0)  # at last while the processes end
-            yield number, answer.result
-    finally:
-        if store:
-            store.flush()  # also after Ctrl-C: the next run goes on from there
+def validate_view(view: TaskView, checks: Sequence[Check]) -> list[Finding]:
+    """Return the findings of some checks about one task, in the order of the checks."""
+    return [finding for check in checks for finding in check.run(view)]
 
 
-def _examined(
-    tasks: Sequence[TaskDir],
-    left: Sequence[int],
-    checks: Sequence[Check],
-    store: Store | None,
-    jobs: int,
-    *,
-    asked: bool,
-) -> Iterator[tuple[int, Answer]]:
-    """The tasks that are left, in several processes where that is worth it."""
-    ours = all(by_code().get(check.code) is check for check in checks)
-    if jobs > 1 and len(left) >= ALONE_BELOW and ours:
-        codes = [check.code for check in checks]
-        chosen = [tasks[number] for number in left]
-        for place, answer in validate_all(chosen, codes, jobs, cached=store is not None, asked=asked):
-            yield left[place], answer
+def processors() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _examine_all(tasks: Sequence[Task], checks: Sequence[Check], jobs: int) -> Iterator[tuple[int, _Result]]:
+    """Yield the number and result of each task, in any order."""
+    codes = tuple(check.code for check in checks)
+    ours = all(by_code().get(check.code) is check for check in checks)  # others cannot be named to a process
+    if jobs == 1 or len(tasks) < ALONE_BELOW or not ours:
+        yield from ((number, _examine(task, checks)) for number, task in enumerate(tasks))
         return
-    for number in left:
-        yield number, _here(tasks[number], checks, store, asked=asked)
+    requests = [(task.root.absolute(), codes) for task in tasks]
+    for number, result in in_processes(_examine_by_codes, requests, min(jobs, len(tasks))):
+        yield number, result or _lost(tasks[number], "ended the process")
 
 
-def _here(task: TaskDir, checks: Sequence[Check], store: Store | None, *, asked: bool) -> Answer:
-    """What is found in a task, looked at in this process, with the limits that others have."""
+def _examine_by_codes(request: tuple[Path, tuple[str, ...]]) -> _Result:
+    root, codes = request
+    return _examine(Task(root), [by_code()[code] for code in codes])
+
+
+def _examine(task: Task, checks: Sequence[Check]) -> _Result:
+    """Run checks over one task, within limits of time and memory."""
     try:
-        with limits.memory(limits.MAX_MEMORY), limits.time(limits.SECONDS):
-            return look(task, checks, store, asked=asked)
-    except limits.TooLateError:
-        return Answer(lost(task, f"took more than {limits.SECONDS:.0f} s"))
+        with _limits():
+            return _examine_view(TaskView(task), checks)
+    except _TooLateError:
+        return _lost(task, f"took more than {SECONDS} s")
     except MemoryError:
-        return Answer(lost(task, "needed too much memory"))
+        return _lost(task, "needed too much memory")
 
 
-def _is_whole(result: TaskResult) -> bool:
-    """Whether every check did its work, so that the result is worth keeping."""
-    return all(finding.code != INTERNAL for finding in result.findings)
+def _examine_view(view: TaskView, checks: Sequence[Check]) -> _Result:
+    findings = [_with_fixable(view, finding) for finding in validate_view(view, checks)]
+    claims: list[tuple[str, str, Finding]] = []
+    for check in checks:
+        if isinstance(check, DatasetCheck):
+            try:
+                claims += [(check.code, what, finding) for what, finding in check.claims(view)]
+            except Exception as error:  # hostile tasks must not end the run
+                findings.append(crash(check.code, view.name, error))
+    try:
+        seen = evidence(view)
+    except Exception as error:
+        findings.append(crash("the search for the four properties", view.name, error))
+        seen = ()
+    return _Result(view.name, tuple(findings), tuple(claims), seen)
 
 
-def _conflicts(claims: Sequence[Sequence[Claim]], checks: Sequence[Check]) -> Iterator[tuple[int, Finding]]:
-    """The number of a task, and a finding for what it and another claim."""
+def _with_fixable(view: TaskView, finding: Finding) -> Finding:
+    """Mark a finding as fixable if there are edits that fix it."""
+    try:
+        return replace(finding, fixable=bool(changes_for(view, [finding])))
+    except Exception:  # a fix that crashes is none
+        return replace(finding, fixable=False)
+
+
+def _lost(task: Task, why: str) -> _Result:
+    name = readable(task.name)
+    message = f"the task could not be validated: it {why}"
+    return _Result(name, (Finding(INTERNAL, Severity.ERROR, name, message, "please report this"),))
+
+
+def _conflicts(
+    claims: Sequence[Sequence[tuple[str, str, Finding]]], checks: Sequence[Check]
+) -> dict[int, list[Finding]]:
+    """Return the findings, by number of task, for claims that another task makes too."""
     made: dict[tuple[str, str], list[tuple[int, Finding]]] = defaultdict(list)
     for number, each in enumerate(claims):
-        for claim in each:
-            made[claim.code, claim.what].append((number, claim.finding))
-    comparing = {check.code: check for check in checks if isinstance(check, TreeCheck)}
+        for code, what, finding in each:
+            made[code, what].append((number, finding))
+    comparing = {check.code: check for check in checks if isinstance(check, DatasetCheck)}
+    found: dict[int, list[Finding]] = defaultdict(list)
     for (code, _), together in made.items():
         for place, (number, finding) in enumerate(together if len(together) > 1 else ()):
             others = [other for at, (_, other) in enumerate(together) if at != place]
             conflict = comparing[code].conflict(finding, others)
             if conflict is not None:
-                yield number, conflict
+                found[number].append(conflict)
+    return found
 
 
-def processors() -> int:
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _report(
-    task: TaskDir, result: TaskResult, findings: Iterable[Finding], checks: Sequence[Check]
-) -> TaskReport:
-    ordered = accepted.sort(task, sorted(dict.fromkeys(findings), key=_key))
+def _report(task: Task, result: _Result, conflicts: Sequence[Finding], checks: Sequence[Check]) -> TaskReport:
+    every = dict.fromkeys((*result.findings, *conflicts))
+    ordered = accepted.sort(task, sorted(every, key=_order))
     codes = {check.code for check in checks}
     unused = [entry for entry in ordered.unused if entry.code in codes]
-    notes = [
-        check.about(result.task, entry)
-        for check in checks
-        if isinstance(check, AcceptedUsed)
-        for entry in unused
-    ]
-    properties = held(result.evidence, ordered.open, codes)
-    return TaskReport(result.task, task.root, (*ordered.open, *notes), ordered.accepted, properties)
+    notes = [records.unused(result.task, entry) for entry in unused if records.accepted_used.code in codes]
+    return TaskReport(
+        result.task,
+        task.root,
+        tuple(sorted((*ordered.open, *notes), key=_order)),
+        ordered.accepted,
+        judge(result.evidence, ordered.open, codes),
+    )
 
 
-def _key(finding: Finding) -> tuple[str, int, str, int, int]:
+def _order(finding: Finding) -> tuple[int, str, int, str, int]:
+    """Errors before warnings before notes; then by file, line and code."""
     line = re.match(r"L(\d+)", finding.pointer)
     return (
+        LEVELS.index(finding.severity),
         finding.path,
         int(line[1]) if line else 0,
         finding.code,
         finding.implementation or 0,
-        _ORDER[finding.severity],
     )
+
+
+class _TooLateError(BaseException):
+    """Time is over. No Exception, so that no check takes it for a crash of its own."""
+
+
+@contextmanager
+def _limits() -> Iterator[None]:
+    """Limit time, where this is the main thread, and memory; restore both.
+
+    The alarm is repeated in case something swallows the first, and also ends a runaway regular expression.
+    """
+
+    def too_late(number: int, frame: FrameType | None) -> None:
+        raise _TooLateError
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    used = 0
+    with suppress(OSError, ValueError, IndexError):  # not on macOS
+        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    known = [limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY]
+    alone = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGALRM, too_late) if alone else None
+    try:
+        if alone:
+            signal.setitimer(signal.ITIMER_REAL, SECONDS, 1)
+        resource.setrlimit(resource.RLIMIT_AS, (min([used + MAX_MEMORY, *known]), hard))
+        yield
+    finally:
+        if alone:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))

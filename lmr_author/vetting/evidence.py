@@ -6,11 +6,11 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
 from lmr_author import files
+from lmr_author.paper import Paper
+from lmr_author.repo import Clone
 from lmr_author.texts import counted, printable, size_text
 from lmr_author.vetting.questions import YEARS, licence_stop, named_venues
 
@@ -23,33 +23,7 @@ LANGUAGES = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class PaperFacts:
-    """What was read from the PDF."""
-
-    title: str
-    pages: Sequence[str]
-    venue: str
-    year: int | None
-    year_origin: str
-    repositories: Sequence[str]
-
-
-@dataclass(frozen=True)
-class CloneFacts:
-    """What was found in the clone."""
-
-    folder: Path
-    commits: int
-    commit_date: datetime
-    branch: str
-    last_date: datetime | None
-    licence: str
-    licence_file: str
-    requirements: Sequence[str] | None = None
-
-
-def from_paper(paper: PaperFacts, url: str, this_year: int) -> Evidence:
+def from_paper(paper: Paper, url: str, this_year: int) -> Evidence:
     """What the paper says for each question.
 
     Args:
@@ -65,7 +39,7 @@ def from_paper(paper: PaperFacts, url: str, this_year: int) -> Evidence:
     }
 
 
-def from_clone(clone: CloneFacts) -> Evidence:
+def from_clone(clone: Clone, requirements: Sequence[str] | None = None) -> Evidence:
     """What the clone says for each question."""
     folder = clone.folder
     found = list(files.walk(folder))
@@ -73,9 +47,9 @@ def from_clone(clone: CloneFacts) -> Evidence:
     tests = sum(path.name.startswith("test_") or path.name.endswith("_test.py") for path in sources)
     activity = [f"{counted(clone.commits, 'commit')} up to the pinned one ({clone.commit_date.date()})"]
     if clone.last_date is not None:
-        activity.append(f"last commit on {clone.branch or 'its branch'}: {clone.last_date.date()}")
-    if clone.requirements is not None:
-        listed = ", ".join(clone.requirements)
+        activity.append(f"last commit on {clone.default_branch or 'its branch'}: {clone.last_date.date()}")
+    if requirements is not None:
+        listed = ", ".join(requirements)
         activity.append(f"requirements declared in: {listed}" if listed else "no requirements declared")
     readme = next((path for path in sorted(folder.iterdir()) if path.name.lower().startswith("readme")), None)
     documented = f"{readme.name}: {_words(readme)} words" if readme and readme.is_file() else "no README"
@@ -96,7 +70,7 @@ def merged(*parts: Evidence) -> Evidence:
     return result
 
 
-def _method(paper: PaperFacts) -> list[str]:
+def _method(paper: Paper) -> list[str]:
     found = []
     text = "\n".join(paper.pages)
     if abstract := _abstract(paper.pages[0], text) if paper.pages else "":
@@ -109,7 +83,7 @@ def _method(paper: PaperFacts) -> list[str]:
     return found
 
 
-def _linked(paper: PaperFacts, url: str) -> str:
+def _linked(paper: Paper, url: str) -> str:
     short = url.rstrip("/").removesuffix(".git").lower()
     if short in [name.lower() for name in paper.repositories]:
         return "the paper links this repository"
@@ -124,7 +98,7 @@ def _venue(line: str) -> list[str]:
     return [f"page 1: {line}", *(f"{name} is one of the benchmark's venues" for name in named)]
 
 
-def _year(paper: PaperFacts, this_year: int) -> list[str]:
+def _year(paper: Paper, this_year: int) -> list[str]:
     if paper.year is None:
         return ["no year found in the paper"]
     age = this_year - paper.year
@@ -145,7 +119,7 @@ def _languages(found: Sequence[Path]) -> str:
     return f"{len(found)} files, {size_text(total)}; {shares}"
 
 
-def _licence(clone: CloneFacts) -> list[str]:
+def _licence(clone: Clone) -> list[str]:
     if clone.licence:
         found = [f"{clone.licence}, recognised in {clone.licence_file}"]
     elif clone.licence_file:

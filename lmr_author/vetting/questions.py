@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final, Literal
 
 from lmr_author.errors import UsageError
 
@@ -22,7 +23,9 @@ QUESTIONS = {
 """The benchmark's three selection criteria, and venue, year and licence."""
 
 ANSWERS = ("yes", "no", "unsure")
-OPEN, ACCEPTED, REJECTED = "open", "accepted", "rejected"
+OPEN: Final = "open"
+ACCEPTED: Final = "accepted"
+REJECTED: Final = "rejected"
 
 NAMED_VENUES = {
     "ACL": r"Annual Meeting of the Association for Computational Linguistics",
@@ -50,7 +53,7 @@ NO_CHANGES = frozenset(("CC-BY-ND-4.0", "CC-BY-NC-ND-4.0"))
 class Answer:
     """A person's answer: one of ``ANSWERS``, "" while there is none; and why."""
 
-    answer: str = ""
+    answer: Literal["yes", "no", "unsure", ""] = ""
     justification: str = ""
 
 
@@ -79,9 +82,9 @@ def named_venues(line: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Verdict:
-    """``accepted``, ``rejected`` or ``open``, and the reasons, one line each."""
+    """The verdict and its reasons, one line each."""
 
-    status: str
+    status: Literal["open", "accepted", "rejected"]
     reasons: tuple[str, ...]
 
 
@@ -96,7 +99,7 @@ def read_answer(name: str, answer: object, justification: object = "") -> Answer
         raise UsageError(
             f"{name}: {answer!r} needs a justification", f"as in --answer '{name}={answer}: because'"
         )
-    return Answer(str(answer), why)
+    return Answer(answer, why)  # type: ignore[arg-type]
 
 
 def licence_stop(licence: str, licence_file: str) -> str:

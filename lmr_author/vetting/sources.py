@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote, urlsplit
 
 from lmr_author.arxiv import API, ArxivEntry, arxiv_entry
@@ -34,7 +34,7 @@ class Source:
     """How one source fared: ``answered``, ``skipped`` or ``failed``; why; and its evidence."""
 
     name: str
-    status: str
+    status: Literal["answered", "skipped", "failed"]
     note: str
     evidence: Evidence
 

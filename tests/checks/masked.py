@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from lmr_author.checks import example_task, example_texts
-from lmr_author.taskdir import TaskDir
+from lmr_author.task import Task
+from tests import example as example_task
+from tests import example as example_texts
 
 GOLDEN = '''\
 import torch
@@ -69,7 +70,7 @@ def body(text: str) -> str:
     return GOLDEN.replace(BODY, lines)
 
 
-def write(folder: Path, goal: str, **implementation: object) -> TaskDir:
+def write(folder: Path, goal: str, **implementation: object) -> Task:
     task = example_task.write(folder)
     repository = task.root / example_texts.REPOSITORY
     (repository / "ranking" / "losses.py").write_bytes(goal.encode())

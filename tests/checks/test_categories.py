@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lmr_author.checks.info_category import canonical_category, nearest_category
-from lmr_author.model import CATEGORIES
+from lmr_author.checks.metadata import canonical_category, nearest_category
+from lmr_author.task import CATEGORIES
 
 
 @pytest.mark.parametrize("category", CATEGORIES)

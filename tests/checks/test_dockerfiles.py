@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.checks import dockerfile, example_task, example_texts
+from lmr_author.checks import dockerfile
 from lmr_author.validation.run import validate
+from tests import example as example_task
+from tests import example as example_texts
 
 BASE = "FROM pytorch/pytorch:2.0.1-cuda11.7-cudnn8-runtime\n"
 USER = "RUN useradd -m user\nUSER user\n"
@@ -30,7 +32,7 @@ CASES = {
     ),
     "redirection with blanks": (
         BASE + COPY + "RUN pip install numpy==1.2 && pip install torch >=2.5\n" + USER,
-        ["LMR203"],
+        ["LMR203", "LMR207"],
     ),
     "single quotes": (BASE + COPY + "RUN pip install numpy==1.24 'torch==2.5'\n" + USER, []),
     "escaped": (BASE + COPY + "RUN pip install numpy==1.24 torch==2.5 2>&1 | tee /tmp/log\n" + USER, []),

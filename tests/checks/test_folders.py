@@ -9,41 +9,41 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.checks import example_task
-from lmr_author.checks.example_texts import BODY, GOLDEN, MASKED, REPOSITORY
-from lmr_author.taskdir import TaskDir
+from lmr_author.task import Task
 from lmr_author.validation.run import validate
+from tests import example as example_task
+from tests.example import BODY, GOLDEN, MASKED, REPOSITORY
 
 BARE_RETURN = GOLDEN.replace(BODY, "    return mean_penalty, share\n")
 
 
-def _info(task: TaskDir, **changes: object) -> None:
+def _info(task: Task, **changes: object) -> None:
     info = task.load_raw()
     info["implementations"][0] |= changes
     task.info_path.write_text(json.dumps(info, ensure_ascii=False), "utf-8")
 
 
-def _text(task: TaskDir, change: Callable[[str], str], encoding: str = "utf-8") -> None:
+def _text(task: Task, change: Callable[[str], str], encoding: str = "utf-8") -> None:
     task.info_path.write_bytes(change(task.info_path.read_text("utf-8")).encode(encoding))
 
 
-def _mask(task: TaskDir) -> Path:
+def _mask(task: Task) -> Path:
     """Another defect: the body is a bare return."""
     goal = task.root / REPOSITORY / "ranking" / "losses.py"
     goal.write_text(BARE_RETURN)
     return goal
 
 
-def _rename_repository(task: TaskDir) -> None:
+def _rename_repository(task: Task) -> None:
     (task.root / REPOSITORY).rename(task.root / "MarginRanking")
 
 
-def _empty_repository(task: TaskDir) -> None:
+def _empty_repository(task: Task) -> None:
     shutil.rmtree(task.root / REPOSITORY)
     (task.root / REPOSITORY).mkdir()
 
 
-def _submodule(task: TaskDir) -> None:
+def _submodule(task: Task) -> None:
     _empty_repository(task)
     (task.root / REPOSITORY / ".git").write_text("gitdir: ../../.git/modules/margin-ranking\n")
 
@@ -52,7 +52,7 @@ def _accented(text: str) -> str:
     return text.replace("Smooth Margins", "Smooth M\u00e4rgins")
 
 
-Change = Callable[[TaskDir], object]
+Change = Callable[[Task], object]
 
 
 def _replacing(old: str, new: str) -> Change:
@@ -67,7 +67,7 @@ def _saying(**changes: object) -> Change:
     return lambda task: _info(task, **changes)
 
 
-def _cut_off(task: TaskDir) -> None:
+def _cut_off(task: Task) -> None:
     _text(task, lambda text: text[: len(text) // 2])
 
 

@@ -42,7 +42,7 @@ GOALS = {
     "a raise that is never reached": (body("if False:\n    raise NotImplementedError"), ["LMR308"]),
     "zero times an attribute": (
         body("loss, size = 0.0, 1\nreturn -loss * self.temperature / size"),
-        ["LMR308"],
+        ["LMR310"],
     ),
     "zero plus what is computed": (body("loss = 0.0\nreturn loss + anchors.mean()"), ["LMR310"]),
     "an argument times a number": (body("return anchors * 2"), ["LMR310"]),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from lmr_author.checks import example_texts
 from lmr_author.validation.run import validate
+from tests import example as example_texts
 from tests.checks.masked import GOLDEN, TEST, body, write
 
 

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.checks.own_requirements import own_requirements
+from lmr_author.checks.installs import own_requirements
 from lmr_author.checks.view import TaskView
-from lmr_author.taskdir import TaskDir
-from lmr_author.workflow.mask import MaskOptions, mask
+from lmr_author.masking import MaskOptions, mask
+from lmr_author.task import Task
 from tests.support import make_task
 
 SETUP = "from setuptools import setup\n\nsetup(name='small_losses', packages=['pkg'])\n"
 
 
 @pytest.fixture
-def task(tmp_path: Path) -> TaskDir:
+def task(tmp_path: Path) -> Task:
     task = make_task(tmp_path)
     (task.root / "small-repo" / "setup.py").write_text(SETUP)
     return task
@@ -37,7 +37,7 @@ def task(tmp_path: Path) -> TaskDir:
         ("notes.txt", "small-losses\n", []),
     ],
 )
-def test_each_form_of_file(task: TaskDir, path: str, text: str, found: list[tuple[int, str]]) -> None:
+def test_each_form_of_file(task: Task, path: str, text: str, found: list[tuple[int, str]]) -> None:
     place = task.root / "small-repo" / path
     place.parent.mkdir(exist_ok=True)
     place.write_text(text)

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.checks import example_task, example_texts
 from lmr_author.checks.registry import by_code
-from lmr_author.model import Severity
-from lmr_author.taskdir import TaskDir
+from lmr_author.task import Severity, Task
 from lmr_author.validation.run import validate
+from tests import example as example_task
+from tests import example as example_texts
 from tests.support import write_files
 
 ERROR, WARNING, NOTHING = Severity.ERROR, Severity.WARNING, None
 
 
-def _task(folder: Path, goal: str, build: dict[str, str], requirement: str, url: str) -> TaskDir:
+def _task(folder: Path, goal: str, build: dict[str, str], requirement: str, url: str) -> Task:
     """The good task with its goal file elsewhere, build files, and one more requirement."""
     task = example_task.write(folder)
     repository = task.root / example_texts.REPOSITORY
@@ -33,7 +33,7 @@ def _task(folder: Path, goal: str, build: dict[str, str], requirement: str, url:
     return task
 
 
-def _severity(task: TaskDir) -> Severity | None:
+def _severity(task: Task) -> Severity | None:
     found = validate([task], [by_code()["LMR406"]]).findings
     return found[0].severity if found else None
 

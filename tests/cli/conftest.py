@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.taskdir import TaskDir
+from lmr_author.task import Task
 from tests.cli.program import Ended, lmr, succeed
 from tests.support import make_task
 
@@ -32,9 +32,9 @@ class Demo:
         return [shlex.split(line[2:]) for line in self.ended.err.splitlines() if line.startswith("$ ")]
 
     @property
-    def task(self) -> TaskDir:
+    def task(self) -> Task:
         """The task it made."""
-        return TaskDir(self.folder / "tasks" / "1-margin-focal-contrast")
+        return Task(self.folder / "tasks" / "1-margin-focal-contrast")
 
 
 @pytest.fixture(scope="session")
@@ -55,7 +55,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
 class Typed:
     """A task authored by typing the demo's commands: how each of them ended, by verb."""
 
-    task: TaskDir
+    task: Task
     ended: dict[str, Ended]
 
 
@@ -74,25 +74,25 @@ def typed(demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> Typed:
             assert program == "lmr-author"
             ended[arguments[0]] = lmr(*arguments, cwd=here)
             assert ended[arguments[0]].code == 0, ended[arguments[0]].err
-    return Typed(TaskDir(here), ended)
+    return Typed(Task(here), ended)
 
 
 @pytest.fixture
-def finished(demo: Demo, tmp_path: Path) -> TaskDir:
+def finished(demo: Demo, tmp_path: Path) -> Task:
     """A copy of the finished task, to be changed; the copy has its content, so its evaluation holds."""
     root = tmp_path / "tasks" / demo.task.name
     shutil.copytree(demo.task.root, root, symlinks=True)
-    return TaskDir(root)
+    return Task(root)
 
 
 @pytest.fixture
-def fresh(tmp_path: Path) -> TaskDir:
+def fresh(tmp_path: Path) -> Task:
     """A small task with nothing masked."""
     return make_task(tmp_path)
 
 
 @pytest.fixture
-def masked(fresh: TaskDir) -> TaskDir:
+def masked(fresh: Task) -> Task:
     """A small task with one function masked by the command."""
     succeed("mask", HINGE, "--category", "Evaluation Metrics", "--no-input", cwd=fresh.root)
     return fresh

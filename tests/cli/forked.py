@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 MODULES = (
-    "lmr_author.cli.app", "lmr_author.cli.render", "lmr_author.cli.render_findings", "lmr_author.workflow.mask",
-    "lmr_author.workflow.record", "lmr_author.workflow.evaluate", "lmr_author.validation.run",
+    "lmr_author.cli.app", "lmr_author.cli.render", "lmr_author.cli.render_findings", "lmr_author.masking",
+    "lmr_author.recording.record", "lmr_author.evaluation.evaluate", "lmr_author.validation.run",
 )  # fmt: skip
 
 

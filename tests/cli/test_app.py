@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +13,9 @@ from pathlib import Path
 import pytest
 
 import lmr_author
-from lmr_author.cli.app import MODULES, VERBS
+from lmr_author.cli.app import MODULES, VERBS, command
+from lmr_author.cli.env import COMMANDS as ENV_COMMANDS
+from lmr_author.cli.verb_help import read_examples
 from tests.cli.program import ENVIRONMENT, lmr, succeed
 
 HEAVY = (
@@ -45,10 +49,36 @@ def test_every_verb_has_a_module_a_function_and_help(verb: str, tmp_path: Path) 
 
 def test_help_lists_every_verb(tmp_path: Path) -> None:
     done = succeed("--help", cwd=tmp_path)
-    listed = [
-        line.split()[0] for line in done.out.partition("Commands:")[2].splitlines() if line[2:3].strip()
-    ]
+    listed = re.findall(r"^  ([a-z][a-z-]*) ", done.out.partition("\nAuthor:")[2], re.MULTILINE)
     assert listed == list(VERBS)
+    assert [line for line in done.out.splitlines() if len(line) > 80] == []
+
+
+COMMANDS = [*(verb for verb in VERBS if verb != "env"), *(f"env {name}" for name in ENV_COMMANDS)]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_two_examples_that_parse(name: str, tmp_path: Path) -> None:
+    examples = read_examples()[name]
+    group, _, one = name.partition(" ")
+    made = command(group).load(one) if one else command(name)
+
+    assert len(examples) == 2
+    for arguments in examples:
+        options = {
+            word
+            for word in shlex.split(arguments.partition(" -- ")[0])
+            if word.startswith("-") and word != "--"
+        }
+        known = {option for param in made.params for option in param.opts}
+        assert options <= known
+    shown = " ".join(succeed(*name.split(), "--help", cwd=tmp_path).out.split())
+    assert all(" ".join(f"lmr-author {name} {words}".split()) in shown for words in examples)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_shows_no_names_of_types(name: str, tmp_path: Path) -> None:
+    assert not re.search(r"<[a-z]|\[\[|…\.\.\.|range>", succeed(*name.split(), "--help", cwd=tmp_path).out)
 
 
 def test_version_is_the_packages(tmp_path: Path) -> None:
@@ -58,7 +88,7 @@ def test_version_is_the_packages(tmp_path: Path) -> None:
 def test_no_command_shows_the_help(tmp_path: Path) -> None:
     done = lmr(cwd=tmp_path)
     assert done.code == 2
-    assert "Commands:" in done.err and done.out == ""
+    assert "Author:" in done.err and done.out == ""
 
 
 @pytest.mark.parametrize("arguments", ["[]", "['--version']", "['status', '--help']", "['mask', '--help']"])

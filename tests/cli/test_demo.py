@@ -34,7 +34,7 @@ def test_the_demos_commands_author_the_same_task(demo: Demo, typed: Typed) -> No
     assert ours.keys() == theirs.keys()
     assert {name for name in ours if ours[name] != theirs[name]} <= dated
     assert ours["info.json"] == theirs["info.json"]
-    assert "\n1 task checked: nothing found\n" in typed.ended["validate"].out
+    assert "\nNo problems found in 1 task\n" in typed.ended["validate"].out
 
 
 @pytest.mark.bwrap

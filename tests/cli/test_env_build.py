@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.taskdir import TaskDir
+from lmr_author.task import Task
 from tests.cli.program import ENVIRONMENT, PROGRAM, Ended, assert_no_traceback, lmr, validate_with, wait_for
 from tests.support import make_task, remove_image
 
@@ -23,7 +23,7 @@ BASE = os.environ.get("LMR_TEST_BASE_IMAGE", "lmr-author/base:bookworm")
 
 
 @pytest.fixture
-def task(tmp_path: Path) -> Iterator[TaskDir]:
+def task(tmp_path: Path) -> Iterator[Task]:
     """A task of its own name with a small Dockerfile."""
     made = make_task(tmp_path, f"1-eb{uuid.uuid4().hex[:8]}")
     write(made)
@@ -31,7 +31,7 @@ def task(tmp_path: Path) -> Iterator[TaskDir]:
     remove_image(made)
 
 
-def write(task: TaskDir, *more: str, base: str = BASE) -> None:
+def write(task: Task, *more: str, base: str = BASE) -> None:
     """Write its Dockerfile: what new-task writes, in short."""
     lines = [
         f"ARG BASE_IMAGE={base}",
@@ -39,18 +39,18 @@ def write(task: TaskDir, *more: str, base: str = BASE) -> None:
         "ARG DIR=small-repo",
         *more,
         "COPY ${DIR} /workspace/${DIR}",
-        "WORKDIR /workspace/${DIR}",
+        "WORKDIR /workspace",
     ]
     task.dockerfile.write_text("\n".join(lines) + "\n")
 
 
-def build(task: TaskDir, *arguments: str, **env: str) -> Ended:
+def build(task: Task, *arguments: str, **env: str) -> Ended:
     """``env build`` of a task, as JSON."""
     return lmr("env", "build", "--format", "json", *arguments, cwd=task.root, env=env)
 
 
 @pytest.mark.docker
-def test_a_build_is_recorded_and_the_package_imported(task: TaskDir) -> None:
+def test_a_build_is_recorded_and_the_package_imported(task: Task) -> None:
     ended = build(task)
     assert ended.code == 0, ended.err
     stored = json.loads(task.environment_path.read_text())
@@ -64,7 +64,7 @@ def test_a_build_is_recorded_and_the_package_imported(task: TaskDir) -> None:
 
 
 @pytest.mark.docker
-def test_an_import_that_fails_is_explained(task: TaskDir) -> None:
+def test_an_import_that_fails_is_explained(task: Task) -> None:
     (task.root / "small-repo/pkg/losses.py").write_text("import cv2\nimport tabulate\n")
     ended = build(task, "--file", "pkg/losses.py")
     assert ended.code == 1
@@ -76,7 +76,7 @@ def test_an_import_that_fails_is_explained(task: TaskDir) -> None:
 
 
 @pytest.mark.docker
-def test_a_broken_instruction_is_named_with_its_line(task: TaskDir) -> None:
+def test_a_broken_instruction_is_named_with_its_line(task: Task) -> None:
     write(task, "RUN true", "RUN cmake --version")
     ended = lmr("env", "build", cwd=task.root)
     assert ended.code == 1
@@ -88,7 +88,7 @@ def test_a_broken_instruction_is_named_with_its_line(task: TaskDir) -> None:
 
 
 @pytest.mark.docker
-def test_another_base_image_has_to_be_given_again(task: TaskDir) -> None:
+def test_another_base_image_has_to_be_given_again(task: Task) -> None:
     write(task, base="lmr-author/no-such-base:none")
     said = lmr("env", "build", "--base-image", BASE, cwd=task.root)
     assert said.code == 0, said.err
@@ -98,7 +98,7 @@ def test_another_base_image_has_to_be_given_again(task: TaskDir) -> None:
 
 
 @pytest.mark.docker
-def test_a_dockerfile_with_a_syntax_error(task: TaskDir) -> None:
+def test_a_dockerfile_with_a_syntax_error(task: Task) -> None:
     write(task, "RNU true")
     ended = build(task)
     assert ended.code == 1
@@ -108,7 +108,7 @@ def test_a_dockerfile_with_a_syntax_error(task: TaskDir) -> None:
 
 
 @pytest.mark.docker
-def test_a_base_image_that_cannot_be_had_is_no_fault_of_the_task(task: TaskDir) -> None:
+def test_a_base_image_that_cannot_be_had_is_no_fault_of_the_task(task: Task) -> None:
     write(task, base="lmr-author/no-such-base:none")
     ended = build(task)
     assert ended.code == 3
@@ -117,7 +117,7 @@ def test_a_base_image_that_cannot_be_had_is_no_fault_of_the_task(task: TaskDir) 
 
 
 @pytest.mark.docker
-def test_fix_changes_the_dockerfile_and_shows_what(task: TaskDir) -> None:
+def test_fix_changes_the_dockerfile_and_shows_what(task: Task) -> None:
     """A refusing Python (PEP 668) is put right; what was there is kept."""
     write(task, "RUN pip install --no-index --find-links /nowhere -r /dev/null || pip install /workspace")
     write(
@@ -134,7 +134,7 @@ def test_fix_changes_the_dockerfile_and_shows_what(task: TaskDir) -> None:
 
 
 @pytest.mark.docker
-def test_a_fix_that_does_not_help_is_undone(task: TaskDir) -> None:
+def test_a_fix_that_does_not_help_is_undone(task: Task) -> None:
     write(task, "RUN echo error: externally-managed-environment; exit 1")
     before = task.dockerfile.read_text()
     ended = build(task, "--fix")
@@ -146,7 +146,7 @@ def test_a_fix_that_does_not_help_is_undone(task: TaskDir) -> None:
 
 
 @pytest.mark.docker
-def test_ctrl_c_stops_the_build(task: TaskDir) -> None:
+def test_ctrl_c_stops_the_build(task: Task) -> None:
     word = uuid.uuid4().hex
     write(task, f"RUN echo begun-{word} && sleep 300")
     running = subprocess.Popen(
@@ -168,7 +168,7 @@ def test_ctrl_c_stops_the_build(task: TaskDir) -> None:
     assert not task.environment_path.exists()
 
 
-def test_no_engine_and_a_socket_without_rights(task: TaskDir, tmp_path: Path) -> None:
+def test_no_engine_and_a_socket_without_rights(task: Task, tmp_path: Path) -> None:
     ended = build(task, DOCKER_HOST=f"unix://{tmp_path}/no.sock")
     assert (ended.code, ended.out) == (3, "")
     assert "not installed or not running" in ended.err and "hint:" in ended.err
@@ -222,7 +222,7 @@ def _answer(path: str) -> bytes:
     return f"{head}Content-Length: {len(data)}\r\n\r\n".encode() + data
 
 
-def test_an_engine_that_dies_during_a_build(task: TaskDir, tmp_path: Path) -> None:
+def test_an_engine_that_dies_during_a_build(task: Task, tmp_path: Path) -> None:
     DyingEngine(tmp_path / "docker.sock").start()
     ended = build(task, "--no-disk-check", DOCKER_HOST=f"unix://{tmp_path}/docker.sock")
     assert (ended.code, ended.out) == (3, ""), ended.err
@@ -231,7 +231,7 @@ def test_an_engine_that_dies_during_a_build(task: TaskDir, tmp_path: Path) -> No
     assert not task.environment_path.exists()
 
 
-def test_nothing_to_build_with(task: TaskDir) -> None:
+def test_nothing_to_build_with(task: Task) -> None:
     task.dockerfile.unlink()
     ended = build(task)
     assert ended.code == 3
@@ -241,7 +241,7 @@ def test_nothing_to_build_with(task: TaskDir) -> None:
     assert ended.code == 2 and "absent.py" in ended.err
 
 
-def test_local_refuses_what_would_pull_gigabytes(task: TaskDir) -> None:
+def test_local_refuses_what_would_pull_gigabytes(task: Task) -> None:
     ended = lmr("env", "local", "--with", "torch", cwd=task.root)
     assert ended.code == 3
     assert "gigabytes" in ended.err and "torch==" in ended.err

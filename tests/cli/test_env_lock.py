@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.taskdir import TaskDir
+from lmr_author.task import Task
 from tests.cli.program import Ended, lmr, refuse, succeed, validate_with
 from tests.servers import Release, package_index
 from tests.support import make_task
@@ -25,7 +25,7 @@ INDEX = {
 def cache(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Variables that let uv ask an index, once, and keep what it said in a folder of these tests."""
     folder = tmp_path_factory.mktemp("uv-cache")
-    return {"UV_OFFLINE": "0", "UV_CACHE_DIR": str(folder), "UV_HTTP_RETRIES": "0"}
+    return {"UV_OFFLINE": "0", "LMR_AUTHOR_CACHE": str(folder), "UV_HTTP_RETRIES": "0"}
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def index(cache: dict[str, str]) -> Iterator[dict[str, str]]:
 
 
 @pytest.fixture
-def task(tmp_path: Path) -> TaskDir:
+def task(tmp_path: Path) -> Task:
     """A task whose repository was committed at the end of 2022."""
     made = make_task(tmp_path)
     (made.root / "small-repo/requirements.txt").write_text("torch==2.0.1\nloss\nmaths>=1\n")
@@ -51,12 +51,12 @@ def pins(text: str) -> list[str]:
     return [line for line in text.splitlines() if not line.startswith("#")]
 
 
-def lock(task: TaskDir, index: dict[str, str], *arguments: str) -> Ended:
+def lock(task: Task, index: dict[str, str], *arguments: str) -> Ended:
     """``env lock`` of a task, which must succeed."""
     return succeed("env", "lock", *arguments, cwd=task.root, env=index)
 
 
-def test_detect_names_each_fact_with_its_origin(task: TaskDir) -> None:
+def test_detect_names_each_fact_with_its_origin(task: Task) -> None:
     text = succeed("env", "detect", cwd=task.root).out
     assert "torch==2.0.1 (requirements.txt:1)" in text
     assert "maths>=1 (requirements.txt:3)" in text
@@ -67,7 +67,7 @@ def test_detect_names_each_fact_with_its_origin(task: TaskDir) -> None:
     assert found["date"] == "2022-12-31T00:00:00+0000" and found["dead"] is None
 
 
-def test_detect_asks_the_index_only_when_told(task: TaskDir, index: dict[str, str]) -> None:
+def test_detect_asks_the_index_only_when_told(task: Task, index: dict[str, str]) -> None:
     (task.root / "small-repo/requirements.txt").write_text("loss==9\ngone\nmaths\n")
     found = succeed("env", "detect", "--online", "--format", "json", cwd=task.root, env=index).json()
     validate_with("recipe", found)
@@ -77,7 +77,7 @@ def test_detect_asks_the_index_only_when_told(task: TaskDir, index: dict[str, st
     ]
 
 
-def test_a_repository_alone_is_only_read(task: TaskDir, index: dict[str, str], tmp_path: Path) -> None:
+def test_a_repository_alone_is_only_read(task: Task, index: dict[str, str], tmp_path: Path) -> None:
     repository = task.root / "small-repo"
     before = sorted(path.name for path in repository.iterdir())
     found = succeed("env", "detect", "--repo", repository, cwd=tmp_path).out
@@ -89,7 +89,7 @@ def test_a_repository_alone_is_only_read(task: TaskDir, index: dict[str, str], t
     assert not task.lock.exists()
 
 
-def test_a_lock_holds_the_versions_of_the_commits_day(task: TaskDir, index: dict[str, str]) -> None:
+def test_a_lock_holds_the_versions_of_the_commits_day(task: Task, index: dict[str, str]) -> None:
     done = lock(task, index)
     assert pins(task.lock.read_text()) == ["loss==1.0", "maths==1.5"]
     assert done.out == "" and "pinned as of 2022-12-31" in done.err
@@ -99,19 +99,19 @@ def test_a_lock_holds_the_versions_of_the_commits_day(task: TaskDir, index: dict
     assert pins(task.lock.read_text()) == ["loss==2.0", "maths==2.0"]
 
 
-def test_a_dry_run_prints_and_writes_nothing(task: TaskDir, index: dict[str, str]) -> None:
+def test_a_dry_run_prints_and_writes_nothing(task: Task, index: dict[str, str]) -> None:
     assert pins(lock(task, index, "--dry-run").out) == ["loss==1.0", "maths==1.5"]
     assert not task.lock.exists()
 
 
-def test_hashes_are_written_for_each_version(task: TaskDir, index: dict[str, str]) -> None:
+def test_hashes_are_written_for_each_version(task: Task, index: dict[str, str]) -> None:
     text = lock(task, index, "--hashes", "--dry-run").out
     assert text.count("--hash=sha256:") >= 2
     assert text.index("loss==1.0 \\") < text.index("--hash=sha256:") < text.index("maths==1.5 \\")
 
 
 def test_a_conflict_names_what_conflicts_and_changes_nothing_by_itself(
-    task: TaskDir, index: dict[str, str]
+    task: Task, index: dict[str, str]
 ) -> None:
     (task.root / "small-repo/requirements.txt").write_text("picky==1.0\nmaths==1.5\n")
     today = datetime.now(UTC).date().isoformat()  # no later date can be tried
@@ -124,7 +124,30 @@ def test_a_conflict_names_what_conflicts_and_changes_nothing_by_itself(
     assert pins(task.lock.read_text()) == ["maths==1.0", "picky==1.0"]
 
 
-def test_an_edited_file_is_not_overwritten(task: TaskDir, index: dict[str, str]) -> None:
+def test_a_package_is_left_out_whoever_needs_it(task: Task, index: dict[str, str]) -> None:
+    (task.root / "small-repo/requirements.txt").write_text("picky==1.0\nloss\n")
+    lock(task, index, "--without", "Maths", "--without", "loss")
+    assert pins(task.lock.read_text()) == ["picky==1.0"]
+    assert "# loss (requirements.txt:2) is left out: as asked with --without" in task.lock.read_text()
+    error, hint = refuse(2, "env", "lock", "--without", "pickyy", cwd=task.root, env=index)
+    assert "requires no such package" in error and "did you mean picky" in hint
+
+
+def test_only_the_goal_files_imports_are_locked(task: Task, index: dict[str, str]) -> None:
+    error, hint = refuse(2, "env", "lock", "--only-goal", cwd=task.root, env=index)
+    assert "no goal file" in error and "mask a function" in hint
+    repository = task.root / "small-repo"
+    (repository / "requirements.txt").write_text("picky==1.0\nloss\nmaths==1.0\n")
+    code = (repository / "pkg/losses.py").read_text()
+    (repository / "pkg/losses.py").write_text(f"import loss\n{code}")
+    category = ("--category", "Evaluation Metrics")
+    succeed("mask", "pkg/losses.py::hinge", *category, "--no-input", cwd=task.root)
+    lock(task, index, "--only-goal")
+    assert pins(task.lock.read_text()) == ["loss==1.0", "maths==1.0"]
+    assert "# CHANGED: only what the goal files import" in task.lock.read_text()
+
+
+def test_an_edited_file_is_not_overwritten(task: Task, index: dict[str, str]) -> None:
     succeed("env", "dockerfile", "--force", cwd=task.root)
     lock(task, index)
     for path, verb in ((task.lock, "lock"), (task.dockerfile, "dockerfile")):
@@ -137,23 +160,23 @@ def test_an_edited_file_is_not_overwritten(task: TaskDir, index: dict[str, str])
         assert "# mine" not in path.read_text()
 
 
-def test_without_an_answer_there_is_no_lock(task: TaskDir, index: dict[str, str]) -> None:
+def test_without_an_answer_there_is_no_lock(task: Task, index: dict[str, str]) -> None:
     error, hint = refuse(
         3, "env", "lock", cwd=task.root, env={**index, "UV_DEFAULT_INDEX": "http://127.0.0.1:9/"}
     )
     assert "does not answer" in error and "--offline" in hint
-    nowhere = {**index, "UV_CACHE_DIR": str(task.root.parent / "empty-cache")}
+    nowhere = {**index, "LMR_AUTHOR_CACHE": str(task.root.parent / "empty-cache")}
     error, hint = refuse(3, "env", "lock", "--offline", cwd=task.root, env=nowhere)
     assert "cache" in error and "with a network" in hint
 
 
-def test_an_index_without_dates_is_said_and_handled(task: TaskDir, cache: dict[str, str]) -> None:
+def test_an_index_without_dates_is_said_and_handled(task: Task, cache: dict[str, str]) -> None:
     with package_index({"loss": [Release("1.0", "")], "maths": [Release("1.0", "")]}) as address:
         variables = {**cache, "UV_DEFAULT_INDEX": address}
         error, hint = refuse(3, "env", "lock", cwd=task.root, env=variables)
-        assert "no upload dates" in error and "versions of today" in hint
+        assert "no upload dates" in error and "today's versions" in hint
         done = lock(task, variables, "--relax")
-    assert "does not tell their dates" in done.err
+    assert "gives no upload dates" in done.err
     assert pins(task.lock.read_text()) == ["loss==1.0", "maths==1.0"]
 
 
@@ -167,19 +190,19 @@ def test_an_index_without_dates_is_said_and_handled(task: TaskDir, cache: dict[s
         (("frobnicate",), "there is no command"),
     ],
 )
-def test_wrong_usage(task: TaskDir, arguments: tuple[str, ...], words: str) -> None:
+def test_wrong_usage(task: Task, arguments: tuple[str, ...], words: str) -> None:
     error, _ = refuse(2, "env", *arguments, cwd=task.root)
     assert words in error
 
 
-def test_wrong_values_are_refused(task: TaskDir) -> None:
+def test_wrong_values_are_refused(task: Task) -> None:
     for arguments in (("--python-version", "two"), ("--base-image", "no image; rm")):
         error, _ = refuse(3, "env", "dockerfile", "--dry-run", *arguments, cwd=task.root)
         assert "not a" in error
 
 
 def test_the_python_that_was_given_once_is_kept_while_the_image_stays(
-    task: TaskDir, index: dict[str, str]
+    task: Task, index: dict[str, str]
 ) -> None:
     task.provenance_path.write_text(json.dumps({"environment": {}}))
     task.dockerfile.write_text("FROM me/base:1\n")
@@ -199,7 +222,7 @@ def test_no_python_files_at_all(tmp_path: Path) -> None:
     assert done.code == 0 and "note: there are no Python files" in done.err
 
 
-def test_what_a_lock_could_not_read_is_told(task: TaskDir, index: dict[str, str]) -> None:
+def test_what_a_lock_could_not_read_is_told(task: Task, index: dict[str, str]) -> None:
     repository = task.root / "small-repo"
     (repository / "pyproject.toml").write_text("[project\n")
     (repository / "requirements.txt").write_text("loss\n" + "".join(f"-e ./part{n}\n" for n in range(20)))
@@ -208,12 +231,12 @@ def test_what_a_lock_could_not_read_is_told(task: TaskDir, index: dict[str, str]
     assert "note: and " in said and "more (lmr-author env detect)" in said, "the rest is counted"
 
 
-def test_a_lock_for_another_python_than_the_repositorys_says_so(task: TaskDir, index: dict[str, str]) -> None:
+def test_a_lock_for_another_python_than_the_repositorys_says_so(task: Task, index: dict[str, str]) -> None:
     (task.root / "small-repo/.python-version").write_text("3.12\n")
-    asked = "the repository asks for Python ==3.12.* (.python-version:1), and"
+    asked = "the repository asks for Python ==3.12.* (.python-version:1),"
     done = lock(task, index, "--python-version", "3.11")
-    assert f"note: {asked} the lock is for 3.11" in " ".join(done.err.split())
-    assert f"# {asked} this is for 3.11\n" in task.lock.read_text()
+    assert f"note: {asked} but the lock is for 3.11" in " ".join(done.err.split())
+    assert f"# {asked} and this is for 3.11\n" in task.lock.read_text()
     detected = succeed("env", "detect", "--python-version", "3.11", "--format", "json", cwd=task.root).out
     assert json.loads(detected)["problems"][0].startswith(asked)
     written = succeed("env", "dockerfile", "--dry-run", "--python-version", "3.11", cwd=task.root)

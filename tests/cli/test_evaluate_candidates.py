@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from lmr_author.taskdir import TaskDir
+from lmr_author.task import Task
 from tests.cli.program import TEMPORARY, Ended, finish, lmr, refuse, start, succeed, validate_with, wait_for
 from tests.evaluation.foreign import MEAN, PLAIN_PYTHON, STYLES, foreign_task
 
@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.bwrap, pytest.mark.timeout(600)]
 
 
 @pytest.fixture
-def task(tmp_path: Path) -> TaskDir:
+def task(tmp_path: Path) -> Task:
     """A hand-made task in ``tasks/``, its folder the current one."""
     return foreign_task(tmp_path / "tasks", STYLES["asserts"])
 
@@ -49,7 +49,7 @@ def judge(folder: Path, *options: str) -> Ended:
     return lmr("evaluate", "tasks", "--predictions", "predictions.jsonl", *PLAIN, *options, cwd=folder)
 
 
-def test_one_broken_task_does_not_stop_the_others(task: TaskDir, tmp_path: Path) -> None:
+def test_one_broken_task_does_not_stop_the_others(task: Task, tmp_path: Path) -> None:
     broken = tmp_path / "tasks" / "3-Broken"
     broken.mkdir()
     (broken / "info.json").write_text("{")
@@ -60,14 +60,14 @@ def test_one_broken_task_does_not_stop_the_others(task: TaskDir, tmp_path: Path)
     alone = lmr("evaluate", "tasks/3-Broken", *options, cwd=tmp_path)
 
     first, second = proved.json()["tasks"]
-    assert (first["task"], first["gates"]) == ("3-Broken", []) and "not valid JSON" in first["error"]
+    assert (first["task"], first["gates"]) == ("3-Broken", []) and "invalid JSON" in first["error"]
     assert second["task"] == "7-Softplus" and any(gate["status"] == "passed" for gate in second["gates"])
     assert (
         proved.code == 1
         and "not evaluated" in (shown.out + shown.err)
         and "golden-passes" in (shown.out + shown.err)
     )
-    assert alone.code == 3 and "not valid JSON" in alone.err
+    assert alone.code == 3 and "invalid JSON" in alone.err
 
     write(tmp_path, {"model": "m", "code": GOOD}, {"model": "m", "code": GOOD, "task": "3-Broken"})
     with (tmp_path / "predictions.jsonl").open("a") as file:
@@ -79,7 +79,7 @@ def test_one_broken_task_does_not_stop_the_others(task: TaskDir, tmp_path: Path)
     assert "left out, as these tasks are not here: 12-Elsewhere (1)" in (judged.out + judged.err)
 
 
-def test_answers_are_judged_and_summarised(task: TaskDir, tmp_path: Path) -> None:
+def test_answers_are_judged_and_summarised(task: Task, tmp_path: Path) -> None:
     patch = (
         "--- a/scores/smooth.py\n+++ b/scores/smooth.py\n@@ -7,3 +7,3 @@ import math\n"
         ' def softplus(x, beta=1.0):\n     """Smooth positive part."""\n-    raise NotImplementedError\n'
@@ -120,7 +120,7 @@ def test_answers_are_judged_and_summarised(task: TaskDir, tmp_path: Path) -> Non
     assert (row["judged"], row["passed"], row["low"]) == (2, 2, 0.3424)
 
 
-def test_a_rerun_judges_only_what_is_new_or_changed(task: TaskDir, tmp_path: Path) -> None:
+def test_a_rerun_judges_only_what_is_new_or_changed(task: Task, tmp_path: Path) -> None:
     write(tmp_path, {"model": "a", "code": GOOD}, {"model": "b", "code": BAD})
     assert judge(tmp_path).code == 0
     first = results(tmp_path)
@@ -141,7 +141,7 @@ def test_a_rerun_judges_only_what_is_new_or_changed(task: TaskDir, tmp_path: Pat
     assert "earlier run" not in judge(tmp_path).out
 
 
-def test_an_agents_tree_is_judged(task: TaskDir, tmp_path: Path) -> None:
+def test_an_agents_tree_is_judged(task: Task, tmp_path: Path) -> None:
     runs = tmp_path / "runs"
     for model, code in (("model-a", GOOD), ("model-b", BAD)):
         copy = runs / model / task.name
@@ -208,7 +208,7 @@ def masked_mean() -> str:
         ("", "holds no predictions"),
     ],
 )
-def test_what_are_no_predictions_is_an_error(content: str, said: str, task: TaskDir, tmp_path: Path) -> None:
+def test_what_are_no_predictions_is_an_error(content: str, said: str, task: Task, tmp_path: Path) -> None:
     (tmp_path / "predictions.jsonl").write_text(content)
 
     error, _ = refuse(3, "evaluate", "tasks", "--predictions", "predictions.jsonl", cwd=tmp_path)
@@ -216,7 +216,7 @@ def test_what_are_no_predictions_is_an_error(content: str, said: str, task: Task
     assert said in error
 
 
-def test_options_that_do_not_go_together(task: TaskDir, tmp_path: Path) -> None:
+def test_options_that_do_not_go_together(task: Task, tmp_path: Path) -> None:
     write(tmp_path, {"model": "a", "code": GOOD})
 
     assert "for candidates" in refuse(2, "evaluate", "tasks", "--whole-file", cwd=tmp_path)[0]
@@ -234,7 +234,7 @@ def many(folder: Path) -> None:
     write(folder, *({"model": f"model-{number}", "code": SLOW} for number in range(12)))
 
 
-def test_ctrl_c_leaves_nothing_running_and_keeps_what_was_judged(task: TaskDir, tmp_path: Path) -> None:
+def test_ctrl_c_leaves_nothing_running_and_keeps_what_was_judged(task: Task, tmp_path: Path) -> None:
     many(tmp_path)
     command = ("evaluate", "tasks", "--predictions", "predictions.jsonl", "--jobs", "2", *PLAIN)
     process = start(*command, cwd=tmp_path)
@@ -252,7 +252,7 @@ def test_ctrl_c_leaves_nothing_running_and_keeps_what_was_judged(task: TaskDir, 
     assert f"12 candidates, {judged} of them by an earlier run" in done.out
 
 
-def test_killed_at_any_moment_it_loses_only_what_was_in_flight(task: TaskDir, tmp_path: Path) -> None:
+def test_killed_at_any_moment_it_loses_only_what_was_in_flight(task: Task, tmp_path: Path) -> None:
     many(tmp_path)
     chance = random.Random(7)
     stored = tmp_path / "lmr-results" / "results.jsonl"
@@ -277,7 +277,7 @@ def test_killed_at_any_moment_it_loses_only_what_was_in_flight(task: TaskDir, tm
     assert running() == []
 
 
-def test_two_evaluations_do_not_write_to_one_folder(task: TaskDir, tmp_path: Path) -> None:
+def test_two_evaluations_do_not_write_to_one_folder(task: Task, tmp_path: Path) -> None:
     import fcntl
 
     write(tmp_path, {"model": "a", "code": GOOD})

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from lmr_author.taskdir import TaskDir
+from lmr_author.task import Task
 from tests.cli.conftest import HINGE
 from tests.cli.program import ENVIRONMENT, PROGRAM, refuse, snapshot, succeed
 
@@ -25,13 +25,13 @@ PLACE = "count.py:5-8"
 
 
 @pytest.fixture
-def scripted(fresh: TaskDir) -> TaskDir:
+def scripted(fresh: Task) -> Task:
     """A task whose repository has a script."""
     (fresh.root / "small-repo" / "count.py").write_text(SCRIPT)
     return fresh
 
 
-def test_extract_then_mask(scripted: TaskDir) -> None:
+def test_extract_then_mask(scripted: Task) -> None:
     done = succeed("extract", PLACE, "--name", "count_letters", cwd=scripted.root)
     assert "\n+def count_letters(words):\n" in done.out
     assert "\n+    total = count_letters(words)\n" in done.out
@@ -45,7 +45,7 @@ def test_extract_then_mask(scripted: TaskDir) -> None:
     assert scripted.load().implementations[0].qualname == "count_letters"
 
 
-def test_dry_run_writes_nothing(scripted: TaskDir) -> None:
+def test_dry_run_writes_nothing(scripted: Task) -> None:
     before = snapshot(scripted.root)
     done = succeed("extract", PLACE, "--name", "count_letters", "--dry-run", cwd=scripted.root)
     assert done.out.startswith("--- a/count.py\n+++ b/count.py\n@@")
@@ -55,7 +55,7 @@ def test_dry_run_writes_nothing(scripted: TaskDir) -> None:
 
 
 @pytest.mark.parametrize("old_new", [("", ""), ("    ", "\t"), ("\n", "\r\n"), ("# count", "\x0c# count")])
-def test_the_diff_can_be_applied(scripted: TaskDir, old_new: tuple[str, str]) -> None:
+def test_the_diff_can_be_applied(scripted: Task, old_new: tuple[str, str]) -> None:
     file = scripted.root / "small-repo" / "count.py"
     before = SCRIPT.replace(*old_new).encode() if old_new[0] else SCRIPT.encode()
     file.write_bytes(before)
@@ -70,7 +70,7 @@ def test_the_diff_can_be_applied(scripted: TaskDir, old_new: tuple[str, str]) ->
     assert file.read_bytes() == applied != before
 
 
-def test_json(scripted: TaskDir) -> None:
+def test_json(scripted: Task) -> None:
     done = succeed("extract", PLACE, "--name", "count_letters", "--format", "json", cwd=scripted.root)
     report = done.json()
     diff = report.pop("diff")
@@ -95,7 +95,7 @@ def test_json(scripted: TaskDir) -> None:
     assert done.err == ""
 
 
-def test_a_method_or_a_function(fresh: TaskDir) -> None:
+def test_a_method_or_a_function(fresh: Task) -> None:
     place = "pkg/losses.py:25-26"
     as_method = succeed("extract", place, "--name", "keep", "--dry-run", "-f", "json", cwd=fresh.root).json()
     assert (as_method["name"], as_method["inputs"], as_method["mutated"]) == (
@@ -132,19 +132,19 @@ def test_a_method_or_a_function(fresh: TaskDir) -> None:
         ("extract README.md:1-1 --name f", 3, "not a Python file", ".py"),
     ],
 )
-def test_wrong_input(scripted: TaskDir, arguments: str, code: int, error: str, hint: str) -> None:
+def test_wrong_input(scripted: Task, arguments: str, code: int, error: str, hint: str) -> None:
     said, todo = refuse(code, *arguments.split(), cwd=scripted.root)
     assert error in said
     assert hint in todo
 
 
-def test_a_masked_file(masked: TaskDir) -> None:
+def test_a_masked_file(masked: Task) -> None:
     said, todo = refuse(3, "extract", "pkg/losses.py:25-26", "--name", "keep", cwd=masked.root)
     assert "has masked functions (hinge)" in said
     assert f"unmask {HINGE}" in todo
 
 
-def test_outside_of_a_task(scripted: TaskDir) -> None:
+def test_outside_of_a_task(scripted: Task) -> None:
     folder = scripted.root.parent / "elsewhere"
     folder.mkdir()
     said, _ = refuse(3, "extract", PLACE, "--name", "f", cwd=folder)

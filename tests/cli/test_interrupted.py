@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.taskdir import TaskDir
+from lmr_author.task import Task
 from tests.cli.conftest import HINGE
 from tests.cli.program import TEMPORARY, finish, processes_with, snapshot, start, succeed, wait_for
 from tests.gitrepos import make_repository
@@ -22,7 +22,7 @@ INTERRUPTED = 130
 SIGNALS = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
 
 
-def interrupt(task: TaskDir, after: float, number: int, *arguments: str) -> bool:
+def interrupt(task: Task, after: float, number: int, *arguments: str) -> bool:
     """Start a command, stop it after a while; whether it was stopped (else it was done before)."""
     process = start(*arguments, cwd=task.root)
     try:
@@ -61,7 +61,7 @@ def test_mask_interrupted_at_any_moment(number: int, tmp_path: Path) -> None:
     assert stopped[0]
 
 
-def apart_from_runs(task: TaskDir) -> dict[str, str]:
+def apart_from_runs(task: Task) -> dict[str, str]:
     """The task as it is, without what ``record --resume`` may take up."""
     found = snapshot(task.root)
     runs = {name for name in found if name == "authoring" or name.startswith("authoring/runs")}
@@ -70,7 +70,7 @@ def apart_from_runs(task: TaskDir) -> dict[str, str]:
 
 @SIGNALS
 @pytest.mark.bwrap
-def test_record_interrupted_while_the_driver_runs(number: int, masked: TaskDir, tmp_path: Path) -> None:
+def test_record_interrupted_while_the_driver_runs(number: int, masked: Task, tmp_path: Path) -> None:
     marker = uuid.uuid4().hex
     driver = tmp_path / f"drive_{marker}.py"
     driver.write_text(
@@ -92,7 +92,7 @@ def test_record_interrupted_while_the_driver_runs(number: int, masked: TaskDir, 
 
 @SIGNALS
 @pytest.mark.bwrap
-def test_record_interrupted_at_any_moment(number: int, masked: TaskDir, tmp_path: Path) -> None:
+def test_record_interrupted_at_any_moment(number: int, masked: Task, tmp_path: Path) -> None:
     before, temporary = snapshot(masked.root), temporaries()
     for after in (0.001, 0.3, 0.8):
         if not interrupt(masked, after, number, "record", HINGE, "--", "python", "run.py"):
@@ -103,7 +103,7 @@ def test_record_interrupted_at_any_moment(number: int, masked: TaskDir, tmp_path
 
 @SIGNALS
 @pytest.mark.bwrap
-def test_evaluate_interrupted_at_any_moment(number: int, finished: TaskDir) -> None:
+def test_evaluate_interrupted_at_any_moment(number: int, finished: Task) -> None:
     finished.evaluation_path.unlink()
     before, temporary = snapshot(finished.root), temporaries()
     for after in (0.001, 0.7, 1.6):
@@ -121,7 +121,7 @@ def test_new_task_interrupted(tmp_path: Path) -> None:
     for after in (0.001, 0.3, 0.5):
         before = snapshot(tmp_path)
         stopped = interrupt(
-            TaskDir(tmp_path), after, signal.SIGINT, "new-task", "paper.pdf", "--repo", "./code", *flags
+            Task(tmp_path), after, signal.SIGINT, "new-task", "paper.pdf", "--repo", "./code", *flags
         )
         if not stopped:
             break

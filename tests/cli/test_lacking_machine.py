@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lmr_author.files import require_writable
-from lmr_author.taskdir import TaskDir
+from lmr_author.task import Task
 from tests.cli.conftest import HINGE
 from tests.cli.program import ENVIRONMENT, PROGRAM, refuse, succeed
 from tests.gitrepos import make_repository
@@ -20,7 +20,7 @@ from tests.papers import make_paper
 EXPECTED = 3
 
 
-def test_docker_that_is_not_running(masked: TaskDir) -> None:
+def test_docker_that_is_not_running(masked: Task) -> None:
     away = {"DOCKER_HOST": "unix:///nonexistent/docker.sock"}
     command = ("record", "--sandbox", "docker", "--", "python", "run.py")
     error, hint = refuse(EXPECTED, *command, cwd=masked.root, env=away)
@@ -28,7 +28,7 @@ def test_docker_that_is_not_running(masked: TaskDir) -> None:
     refuse(EXPECTED, "evaluate", "--sandbox", "docker", cwd=masked.root, env=away)
 
 
-def test_an_interpreter_that_does_not_exist(masked: TaskDir) -> None:
+def test_an_interpreter_that_does_not_exist(masked: Task) -> None:
     error, _ = refuse(EXPECTED, "evaluate", "--python", "/nowhere/python", cwd=masked.root)
     assert "/nowhere/python" in error
 
@@ -43,7 +43,7 @@ def test_git_that_is_not_installed(tmp_path: Path) -> None:
     assert "git" in error and "install" in hint
 
 
-def test_a_place_where_nothing_can_be_written_is_named_as_it_was_given(masked: TaskDir) -> None:
+def test_a_place_where_nothing_can_be_written_is_named_as_it_was_given(masked: Task) -> None:
     error, _ = refuse(EXPECTED, "report", "--html", "/proc/page.html", cwd=masked.root)
     assert "/proc/page.html: " in error and ".tmp" not in error
 
@@ -55,7 +55,7 @@ def test_what_takes_long_asks_first_whether_it_can_be_written(tmp_path: Path) ->
         require_writable(Path("/proc/authoring/evaluation.json"))
 
 
-def test_files_that_may_not_grow(fresh: TaskDir) -> None:
+def test_files_that_may_not_grow(fresh: Task) -> None:
     """As a full disk, but for any user: no file may be larger than 600 bytes."""
 
     def limit() -> None:
@@ -94,7 +94,7 @@ print(json.dumps([done.returncode, done.stdout, done.stderr, changed, again.retu
 
 @pytest.mark.bwrap
 @pytest.mark.parametrize("room", [0, 4096])
-def test_a_full_disk(room: int, fresh: TaskDir) -> None:
+def test_a_full_disk(room: int, fresh: Task) -> None:
     """A real one: a small tmpfs in a mount namespace. The golden may be there; all else is as it was."""
     mounts = ("bwrap", "--dev-bind", "/", "/", "--size", str(512 * 1024), "--tmpfs", "/mnt")
     command = (*PROGRAM, "mask", HINGE, "--category", "Evaluation Metrics", "--no-input")

@@ -12,12 +12,12 @@ from prompt_toolkit.application import create_app_session
 from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from lmr_author import accepted, also_masked, files
+from lmr_author import files
 from lmr_author.cli import leak_dialogue
 from lmr_author.errors import LmrError
-from lmr_author.taskdir import TaskDir
-from lmr_author.workflow.mask import MaskOptions, mask
-from lmr_author.workflow.mask_leaks import OpenLeak
+from lmr_author.masking import MaskOptions, mask
+from lmr_author.masking.open_leaks import OpenLeak
+from lmr_author.task import Task, accepted, also_masked
 from tests.cli.program import refuse, succeed, validate_with
 from tests.support import LOSSES, make_task
 
@@ -40,7 +40,7 @@ def keys() -> Iterator[PipeInput]:
 
 
 @pytest.fixture
-def task(tmp_path: Path) -> TaskDir:
+def task(tmp_path: Path) -> Task:
     task = make_task(tmp_path)
     root = task.root / "small-repo"
     (root / "one.py").write_bytes(copy(b"count"))
@@ -48,15 +48,13 @@ def task(tmp_path: Path) -> TaskDir:
     return task
 
 
-def masked(task: TaskDir) -> tuple[OpenLeak, ...]:
+def masked(task: Task) -> tuple[OpenLeak, ...]:
     leaks = mask(task, MaskOptions((ADD,)), task.root).leaks
     assert [leak.also for leak in leaks] == [("one.py::OldMeter.add",), ("two.py::OldMeter.add",)]
     return leaks
 
 
-def test_shown_masked_and_accepted(
-    task: TaskDir, keys: PipeInput, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_shown_masked_and_accepted(task: Task, keys: PipeInput, capsys: pytest.CaptureFixture[str]) -> None:
     leaks = masked(task)
     keys.send_text(ENTER)  # show it,
     keys.send_text(DOWN + ENTER)  # mask it too;
@@ -74,7 +72,7 @@ def test_shown_masked_and_accepted(
     assert "% the same" in shown
 
 
-def test_left_as_they_are(task: TaskDir, keys: PipeInput) -> None:
+def test_left_as_they_are(task: Task, keys: PipeInput) -> None:
     leaks = masked(task)
     keys.send_text((DOWN * 3 + ENTER) * 2)
     leak_dialogue.settle(task, leaks, task.root)
@@ -83,7 +81,7 @@ def test_left_as_they_are(task: TaskDir, keys: PipeInput) -> None:
 
 @pytest.mark.parametrize("reason", ["", "a test's own"], ids=["at a question", "in a reason"])
 def test_an_interruption_loses_no_answer(
-    reason: str, task: TaskDir, keys: PipeInput, capsys: pytest.CaptureFixture[str]
+    reason: str, task: Task, keys: PipeInput, capsys: pytest.CaptureFixture[str]
 ) -> None:
     leaks = masked(task)
     keys.send_text(DOWN + ENTER)  # mask the first too,
@@ -104,7 +102,7 @@ def test_an_interruption_loses_no_answer(
     assert not task.leak_answers_path.exists()
 
 
-def test_an_answer_about_what_has_changed_is_asked_for_again(task: TaskDir, keys: PipeInput) -> None:
+def test_an_answer_about_what_has_changed_is_asked_for_again(task: Task, keys: PipeInput) -> None:
     leaks = masked(task)
     keys.send_text(DOWN * 2 + ENTER + "as it is" + ENTER + CTRL_C)
     with pytest.raises(KeyboardInterrupt):
@@ -115,7 +113,7 @@ def test_an_answer_about_what_has_changed_is_asked_for_again(task: TaskDir, keys
     assert accepted.load(task) == ()
 
 
-def test_leaks_can_be_looked_for_again(task: TaskDir) -> None:
+def test_leaks_can_be_looked_for_again(task: Task) -> None:
     error, _ = refuse(2, "mask", "--leaks", cwd=task.root)
     assert "nothing is masked" in error
     masked(task)
@@ -128,14 +126,14 @@ def test_leaks_can_be_looked_for_again(task: TaskDir) -> None:
     assert "no solution was found" in succeed("mask", "--leaks", "--no-input", cwd=task.root).err
 
 
-def test_many_are_asked_about_at_once(task: TaskDir, keys: PipeInput) -> None:
+def test_many_are_asked_about_at_once(task: Task, keys: PipeInput) -> None:
     leaks = masked(task)
     keys.send_text(DOWN + ENTER)
     leak_dialogue.settle(task, leaks * 2, task.root)
     assert also_masked.load(task) == ()
 
 
-def test_the_hint_is_a_command_that_works(task: TaskDir) -> None:
+def test_the_hint_is_a_command_that_works(task: Task) -> None:
     first = succeed("mask", ADD, "--no-input", cwd=task.root)
     commands = [line for line in first.err.splitlines() if "lmr-author mask --also" in line]
     assert len(commands) == 2
@@ -150,17 +148,17 @@ def test_the_hint_is_a_command_that_works(task: TaskDir) -> None:
     assert (task.root / "small-repo" / "one.py").read_bytes() == copy(b"count")
 
 
-def test_an_unknown_look_alike_is_refused_with_a_suggestion(task: TaskDir) -> None:
+def test_an_unknown_look_alike_is_refused_with_a_suggestion(task: Task) -> None:
     error, hint = refuse(3, "mask", ADD, "--also", "one.py::OldMeter.ad", "--no-input", cwd=task.root)
     assert "no function 'OldMeter.ad'" in error
     assert "did you mean one.py::OldMeter.add" in hint
 
 
 @pytest.mark.parametrize("damaged", ["{", "[]", '{"answers": [{"answer": "mask"}]}', '{"answers": 3}'])
-def test_answers_in_a_damaged_file_are_not_written_over(damaged: str, task: TaskDir) -> None:
+def test_answers_in_a_damaged_file_are_not_written_over(damaged: str, task: Task) -> None:
     leaks = masked(task)
     files.write_text(task.leak_answers_path, damaged)
     with pytest.raises(LmrError, match=r"leak-answers\.json") as caught:
         leak_dialogue.settle(task, leaks, task.root)
-    assert "by hand" in caught.value.hint
+    assert "correct the file" in caught.value.hint
     assert task.leak_answers_path.read_text() == damaged

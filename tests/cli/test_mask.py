@@ -10,7 +10,7 @@ import pexpect
 import pytest
 
 from lmr_author.masking.notes_file import read_notes_file
-from lmr_author.taskdir import TaskDir
+from lmr_author.task import Task
 from tests.cli.conftest import HINGE
 from tests.cli.program import ENVIRONMENT, PROGRAM, refuse, snapshot, succeed
 
@@ -20,14 +20,14 @@ DOWN, CTRL_C = "\x1b[B", "\x03"
 CATEGORY = ("--category", "Evaluation Metrics")
 
 
-def goal(task: TaskDir) -> str:
+def goal(task: Task) -> str:
     return (task.root / "small-repo" / "pkg" / "losses.py").read_text()
 
 
 # flags
 
 
-def test_every_part_has_a_flag(fresh: TaskDir) -> None:
+def test_every_part_has_a_flag(fresh: Task) -> None:
     (fresh.root / "doc.txt").write_text("Make a meter.\n\nOf a size.\n")
     parts = {
         "--docstring": "@doc.txt",
@@ -58,7 +58,7 @@ def test_every_part_has_a_flag(fresh: TaskDir) -> None:
 ''' in goal(fresh)
 
 
-def test_a_bare_todo(fresh: TaskDir) -> None:
+def test_a_bare_todo(fresh: Task) -> None:
     succeed("mask", INIT, "--style", "todo", *CATEGORY, "--no-input", cwd=fresh.root)
     assert "size):\n        # TODO: implement __init__.\n        raise NotImplementedError\n" in goal(fresh)
     assert "--style todo" in refuse(
@@ -66,7 +66,7 @@ def test_a_bare_todo(fresh: TaskDir) -> None:
     )[0]  # fmt: skip
 
 
-def test_without_a_terminal_nothing_is_drafted_or_proposed_silently(fresh: TaskDir) -> None:
+def test_without_a_terminal_nothing_is_drafted_or_proposed_silently(fresh: Task) -> None:
     (fresh.root / "small-repo" / "more.py").write_text(
         "from pkg.losses import hinge\ndef f(x):\n    return hinge(x)\n"
     )
@@ -88,7 +88,7 @@ def test_without_a_terminal_nothing_is_drafted_or_proposed_silently(fresh: TaskD
 # a notes file
 
 
-def test_drafts_are_written_edited_and_used(fresh: TaskDir) -> None:
+def test_drafts_are_written_edited_and_used(fresh: Task) -> None:
     before = snapshot(fresh.root)
     drafted = succeed("mask", HINGE, INIT, "--draft-notes", "notes.yaml", "--no-input", cwd=fresh.root)
     assert "mask --notes notes.yaml" in drafted.err and drafted.out == ""
@@ -97,13 +97,13 @@ def test_drafts_are_written_edited_and_used(fresh: TaskDir) -> None:
     assert succeed("mask", HINGE, INIT, "--draft-notes", "-", cwd=fresh.root).out == text
     assert {**before, "notes.yaml": ""} == {**snapshot(fresh.root), "notes.yaml": ""}
     assert [entry.target for entry in read_notes_file(text, "")] == [HINGE, INIT]
-    path.write_text(text.replace("objective: Initialise a Meter", "objective: Begin"))
+    path.write_text(text.replace("objective: Initialize a `Meter`", "objective: Begin"))
     succeed("mask", "--notes", "notes.yaml", *CATEGORY, "--no-input", cwd=fresh.root)
-    assert "# Objective: Begin\n" in goal(fresh) and "# Objective: Hinge loss of a margin." in goal(fresh)
+    assert "# Objective: Begin.\n" in goal(fresh) and "# Objective: Hinge loss of a margin." in goal(fresh)
     assert len(fresh.load().implementations) == 2
 
 
-def test_a_notes_file_that_is_wrong(fresh: TaskDir) -> None:
+def test_a_notes_file_that_is_wrong(fresh: Task) -> None:
     def said(text: str, code: int = EXPECTED) -> str:
         (fresh.root / "notes.yaml").write_bytes(text.encode("latin-1"))
         return refuse(code, "mask", "--notes", "notes.yaml", "--no-input", cwd=fresh.root)[0]
@@ -124,8 +124,15 @@ def test_a_notes_file_that_is_wrong(fresh: TaskDir) -> None:
 class Terminal:
     """`lmr-author mask` in a pseudo-terminal."""
 
-    def __init__(self, task: TaskDir, *arguments: str, editor: str = "") -> None:
-        environment = {**ENVIRONMENT, "TERM": "xterm", "EDITOR": editor, "VISUAL": "", "NO_COLOR": "1"}
+    def __init__(self, task: Task, *arguments: str, editor: str = "", **more: str) -> None:
+        environment = {
+            **ENVIRONMENT,
+            "TERM": "xterm",
+            "EDITOR": editor,
+            "VISUAL": "",
+            "NO_COLOR": "1",
+            **more,
+        }
         self._process = pexpect.spawn(
             PROGRAM[0],
             [*PROGRAM[1:], "mask", *arguments],
@@ -160,39 +167,39 @@ def editor(folder: Path, code: str) -> str:
     return f"{sys.executable} {path}"
 
 
-def test_a_draft_is_shown_and_taken(fresh: TaskDir) -> None:
+def test_a_draft_is_shown_and_taken(fresh: Task) -> None:
     terminal = Terminal(fresh, INIT)
-    terminal.sees('"""Initialise a Meter.')
+    terminal.sees('"""Initialize a `Meter`.')
     terminal.sees("# TODO: implement __init__.")
-    terminal.sees("What shall stand there?")
+    terminal.sees("What should replace the body?")
     terminal.types("\r")
     terminal.sees("Category of the masked function")
     terminal.types(DOWN + "\r")
     terminal.sees("masked pkg/losses.py::Meter.__init__ as implementation 1")
     assert terminal.ends() == 0
-    assert '"""Initialise a Meter.' in goal(fresh) and "# Objective: Initialise a Meter" in goal(fresh)
+    assert '"""Initialize a `Meter`.' in goal(fresh) and "# Objective: Initialize a `Meter`" in goal(fresh)
     assert fresh.load().implementations[0].category == "Neural Network Architectures"
 
 
 @pytest.mark.parametrize(
     ("downs", "docstring", "comment"), [(2, True, False), (3, False, True), (4, False, False)]
 )
-def test_parts_of_a_draft_can_be_left_out(downs: int, docstring: bool, comment: bool, fresh: TaskDir) -> None:
+def test_parts_of_a_draft_can_be_left_out(downs: int, docstring: bool, comment: bool, fresh: Task) -> None:
     terminal = Terminal(fresh, INIT, *CATEGORY)
-    terminal.sees("What shall stand there?")
+    terminal.sees("What should replace the body?")
     terminal.types(DOWN * downs + "\r")
     assert terminal.ends() == 0
-    assert ('"""Initialise a Meter.' in goal(fresh), "# Objective:" in goal(fresh)) == (docstring, comment)
+    assert ('"""Initialize a `Meter`.' in goal(fresh), "# Objective:" in goal(fresh)) == (docstring, comment)
     assert "# TODO: implement __init__." in goal(fresh)
 
 
-def test_a_draft_is_edited_until_it_can_be_read(fresh: TaskDir, tmp_path: Path) -> None:
+def test_a_draft_is_edited_until_it_can_be_read(fresh: Task, tmp_path: Path) -> None:
     code = (
-        "good = text.replace('Initialise a Meter', 'Begin')\n"
+        "good = text.replace('Initialize a `Meter`', 'Begin')\n"
         "path.write_text(good if 'WRONG' in text else text + '  WRONG: 1\\n')"
     )
     terminal = Terminal(fresh, INIT, *CATEGORY, editor=editor(tmp_path, code + "\n"))
-    terminal.sees("What shall stand there?")
+    terminal.sees("What should replace the body?")
     terminal.types(DOWN + "\r")
     terminal.sees("targets.WRONG: there is no such part")
     terminal.sees("Edit again?")
@@ -201,26 +208,26 @@ def test_a_draft_is_edited_until_it_can_be_read(fresh: TaskDir, tmp_path: Path) 
     assert "size):\n        # TODO: implement __init__.\n        raise" in goal(fresh)
 
 
-def test_an_edited_draft_stands_in_the_file(fresh: TaskDir, tmp_path: Path) -> None:
-    code = "path.write_text(text.replace('Initialise a Meter', 'Begin'))"
+def test_an_edited_draft_stands_in_the_file(fresh: Task, tmp_path: Path) -> None:
+    code = "path.write_text(text.replace('Initialize a `Meter`', 'Begin'))"
     terminal = Terminal(fresh, INIT, *CATEGORY, editor=editor(tmp_path, code))
-    terminal.sees("What shall stand there?")
+    terminal.sees("What should replace the body?")
     terminal.types(DOWN + "\r")
     assert terminal.ends() == 0
     assert '"""Begin.' in goal(fresh) and "# Objective: Begin" in goal(fresh)
 
 
-def test_without_an_editor_the_text_is_edited_right_there(fresh: TaskDir) -> None:
-    terminal = Terminal(fresh, INIT, *CATEGORY)
-    terminal.sees("What shall stand there?")
+def test_without_an_editor_the_text_is_edited_right_there(fresh: Task) -> None:
+    terminal = Terminal(fresh, INIT, *CATEGORY, PATH="/nowhere")
+    terminal.sees("What should replace the body?")
     terminal.types(DOWN + "\r")
     terminal.sees("retrieval_context")
     terminal.types("  instruction: typed here\x1b\r")
     assert terminal.ends() == 0
-    assert "# Objective: Initialise a Meter" in goal(fresh)
+    assert "# Objective: Initialize a `Meter`" in goal(fresh)
 
 
-def test_context_is_a_list_with_reasons(fresh: TaskDir) -> None:
+def test_context_is_a_list_with_reasons(fresh: Task) -> None:
     text = "from pkg.losses import hinge\nimport run\ndef f(x):\n    '''F.'''\n    return hinge(run.meter)\n"
     (fresh.root / "small-repo" / "more.py").write_text(text)
     terminal = Terminal(fresh, "more.py::f", "--style", "todo", *CATEGORY)
@@ -233,26 +240,28 @@ def test_context_is_a_list_with_reasons(fresh: TaskDir) -> None:
     assert fresh.load().implementations[0].retrieval_context == ("pkg/losses.py",)
 
 
-def test_context_that_was_edited_is_not_asked_for_again(fresh: TaskDir, tmp_path: Path) -> None:
+def test_context_that_was_edited_is_not_asked_for_again(fresh: Task, tmp_path: Path) -> None:
     text = "from pkg.losses import hinge\nimport run\ndef f(x):\n    return hinge(run.meter)\n"
     (fresh.root / "small-repo" / "more.py").write_text(text)
     code = "path.write_text(text.replace('  - run.py', '  - README.md'))"
     terminal = Terminal(fresh, "more.py::f", *CATEGORY, editor=editor(tmp_path, code))
-    terminal.sees("What shall stand there?")
+    terminal.sees("What should replace the body?")
     terminal.types(DOWN + "\r")
     assert terminal.ends() == 0
     assert fresh.load().implementations[0].retrieval_context == ("pkg/losses.py", "README.md")
 
 
-def test_several_functions_are_one_question(fresh: TaskDir) -> None:
+def test_several_functions_are_one_question(fresh: Task) -> None:
     terminal = Terminal(fresh, "pkg/losses.py::Meter", *CATEGORY)
-    terminal.sees("What shall stand in the 4 bodies?")
+    terminal.sees("Methods of pkg/losses.py::Meter to mask:")
+    terminal.types(" \r")  # the constructor, which is not preselected
+    terminal.sees("What should replace the 4 bodies?")
     terminal.types(DOWN * 2 + "\r")
     assert terminal.ends() == 0
-    assert goal(fresh).count("# Objective:") == 4 and '"""Initialise a Meter.' in goal(fresh)
+    assert goal(fresh).count("# TODO: implement") == 4 and '"""Initialize a `Meter`.' in goal(fresh)
 
 
-def test_nothing_is_asked_that_was_said(fresh: TaskDir) -> None:
+def test_nothing_is_asked_that_was_said(fresh: Task) -> None:
     """By flags, and by an earlier mask of the same function."""
     for arguments in ((INIT, "--objective", "Begin.", "--retrieval", "run.py", *CATEGORY), (INIT,)):
         terminal = Terminal(fresh, *arguments)
@@ -263,26 +272,26 @@ def test_nothing_is_asked_that_was_said(fresh: TaskDir) -> None:
         succeed("unmask", cwd=fresh.root)
 
 
-def test_ctrl_c_changes_nothing(fresh: TaskDir) -> None:
+def test_ctrl_c_changes_nothing(fresh: Task) -> None:
     before = snapshot(fresh.root)
     terminal = Terminal(fresh, INIT)
-    terminal.sees("What shall stand there?")
+    terminal.sees("What should replace the body?")
     terminal.types(CTRL_C)
     assert terminal.ends() == 130
     assert snapshot(fresh.root) == before
 
 
-def test_a_wrong_target_is_said_before_the_first_question(fresh: TaskDir) -> None:
+def test_a_wrong_target_is_said_before_the_first_question(fresh: Task) -> None:
     terminal = Terminal(fresh, HINGE, HINGE)
     terminal.sees("error:")
     terminal.sees("given twice")
     assert terminal.ends() == EXPECTED
 
 
-def test_an_editor_that_fails_is_said(fresh: TaskDir) -> None:
+def test_an_editor_that_fails_is_said(fresh: Task) -> None:
     before = snapshot(fresh.root)
     terminal = Terminal(fresh, INIT, *CATEGORY, editor=os.devnull)
-    terminal.sees("What shall stand there?")
+    terminal.sees("What should replace the body?")
     terminal.types(DOWN + "\r")
     terminal.sees("error: the editor")
     assert terminal.ends() == EXPECTED

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import shutil
 import signal
-from pathlib import Path
 
 import pytest
 
-from lmr_author.taskdir import TaskDir
+from lmr_author.task import Task
 from tests.cli.conftest import HINGE
 from tests.cli.program import TEMPORARY, finish, lmr, start, succeed, wait_for
 from tests.evaluation.foreign import PLAIN_PYTHON
@@ -19,36 +17,7 @@ from tests.evaluation.foreign import PLAIN_PYTHON
 pytestmark = pytest.mark.bwrap
 
 
-def test_arguments_are_imported_from_files(masked: TaskDir, tmp_path: Path) -> None:
-    (tmp_path / "calls.json").write_text(json.dumps([{"x": 0.5}, {"x": 3.0, "margin": 1.5}]))
-    (tmp_path / "other.csv").write_text("x,margin\n0.25,2\n")
-    python = ("--python", PLAIN_PYTHON)
-    first = succeed("record", "import", HINGE, tmp_path / "calls.json", *python, cwd=masked.root)
-    assert "recorded 2 of 2 calls" in first.err
-    again = succeed(
-        "record", "import", "calls.json", "--map", "x=x", "--task", masked.root, "--force", *python, cwd=tmp_path
-    )  # fmt: skip
-    assert "kept the old" in again.err
-    option = succeed(
-        "record", HINGE, "--import", tmp_path / "calls.json", "--force", *python, cwd=masked.root
-    )
-    assert "recorded 2 of 2 calls" in option.err
-
-
-def test_mistakes_in_what_is_imported(masked: TaskDir, tmp_path: Path) -> None:
-    for words, told in [
-        (["import"], "record import needs a file"),
-        (["import", HINGE], "record import needs a file"),
-        ([HINGE, "import", "a.json"], f"as in: lmr-author record import {HINGE} a.json"),
-        (["import", "nothing.npz"], "there is no file nothing.npz"),
-        (["import", "a.json", "--map", "x"], "not a mapping"),
-    ]:
-        (tmp_path / "a.json").write_text("{}")
-        ended = lmr("record", *words, "--task", masked.root, cwd=tmp_path)
-        assert ended.code == 2 and told in ended.err, words
-
-
-def test_a_large_call_says_how_much_to_cut(masked: TaskDir) -> None:
+def test_a_large_call_says_how_much_to_cut(masked: Task) -> None:
     (masked.root / "small-repo/large.py").write_text(
         "from pkg.losses import hinge\ntry:\n    hinge(list(range(100_000)))\nexcept TypeError:\n    pass\n"
     )
@@ -59,13 +28,15 @@ def test_a_large_call_says_how_much_to_cut(masked: TaskDir) -> None:
     assert "larger than the limit: x: " in ended.err and "--max-mb" in ended.err
 
 
-def test_a_golden_that_raises_in_every_case_is_told(masked: TaskDir, tmp_path: Path) -> None:
-    (tmp_path / "calls.json").write_text(json.dumps([{"x": "no number"}]))
-    done = succeed("record", "import", "--python", PLAIN_PYTHON, tmp_path / "calls.json", cwd=masked.root)
+def test_a_golden_that_raises_in_every_case_is_told(masked: Task) -> None:
+    driver = "from pkg.losses import hinge\ntry:\n    hinge('no number')\nexcept TypeError:\n    pass\n"
+    (masked.root / "small-repo/wrong.py").write_text(driver)
+    words = ("record", HINGE, "--python", PLAIN_PYTHON, "--", "python", "wrong.py")
+    done = succeed(*words, cwd=masked.root)
     assert "the golden raises in every case" in done.err
 
 
-def test_a_call_that_does_not_fit_the_signature_is_told(masked: TaskDir) -> None:
+def test_a_call_that_does_not_fit_the_signature_is_told(masked: Task) -> None:
     ended = lmr("record", HINGE, "--python", PLAIN_PYTHON, "--from-example", "hinge()", cwd=masked.root)
     assert ended.code == 3 and "fits its signature: missing a required argument: 'x'" in ended.err
     assert "fixtures.py" not in ended.err and "correct the call" in ended.err
@@ -84,7 +55,7 @@ FATAL = "from pkg.losses import hinge\n"
     ],
     ids=["uncaught", "caught", "beside one that returns", "dead of something else"],
 )  # fmt: skip
-def test_a_command_that_dies_of_what_the_golden_raises(masked: TaskDir, driver: str, code: int) -> None:
+def test_a_command_that_dies_of_what_the_golden_raises(masked: Task, driver: str, code: int) -> None:
     (masked.root / "small-repo/fatal.py").write_text(FATAL + driver)
     ended = lmr("record", HINGE, "--python", PLAIN_PYTHON, "--", "python", "fatal.py", cwd=masked.root)
     assert ended.code == code, ended.err
@@ -93,7 +64,7 @@ def test_a_command_that_dies_of_what_the_golden_raises(masked: TaskDir, driver: 
     assert (masked.root / "small-repo/unit_test/unit_test_1.py").exists() != refused
 
 
-def test_a_command_that_is_killed_loses_nothing_that_was_complete(masked: TaskDir) -> None:
+def test_a_command_that_is_killed_loses_nothing_that_was_complete(masked: Task) -> None:
     (masked.root / "small-repo/die.py").write_text(
         "import os, signal\nfrom pkg.losses import hinge\n"
         "for x in (0.5, 2.0, -1.0, 3.0): hinge(x, margin=1.5)\nos.kill(os.getpid(), signal.SIGKILL)\n"
@@ -103,9 +74,7 @@ def test_a_command_that_is_killed_loses_nothing_that_was_complete(masked: TaskDi
     assert "the command itself ended with exit code -9\n" in done.err
 
 
-def test_what_the_command_and_its_python_were_is_said(
-    masked: TaskDir, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_the_command_and_its_python_were_is_said(masked: Task, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LMR_AUTHOR_CACHE", str(masked.root.parent / "cache"))
     (masked.root / "small-repo/fail.py").write_text(
         "from pkg.losses import hinge\nfor x in (0.5, 2.0, -1.0): hinge(x, margin=1.5)\nrange(3).missing\n"
@@ -120,7 +89,7 @@ def test_what_the_command_and_its_python_were_is_said(
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=["kill -9", "Ctrl-C"])
-def test_a_recording_that_is_killed_goes_on_with_what_was_complete(masked: TaskDir, number: int) -> None:
+def test_a_recording_that_is_killed_goes_on_with_what_was_complete(masked: Task, number: int) -> None:
     """lmr-author itself is killed, in the midst of a command that goes on for long."""
     driver = masked.root / "small-repo/slow.py"
     driver.write_text(

@@ -9,7 +9,7 @@ import pytest
 
 from lmr_author.cli import app
 from lmr_author.cli.common import SandboxKind, where_options
-from lmr_author.workflow.mask import MaskOptions, mask
+from lmr_author.masking import MaskOptions, mask
 from tests.support import make_task
 
 

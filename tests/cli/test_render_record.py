@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lmr_author.cli.render_record import lines, not_stored
-from lmr_author.recorded import Case
+from lmr_author.task.recording import Case
 
 ENCODER = {"path": "self._modules['encoder']", "type": "Encoder"}
 LOCK = {"path": "pool._lock", "type": "_thread.lock"}

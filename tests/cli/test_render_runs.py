@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lmr_author.cli.render_runs import GateTable
-from lmr_author.model import GateResult, GateStatus
+from lmr_author.task import GateResult, GateStatus
 
 
 def survivor(number: int) -> dict[str, str | int]:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.taskdir import TaskDir
+from lmr_author.task import Task
 from tests.cli.conftest import HINGE
-from tests.cli.program import refuse, succeed
+from tests.cli.program import refuse
 from tests.gitrepos import make_repository
 from tests.papers import make_paper
 from tests.support import make_task
@@ -32,9 +32,7 @@ USAGE, EXPECTED = 2, 3
         ("record --cases 0", "--cases", "record --help"),
         ("mask a.py::f --draft-notes --docstring x", "--draft-notes needs a value", "value first"),
         ("env lock --date --help", "--date needs a value, and the option --help follows", "--date=--help"),
-        ("explain", "missing argument 'CODE'", "explain --help"),
         ("explain LMR999", "LMR999", "did you mean LMR"),
-        ("explain LMR10", "LMR10", "did you mean LMR101 or LMR102 or LMR103 or LMR104?"),
         (
             "env lock tasks/1-DPO",
             "unexpected extra argument",
@@ -86,7 +84,7 @@ def test_a_path_that_does_not_exist(tmp_path: Path) -> None:
         assert "nowhere does not exist" in refuse(EXPECTED, verb, "nowhere", cwd=tmp_path)[0]
 
 
-def test_an_info_json_that_is_none(fresh: TaskDir) -> None:
+def test_an_info_json_that_is_none(fresh: Task) -> None:
     fresh.info_path.write_text('{"instance_id": 1,,}')
     error, _ = refuse(EXPECTED, "mask", HINGE, "--no-input", cwd=fresh.root)
     assert "info.json:1:19" in error
@@ -158,11 +156,11 @@ def test_a_number_that_is_taken(tmp_path: Path) -> None:
 # record
 
 
-def record(task: TaskDir, *arguments: str, code: int = EXPECTED) -> tuple[str, str]:
+def record(task: Task, *arguments: str, code: int = EXPECTED) -> tuple[str, str]:
     return refuse(code, "record", *arguments, cwd=task.root)
 
 
-def test_a_command_that_cannot_be_recorded(masked: TaskDir) -> None:
+def test_a_command_that_cannot_be_recorded(masked: Task) -> None:
     assert "-- python driver.py" in record(masked, HINGE, code=USAGE)[1]
     assert "nowhere.py" in record(masked, HINGE, "--", "python", "nowhere.py", code=USAGE)[0]
     record(masked, HINGE, "--", "bash", "run.sh", code=USAGE)
@@ -171,7 +169,7 @@ def test_a_command_that_cannot_be_recorded(masked: TaskDir) -> None:
 
 
 @pytest.mark.bwrap
-def test_a_driver_that_never_calls_the_target(masked: TaskDir, tmp_path: Path) -> None:
+def test_a_driver_that_never_calls_the_target(masked: Task, tmp_path: Path) -> None:
     driver = tmp_path / "drive.py"
     driver.write_text("import pkg.losses\nprint('nothing to do')\n")
     error, hint = record(masked, "--", "python", str(driver))
@@ -180,14 +178,14 @@ def test_a_driver_that_never_calls_the_target(masked: TaskDir, tmp_path: Path) -
 
 
 @pytest.mark.bwrap
-def test_a_driver_that_fails(masked: TaskDir, tmp_path: Path) -> None:
+def test_a_driver_that_fails(masked: Task, tmp_path: Path) -> None:
     driver = tmp_path / "drive.py"
     driver.write_text("import not_installed_here\n")
     assert "No module named 'not_installed_here'" in record(masked, "--", "python", str(driver))[0]
 
 
 @pytest.mark.bwrap
-def test_a_recording_larger_than_the_limit(masked: TaskDir, tmp_path: Path) -> None:
+def test_a_recording_larger_than_the_limit(masked: Task, tmp_path: Path) -> None:
     driver = tmp_path / "drive.py"
     call = "try:\n    hinge(0.5, margin=['a long text'] * 5000)\nexcept TypeError:\n    pass\n"
     driver.write_text(f"from pkg.losses import hinge\n{call}")
@@ -197,7 +195,7 @@ def test_a_recording_larger_than_the_limit(masked: TaskDir, tmp_path: Path) -> N
 
 
 @pytest.mark.bwrap
-def test_a_driver_that_takes_too_long(masked: TaskDir, tmp_path: Path) -> None:
+def test_a_driver_that_takes_too_long(masked: Task, tmp_path: Path) -> None:
     driver = tmp_path / "drive.py"
     driver.write_text("import time\nimport pkg.losses\ntime.sleep(100)\n")
     assert "--timeout" in record(masked, "--timeout", "1", "--", "python", str(driver))[1]
@@ -206,13 +204,13 @@ def test_a_driver_that_takes_too_long(masked: TaskDir, tmp_path: Path) -> None:
 # review, export
 
 
-def test_answers_that_are_none(masked: TaskDir) -> None:
+def test_answers_that_are_none(masked: Task) -> None:
     def review(*arguments: str) -> str:
         return " ".join(refuse(USAGE, "review", *arguments, cwd=masked.root))
 
     assert "--reviewer NAME" in review()
     assert "--answers FILE" in review("--reviewer", "ada")
-    assert "there is no such file" in review("--reviewer", "ada", "--answers", "nowhere.json")
+    assert "no such file" in review("--reviewer", "ada", "--answers", "nowhere.json")
     path = masked.authoring / "answers.json"
     path.parent.mkdir(exist_ok=True)
     for document, said in (
@@ -222,37 +220,18 @@ def test_answers_that_are_none(masked: TaskDir) -> None:
     ):
         path.write_text(json.dumps(document))
         assert said in review("--reviewer", "ada", "--answers", str(path))
-    assert "not a reviewer's name" in review("--reviewer", "../ada", "--answers", str(path))
-
-
-def test_a_bundle_that_exists(masked: TaskDir, tmp_path: Path) -> None:
-    (tmp_path / "out" / masked.name).mkdir(parents=True)
-    command = ("export", masked.root, "--to", "agent", "--out", "out")
-    assert "exists already" in refuse(EXPECTED, *command, cwd=tmp_path)[0]
+    assert "invalid reviewer name" in review("--reviewer", "../ada", "--answers", str(path))
 
 
 @pytest.mark.parametrize(
     "command",
     [("export", "--to", "agent", "--out", "out"), ("evaluate", "--predictions", "p.jsonl", "--out", "out")],
 )
-def test_two_folders_of_the_same_name(masked: TaskDir, tmp_path: Path, command: tuple[str, ...]) -> None:
+def test_two_folders_of_the_same_name(masked: Task, tmp_path: Path, command: tuple[str, ...]) -> None:
     places = [tmp_path / place / masked.name for place in ("one", "two")]
     for place in places:
         shutil.copytree(masked.root, place)
     error, hint = refuse(USAGE, *command, "one", "two", cwd=tmp_path)
     assert all(place.relative_to(tmp_path).as_posix() in error for place in places)
-    assert "--out of its own" in hint
+    assert "a different --out" in hint
     assert not (tmp_path / "out").exists()
-
-
-def test_a_task_that_is_named_twice_is_exported_once(masked: TaskDir, tmp_path: Path) -> None:
-    twice = (masked.root, masked.root.parent)
-    succeed("export", *twice, "--to", "agent", "--out", "out", cwd=tmp_path)
-    assert [path.name for path in (tmp_path / "out").iterdir()] == [masked.name]
-
-
-def test_a_bundle_that_has_no_place(masked: TaskDir) -> None:
-    command = ("export", ".", "--to", "agent", "--out")
-    assert "info.json is not a folder" in refuse(USAGE, *command, "info.json", cwd=masked.root)[0]
-    for inside in (".", "bundles"):
-        assert "lies inside the task" in refuse(USAGE, *command, inside, cwd=masked.root)[0]

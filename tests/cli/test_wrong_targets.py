@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.taskdir import TaskDir
+from lmr_author.task import Task
 from tests.cli.conftest import HINGE
 from tests.cli.program import lmr_forked, refuse, succeed
 
 USAGE, EXPECTED = 2, 3
 
 
-def mask(task: TaskDir, target: str, *more: str, code: int = EXPECTED) -> tuple[str, str]:
+def mask(task: Task, target: str, *more: str, code: int = EXPECTED) -> tuple[str, str]:
     return refuse(code, "mask", target, *more, "--no-input", cwd=task.root)
 
 
@@ -31,13 +31,13 @@ def mask(task: TaskDir, target: str, *more: str, code: int = EXPECTED) -> tuple[
         ("/etc/passwd::root", "", ""),
     ],
 )
-def test_a_target_that_does_not_exist(target: str, error: str, hint: str, fresh: TaskDir) -> None:
+def test_a_target_that_does_not_exist(target: str, error: str, hint: str, fresh: Task) -> None:
     said, todo = mask(fresh, target)
     assert error in said
     assert hint.replace("did you mean ", "") in todo and ("did you mean" in todo) == ("did you mean" in hint)
 
 
-def test_an_ambiguous_target(fresh: TaskDir) -> None:
+def test_an_ambiguous_target(fresh: Task) -> None:
     path = fresh.root / "small-repo" / "pkg" / "twice.py"
     path.write_text("def same(x):\n    return x + 1\n\n\ndef same(x):\n    return x + 2\n")
     error, hint = mask(fresh, "pkg/twice.py::same")
@@ -46,18 +46,18 @@ def test_an_ambiguous_target(fresh: TaskDir) -> None:
     assert "x + 1" in path.read_text() and "x + 2" not in path.read_text()
 
 
-def test_what_is_no_target_is_answered_by_what_is_masked(masked: TaskDir) -> None:
+def test_what_is_no_target_is_answered_by_what_is_masked(masked: Task) -> None:
     for text in ("pkg/losses.py", "hinge"):
         error, hint = refuse(EXPECTED, "unmask", text, cwd=masked.root)
         assert "not a target" in error and hint == f"masked: {HINGE}"
 
 
-def test_a_target_where_none_is_taken(masked: TaskDir) -> None:
+def test_a_target_where_none_is_taken(masked: Task) -> None:
     error, hint = refuse(USAGE, "instruct", HINGE, cwd=masked.root)
     assert "unexpected extra argument" in error and "--task" not in hint
 
 
-def test_a_file_whose_name_begins_with_a_dash(fresh: TaskDir) -> None:
+def test_a_file_whose_name_begins_with_a_dash(fresh: Task) -> None:
     (fresh.root / "small-repo" / "-dash.py").write_text("def f(x):\n    y = x\n    return y\n")
     error, hint = refuse(USAGE, "mask", "-dash.py::f", "--no-input", cwd=fresh.root)
     assert "no such option" in error and "written ./-dash.py::f" in hint
@@ -67,20 +67,20 @@ def test_a_file_whose_name_begins_with_a_dash(fresh: TaskDir) -> None:
     succeed("unmask", "./-dash.py::f", cwd=fresh.root)
 
 
-def test_a_file_whose_name_holds_a_backslash(fresh: TaskDir) -> None:
+def test_a_file_whose_name_holds_a_backslash(fresh: Task) -> None:
     (fresh.root / "small-repo" / "a\\b.py").write_text("def f(x):\n    y = x\n    return y\n")
     error, hint = mask(fresh, "a\\b.py::f")
     assert "a\\b.py holds a backslash" in error and "rename" in hint
 
 
-def test_a_target_that_is_masked_already(masked: TaskDir) -> None:
+def test_a_target_that_is_masked_already(masked: Task) -> None:
     error, hint = mask(masked, HINGE)
     assert "already masked, as implementation 1" in error
     assert f"lmr-author unmask {HINGE}" in hint
     assert "`lmr-author instruct --implementation 1` sets another instruction or category" in hint
 
 
-def test_a_category_is_set_afterwards_together_with_the_instruction(masked: TaskDir) -> None:
+def test_a_category_is_set_afterwards_together_with_the_instruction(masked: Task) -> None:
     def told() -> tuple[str, str]:
         (one,) = masked.load().implementations
         return one.category, one.instruction
@@ -96,7 +96,7 @@ def test_a_category_is_set_afterwards_together_with_the_instruction(masked: Task
     assert told() == ("Evaluation Metrics", text)
 
 
-def test_a_file_with_a_syntax_error(fresh: TaskDir) -> None:
+def test_a_file_with_a_syntax_error(fresh: Task) -> None:
     path = fresh.root / "small-repo" / "pkg" / "broken.py"
     path.write_text("def fine(x):\n    return x\n\n\ndef broken(:\n    pass\n")
     assert "pkg/broken.py:5" in mask(fresh, "pkg/broken.py::fine")[0]
@@ -153,7 +153,7 @@ def _link_to_nothing(path: Path) -> None:
     ],
     ids=lambda item: getattr(item, "__name__", "").strip("_"),
 )
-def test_a_file_that_is_no_python_to_mask(make: Callable[[Path], None], said: str, fresh: TaskDir) -> None:
+def test_a_file_that_is_no_python_to_mask(make: Callable[[Path], None], said: str, fresh: Task) -> None:
     """Named as the target, and lying beside one that is looked for: neither hangs nor is a bug."""
     make(fresh.root / "small-repo" / "file.py")
     assert said in mask(fresh, "file.py::f")[0]
@@ -161,7 +161,7 @@ def test_a_file_that_is_no_python_to_mask(make: Callable[[Path], None], said: st
     succeed("mask", HINGE, "--retrieval", "auto", "--no-input", cwd=fresh.root)
 
 
-def test_names_with_blanks_and_other_letters(fresh: TaskDir) -> None:
+def test_names_with_blanks_and_other_letters(fresh: Task) -> None:
     path = fresh.root / "small-repo" / "ein Ordner" / "größe ’x’.py"
     path.parent.mkdir()
     path.write_text("class Maß:\n    def länge(self, ﬁt):\n        return ﬁt\n")
@@ -175,20 +175,20 @@ def test_names_with_blanks_and_other_letters(fresh: TaskDir) -> None:
     assert path.read_bytes() == before
 
 
-def test_a_missing_file_of_instructions(fresh: TaskDir) -> None:
+def test_a_missing_file_of_instructions(fresh: Task) -> None:
     error, _ = mask(fresh, HINGE, "--instruction", "@nowhere.txt", code=USAGE)
     assert "there is no file nowhere.txt" in error
     (fresh.root / "latin.txt").write_bytes("Größe".encode("latin-1"))
     assert "UTF-8" in mask(fresh, HINGE, "--instruction", "@latin.txt", code=USAGE)[0]
 
 
-def test_an_unknown_category_or_retrieval_path(fresh: TaskDir) -> None:
+def test_an_unknown_category_or_retrieval_path(fresh: Task) -> None:
     assert "Evaluation Metrics" in mask(fresh, HINGE, "--category", "Metrics", code=USAGE)[1]
     assert "no such file" in mask(fresh, HINGE, "--retrieval", "nowhere.py", code=USAGE)[0]
     assert "'..'" in mask(fresh, HINGE, "--retrieval", "../info.json")[1]
 
 
-def test_unmask_what_is_not_masked_or_was_edited(masked: TaskDir) -> None:
+def test_unmask_what_is_not_masked_or_was_edited(masked: Task) -> None:
     assert "is not masked" in refuse(EXPECTED, "unmask", "pkg/losses.py::Meter.add", cwd=masked.root)[0]
     goal = masked.root / "small-repo" / "pkg" / "losses.py"
     goal.write_bytes(goal.read_bytes().replace(b"self.size = size", b"self.size = size + 1"))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from lmr_author.environment import BaseImage, Recipe, choose_base, detect
+from lmr_author.environment import BaseImage, Recipe, choose_base, read_recipe
 from lmr_author.environment.recipe import Declared
 from lmr_author.errors import LmrError
 from tests.support import write_files
@@ -20,7 +20,7 @@ def names(recipe: Recipe) -> list[str]:
 
 
 def test_an_earlier_file_decides_and_later_ones_add(tmp_path: Path) -> None:
-    recipe = detect(
+    recipe = read_recipe(
         write_files(
             tmp_path,
             {
@@ -61,7 +61,7 @@ def late():
     import wandb
 """
     cell = ["%pip x\n", "import seaborn"]
-    recipe = detect(
+    recipe = read_recipe(
         write_files(
             tmp_path,
             {
@@ -91,7 +91,7 @@ def test_what_is_declared_and_only_used_by_examples_is_not_said_to_be_missing(tm
         "train.py": "import numpy\n",
         "examples/run.py": "import hydra\nimport seaborn\n",
     }
-    recipe = detect(write_files(tmp_path, files))
+    recipe = read_recipe(write_files(tmp_path, files))
     assert "hydra-core" in names(recipe)
     assert "not installed, only examples import it: seaborn" in recipe.problems
 
@@ -102,14 +102,14 @@ def test_what_the_main_code_needs_at_once_is_added(tmp_path: Path) -> None:
         "pkg/a.py": "import numpy\nimport surely_local_or_odd\ndef f():\n    import wandb",
         "examples/b.py": "import pandas",
     }
-    recipe = detect(write_files(tmp_path, files))
+    recipe = read_recipe(write_files(tmp_path, files))
     assert [(item.name, item.guessed) for item in recipe.requirements] == [("numpy", True)]
     assert "numpy is not declared but needed: import numpy in pkg/a.py:1" in recipe.problems
 
 
 def test_the_repositorys_own_package_is_never_installed(tmp_path: Path) -> None:
     files = {"requirements.txt": "Own.Pkg>=1\nsix\n", "pyproject.toml": "[project]\nname = 'own_pkg'\n"}
-    recipe = detect(write_files(tmp_path, files))
+    recipe = read_recipe(write_files(tmp_path, files))
     assert (names(recipe), recipe.project) == (["six"], "own-pkg")
     assert any("own package" in problem for problem in recipe.problems)
 
@@ -119,13 +119,13 @@ def test_markers_of_other_systems_are_left_out(tmp_path: Path) -> None:
         "a; sys_platform == 'win32'\nb; platform_system != 'Darwin'\n"
         "c==1; python_version < '3.8'\nc==2; python_version >= '3.8'\n"
     )
-    recipe = detect(write_files(tmp_path, {"requirements.txt": text}))
+    recipe = read_recipe(write_files(tmp_path, {"requirements.txt": text}))
     assert [item.text.partition(";")[0] for item in recipe.requirements] == ["b", "c==1", "c==2"]
 
 
 def test_a_full_freeze_is_left_as_it_is(tmp_path: Path) -> None:
     freeze = "".join(f"p{number}==1.{number}\n" for number in range(20)) + "certifi==1\nidna==2\nsix==3\n"
-    recipe = detect(write_files(tmp_path, {"requirements.txt": freeze, "a.py": "import numpy"}))
+    recipe = read_recipe(write_files(tmp_path, {"requirements.txt": freeze, "a.py": "import numpy"}))
     assert len(recipe.requirements) == 23
 
 
@@ -140,11 +140,11 @@ def test_other_places_of_requirements(tmp_path: Path) -> None:
     ):
         root = tmp_path / str(number)
         text = f"dependencies: [x{number + 1}]" if name.endswith("yml") else f"x{number + 1}\n"
-        assert names(detect(write_files(root, {name: text}))) == expected
+        assert names(read_recipe(write_files(root, {name: text}))) == expected
 
 
 def test_an_empty_repository_needs_nothing(tmp_path: Path) -> None:
-    assert detect(tmp_path).requirements == ()
+    assert read_recipe(tmp_path).requirements == ()
 
 
 def wants(*torch: str, date: str = "2024-01-01", python: str = "", devel: str = "") -> BaseImage:
@@ -242,7 +242,7 @@ def test_the_readme_says_which_torch_only_where_nothing_else_does(
     declared: str, readme: str, torch: str, tmp_path: Path
 ) -> None:
     files = {"requirements.txt": declared, "README.md": f"```\n{readme}\n```\n", "a.py": "import torch\n"}
-    assert [item.text for item in detect(write_files(tmp_path, files)).torch] == [torch]
+    assert [item.text for item in read_recipe(write_files(tmp_path, files)).torch] == [torch]
 
 
 def test_what_is_imported_under_a_name_like_its_own_is_not_idle(tmp_path: Path) -> None:
@@ -250,4 +250,51 @@ def test_what_is_imported_under_a_name_like_its_own_is_not_idle(tmp_path: Path) 
         "requirements.txt": "tracker==1.0\nother==2.0\ntorch-extra\n",
         "a.py": "import torch\nfrom track.x import y\n",
     }
-    assert detect(write_files(tmp_path, files)).idle == {"other", "torch-extra"}
+    recipe = read_recipe(write_files(tmp_path, files))
+    assert {item.name for item in recipe.requirements} - recipe.imported == {"other", "torch-extra"}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "install.sh",
+            "conda create -n x python=3.10 && conda activate x\npip install torch==2.4.0 numpy==1.26.4\n",
+        ),
+        ("setup_env.sh", "pip install numpy==1.26.4 \\\n  torch==2.4.0\nbash other.sh\n"),
+        (
+            "scripts/rome.yml",
+            "channels:\n- x\ndependencies:\n  - numpy=1.26.4\n  - pip:\n    - torch==2.4.0\n",
+        ),
+        ("my-cluster.yml", "name: x\ndependencies:\n  - numpy=1.26.4\n  - pip:\n    - torch==2.4.0\n"),
+    ],
+)
+def test_scripts_and_conda_files_of_any_name_declare(tmp_path: Path, name: str, text: str) -> None:
+    recipe = read_recipe(write_files(tmp_path, {name: text, "a.py": "import numpy, torch\n"}))
+    assert [item.text for item in recipe.requirements] == ["numpy==1.26.4"]
+    assert [item.text for item in recipe.torch] == ["torch==2.4.0"]
+    assert recipe.sources == (name,)
+
+
+def test_other_yaml_declares_nothing(tmp_path: Path) -> None:
+    files = {
+        "config.yml": "name: x\nmodel: gpt\n",
+        "mkdocs.yml": "name: x\ndependencies:\n  - numpy\n",
+        "a.py": "",
+    }
+    assert read_recipe(write_files(tmp_path, files)).requirements == ()
+
+
+def test_only_what_some_files_import_is_required(tmp_path: Path) -> None:
+    files = {
+        "requirements.txt": "numpy==1.26.4\nwandb==0.16\nopencv-python==4.8\nscipy==1.11\n",
+        "pkg/__init__.py": "",
+        "pkg/loss.py": "from .maths import norm\nimport cv2\n",
+        "pkg/maths.py": "import numpy\n",
+        "train.py": "import wandb\nimport pkg.loss\n",
+    }
+    recipe = read_recipe(write_files(tmp_path, files), goals=["pkg/loss.py"])
+    assert names(recipe) == ["numpy", "opencv-python"]
+    assert [item.text for item in recipe.constraints] == ["wandb==0.16", "scipy==1.11"], (
+        "they bound what is needed"
+    )

@@ -18,17 +18,9 @@ import pytest
 
 from lmr_author import resources
 from lmr_author.environment import Recipe, choose_base, render, render_dockerignore
-from lmr_author.environment.failures.changes import (
-    ArchivedMirrors,
-    BuiltWith,
-    Change,
-    ManualPages,
-    OldNames,
-    SystemPackages,
-    Variable,
-)
+from lmr_author.environment.failures import Fix
 from lmr_author.environment.recipe import Declared, Download, SystemPackage
-from lmr_author.environment.repair import Index, Texts, repaired
+from lmr_author.environment.repair import Texts, changed
 from lmr_author.errors import LmrError
 
 BASE = "lmr-author/base:bookworm"
@@ -135,17 +127,16 @@ def test_hadolint_finds_nothing(recipe: Recipe, pinned: bool) -> None:
 
 @pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
 @pytest.mark.parametrize(
-    "change",
+    "fix",
     [
-        SystemPackages(("libgl1", "wget")), Variable("A", "1"), ArchivedMirrors(), ManualPages(), OldNames(),
-        BuiltWith("old", ("setuptools<58",)),
+        Fix("system", ("libgl1", "wget")), Fix("variable", ("A=1",)), Fix("archive"), Fix("manual-pages"),
+        Fix("old-names"), Fix("built-with", ("old", "setuptools<58")),
     ],
-    ids=lambda change: type(change).__name__,
+    ids=lambda fix: fix.kind,
 )  # fmt: skip
-def test_hadolint_finds_nothing_in_a_repaired_dockerfile(recipe: Recipe, change: Change) -> None:
-    index = Index(lambda wanted, change: ["setuptools==57.5.0"], lambda pin: "", lambda pin, other: True)
+def test_hadolint_finds_nothing_in_a_repaired_dockerfile(recipe: Recipe, fix: Fix) -> None:
     texts = Texts(render(recipe, choose_base(recipe), "a"), "old==1\n")
-    after = repaired(change, texts, index, ())
+    after = changed(fix, texts, lambda wanted: ["setuptools==57.5.0"], lambda pin: "")
     assert after is not None and after.dockerfile != texts.dockerfile
     assert linted(after.dockerfile) == ""
 
@@ -182,7 +173,7 @@ def test_it_builds_for_any_user_and_sends_only_the_repository(
     ids = ["--build-arg", f"UID={user}", "--build-arg", f"GID={group}", "--build-arg", "DIR=the-repo"]
     docker("build", "--quiet", "--build-arg", f"BASE_IMAGE={BASE}", *ids, "--tag", tag, str(tmp_path))
     script = (
-        "id -u; id -g; pwd; touch unit_test/logs/x made; echo y=1 >> src/pkg/__init__.py; "
+        "id -u; id -g; pwd; cd the-repo; touch unit_test/logs/x made; echo y=1 >> src/pkg/__init__.py; "
         "python -c 'import pkg, getpass; getpass.getuser(); print(pkg.__file__)'; "
         "python -c 'import importlib.metadata as m; print(m.version(\"the-repo\"))'; "
         "find /workspace -type f | sort"
@@ -191,7 +182,7 @@ def test_it_builds_for_any_user_and_sends_only_the_repository(
     assert printed[:5] == [
         str(user),
         str(group),
-        "/workspace/the-repo",
+        "/workspace",
         "/workspace/the-repo/src/pkg/__init__.py",
         "1.0",
     ]

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 import socket
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from lmr_author.environment import Declared, Lock, Recipe, choose_base, lock
-from lmr_author.environment.lock_text import pinned, written
-from lmr_author.environment.resolver import Attempt
+from lmr_author.environment import Declared, Lock, Recipe, choose_base, pin
+from lmr_author.environment.pinning import _written
 from tests.servers import Release, package_index
 
 INDEX = {
@@ -57,7 +55,7 @@ def resolve(
     recipe = Recipe(tuple(declared), torch=image, date=day, project=project)
     with package_index(INDEX if index is None else index) as address:
         monkeypatch.setenv("UV_DEFAULT_INDEX", address)
-        return lock(recipe, choose_base(recipe), seconds=seconds)
+        return pin(recipe, choose_base(recipe), seconds=seconds)
 
 
 def lines(made: Lock) -> list[str]:
@@ -166,7 +164,7 @@ def test_without_network_nothing_is_pinned_and_that_is_said(monkeypatch: pytest.
         ("UV_OFFLINE", "1", "the package index was not asked, and uv's cache does not have loss"),
     ):
         monkeypatch.setenv(name, value)
-        made = lock(recipe, choose_base(recipe))
+        made = pin(recipe, choose_base(recipe))
         assert (made.pinned, lines(made)) == (False, ["loss>=1"])
         assert said in made.note
 
@@ -177,7 +175,7 @@ def test_a_silent_index_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
         server.bind(("127.0.0.1", 0))
         server.listen()
         monkeypatch.setenv("UV_DEFAULT_INDEX", f"http://127.0.0.1:{server.getsockname()[1]}/simple")
-        made = lock(recipe, choose_base(recipe), seconds=2)
+        made = pin(recipe, choose_base(recipe), seconds=2)
     assert (made.pinned, made.note, lines(made)) == (
         False,
         "NOT pinned: uv took longer than 2 s",
@@ -222,21 +220,14 @@ def test_sources_without_a_wheel_in_a_freeze_are_not_built_here(monkeypatch: pyt
     )
 
 
-def test_what_was_read_and_then_left_out_is_compiled_by_nobody() -> None:
-    attempt = Attempt((), built=("kept", "Left_Out"))
-    recipe = Recipe(date=datetime(2023, 6, 1, tzinfo=UTC))
-    assert pinned(attempt, "kept==1.0\n", recipe, "").compiled == ("kept",)
-
-
 def test_a_long_list_of_what_is_compiled_is_whole_and_a_cut_comment_says_so() -> None:
     names = tuple(f"package-{number}" for number in range(100))
     recipe = Recipe()
-    made = written(
-        replace(Lock("", True, "pinned; " + "why " * 300), compiled=names), recipe, choose_base(recipe)
-    )
-    compiled = next(line for line in made.text.splitlines() if line.startswith("# compiled when installed"))
+    made = Lock("", True, "pinned; " + "why " * 300, compiled=names)
+    text = _written(made, recipe, choose_base(recipe))
+    compiled = next(line for line in text.splitlines() if line.startswith("# compiled when installed"))
     assert compiled.endswith(", package-99") and len(compiled) > 600
-    cut = next(line for line in made.text.splitlines() if "why" in line)
+    cut = next(line for line in text.splitlines() if "why" in line)
     assert re.fullmatch(r"# (why )+… \(and \d+ more characters\)", cut) and len(cut) < 700
     kept = cut.removeprefix("# ").partition(" …")[0]
     assert len(kept) + int(re.search(r"and (\d+)", cut)[1]) == len("why " * 300) - 1  # type: ignore[index]

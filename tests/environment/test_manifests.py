@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.environment import conda
-from lmr_author.environment.manifests import read_environment, read_pyproject, read_setup_cfg
+from lmr_author.environment.manifests import conda_requirement, read_conda, read_pyproject, read_setup_cfg
 from lmr_author.environment.recipe import Manifest
 from lmr_author.environment.setup_py import read_setup_py
 
@@ -112,7 +111,7 @@ dependencies:
     - -e .
     - --extra-index-url https://x.example
 """
-    found = read_environment(write(tmp_path, "environment.yml", text), "environment.yml")
+    found = read_conda(write(tmp_path, "environment.yml", text), "environment.yml")
     assert texts(found) == [
         "torch==1.12.1",
         "numpy==1.19.*",
@@ -133,7 +132,7 @@ def test_the_pip_part_of_an_environment_includes_files(tmp_path: Path) -> None:
         "dependencies:\n- pip:\n  - -r more.txt\n  - -r ../../outside.txt\n",
     )
     write(tmp_path, "conda/more.txt", "six\n")
-    found = read_environment(tmp_path, "conda/environment.yml")
+    found = read_conda(tmp_path, "conda/environment.yml")
     assert [str(item) for item in found.declared] == ["six (conda/more.txt:1)"]
     (problem,) = found.problems
     assert "does not stay inside" in problem
@@ -154,7 +153,7 @@ def test_the_pip_part_of_an_environment_includes_files(tmp_path: Path) -> None:
     ],
 )
 def test_conda_specifications(spec: str, expected: tuple[str, str]) -> None:
-    assert conda.requirement(spec) == expected
+    assert conda_requirement(spec) == expected
 
 
 @pytest.mark.parametrize(
@@ -167,11 +166,11 @@ def test_conda_specifications(spec: str, expected: tuple[str, str]) -> None:
         (read_setup_py, "setup.py", "def ("),
         (read_setup_py, "setup.py", "setup(install_requires=f(x), name=n)"),
         (read_setup_py, "setup.py", "x = x\nsetup(install_requires=x)"),
-        (read_environment, "environment.yml", "a: [b"),
-        (read_environment, "environment.yml", "!!python/object/apply:os.system ['touch ran']"),
-        (read_environment, "environment.yml", "- a\n- b"),
-        (read_environment, "environment.yml", "dependencies: {a: b}"),
-        (read_environment, "environment.yml", "dependencies: [1, null, [x], {pip: 3}]"),
+        (read_conda, "environment.yml", "a: [b"),
+        (read_conda, "environment.yml", "!!python/object/apply:os.system ['touch ran']"),
+        (read_conda, "environment.yml", "- a\n- b"),
+        (read_conda, "environment.yml", "dependencies: {a: b}"),
+        (read_conda, "environment.yml", "dependencies: [1, null, [x], {pip: 3}]"),
     ],
 )
 def test_broken_files_declare_nothing(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lmr_author import environment
-from lmr_author.environment import choose_base, detect
+from lmr_author.environment import choose_base, read_recipe
 from tests.support import write_files
 
 PROJECT = "[project]\nname = 'a'\nversion = '1'\n"
@@ -16,7 +16,7 @@ CLASSIFIERS = "['Programming Language :: Python :: 3.13', 'Programming Language 
 
 def told(folder: Path, image: str = "me/base:1", python: str | None = None) -> list[str]:
     """What is said of the Python that a repository asks for."""
-    recipe = detect(folder)
+    recipe = read_recipe(folder)
     base = choose_base(recipe, image, python)
     return [text for text in environment.problems(recipe, base) if "asks for Python" in text]
 
@@ -51,7 +51,7 @@ def told(folder: Path, image: str = "me/base:1", python: str | None = None) -> l
 )  # fmt: skip
 def test_each_place_is_read_and_told(tmp_path: Path, name: str, text: str, said: str) -> None:
     (line,) = told(write_files(tmp_path, {name: text}))
-    assert line.startswith(f"the repository asks for Python {said}, and the lock is for 3.11, ")
+    assert line.startswith(f"the repository asks for Python {said}, but the lock is for 3.11, ")
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_what_to_do_depends_on_what_there_is(tmp_path: Path) -> None:
 
 def test_a_pinned_torch_decides_the_image_and_the_python_is_told(tmp_path: Path) -> None:
     folder = write_files(tmp_path, {"requirements.txt": "torch==2.0.1\n", ".python-version": "3.12\n"})
-    recipe = detect(folder)
+    recipe = read_recipe(folder)
     base = choose_base(recipe)
     assert (base.torch, base.python) == ("2.0.1", "3.10")
-    assert "==3.12.* (.python-version:1), and the lock is for 3.10" in environment.problems(recipe, base)[0]
+    assert "==3.12.* (.python-version:1), but the lock is for 3.10" in environment.problems(recipe, base)[0]

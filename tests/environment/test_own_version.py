@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.environment import choose_base, detect, render
+from lmr_author.environment import choose_base, read_recipe, render
 from tests.support import write_files
 
 PYPROJECT = '[project]\nname = "My-Pkg"\nversion = "1.2.dev0"\n'
@@ -23,7 +23,7 @@ PYPROJECT = '[project]\nname = "My-Pkg"\nversion = "1.2.dev0"\n'
     ],
 )
 def test_code_that_asks_is_told(tmp_path: Path, code: str) -> None:
-    recipe = detect(write_files(tmp_path, {"pyproject.toml": PYPROJECT, "src/my_pkg/__init__.py": code}))
+    recipe = read_recipe(write_files(tmp_path, {"pyproject.toml": PYPROJECT, "src/my_pkg/__init__.py": code}))
     assert recipe.own_version == "1.2.dev0"
     written = render(recipe, choose_base(recipe), "repo")
     assert "/my_pkg-1.2.dev0.dist-info;" in written and "'Name: my-pkg' 'Version: 1.2.dev0'" in written
@@ -38,7 +38,7 @@ def test_code_that_asks_is_told(tmp_path: Path, code: str) -> None:
     ],
 )
 def test_nobody_else_is(tmp_path: Path, code: str) -> None:
-    recipe = detect(write_files(tmp_path, {"pyproject.toml": PYPROJECT, "my_pkg/__init__.py": code}))
+    recipe = read_recipe(write_files(tmp_path, {"pyproject.toml": PYPROJECT, "my_pkg/__init__.py": code}))
     assert recipe.own_version == "" and "dist-info" not in render(recipe, choose_base(recipe), "repo")
 
 
@@ -54,4 +54,4 @@ def test_nobody_else_is(tmp_path: Path, code: str) -> None:
 )  # fmt: skip
 def test_the_version_is_the_repositorys(tmp_path: Path, files: dict[str, str], version: str) -> None:
     asks = {"my_pkg/__init__.py": "from importlib.metadata import version\nV = version('my-pkg')\n"}
-    assert detect(write_files(tmp_path, files | asks)).own_version == version
+    assert read_recipe(write_files(tmp_path, files | asks)).own_version == version

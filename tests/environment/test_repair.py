@@ -12,23 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.environment.failures.changes import (
-    ArchivedMirrors,
-    BuiltWith,
-    Change,
-    Drop,
-    Instead,
-    ManualPages,
-    Newer,
-    Older,
-    OldNames,
-    Requirements,
-    SystemPackages,
-    Variable,
-    Wheel,
-)
-from lmr_author.environment.lock_lines import entries, requirements, with_requirement, without_requirement
-from lmr_author.environment.repair import MARK, Index, Texts, repaired, with_packages
+from lmr_author.environment.failures import Fix
+from lmr_author.environment.lock_file import entries, requirements, with_requirement, without_requirement
+from lmr_author.environment.repair import MARK, Texts, changed, with_packages
 
 DOCKERFILE = (
     "ARG BASE=a\nFROM ${BASE}\nUSER 0\n\n# The lock.\nCOPY requirements.lock /l\nRUN pip install -r /l\n"
@@ -46,28 +32,24 @@ LATER = {"zipp>3": ["more==1", "zipp==4"]}
 EARLIER = {"zipp<3": ["anyio==0", "numpy==1.0", "zipp==2"]}
 
 
-def resolve(wanted: tuple[str, ...], made: Change) -> list[str]:
-    """A package index, as of the commit's date; a later version of zipp came out after that."""
-    index = LATER if isinstance(made, Newer) else EARLIER if isinstance(made, Older) else INDEX
-    return [line for text in wanted for line in index.get(text, [])]
+def change(fix: Fix, texts: Texts | None = None) -> Texts | None:
+    """The texts with a change made; None where there is none. The index is as of the day that the change asks for."""
+    texts = texts or Texts(DOCKERFILE, LOCK)
+    index = LATER if fix.kind == "newer" else EARLIER if fix.kind == "older" else INDEX
+    unfit = (("zipp==2", "anyio==1"), ("learner==5", "hub==1"))
 
+    def resolve(wanted: tuple[str, ...]) -> list[str]:
+        """The earlier zipp needs an earlier anyio, the learner a later hub."""
+        known = [line for text in wanted for line in index.get(text, [])]
+        pair = len(wanted) == 2 and all("==" in text for text in wanted)
+        return ([] if wanted in unfit else list(wanted)) if pair else known
 
-def fit(pin: str, other: str) -> bool:
-    """Whether two pins can be installed together: the earlier zipp needs an earlier anyio, the learner a later hub."""
-    return (pin, other) not in (("zipp==2", "anyio==1"), ("learner==5", "hub==1"))
-
-
-def next_wheel(pin: str) -> str:
-    """An index on which only numpy has a later version with a wheel."""
-    return "numpy==2.1.2" if pin == "numpy==2.1.0" else ""
-
-
-def change(made: Change, texts: Texts | None = None, droppable: tuple[str, ...] = ()) -> Texts | None:
-    return repaired(made, texts or Texts(DOCKERFILE, LOCK), Index(resolve, next_wheel, fit), droppable)
+    after = changed(fix, texts, resolve, lambda pin: "numpy==2.1.2" if pin == "numpy==2.1.0" else "")
+    return None if after == texts else after
 
 
 def test_packages_get_an_instruction_before_the_first_that_needs_them() -> None:
-    after = change(SystemPackages(("git", "libgl1")))
+    after = change(Fix("system", ("git", "libgl1")))
     assert after is not None and after.lock == LOCK
     lines = after.dockerfile.splitlines()
     assert lines[4] == MARK and "install -y --no-install-recommends git libgl1" in after.dockerfile
@@ -78,15 +60,15 @@ def test_packages_get_an_instruction_before_the_first_that_needs_them() -> None:
         )
         == DOCKERFILE
     )
-    assert change(SystemPackages(("git",)), after) is None, "it is there already"
+    assert change(Fix("system", ("git",)), after) is None, "it is there already"
 
 
 def test_a_version_without_a_wheel_gives_way_to_the_next_that_has_one() -> None:
-    after = change(Wheel("numpy"))
+    after = change(Fix("wheel", ("numpy",)))
     assert after is not None and after.lock == LOCK.replace("numpy==2.1.0", "numpy==2.1.2")
-    assert change(Wheel("zipp")) is None, "there is none"
+    assert change(Fix("wheel", ("zipp",))) is None, "there is none"
     hashed = LOCK.replace("numpy==2.1.0", "numpy==2.1.0 \\\n    --hash=sha256:0")
-    assert change(Wheel("numpy"), Texts(DOCKERFILE, hashed)) is None, "its hash is not known"
+    assert change(Fix("wheel", ("numpy",)), Texts(DOCKERFILE, hashed)) is None, "its hash is not known"
 
 
 COPIED = (
@@ -95,7 +77,7 @@ COPIED = (
 
 
 def test_a_package_is_built_apart_after_the_lock_is_there_and_before_it_is_installed() -> None:
-    after = change(BuiltWith("zipp", ("setuptools<58", "numpy")), Texts(COPIED, LOCK))
+    after = change(Fix("built-with", ("zipp", "setuptools<58", "numpy")), Texts(COPIED, LOCK))
     assert after is not None and after.lock == LOCK
     copied, _, block = after.dockerfile.partition(f"\n{MARK}\n")
     assert copied == "FROM a\nCOPY requirements.lock /opt/lmr-author/requirements.lock\n"
@@ -104,14 +86,14 @@ def test_a_package_is_built_apart_after_the_lock_is_there_and_before_it_is_insta
     # The index's setuptools, and the lock's numpy.
     assert "--target /opt/lmr-author/build 'numpy==2.1.0' 'setuptools==57.5';" in block
     assert "pip install --no-deps --no-build-isolation" in block
-    assert change(BuiltWith("zipp", ("setuptools<65",)), after) is None, "it is built apart already"
+    assert change(Fix("built-with", ("zipp", "setuptools<65")), after) is None, "it is built apart already"
 
 
 def test_a_package_is_built_apart_only_where_that_can_work() -> None:
-    wanted = BuiltWith("zipp", ("setuptools<58",))
+    wanted = Fix("built-with", ("zipp", "setuptools<58"))
     assert change(wanted) is None, "the Dockerfile copies its lock elsewhere"
-    assert change(BuiltWith("absent", ("numpy",)), Texts(COPIED, LOCK)) is None
-    assert change(BuiltWith("zipp", ("unheard-of",)), Texts(COPIED, LOCK)) is None
+    assert change(Fix("built-with", ("absent", "numpy")), Texts(COPIED, LOCK)) is None
+    assert change(Fix("built-with", ("zipp", "unheard-of")), Texts(COPIED, LOCK)) is None
     assert change(wanted, Texts(COPIED, LOCK.replace("==3", "==3 \\\n    --hash=sha256:0"))) is None
 
 
@@ -141,19 +123,19 @@ def test_the_last_stage_is_changed() -> None:
 
 
 def test_variables_and_mirrors() -> None:
-    after = change(Variable("A", "1"))
+    after = change(Fix("variable", ("A=1",)))
     assert after is not None and f"{MARK}\nENV A=1\n" in after.dockerfile
-    assert change(Variable("A", "1"), after) is None
-    manuals = change(ManualPages())
+    assert change(Fix("variable", ("A=1",)), after) is None
+    manuals = change(Fix("manual-pages"))
     assert manuals is not None and f"{MARK}\nRUN mkdir -p /usr/share/man/man1\n" in manuals.dockerfile
-    mirrors = change(ArchivedMirrors())
+    mirrors = change(Fix("archive"))
     assert mirrors is not None and "archive.debian.org" in mirrors.dockerfile
 
 
 def test_a_requirement_replaces_its_like_and_brings_only_what_is_not_there() -> None:
-    after = change(Requirements(("numpy<2",)))
+    after = change(Fix("requirements", ("numpy<2",)))
     assert after is not None and after.lock == "# pinned\nanyio==1\nnumpy==1.26.4\nzipp==3\n"
-    after = change(Requirements(("opencv-python-headless",)))
+    after = change(Fix("requirements", ("opencv-python-headless",)))
     assert after is not None
     assert after.lock == "# pinned\nanyio==1\nnumpy==2.1.0\nopencv-python-headless==4.8\nzipp==3\n"
 
@@ -161,50 +143,42 @@ def test_a_requirement_replaces_its_like_and_brings_only_what_is_not_there() -> 
 def test_what_else_a_package_misses_is_put_right_with_the_first() -> None:
     """A list of pins that contradicts itself costs one build, not one for each contradiction."""
     lock = Texts(DOCKERFILE, "anyio==1\nhub==1\nlearner==5\ntokens==1\n")
-    alone = change(Requirements(("tokens>=2",)), lock)
+    alone = change(Fix("requirements", ("tokens>=2",)), lock)
     assert alone == Texts(DOCKERFILE, "anyio==1\nhub==1\nlearner==5\ntokens==2\n")
-    after = change(Requirements(("tokens>=2",), of="learner"), lock)
+    after = change(Fix("requirements", ("tokens>=2",), "learner"), lock)
     assert after == Texts(DOCKERFILE, "anyio==1\nhub==2\nlearner==5\ntokens==2\n")
-    assert change(Requirements(("tokens>=2",), of="another"), lock) == alone
+    assert change(Fix("requirements", ("tokens>=2",), "another"), lock) == alone
 
 
 def test_nothing_is_changed_without_a_version_for_it() -> None:
-    assert change(Requirements(("unheard-of",))) is None
-    assert change(Requirements(("numpy<2",)), Texts(DOCKERFILE, "numpy==1.20.0\n")) is None, "it fits already"
+    assert change(Fix("requirements", ("unheard-of",))) is None
+    assert change(Fix("requirements", ("numpy<2",)), Texts(DOCKERFILE, "numpy==1.20.0\n")) is None, (
+        "it fits already"
+    )
     hashed = "numpy==2.1.0 \\\n    --hash=sha256:ab\n"
-    assert change(Requirements(("numpy<2",)), Texts(DOCKERFILE, hashed)) is None
+    assert change(Fix("requirements", ("numpy<2",)), Texts(DOCKERFILE, hashed)) is None
 
 
 def test_a_package_gives_way_to_another_that_brings_its_module() -> None:
-    after = change(Instead("zipp", "zipp-wheel"))
+    after = change(Fix("instead", ("zipp", "zipp-wheel")))
     assert after is not None
     told = "# zipp==3 is left out: zipp-wheel is taken in its place"
     assert after.lock == f"# pinned\nanyio==1\nnumpy==2.1.0\n{told}\nzipp-wheel==3\n"
-    assert change(Instead("absent", "zipp-wheel")) is None
-    assert change(Instead("zipp", "unheard-of")) is None
-
-
-def test_only_what_is_not_needed_is_dropped() -> None:
-    assert change(Drop("zipp", "no wheel")) is None
-    assert change(Drop("absent", "no wheel"), droppable=("absent",)) is None
-    after = change(Drop("zipp", "no wheel"), droppable=("zipp",))
-    assert (
-        after is not None
-        and after.lock == "# pinned\nanyio==1\nnumpy==2.1.0\n# zipp==3 is left out: no wheel\n"
-    )
+    assert change(Fix("instead", ("absent", "zipp-wheel"))) is None
+    assert change(Fix("instead", ("zipp", "unheard-of"))) is None
 
 
 def test_a_later_version_brings_what_it_needs() -> None:
-    after = change(Newer("zipp"))
+    after = change(Fix("newer", ("zipp",)))
     assert after is not None and after.lock == "# pinned\nanyio==1\nmore==1\nnumpy==2.1.0\nzipp==4\n"
-    assert change(Newer("numpy")) is None, "there is none"
-    assert change(Newer("absent")) is None
+    assert change(Fix("newer", ("numpy",))) is None, "there is none"
+    assert change(Fix("newer", ("absent",))) is None
 
 
 def test_an_earlier_version_takes_along_what_does_not_fit_it() -> None:
-    after = change(Older("zipp"))
+    after = change(Fix("older", ("zipp",)))
     assert after is not None and after.lock == "# pinned\nanyio==0\nnumpy==2.1.0\nzipp==2\n"
-    assert change(Older("numpy")) is None, "there is none"
+    assert change(Fix("older", ("numpy",))) is None, "there is none"
 
 
 DATACLASSES = """
@@ -229,8 +203,8 @@ else:
 
 
 def test_the_names_that_python_no_longer_has_are_given_back() -> None:
-    after = change(OldNames())
-    assert after is not None and change(OldNames(), after) is None, "once"
+    after = change(Fix("old-names"))
+    assert after is not None and change(Fix("old-names"), after) is None, "once"
     begin = after.dockerfile.index("RUN set -eu")
     script = after.dockerfile[begin:].removeprefix("RUN ").partition("\n\n")[0].replace("\\\n", "")
     with tempfile.TemporaryDirectory() as folder:

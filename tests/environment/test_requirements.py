@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from packaging.requirements import Requirement
 
-from lmr_author.environment.parsing import parse_requirement
 from lmr_author.environment.recipe import Unused
-from lmr_author.environment.requirements import read_requirements
+from lmr_author.environment.requirements import parse_requirement, read_requirements
 
 
 def read(root: Path, text: str | bytes, name: str = "requirements.txt") -> tuple[list[str], list[str]]:

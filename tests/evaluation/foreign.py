@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from lmr_author.taskdir import TaskDir
+from lmr_author.task import Task
 
 PLAIN_PYTHON = Path(sys._base_executable)  # type: ignore[attr-defined]
 """The interpreter below the virtual environment: without PyTorch, whose import takes seconds."""
@@ -118,7 +118,7 @@ def foreign_task(
     name: str = "7-Softplus",
     masked: str | None = None,
     **changes: Any,
-) -> TaskDir:
+) -> Task:
     """A task as someone made it by hand.
 
     Args:
@@ -163,4 +163,4 @@ def foreign_task(
         "implementations": [implementation | changes],
     }
     (root / "info.json").write_text(json.dumps(info))
-    return TaskDir(root)
+    return Task(root)

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from lmr_author.errors import LmrError
+from lmr_author.evaluation.candidates import cluster
+from lmr_author.evaluation.candidates.desk import CandidateOptions
 from lmr_author.evaluation.candidates.predictions import Prediction
+from lmr_author.evaluation.candidates.run import score
 from lmr_author.evaluation.candidates.score import Outcome, Result
 from lmr_author.evaluation.candidates.station import StationOptions
-from lmr_author.workflow import cluster
-from lmr_author.workflow.candidates import score
-from lmr_author.workflow.desk import CandidateOptions
 from tests.cli.program import ENVIRONMENT, wait_for
 from tests.evaluation.foreign import PLAIN_PYTHON, STYLES, foreign_task
 

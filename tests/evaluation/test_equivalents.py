@@ -7,22 +7,22 @@ from pathlib import Path
 import pytest
 
 from lmr_author import files
-from lmr_author.checks import example_task
 from lmr_author.cli import app
+from lmr_author.code import Module, find
 from lmr_author.errors import LmrError
 from lmr_author.evaluation import equivalents
 from lmr_author.evaluation.mutants import mutants
-from lmr_author.source import Module, find
 from lmr_author.staging import golden_overlay
-from lmr_author.taskdir import TaskDir
+from lmr_author.task import Task
+from tests import example as example_task
 
 
 @pytest.fixture
-def task(tmp_path: Path) -> TaskDir:
+def task(tmp_path: Path) -> Task:
     return example_task.write(tmp_path)
 
 
-def known(task: TaskDir) -> list[str]:
+def known(task: Task) -> list[str]:
     """The ids of all mutants of the first implementation."""
     info = task.load()
     one = info.implementations[0]
@@ -30,14 +30,14 @@ def known(task: TaskDir) -> list[str]:
     return [item.id for item in mutants(golden, find(golden, one.target))]
 
 
-def accept_first(task: TaskDir) -> str:
+def accept_first(task: Task) -> str:
     """Accept the first mutant of the task; returns its id."""
     identifier = known(task)[0]
     equivalents.accept(task, task.load(), [identifier], "it is the same")
     return identifier
 
 
-def test_several_are_accepted_at_once_or_none(task: TaskDir, capsys: pytest.CaptureFixture[str]) -> None:
+def test_several_are_accepted_at_once_or_none(task: Task, capsys: pytest.CaptureFixture[str]) -> None:
     first, second = known(task)[:2]
     words = ["evaluate", str(task.root), "--reason", "they are the same"]
 
@@ -51,7 +51,7 @@ def test_several_are_accepted_at_once_or_none(task: TaskDir, capsys: pytest.Capt
     assert set(equivalents.load(task)[target]) == {first, second}
 
 
-def test_an_acceptance_is_added_to_those_that_are_there(task: TaskDir) -> None:
+def test_an_acceptance_is_added_to_those_that_are_there(task: Task) -> None:
     earlier = {"target": "a.py::f", "id": "x", "reason": "y"}
     files.write_json(task.equivalent_mutants_path, {"accepted": [earlier]})
     identifier = accept_first(task)
@@ -61,7 +61,7 @@ def test_an_acceptance_is_added_to_those_that_are_there(task: TaskDir) -> None:
 
 
 @pytest.mark.parametrize("damaged", ["{", "[]", '{"a": 1}', '{"accepted": 3}', '{"accepted": [3]}'])
-def test_a_damaged_file_is_not_written_over(task: TaskDir, damaged: str) -> None:
+def test_a_damaged_file_is_not_written_over(task: Task, damaged: str) -> None:
     files.write_text(task.equivalent_mutants_path, damaged)
     with pytest.raises(LmrError, match=r"equivalent-mutants\.json"):
         equivalents.load(task)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lmr_author.code import Module
 from lmr_author.evaluation.candidates.answer import Invalid
 from lmr_author.evaluation.candidates.fitting import Fitted, Place, fit, fit_file, whole_file
-from lmr_author.source import Module
 
 GOAL = '''\
 # coding: utf-8

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from lmr_author.evaluation.evaluate import EvaluateOptions, evaluate
 from lmr_author.evaluation.evidence import Profile, ScriptRun, advice, problem
 from lmr_author.evaluation.meant import meant
-from lmr_author.model import GateResult, GateStatus
-from lmr_author.taskdir import TaskDir
-from lmr_author.workflow.evaluate import EvaluateOptions, evaluate
+from lmr_author.task import GateResult, GateStatus, Task
 from tests.evaluation.foreign import (
     ASSERTS,
     GOLDEN,
@@ -23,7 +22,7 @@ from tests.evaluation.foreign import (
 )
 
 
-def gates(task: TaskDir) -> dict[str, GateResult]:
+def gates(task: Task) -> dict[str, GateResult]:
     """Run all gates, few mutants."""
     options = EvaluateOptions(python=PLAIN_PYTHON, repeats=1, mutants=2)
     result = evaluate(task, options, lambda _: None, lambda _: None)
@@ -35,7 +34,9 @@ def gates(task: TaskDir) -> dict[str, GateResult]:
 def test_a_task_is_sound_whatever_way_its_test_says_so(style: str, tmp_path: Path) -> None:
     found = gates(foreign_task(tmp_path, STYLES[style]))
 
-    assert {name: gate.status for name, gate in found.items() if gate.status is not GateStatus.PASSED} == {}
+    # Two mutants that fail do not prove that others would.
+    open_gates = {name: gate.status for name, gate in found.items() if gate.status is not GateStatus.PASSED}
+    assert open_gates == {"mutants-die": GateStatus.UNPROVEN}
     assert "can forge what it says" in found["untampered"].message
 
 
@@ -78,7 +79,7 @@ def test_a_loose_info_json_is_taken_as_it_was_meant(tmp_path: Path) -> None:
 
     found = gates(task)
 
-    assert {gate.status for gate in found.values()} == {GateStatus.PASSED}
+    assert {gate.status for name, gate in found.items() if name != "mutants-die"} == {GateStatus.PASSED}
     for note in (
         "golden_files/golden.py: took golden_files/smooth_golden.py",
         "smooth.py: took scores/smooth.py",
@@ -106,7 +107,7 @@ def test_a_masked_class_stands_for_its_methods(tmp_path: Path) -> None:
     )
     found = gates(foreign_task(tmp_path, MEAN, masked=masked, goal_function="Mean"))
 
-    assert {name: gate.message for name, gate in found.items() if gate.status is not GateStatus.PASSED} == {}
+    assert {name for name, gate in found.items() if gate.status is not GateStatus.PASSED} == {"mutants-die"}
     assert "took Mean.__init__, Mean.add" in found["build"].message
 
 

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from lmr_author.evaluation.candidates.desk import CandidateOptions
+from lmr_author.evaluation.candidates.run import Scored, score
 from lmr_author.evaluation.candidates.score import Outcome, Result
 from lmr_author.evaluation.candidates.station import StationOptions
+from lmr_author.masking import MaskOptions, mask
+from lmr_author.recording.record import RecordOptions, record
 from lmr_author.sandbox import bubblewrap
-from lmr_author.taskdir import TaskDir
-from lmr_author.workflow.candidates import Scored, score
-from lmr_author.workflow.desk import CandidateOptions
-from lmr_author.workflow.mask import MaskOptions, mask
-from lmr_author.workflow.record import RecordOptions, record
+from lmr_author.task import Task
 from tests.cli.program import snapshot
 from tests.evaluation.foreign import PLAIN_PYTHON, foreign_task
 from tests.evaluation.hostile import CORRECT, HOSTILE, returns
@@ -36,7 +36,7 @@ IN_DOCKER = (
 
 
 @pytest.fixture(scope="module")
-def task(tmp_path_factory: pytest.TempPathFactory) -> TaskDir:
+def task(tmp_path_factory: pytest.TempPathFactory) -> Task:
     """A recorded task, without any library."""
     made = make_task(tmp_path_factory.mktemp("tasks"))
     mask(made, MaskOptions((HINGE,), category="Evaluation Metrics"), made.root)
@@ -44,9 +44,7 @@ def task(tmp_path_factory: pytest.TempPathFactory) -> TaskDir:
     return made
 
 
-def judged(
-    task: TaskDir, answers: Sequence[tuple[str, str]], out: Path, **options: object
-) -> dict[str, Result]:
+def judged(task: Task, answers: Sequence[tuple[str, str]], out: Path, **options: object) -> dict[str, Result]:
     """Judge answers, by the name of their model."""
     out.mkdir()
     lines = [{"task": task.name, "index": 1, "model": model, "code": code} for model, code in answers]
@@ -69,7 +67,7 @@ def beside(hostile: Sequence[str]) -> list[tuple[str, str]]:
 
 @pytest.mark.bwrap
 @pytest.mark.timeout(900)
-def test_hostile_candidates_score_nothing_and_harm_nothing(task: TaskDir, tmp_path: Path) -> None:
+def test_hostile_candidates_score_nothing_and_harm_nothing(task: Task, tmp_path: Path) -> None:
     assert len(HOSTILE) >= 40
     before = snapshot(task.root)
     running = set(own_processes())
@@ -93,9 +91,9 @@ def test_hostile_candidates_score_nothing_and_harm_nothing(task: TaskDir, tmp_pa
 
 @pytest.mark.docker
 @pytest.mark.timeout(900)
-def test_hostile_candidates_in_docker(task: TaskDir, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_hostile_candidates_in_docker(task: Task, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """In an image with everything of the task in it, as hand-made Dockerfiles make it."""
-    copied = TaskDir(tmp_path / "1-Copied")
+    copied = Task(tmp_path / "1-Copied")
     shutil.copytree(task.root, copied.root)
     copied.dockerfile.write_text(f"FROM {BASE_IMAGE}\nWORKDIR /workspace\nCOPY . .\nCOPY . /elsewhere\n")
     (copied.root / ".dockerignore").unlink(missing_ok=True)

@@ -6,28 +6,29 @@ import ast
 import random
 import re
 import textwrap
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lmr_author import source
+from lmr_author import code
 from lmr_author.evaluation.mutants import Mutant, mutants
-from lmr_author.evaluation.mutants.enumerate import OPERATORS
+from lmr_author.evaluation.mutants.operators import OPERATORS
 from lmr_author.evaluation.mutants_die import whole_percent
-from lmr_author.model import Target
+from lmr_author.task import Target
 from tests.masking.roundtrip import library_files
 
 HEAD = "import torch\nimport torch.nn.functional as F\n\n\ndef f(x, y=2):\n"
 
 
-def of_body(body: str, most: int | None = None) -> tuple[Mutant, ...]:
-    return of(HEAD + textwrap.indent(body, "    ") + "\n", most)
+def of_body(body: str, most: int | None = None, differentiated: Sequence[str] = ()) -> tuple[Mutant, ...]:
+    return of(HEAD + textwrap.indent(body, "    ") + "\n", most, differentiated)
 
 
-def of(text: str, most: int | None = None) -> tuple[Mutant, ...]:
-    module = source.Module.parse(text.encode(), "file.py")
-    return mutants(module, source.find(module, Target("file.py", "f")), most)
+def of(text: str, most: int | None = None, differentiated: Sequence[str] = ()) -> tuple[Mutant, ...]:
+    module = code.Module.parse(text.encode(), "file.py")
+    return mutants(module, code.find(module, Target("file.py", "f")), most, differentiated)
 
 
 def as_tree(text: str) -> str:
@@ -41,7 +42,7 @@ def as_tree(text: str) -> str:
 def test_an_operator_does_what_its_example_shows(operator: str, before: str, after: str) -> None:
     wanted = as_tree(HEAD + textwrap.indent(after, "    "))
 
-    made = [item for item in of_body(before) if as_tree(item.data.decode()) == wanted]
+    made = [item for item in of_body(before, None, ["x", "y"]) if as_tree(item.data.decode()) == wanted]
 
     assert [item.operator for item in made] == [operator]
 
@@ -89,8 +90,6 @@ def changes(body: str) -> list[str]:
         ("try:\n    return g(x)\nexcept ValueError:\n    return None", "-        return None"),
         ("x = x / y\nreturn x", "x = x\n"),
         ("x = x.cuda()\nreturn x * y", "cuda"),
-        ("if y:\n    x = x.squeeze(-1)\nx = x.sum()\nreturn x * y", "squeeze"),
-        ("x = x.flatten(0, 1)\ny += 1\nx = x.mean()\nreturn x * y", "flatten"),
         ("x['a'] = x['a'].to('cuda:1', non_blocking=True)\nreturn x['a'] + y", "cuda"),
         ("y.model.to(device=y.device)\nreturn x + y", "device"),
         ("return g(x).to(torch.device(y)) + 1", "+    return g(x) + 1"),
@@ -113,18 +112,13 @@ def test_a_change_that_no_test_can_notice_is_not_made(body: str, unnoticeable: s
         ("return x < y", "x <= y"),
         ("return torch.eye(y, dtype=torch.float64)", "eye(y)"),
         ("return x.to(dtype=torch.float32, copy=y)", "to(copy=y)"),
-        ("return torch.cat([x, y], dim=1)", "cat([x, y])"),
+        ("return torch.cat([x, y], dim=1)", "cat([x, y], dim=0)"),
         ("return x.topk(2, dim=1)", "x.topk(2)"),
         ("return F.normalize(x, dim=-1)", "F.normalize(x)"),
         ("x = x.to(y)\nreturn x", "pass"),
         ("x = x.to('half')\nreturn x", "pass"),
         ("x = x.to(y.device, torch.half)\nreturn x", "pass"),
         ("x.cuda = y\nreturn x", "pass"),
-        ("x = x.squeeze(-1)\nx = x.sum(0)\nreturn x", "pass"),
-        ("x = x.squeeze(-1)\nif y:\n    x = x.sum()\nreturn x", "pass"),
-        ("x = x.squeeze(-1)\ny = y * x\nx = x.sum()\nreturn x + y", "pass"),
-        ("x = y.squeeze(-1)\nx = x.sum()\nreturn x + y", "pass"),
-        ("for i in y:\n    x = x.squeeze(-1)\nx = x.sum()\nreturn x", "pass"),
         ("return x.sum(dim=0)", "x.sum()"),
         ("return x * -1e9", "-10000000000.0"),
         ("return x * (y or 1)", "or 2"),
@@ -168,10 +162,9 @@ def test_as_many_are_made_as_are_wanted_and_no_more(most: int) -> None:
     [
         ("return x.weight @ y", ["return x.weight @ y.T"]),
         ("return x.mT @ y.t()", ["return x @ y.t()", "return x.mT @ y"]),
-        ("return x.sum() @ y.H", ["return x.sum() @ y"]),
         (
-            "return torch.mm(x.permute(1, 0), y)",
-            ["return torch.mm(x, y)", "return torch.mm(x.permute(1, 0), y.T)"],
+            "return torch.mm(x.t(), y)",
+            ["return torch.mm(x, y)", "return torch.mm(x.t(), y.T)"],
         ),
         ("return x.T * y", []),
     ],
@@ -239,25 +232,25 @@ def test_formatting_encoding_and_newlines_around_a_mutant_stay() -> None:
     data = "# coding: latin-1\r\né = 1\r\ndef f(x):\r\n\tz = 'é'; w = x + 1\r\n\treturn w\r\n".encode(
         "latin-1"
     )
-    module = source.Module.parse(data, "file.py")
+    module = code.Module.parse(data, "file.py")
     found = mutants(module, module.definitions[0])
 
     changed = next(item for item in found if item.operator == "arithmetic")
     assert changed.data == data.replace(b"x + 1", b"x - 1")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_property_every_mutant_is_python_and_differs_in_the_target_only(rnd: random.Random) -> None:
     path = rnd.choice(SAMPLE)
-    module = source.Module.parse(path.read_bytes(), path.name)
+    module = code.Module.parse(path.read_bytes(), path.name)
     functions = [item for item in module.definitions if item.kind == "function"]
     if not functions:
         return
     target = rnd.choice(functions)
     seen = {ast.dump(module.tree)}
     for mutant in mutants(module, target, 15):
-        changed = source.Module.parse(mutant.data, path.name)
+        changed = code.Module.parse(mutant.data, path.name)
         form = ast.dump(changed.tree)
         assert form not in seen
         seen.add(form)
@@ -267,7 +260,7 @@ def test_property_every_mutant_is_python_and_differs_in_the_target_only(rnd: ran
             if (item.qualname, item.line) == (target.qualname, target.line)
         ]
         assert len(same) == 1
-        assert source.outside(changed, same) == source.outside(module, [target])
+        assert code.outside(changed, same) == code.outside(module, [target])
 
 
 SAMPLE = [

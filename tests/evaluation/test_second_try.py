@@ -11,13 +11,13 @@ import pytest
 
 from lmr_author.evaluation import script
 from lmr_author.evaluation.candidates import station
+from lmr_author.evaluation.candidates.desk import CandidateOptions
+from lmr_author.evaluation.candidates.run import score
 from lmr_author.evaluation.candidates.score import Outcome
 from lmr_author.evaluation.candidates.station import StationOptions
 from lmr_author.replaying import Outcome as Replayed
 from lmr_author.replaying import Plan, Replay, replay
-from lmr_author.taskdir import TaskDir
-from lmr_author.workflow.candidates import score
-from lmr_author.workflow.desk import CandidateOptions
+from lmr_author.task import Task
 from tests.evaluation.foreign import PLAIN_PYTHON, STYLES, foreign_task
 from tests.workflow.pipeline.running import only_hinge, quiet, recorded
 
@@ -27,7 +27,7 @@ CORRECT = "def hinge(x, margin=1.0):\n    return max(margin - x, 0.0)\n"
 ENDLESS = "def hinge(x, margin=1.0):\n    while True: pass\n"
 
 
-def outcome(task: TaskDir, code: str, out: Path) -> Outcome:
+def outcome(task: Task, code: str, out: Path) -> Outcome:
     out.mkdir()
     source = out / "predictions.jsonl"
     source.write_text(json.dumps({"task": task.name, "index": 1, "model": "m", "code": code}) + "\n")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from lmr_author.evaluation.trivial import zeros_expression
-from lmr_author.probe.codec import encode
+from lmr_author.probe.encoding import encode
 
 LEAVES = (
     st.none()

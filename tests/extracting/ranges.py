@@ -5,20 +5,20 @@ from __future__ import annotations
 import ast
 from random import Random
 
-from lmr_author import source
+from lmr_author import code
+from lmr_author.code import first_line
 from lmr_author.extracting.selection import Suite, last_line, suites
-from lmr_author.source import first_line
 
 LENGTHS = (0, 0, 1, 2, 3, 5, 9, 15)
 
 
-def some_suites(module: source.Module, after: int = 0) -> list[Suite]:
+def some_suites(module: code.Module, after: int = 0) -> list[Suite]:
     """The suites of a module in which a block may lie, from some line on."""
     found = [suite for suite in suites(module.tree) if first_line(suite.statements[-1]) > after]
     return [suite for suite in found if not isinstance(suite.owners[-1], ast.ClassDef)]
 
 
-def some_range(module: source.Module, candidates: list[Suite], random: Random) -> tuple[int, int]:
+def some_range(module: code.Module, candidates: list[Suite], random: Random) -> tuple[int, int]:
     """A first and a last line."""
     if random.random() < 0.1:
         start = random.randint(1, module.line_count)

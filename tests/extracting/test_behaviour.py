@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lmr_author import source
+from lmr_author import code
 from lmr_author.errors import LmrError
 from lmr_author.extracting.extract import extract
 from lmr_author.extracting.selection import select
@@ -34,7 +34,7 @@ def test_random_programs_do_the_same(choices: Random) -> None:
         compile(text, "program.py", "exec")
     except SyntaxError:
         return  # a `nonlocal` or `return` in a place where Python does not want it
-    module = source.Module.parse(text.encode(), "program.py")
+    module = code.Module.parse(text.encode(), "program.py")
     candidates = some_suites(module, after=PRELUDE.count("\n"))
     extractions = []
     for _ in range(RANGES):
@@ -61,7 +61,7 @@ def test_random_programs_are_worth_running() -> None:
         except SyntaxError:
             continue
         programs.append(text)
-        module = source.Module.parse(text.encode(), "program.py")
+        module = code.Module.parse(text.encode(), "program.py")
         start, end = some_range(module, some_suites(module, after=PRELUDE.count("\n")), choices)
         tried += 1
         try:
@@ -86,7 +86,7 @@ def library_files() -> list[Path]:
 @pytest.mark.parametrize("path", library_files(), ids=lambda path: path.name)
 def test_names_of_real_files_stay_bound(path: Path) -> None:
     """Each block is refused with a reason, or every name means what it meant, as symtable sees it."""
-    module = source.Module.parse(path.read_bytes(), path.name)
+    module = code.Module.parse(path.read_bytes(), path.name)
     candidates = some_suites(module)
     choices = Random(path.name)
     for _ in range(RANGES if candidates else 0):
@@ -97,7 +97,7 @@ def test_names_of_real_files_stay_bound(path: Path) -> None:
             assert error.message and error.hint and BUG not in error.hint, (start, end, error.message)
             continue
         scope = tuple(item.name for item in select(module, start, end).scopes[1:] if hasattr(item, "name"))
-        new = source.Module.parse(done.data, path.name)
+        new = code.Module.parse(done.data, path.name)
         assert problems(module.text, new.text, scope, "fresh_function") == [], (start, end)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lmr_author import source
+from lmr_author import code
 from lmr_author.errors import TargetError
 from lmr_author.extracting.extract import Extraction, extract
 
@@ -12,7 +12,7 @@ SCRIPT = "x = 1\ny = [\n  x,\n]\nprint(y)\n"
 
 
 def of(data: bytes, start: int, end: int, name: str = "fresh") -> Extraction:
-    return extract(source.Module.parse(data, "file.py"), start, end, name)
+    return extract(code.Module.parse(data, "file.py"), start, end, name)
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author import source
+from lmr_author import code
 from lmr_author.errors import LmrError
 from lmr_author.extracting.extract import As, Extraction, extract
 from tests.extracting.running import assert_same, run_all
@@ -23,7 +23,7 @@ def run(folder: Path) -> Extraction:
     lines, name, *rest = (folder / "command").read_text().split()
     start, _, end = lines.partition("-")
     kind = As(rest[1]) if rest else None
-    module = source.Module.parse((folder / "before.py").read_bytes(), "before.py")
+    module = code.Module.parse((folder / "before.py").read_bytes(), "before.py")
     return extract(module, int(start), int(end), name, kind=kind)
 
 

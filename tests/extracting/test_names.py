@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from lmr_author import source
+from lmr_author import code
 from lmr_author.extracting.extract import Extraction, extract
 
 
 def of(text: str, start: int, end: int, **options: object) -> Extraction:
-    return extract(source.Module.parse(text.encode(), "file.py"), start, end, "fresh", **options)  # type: ignore[arg-type]
+    return extract(code.Module.parse(text.encode(), "file.py"), start, end, "fresh", **options)  # type: ignore[arg-type]
 
 
 def test_what_other_files_import_is_returned() -> None:

@@ -7,7 +7,7 @@ import textwrap
 
 from lmr_author.leaks import Solution, solution
 from lmr_author.leaks.fragments import parse
-from lmr_author.model import Implementation
+from lmr_author.task import Implementation
 
 CONTRASTIVE = '''\
 def contrastive_loss(self, anchors, others, labels, weights=None):
@@ -112,6 +112,6 @@ def wanted(source: str, *, owner: str = "") -> Solution:
     node = definition.node
     assert not isinstance(node, ast.ClassDef)
     index = Implementation(1, "", "", "golden.py", definition.name, owner, "golden.py", (), "")
-    found = solution(index, definition.qualname, module, node, None)
+    found = solution(index, definition.qualname, module, node, None, None)
     assert found is not None
     return found

@@ -163,17 +163,6 @@ def in_tar_xz(source: str) -> Planted:
     return "old.tar.xz", _tar(source, "w:xz")
 
 
-def in_zip_in_tar(source: str) -> Planted:
-    """An archive in an archive."""
-    inner = in_zip(source)[1]
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w:bz2") as archive:
-        info = tarfile.TarInfo("inner.zip")
-        info.size = len(inner)
-        archive.addfile(info, io.BytesIO(inner))
-    return "all.tar.bz2", buffer.getvalue()
-
-
 def as_gz(source: str) -> Planted:
     """One compressed file."""
     return "ops.py.gz", gzip.compress(source.encode())
@@ -206,7 +195,6 @@ PLACES: dict[str, Callable[[str], Planted]] = {
     "wheel": in_wheel,
     "tar.gz": in_tar_gz,
     "tar.xz": in_tar_xz,
-    "zip in tar.bz2": in_zip_in_tar,
     "gz": as_gz,
     "bz2": as_bz2,
 }

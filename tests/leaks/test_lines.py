@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from lmr_author.code import Module
 from lmr_author.leaks.lines import added_comments
-from lmr_author.source import Module
 
 ORIGINAL = '''\
 """A module."""

@@ -24,7 +24,6 @@ KINDS = {
     "wheel": "code",
     "tar.gz": "code",
     "tar.xz": "code",
-    "zip in tar.bz2": "code",
     "gz": "code",
     "bz2": "code",
 }
@@ -78,13 +77,13 @@ def test_a_place_says_where_it_is() -> None:
     solution = wanted(METRIC)
 
     (code,) = leaks.in_file(*as_module(METRIC), [solution])
-    (archive,) = leaks.in_file(*PLACES["zip in tar.bz2"](METRIC), [solution])
+    (archive,) = leaks.in_file(*PLACES["zip"](METRIC), [solution])
     (cell,) = leaks.in_file(*in_notebook(METRIC), [solution])
     (comment,) = leaks.in_file(*PLACES["comments"](METRIC), [solution])
 
     assert (code.line, code.where, code.node) == (4, "token_f1", "upstream/ops.py::token_f1")
-    assert (archive.member, archive.node) == ("inner.zip!/src/ops.py", "")
-    assert archive.place == "in inner.zip!/src/ops.py, in token_f1"
+    assert (archive.member, archive.node) == ("src/ops.py", "")
+    assert archive.place == "in src/ops.py, in token_f1"
     assert cell.place == "in this notebook (cell 2, token_f1)"
     assert comment.place == "in comments" and comment.line >= 3
 

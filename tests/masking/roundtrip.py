@@ -18,9 +18,9 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from lmr_author import source
+from lmr_author import code
 from lmr_author.errors import LmrError, SourceError
-from lmr_author.masking.mask import is_masked, mask_source, unmask_source
+from lmr_author.masking.body import is_masked, mask_source, unmask_source
 
 INSTALLED_FILES = 1500
 
@@ -39,7 +39,7 @@ def check_file(path: Path) -> Checked:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # old files have invalid escapes
         try:
-            module = source.Module.parse(data, path.name)
+            module = code.Module.parse(data, path.name)
         except SourceError:
             return Checked(-1)
         functions = [item for item in module.definitions if item.kind == "function" and not is_masked(item)]
@@ -49,9 +49,9 @@ def check_file(path: Path) -> Checked:
     return Checked(len(functions), tuple(problems))
 
 
-def _wrong(module: source.Module, definition: source.Definition) -> Iterator[str]:
+def _wrong(module: code.Module, definition: code.Definition) -> Iterator[str]:
     try:
-        masked = source.Module.parse(mask_source(module, [definition]).data, module.name)
+        masked = code.Module.parse(mask_source(module, [definition]).data, module.name)
         now = [
             item
             for item in masked.definitions
@@ -64,7 +64,7 @@ def _wrong(module: source.Module, definition: source.Definition) -> Iterator[str
             yield "another docstring"
         if not is_masked(now[0]) or _kind(now[0]) != _kind(definition):
             yield "not masked, or of another kind"
-        if source.outside(masked, now) != source.outside(module, [definition]):
+        if code.outside(masked, now) != code.outside(module, [definition]):
             yield "changed outside of the body"
         if unmask_source(module, masked, definition.qualname) != module.data:
             yield "unmask does not give the file back"
@@ -72,9 +72,9 @@ def _wrong(module: source.Module, definition: source.Definition) -> Iterator[str
         yield f"{type(error).__name__}: {error.message}"
 
 
-def _kind(definition: source.Definition) -> tuple[str, bool]:
+def _kind(definition: code.Definition) -> tuple[str, bool]:
     node = definition.node
-    return type(node).__name__, source.is_generator(node)  # type: ignore[arg-type]
+    return type(node).__name__, code.is_generator(node)  # type: ignore[arg-type]
 
 
 def library_files() -> tuple[list[Path], list[Path]]:

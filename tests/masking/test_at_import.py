@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lmr_author import source
-from lmr_author.masking import at_import
-from lmr_author.model import Target
+from lmr_author import code
+from lmr_author.masking.body import _import_remarks
+from lmr_author.task import Target
 
 SCRIPT = """\
 import argparse
@@ -39,8 +39,8 @@ def told(
 ) -> list[str]:
     """The remarks about a function of the script."""
     text = SCRIPT.format(argument=argument, parsed=parsed, end=end)
-    module = source.Module.parse(text.encode(), "train.py")
-    return list(at_import.remarks(module, source.find(module, Target("train.py", name))))
+    module = code.Module.parse(text.encode(), "train.py")
+    return list(_import_remarks(module, code.find(module, Target("train.py", name))))
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_a_command_line_that_may_be_empty_is_no_matter(argument: str, parsed: st
     ],
 )
 def test_what_only_python_2_has_is_named(before: str, body: str, names: str) -> None:
-    module = source.Module.parse(f"{before}\n\ndef f(x):\n    {body}\n".encode(), "a.py")
-    found = list(at_import.remarks(module, source.find(module, Target("a.py", "f"))))
+    module = code.Module.parse(f"{before}\n\ndef f(x):\n    {body}\n".encode(), "a.py")
+    found = list(_import_remarks(module, code.find(module, Target("a.py", "f"))))
     said = f"f, or what it calls of its file, uses {names}, which Python 3 does not have: it cannot run"
     assert [line.partition(";")[0] for line in found] == ([said] if names else [])

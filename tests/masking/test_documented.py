@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lmr_author import source
-from lmr_author.masking.documented import Entry, read_docstring, shape_in
-from lmr_author.masking.shapes import shapes_of
+from lmr_author import code
+from lmr_author.masking.docstrings import Entry, read_docstring, shape_in
+from lmr_author.masking.draft import shapes_of
 
 GOOGLE = """Sum up.
 
@@ -88,13 +88,13 @@ def test_shapes_in_texts(text: str, shape: str) -> None:
     assert shape_in(text) == shape
 
 
-def shapes(code: str) -> dict[str, str]:
-    module = source.Module.parse(code.encode(), "file.py")
+def shapes(text: str) -> dict[str, str]:
+    module = code.Module.parse(text.encode(), "file.py")
     return shapes_of(module, module.definitions[0])
 
 
 def test_shapes_are_read_from_unpacking_comments_and_einops() -> None:
-    code = """
+    text = """
 def f(
     q,  # (B, T, C)
     k,
@@ -107,7 +107,7 @@ def f(
     for i in range(3):
         B, _ = w.size()
 """
-    assert shapes(code) == {
+    assert shapes(text) == {
         "q": "(B, T, C)", "k": "(b, n, …, d): batch, tokens", "v": "`b n (h d)`", "w": "(B, …)",
     }  # fmt: skip
 
@@ -130,3 +130,24 @@ def test_roles_of_sphinx_do_not_hide_what_is_said() -> None:
     assert found.summary == "Weigh pairs as some.package.Weigher does."
     assert found.parameters["pairs"].text == "Two answers."
     assert found.parameters["pairs"].type.startswith("torch.LongTensor of shape (batch, 2)")
+
+
+def test_text_behind_a_section_belongs_to_no_entry() -> None:
+    text = """Sum up.
+
+    Arguments:
+        x (int): the x,
+            which is long
+        lr (float, `optional`): the rate
+
+    This handles low precision.
+    """
+    found = read_docstring(text)
+    assert found.parameters == {
+        "x": Entry("int", "the x, which is long"),
+        "lr": Entry("float, `optional`", "the rate"),
+    }
+
+
+def test_a_shape_is_read_under_a_condition() -> None:
+    assert shapes("def f(t):\n    if t.ndim == 1:\n        t = rearrange(t, 'n -> 1 n')\n") == {"t": "`n`"}

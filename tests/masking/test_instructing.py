@@ -6,16 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author import source
-from lmr_author.checks import example_task, example_texts
+from lmr_author import code
 from lmr_author.checks.instruction import GAP
 from lmr_author.cli.app import main
-from lmr_author.masking.instructing import draft_instruction
+from lmr_author.masking import instruction as mask_instruction
+from lmr_author.masking.instruction import draft_instruction
 from lmr_author.masking.notes import MaskNotes
-from lmr_author.model import Target
 from lmr_author.suggesting.passages import FunctionWords
 from lmr_author.suggesting.sections import best_section, sections
-from lmr_author.workflow import mask_instruction
+from lmr_author.task import Target
+from tests import example as example_task
+from tests import example as example_texts
 
 MODULE = b'''
 class Scorer:
@@ -40,9 +41,9 @@ def sees_all(a, b):
 '''
 
 
-def definition(name: str) -> source.Definition:
+def definition(name: str) -> code.Definition:
     """A function of the module above."""
-    return source.find(source.Module.parse(MODULE, "m.py"), Target("m.py", name))
+    return code.find(code.Module.parse(MODULE, "m.py"), Target("m.py", name))
 
 
 def test_a_draft_names_function_file_section_inputs_and_outputs() -> None:
@@ -75,7 +76,7 @@ def test_without_a_docstring_the_signature_speaks() -> None:
 
 def test_a_docstring_that_says_nothing_of_the_result_is_pointed_to() -> None:
     data = b'def f(a):\n    """Add one."""\n    return a + 1\n'
-    found = source.find(source.Module.parse(data, "m.py"), Target("m.py", "f"))
+    found = code.find(code.Module.parse(data, "m.py"), Target("m.py", "f"))
     assert "Return what its docstring and its callers expect." in draft_instruction("m.py", found)
 
 
@@ -142,7 +143,7 @@ def test_the_parts_of_a_property_are_told_apart() -> None:
         b"class A:\n    @property\n    def v(self): return self.x\n    @v.setter\n    def v(self, x): self.x = x\n"
         b"    @property\n    def w(self): return 1\n"
     )
-    module = source.Module.parse(text, "a.py")
+    module = code.Module.parse(text, "a.py")
     functions = [item for item in module.definitions if item.kind == "function"]
     said = [draft_instruction("a.py", item).partition(" in `a.py`")[0] for item in functions]
     assert said == [
@@ -154,7 +155,7 @@ def test_the_parts_of_a_property_are_told_apart() -> None:
 
 def drafted(text: str) -> str:
     """The draft for the first function of a module."""
-    module = source.Module.parse(text.encode(), "m.py")
+    module = code.Module.parse(text.encode(), "m.py")
     return draft_instruction("m.py", next(item for item in module.definitions if item.kind == "function"))
 
 
@@ -181,8 +182,8 @@ def test_what_only_quotes_the_body_leaves_a_gap() -> None:
 
 def test_self_of_a_class_in_a_function_is_no_input() -> None:
     text = "def f():\n    class A:\n        def g(self, x):\n            return x\n    return A\n"
-    module = source.Module.parse(text.encode(), "m.py")
+    module = code.Module.parse(text.encode(), "m.py")
     inner = next(item for item in module.definitions if item.name == "g")
     assert "Inputs: `x`." in draft_instruction("m.py", inner)
-    loose = source.Module.parse(b"def init(cls, x):\n    return cls, x\n", "m.py").definitions[0]
+    loose = code.Module.parse(b"def init(cls, x):\n    return cls, x\n", "m.py").definitions[0]
     assert "Inputs: `cls`; `x`." in draft_instruction("m.py", loose)

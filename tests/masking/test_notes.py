@@ -10,10 +10,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from lmr_author import source
+from lmr_author import code
 from lmr_author.errors import TargetError
-from lmr_author.masking.literal import clean_docstring, docstring_lines
-from lmr_author.masking.mask import mask_source, notes_in, unmask_source
+from lmr_author.masking.body import mask_source, notes_in, unmask_source
+from lmr_author.masking.docstrings import clean_docstring, docstring_lines
 from lmr_author.masking.notes import WIDTH, MaskNotes, masked_body, one_line, overlaid, read_notes
 
 FULL = MaskNotes(
@@ -80,9 +80,9 @@ def test_notes_are_read_back_as_they_were_written(given_notes: MaskNotes) -> Non
 def test_notes_survive_a_file(given_notes: MaskNotes, newline: str) -> None:
     """Masked into a file, read from it, and the file restored, whatever they say."""
     data = newline.join(["class A:", "    async def f(self):", "        return 1", "    x = 1", ""]).encode()
-    module = source.Module.parse(data, "file.py")
+    module = code.Module.parse(data, "file.py")
     masked = mask_source(module, [module.definitions[1]], {"A.f": given_notes}).data
-    goal = source.Module.parse(masked, "file.py")
+    goal = code.Module.parse(masked, "file.py")
     assert notes_in(goal, goal.definitions[1]) == tidy(given_notes)
     assert unmask_source(module, goal, "A.f") == data
 
@@ -148,9 +148,9 @@ def test_any_docstring_in_any_file(said: str, encoding: str, newline: str, inden
     assume(newline != "\r" or encoding == "utf-8")  # the interpreter finds no cookie in a line that long
     said = said.encode("utf-8", "replace").decode("utf-8")
     lines = [f"# coding: {encoding}", "class A:", indent + "def f(x): return 1", indent + "y = '1'"]
-    module = source.Module.parse(newline.join(lines).encode(encoding), "file.py")
+    module = code.Module.parse(newline.join(lines).encode(encoding), "file.py")
     masked = mask_source(module, [module.definitions[1]], {"A.f": MaskNotes(docstring=said)}).data
-    goal = source.Module.parse(masked, "file.py")
+    goal = code.Module.parse(masked, "file.py")
     found = goal.definitions[1].docstring
     assert (inspect.cleandoc(found) if found is not None else "") == clean_docstring(said)
     assert unmask_source(module, goal, "A.f") == module.data
@@ -172,7 +172,7 @@ def test_docstring_literals(said: str, lines: list[str]) -> None:
 
 
 def test_an_existing_docstring_is_never_changed() -> None:
-    module = source.Module.parse(b'def f():\n    """Mine."""\n    return 1\n', "file.py")
+    module = code.Module.parse(b'def f():\n    """Mine."""\n    return 1\n', "file.py")
     with pytest.raises(TargetError, match="never changed"):
         mask_source(module, module.definitions, {"f": MaskNotes(docstring="Yours.")})
 
@@ -181,7 +181,7 @@ def test_an_existing_docstring_is_never_changed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "remark"),
+    ("text", "remark"),
     [
         ("def f(): return 1\nX = f()\n", "line 2"),
         ("def f(x): return x\n@f\ndef g(): pass\n", "line 2"),
@@ -191,9 +191,9 @@ def test_an_existing_docstring_is_never_changed() -> None:
         ("def f(): return 1\ndef g(): return f()\n", ""),
     ],
 )
-def test_a_call_at_import_is_remarked(code: str, remark: str) -> None:
-    module = source.Module.parse(code.encode(), "file.py")
+def test_a_call_at_import_is_remarked(text: str, remark: str) -> None:
+    module = code.Module.parse(text.encode(), "file.py")
     remarks = mask_source(module, [module.definitions[0]]).remarks
-    said = [text for text in remarks if "when the file is imported" in text]
+    said = [line for line in remarks if "when the file is imported" in line]
     assert bool(said) == bool(remark)
     assert remark in "".join(said)

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 from lmr_author import resources
 from lmr_author.errors import LmrError
 from lmr_author.masking.context import Proposal
-from lmr_author.masking.literal import clean_docstring
+from lmr_author.masking.docstrings import clean_docstring
 from lmr_author.masking.notes import MaskNotes
 from lmr_author.masking.notes_file import read_notes_file, write_notes_file
 

@@ -11,19 +11,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lmr_author import source
+from lmr_author import code
 from lmr_author.errors import SourceError, TargetError
-from lmr_author.masking.mask import is_masked, mask_source, unmask_source
+from lmr_author.masking.body import is_masked, mask_source, unmask_source
 from lmr_author.masking.notes_file import read_notes_file
-from lmr_author.model import Target
+from lmr_author.task import Target
 from tests.masking.roundtrip import check_file, library_files
 
 CASES = Path(__file__).parent / "cases"
 
 
 def mask_one(data: bytes, qualname: str, nth: int | None = None) -> bytes:
-    module = source.Module.parse(data, "file.py")
-    definition = source.find(module, Target("file.py", qualname, nth=nth))
+    module = code.Module.parse(data, "file.py")
+    definition = code.find(module, Target("file.py", qualname, nth=nth))
     return mask_source(module, [definition]).data
 
 
@@ -36,11 +36,11 @@ def test_case_folder(folder: Path) -> None:
     said = (
         read_notes_file(notes.read_text("utf-8"), "notes.yaml")[0].described.notes if notes.exists() else None
     )
-    module = source.Module.parse(before, "file.py")
-    definition = source.find(module, target)
+    module = code.Module.parse(before, "file.py")
+    definition = code.find(module, target)
     masked = mask_source(module, [definition], {target.qualname: said} if said else None).data
     assert masked == after
-    goal, golden = source.Module.parse(masked, "file.py"), source.Module.parse(before, "golden.py")
+    goal, golden = code.Module.parse(masked, "file.py"), code.Module.parse(before, "golden.py")
     assert unmask_source(golden, goal, target.qualname) == before
 
 
@@ -85,8 +85,8 @@ def test_kinds_are_kept() -> None:
         b"async def a():\n    return 1\nasync def b():\n    yield 1\ndef c():\n    x = yield\n    return x\n"
         b"def d():\n    def inner():\n        yield 1\n    return inner\n"
     )
-    module = source.Module.parse(data, "file.py")
-    wanted = [source.find(module, Target("file.py", name)) for name in "abcd"]
+    module = code.Module.parse(data, "file.py")
+    wanted = [code.find(module, Target("file.py", name)) for name in "abcd"]
     masked = mask_source(module, wanted).data
     scope: dict[str, object] = {}
     exec(compile(masked, "file.py", "exec"), scope)
@@ -100,7 +100,7 @@ def test_kinds_are_kept() -> None:
 
 def test_a_masked_function_raises_and_is_recognised() -> None:
     masked = mask_one(b"def f(x):\n    return x\n", "f")
-    module = source.Module.parse(masked, "file.py")
+    module = code.Module.parse(masked, "file.py")
     assert is_masked(module.definitions[0])
     scope: dict[str, object] = {}
     exec(masked, scope)
@@ -112,11 +112,11 @@ def test_a_masked_function_raises_and_is_recognised() -> None:
 
 def test_two_targets_in_one_file_are_unmasked_one_by_one() -> None:
     data = b"def f(): return 1\nclass A:\n    def g(self):\n        return 2\n    # belongs to A\n"
-    module = source.Module.parse(data, "file.py")
-    both = mask_source(module, [source.find(module, Target("file.py", name)) for name in ("f", "A.g")]).data
-    first = unmask_source(module, source.Module.parse(both, "file.py"), "A.g")
+    module = code.Module.parse(data, "file.py")
+    both = mask_source(module, [code.find(module, Target("file.py", name)) for name in ("f", "A.g")]).data
+    first = unmask_source(module, code.Module.parse(both, "file.py"), "A.g")
     assert b"return 2" in first and b"return 1" not in first
-    assert unmask_source(module, source.Module.parse(first, "file.py"), "f") == data
+    assert unmask_source(module, code.Module.parse(first, "file.py"), "f") == data
 
 
 DUPLICATES = b"""\
@@ -141,36 +141,36 @@ def o(x): return x
 
 
 def test_names_defined_twice_take_a_number_or_a_line() -> None:
-    module = source.Module.parse(DUPLICATES, "file.py")
+    module = code.Module.parse(DUPLICATES, "file.py")
     with pytest.raises(TargetError, match="defined 2 times") as error:
-        source.find(module, Target.parse("file.py::f"))
+        code.find(module, Target.parse("file.py::f"))
     assert "file.py::f#1" in error.value.hint
-    assert source.find(module, Target.parse("file.py::f#2")).line == 5
-    assert source.find(module, Target.parse("file.py::A.p:10")).line == 10
-    assert source.find(module, Target.parse("file.py::A::B::forward")).class_name == "A.B"
-    assert source.find(module, Target.parse("file.py::o")).line == 17
+    assert code.find(module, Target.parse("file.py::f#2")).line == 5
+    assert code.find(module, Target.parse("file.py::A.p:10")).line == 10
+    assert code.find(module, Target.parse("file.py::A::B::forward")).class_name == "A.B"
+    assert code.find(module, Target.parse("file.py::o")).line == 17
     with pytest.raises(TargetError, match="no #3"):
-        source.find(module, Target.parse("file.py::f#3"))
+        code.find(module, Target.parse("file.py::f#3"))
 
 
 def test_masking_the_second_of_two_is_undone_on_the_second() -> None:
-    module = source.Module.parse(DUPLICATES, "file.py")
+    module = code.Module.parse(DUPLICATES, "file.py")
     masked = mask_one(DUPLICATES, "A.p", nth=2)
     assert b"def p(self): return 1" in masked and b"self.q" not in masked
-    assert unmask_source(module, source.Module.parse(masked, "file.py"), "A.p") == DUPLICATES
+    assert unmask_source(module, code.Module.parse(masked, "file.py"), "A.p") == DUPLICATES
 
 
 def test_did_you_mean() -> None:
-    module = source.Module.parse(DUPLICATES, "file.py")
+    module = code.Module.parse(DUPLICATES, "file.py")
     with pytest.raises(TargetError) as error:
-        source.find(module, Target.parse("file.py::forward"))
+        code.find(module, Target.parse("file.py::forward"))
     assert error.value.hint == "did you mean file.py::A.B.forward?"
     with pytest.raises(TargetError) as error:
-        source.find(module, Target.parse("file.py::A.B.forwrd"))
+        code.find(module, Target.parse("file.py::A.B.forwrd"))
     assert "A.B.forward" in error.value.hint
-    module = source.Module.parse(b"class SplitCrossEntropy:\n    def rate(self): pass\n", "file.py")
+    module = code.Module.parse(b"class SplitCrossEntropy:\n    def rate(self): pass\n", "file.py")
     with pytest.raises(TargetError) as error:
-        source.find(module, Target.parse("file.py::rates"))
+        code.find(module, Target.parse("file.py::rates"))
     assert error.value.hint == "did you mean file.py::SplitCrossEntropy.rate?"
 
 
@@ -197,11 +197,11 @@ def test_not_a_target(text: str) -> None:
 )
 def test_what_is_no_python_is_said(data: bytes) -> None:
     with pytest.raises(SourceError, match=r"file\.py"):
-        source.Module.parse(data, "file.py")
+        code.Module.parse(data, "file.py")
 
 
 def test_nested_targets_are_refused() -> None:
-    module = source.Module.parse(b"def f():\n    def g():\n        return 1\n    return g\n", "file.py")
+    module = code.Module.parse(b"def f():\n    def g():\n        return 1\n    return g\n", "file.py")
     with pytest.raises(TargetError, match="lies inside"):
         mask_source(module, module.definitions)
 
@@ -211,7 +211,7 @@ def test_a_qualified_name_is_that_of_classes_and_then_of_functions() -> None:
         b"def f(): pass\nclass A:\n    def g(self):\n        class C:\n            def h(self): pass\n"
         b"    class B:\n        if f:\n            def i(self): pass\n"
     )
-    module = source.Module.parse(text, "file.py")
+    module = code.Module.parse(text, "file.py")
     assert [(item.class_name, item.function_name) for item in module.definitions] == [
         ("", "f"),
         ("", "A"),
@@ -279,10 +279,10 @@ def test_property_any_shape(header: str, body: list[str], doc: bool, indent: str
     except SyntaxError:
         return
     data = text.encode()
-    module = source.Module.parse(data, "file.py")
+    module = code.Module.parse(data, "file.py")
     definition = module.definitions[0]
     masked = mask_source(module, [definition]).data
-    goal = source.Module.parse(masked, "file.py")
+    goal = code.Module.parse(masked, "file.py")
     assert is_masked(goal.definitions[0])
     assert goal.definitions[0].docstring == definition.docstring
     assert unmask_source(module, goal, "f") == data
@@ -292,6 +292,6 @@ def test_python_version_of_this_suite() -> None:
     """Type parameters are parsed where the interpreter knows them."""
     if sys.version_info < (3, 12):
         with pytest.raises(SourceError):
-            source.Module.parse(b"def f[T](x: T) -> T:\n    return x\n", "file.py")
+            code.Module.parse(b"def f[T](x: T) -> T:\n    return x\n", "file.py")
     else:
         assert b"raise" in mask_one(b"def f[T: (int, str)](x: T) -> T:\n    return x\n", "f")

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lmr_author.probe import frames, storage
+from lmr_author.probe import checking, frames
 from lmr_author.probe.compare import compare
 from lmr_author.probe.document import Document
 from tests.support import write_files
 
-PROBE = Path(storage.__file__).parent
+PROBE = Path(checking.__file__).parent
 
 
 @dataclass
@@ -73,7 +73,7 @@ class Repository:
         return {int(block) for block in self.summary["blocks"]} - hit
 
     def load(self, call: str, stem: str) -> Document:
-        return storage.load(str(self.out / "calls" / call), stem)
+        return checking.load(str(self.out / "calls" / call), stem)
 
     def replay(
         self,
@@ -133,7 +133,7 @@ class Replayed:
             for item in self.frames
             if item.header.get("case") == case and item.header.get("variant") == variant
         ]
-        return storage.from_bytes(found.payload)
+        return checking.from_bytes(found.payload)
 
     def differences(self, variant: str = "golden", checkers: Any = None) -> list[str]:
         """Everything in which a variant differs from the recorded outcomes."""

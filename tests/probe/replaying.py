@@ -9,4 +9,4 @@ from tests.probe.harness import Repository
 
 def value(repository: Repository, call: str) -> Any:
     """The recorded ``value`` node of a call."""
-    return dict(repository.load(call, "expected").tree["v"])["value"]
+    return repository.load(call, "expected").tree["value"]

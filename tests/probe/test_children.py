@@ -135,7 +135,7 @@ def test_examples(tmp_path: Path, qualname: str, examples: list[str], expected: 
     made = repository(tmp_path, qualname)
     request = tmp_path / "examples.json"
     request.write_text(json.dumps({"goal_file": "pkg/goal.py", "examples": examples}))
-    done = made.record("-m", "lmr_probe.examples", str(request))
+    done = made.record("-m", "lmr_probe.drivers", "examples", str(request))
     assert done.returncode == 0, done.stderr.decode()
     assert len(made.calls) == expected
     made.replay().assert_same()
@@ -145,7 +145,7 @@ def test_a_wrong_example_is_told_and_the_others_are_recorded(tmp_path: Path) -> 
     made = repository(tmp_path)
     request = tmp_path / "examples.json"
     request.write_text(json.dumps({"goal_file": "pkg/goal.py", "examples": ["scale(nothing)", "scale(1)"]}))
-    done = made.record("-m", "lmr_probe.examples", str(request))
+    done = made.record("-m", "lmr_probe.drivers", "examples", str(request))
     assert done.returncode == 1
     assert b"name 'nothing' is not defined" in done.stderr
     assert len(made.calls) == 1
@@ -160,34 +160,9 @@ def test_the_repositorys_own_tests(tmp_path: Path) -> None:
             "setup.cfg": "[tool:pytest]\naddopts = --an-option-of-a-plugin-that-is-not-there\n",
         }
     )
-    done = made.record("-m", "lmr_probe.suite", "tests")
+    done = made.record("-m", "lmr_probe.drivers", "suite", "tests")
     assert len(made.calls) == 1, done.stdout.decode() + done.stderr.decode()
     made.replay().assert_same()
-
-
-@pytest.mark.parametrize(
-    ("given", "calls", "exit_code"),
-    [
-        ({"x": 3, "k": 4}, 1, 0),
-        ([{"x": 1}, {"x": 2.0}], 2, 0),
-        ([{"x": {}}, {"x": 2}], 2, 1),
-        ({"y": 1}, 0, 1),
-    ],
-)
-def test_arguments_from_a_file(tmp_path: Path, given: object, calls: int, exit_code: int) -> None:
-    made = repository(tmp_path)
-    (tmp_path / "data.json").write_text(json.dumps(given))
-    request = {
-        "goal_file": "pkg/goal.py",
-        "qualname": "scale",
-        "files": ["data.json"],
-        "map": {},
-        "pickle": False,
-    }
-    (tmp_path / "request.json").write_text(json.dumps(request))
-    done = made.record("-m", "lmr_probe.given", str(tmp_path / "request.json"))
-    assert (done.returncode, len(made.calls)) == (exit_code, calls), done.stderr.decode()
-    assert bool(done.stderr) == bool(exit_code)
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lmr_author.probe import leaves as leaves_module
-from lmr_author.probe.codec import encode
-from lmr_author.probe.compare import Leaf, changed, compare, leaves, spread
-from lmr_author.probe.leaves import Numbers
-from lmr_author.probe.numeric import Tolerance, _plain, _with_numpy, mismatch
+from lmr_author.probe.compare import Leaf, changed, compare, leaves, numbers, spread
+from lmr_author.probe.encoding import encode
 from tests.probe.shapes import Config, Names, Output, Point
 from tests.probe.values import anything
 
@@ -50,14 +47,14 @@ def test_everything_equals_itself(value: Any) -> None:
         (Point(1), Point(2), "x: expected 1, got 2"),
         (Config("a"), Output(), "the value: expected a Config, got a Output"),
         ({"o": Names("a")}, {"o": Names("b")}, "o[0]: expected 'a', got 'b'"),
-        (2**70, 2**70 + 1, "the value: expected hex '0x400000000000000000', got '0x400000000000000001'"),
-        (1, 2**70, "the value: expected 1, got 0x400000000000000000"),
+        (2**70, 2**70 + 1, "the value: expected 1180591620717411303424, got"),
+        (1, 2**70, "the value: expected 1, got 1180591620717411303424"),
         ({1, 2}, {1, 3}, "[1]: expected 2, got 3"),
-        (b"a", b"b", "the value: expected b64 'YQ==', got 'Yg=='"),
+        (b"a", b"b", "the value: expected 'YQ==', got 'Yg=='"),
         (1.0, NAN, "the value: expected 1.0, got nan"),
         (INF, -INF, "the value: expected inf, got -inf"),
-        (1j, 2j, "the value: expected 1j, got 2j; largest difference 1 absolute, 1 relative"),
-        (np.float32(1), np.float64(1), "the value: expected element type <f4, got <f8"),
+        (1j, 2j, "the value: expected 1j, got 2j"),
+        (np.float32(1), np.float64(1), "the value: expected element type float32, got float64"),
         (np.zeros(2), np.zeros(3), "the value: expected shape [2], got [3]"),
         (np.zeros(0), np.zeros((0, 1)), "the value: expected shape [0], got [0, 1]"),
         (np.zeros(2), [0.0, 0.0], "the value: expected an array float64[2], got a list of 2"),
@@ -121,7 +118,7 @@ def test_at_most_twenty_are_reported() -> None:
 def test_an_omitted_answer_is_no_answer() -> None:
     expected = encode({"value": 1.0})
     actual = encode({"value": 1.0})
-    actual.tree["v"][0][1] = {"$": "omitted"}
+    actual.tree["value"] = {"$": "omitted"}
     (found,) = compare(expected, actual)
     assert found == ("value", "expected 1.0, got something that was not stored")
     assert compare(actual, expected) == [], "what was not recorded cannot be required"
@@ -138,16 +135,15 @@ def test_leaves_and_spread() -> None:
         "i": np.arange(2),
     }
     assert leaves(encode(first)) == [
-        Leaf("value[0]", "float32", (2, 3)),
-        Leaf("value[1]", "float64", ()),
-        Leaf("c", "complex128", ()),
-        Leaf("s", "float16", ()),
+        Leaf("value[0]", "float32"),
+        Leaf("value[1]", "float64"),
+        Leaf("c", "complex128"),
+        Leaf("s", "float16"),
     ]
     second = {**first, "value": [first["value"][0] * np.float32(1.5), 1.5, 4], "c": 1.25j}  # type: ignore[index]
     found = spread([encode(first), encode(second), encode(first)])
     assert found["value[0]"] == (0.5, 0.5) and found["value[1]"] == (0.0, 0.0) and found["c"] == (0.25, 0.25)
     assert spread([encode([1.0]), encode([NAN])])["[0]"] == (INF, INF)
-    assert spread([]) == {}
 
 
 def test_changed_names_parts() -> None:
@@ -156,33 +152,21 @@ def test_changed_names_parts() -> None:
     assert changed(encode(before), encode(after)) == ["b", "self"]
 
 
-numbers = st.floats(width=32) | st.sampled_from([0.0, -0.0, NAN, INF, -INF, 1.0, 1.0 + 1e-6])
+floats = st.floats(width=32) | st.sampled_from([0.0, -0.0, NAN, INF, -INF, 1.0, 1.0 + 1e-6])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(
-    st.lists(st.tuples(numbers, numbers), min_size=2, max_size=12).filter(lambda v: len(v) % 2 == 0),
+    st.lists(st.tuples(floats, floats), min_size=1, max_size=12),
     st.sampled_from([(0.0, 0.0), (1e-5, 1e-8), (0.0, 1.0), (0.5, 0.0)]),
-    st.sampled_from([1, 2]),
 )
-def test_both_ways_of_counting_agree(
-    pairs: list[tuple[float, float]], limits: tuple[float, float], width: int
-) -> None:
-    expected, actual = [e for e, _ in pairs], [a for _, a in pairs]
-    tolerance = Tolerance(*limits)
-    plain = _plain(expected, actual, tolerance, width)
-    fast = _with_numpy(np, expected, actual, tolerance, width)
-    assert (plain is None) == (fast is None)
-    if plain is not None and fast is not None:
-        assert plain[:4] == fast[:4]
-        assert plain.max_rel == pytest.approx(fast.max_rel), "hypot may round differently"
-    if width == 1:
-        kind = "float64"
-        found = mismatch(
-            Numbers(kind, (len(pairs),), expected), Numbers(kind, (len(pairs),), actual), tolerance
-        )
-        close = np.isclose(actual, expected, rtol=limits[0], atol=limits[1], equal_nan=True)
-        assert (0 if found is None else found.number) == int((~close).sum())
+def test_numbers_agree_as_numpy_says(pairs: list[tuple[float, float]], limits: tuple[float, float]) -> None:
+    expected, actual = np.array([e for e, _ in pairs]), np.array([a for _, a in pairs])
+    close = np.isclose(actual, expected, rtol=limits[0], atol=limits[1], equal_nan=True)
+    near = {"*": {"kind": "allclose", "rtol": limits[0], "atol": limits[1]}}
+    assert (differences(expected, actual, near) == []) == bool(close.all())
+    for (one, other), same in zip(pairs, close, strict=True):
+        assert (differences(one, other, near) == []) == bool(same)
 
 
 @pytest.mark.parametrize("size", [10, 1000])
@@ -211,8 +195,7 @@ def test_tensors() -> None:
     assert message.startswith("the value: 24 of 24 elements differ; first at [0, 0]: expected 0.0, got 1.0")
     assert differences(torch.nn.Parameter(base), base.clone().requires_grad_())
     for name in ("float8_e4m3fn", "float8_e5m2", "float16", "bfloat16", "complex64"):
-        tensor = torch.arange(-6, 6).float().div(3).to(getattr(torch, name))
+        tensor = torch.arange(-150, 150).float().div(3).to(getattr(torch, name))
         document = encode(tensor)
-        found = leaves_module.numbers(document, document.tree).values
-        wide = torch.view_as_real(tensor).flatten() if name == "complex64" else tensor.float()
-        assert list(found) == wide.tolist()
+        wide = tensor if name == "complex64" else tensor.float()
+        assert numbers(document, document.tree).tolist() == wide.tolist()

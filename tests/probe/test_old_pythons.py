@@ -12,7 +12,7 @@ import pytest
 
 from tests.probe.harness import PROBE, Repository
 from tests.probe.scenarios import SCENARIOS, SCRIPT, make
-from tests.probe.test_unit_test import DRIVER, GOAL, generate
+from tests.probe.test_unit_test import METER, METER_DRIVER, generate
 
 VERSIONS = ("3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14")
 
@@ -54,13 +54,13 @@ def test_scripts_and_modules(tmp_path: Path, python: str) -> None:
 
 
 def test_the_unit_test(tmp_path: Path, python: str) -> None:
-    repository: Repository = make(tmp_path, "Meter.add", GOAL, DRIVER)
+    repository: Repository = make(tmp_path, "Meter.add", METER, METER_DRIVER)
     repository.python = python
     repository.record("driver.py")
     test = generate(repository)
     done = subprocess.run([python, str(test)], cwd=repository.root, capture_output=True)
     assert done.returncode == 0, done.stderr.decode()
-    (repository.root / "pkg" / "goal.py").write_text(GOAL.replace("double(x)", "x"))
+    (repository.root / "pkg" / "goal.py").write_text(METER.replace("double(x)", "x"))
     assert subprocess.run([python, str(test)], cwd=repository.root, capture_output=True).returncode == 1
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lmr_author.probe.codec import encode
+from lmr_author.probe.encoding import encode
 from lmr_author.probe.pool import Kept, Pool
 from tests.probe.scenarios import make
 
@@ -30,7 +30,7 @@ def test_the_driver_sees_its_own_random_numbers(tmp_path: Path) -> None:
 
     plain = subprocess.run([sys.executable, "driver.py"], cwd=repository.root, capture_output=True)
     assert repository.record("driver.py").stdout == plain.stdout
-    assert repository.meta("000001")["consumed"] == ["python"]
+    assert list(repository.load("000001", "inputs").tree["@random"]) == ["python"]
     repository.replay().assert_same()
 
 

@@ -108,7 +108,7 @@ def test_code_on_the_command_line(tmp_path: Path) -> None:
     repository = make(tmp_path, "f", "def f(x):\n    return x\n", "")
     code = "import sys\nfrom pkg.goal import f\nclass Mine: pass\nf(sys.argv)\nf(Mine())"
     assert repository.record("-c", code, "a").returncode == 0
-    assert value(repository, "000001") == {"$": "list", "v": ["-c", "a"]}
+    assert value(repository, "000001") == ["-c", "a"]
     assert repository.calls == ["000001"], "a class of the command line cannot be found again"
 
 

@@ -132,10 +132,10 @@ def _check_meta(repository: Repository, qualname: str) -> None:
     if qualname == "SGD.step":
         assert meta["mutated"] == ["self"]
     if qualname == "Net.forward":
-        assert (meta["mutated"], meta["consumed"]) == (["self"], ["torch"])
+        assert meta["mutated"] == ["self"]
         assert repository.meta(repository.calls[2])["mutated"] == []
     if qualname == "noise":
-        assert meta["consumed"] == ["numpy", "torch"]
+        assert sorted(repository.load(repository.calls[0], "inputs").tree["@random"]) == ["numpy", "torch"]
     if qualname == "bump":
         assert meta["mutated"] == ["view"]
 

@@ -1,45 +1,40 @@
-"""The unit test that is generated from a recording: short, standalone, and able to fail."""
+# ruff: noqa: E501 (tables of cases read better unbroken)
+"""The unit test that is written from a recording: a page that passes on the golden, and fails when it should."""
 
 from __future__ import annotations
 
+import ast
+import json
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.probe.harness import PROBE, Repository
-from tests.probe.scenarios import SCRIPT, make
+from lmr_author import replaying
+from lmr_author.recording.page import support_file, write_page
+from lmr_author.recording.tolerance import derive
+from lmr_author.task import Implementation
+from lmr_author.task.recording import SUPPORT, Case, Coverage, Recording
+from tests.probe.harness import Repository
+from tests.probe.scenarios import SCENARIOS, SCRIPT, make
 
-GENERATED = '''\
-"""Unit test 1 of 1-Small: ``{qualname}`` in ``{goal_file}``, from recorded calls. Made by lmr-author."""
-
-import sys
-from pathlib import Path
-
-sys.dont_write_bytecode = True
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
-
-from lmr_probe import replay  # noqa: E402
-
-TARGET = replay.Target(HERE.parent, "{goal_file}", "{qualname}", module={module!r}, sys_path={sys_path!r})
-CHECKERS = {{
-    "000001": {{"value": {{"kind": "allclose", "rtol": 1e-06, "atol": 1e-08}}}},
-    "000002": {{"value": {{"kind": "allclose", "rtol": 1e-06, "atol": 1e-08}}}},
-}}
-
-
-def test_recorded_calls():
-    replay.run(TARGET, HERE / "recordings" / "1", CHECKERS, log=HERE / "logs" / "unit_test_1.log")
-
-
-if __name__ == "__main__":
-    sys.exit(replay.main(test_recorded_calls))
-'''
-
-GOAL = """\
+PLAIN = """\
+def scale(items, by=2.0, *, flag=False):
+    '''Scale.'''
+    if flag:
+        items.append(0.0)
+    if by < 0:
+        raise ValueError("negative")
+    return [x * by for x in items], {"n": len(items), "by": by}
+"""
+PLAIN_DRIVER = (
+    "from pkg.goal import scale\nscale([1.0, 2.5])\nscale([3.0], by=0.1, flag=True)\n"
+    "try:\n    scale([1.0], by=-1.0)\nexcept ValueError:\n    pass\n"
+)
+METER = """\
 from .helper import double
 
 
@@ -52,25 +47,38 @@ class Meter:
         self.total += double(x)
         return self.total
 """
-
-DRIVER = "from pkg.goal import Meter\nm = Meter()\nm.add(1.5)\nm.add(2)\n"
+METER_DRIVER = "from pkg.goal import Meter\nm = Meter()\nm.add(1.5)\nm.add(2)\n"
 
 
 def generate(repository: Repository) -> Path:
-    """Lay the test out in the repository as testgen does."""
+    """Write the test of a recording into its repository."""
     folder = repository.root / "unit_test"
     shutil.copytree(repository.out / "calls", folder / "recordings" / "1")
-    shutil.copytree(PROBE, folder / "lmr_probe", ignore=shutil.ignore_patterns("__pycache__"))
-    test = folder / "unit_test_1.py"
-    test.write_text(
-        GENERATED.format(
-            qualname=repository.qualname,
-            goal_file=repository.goal_file,
-            module=repository.summary["module"],
-            sys_path=repository.summary["sys_path"],
-        )
-    )
-    return test
+    pairs, cases = [], []
+    for call in repository.calls:
+        place = folder / "recordings" / "1" / call
+        pairs.append((replaying.load_document(place, "inputs"), replaying.load_document(place, "expected")))
+        checkers = derive(pairs[-1][1], [])[0]
+        cases.append(Case(call, int(call), 1, {}, repository.meta(call)["summary"], "returned", checkers))
+    recording = Recording(
+        repository.goal_file, repository.qualname, 1, repository.summary["module"], tuple(repository.summary["sys_path"]),
+        ("python", "driver.py"), "", "0", {}, 1, Coverage((), ()), tuple(cases), {},
+    )  # fmt: skip
+    names = repository.qualname.split(".")
+    body: Any = ast.parse((repository.root / repository.goal_file).read_text())
+    for name in names:
+        body = next(item for item in body.body if getattr(item, "name", None) == name)
+    implementation = Implementation.from_json(
+        {
+            "index": 1, "goal_file": repository.goal_file, "goal_function": names[-1], "class_name": ".".join(names[:-1]),
+            "golden_file": "", "unit_test_file": "unit_test/unit_test_1.py", "instruction": "", "category": "",
+        }
+    )  # fmt: skip
+    text, needs_support = write_page(implementation, recording, body, pairs)
+    (folder / "unit_test_1.py").write_text(text)
+    if needs_support:
+        (folder / SUPPORT).write_text(support_file([(case.checkers, False) for case in cases]))
+    return folder / "unit_test_1.py"
 
 
 def run(repository: Repository, *command: str) -> tuple[int, str, str]:
@@ -86,93 +94,137 @@ def run(repository: Repository, *command: str) -> tuple[int, str, str]:
     return done.returncode, log.read_text() if log.is_file() else "", output
 
 
-@pytest.fixture
-def repository(tmp_path: Path) -> Repository:
-    made = make(tmp_path, "Meter.add", GOAL, DRIVER)
-    made.record("driver.py")
+def recorded(tmp_path: Path, qualname: str, goal: str, driver: str) -> Repository:
+    made = make(tmp_path, qualname, goal, driver)
+    done = made.record("driver.py")
+    assert done.returncode == 0, done.stderr
     generate(made)
     return made
 
 
-@pytest.mark.parametrize(
-    "command", [("unit_test/unit_test_1.py",), ("-m", "pytest", "-q", "unit_test/unit_test_1.py")]
-)
-def test_it_passes_and_fails(repository: Repository, command: tuple[str, ...]) -> None:
-    code, log, output = run(repository, *command)
+def test_a_page_of_plain_values(tmp_path: Path) -> None:
+    repository = recorded(tmp_path, "scale", PLAIN, PLAIN_DRIVER)
+    folder = repository.root / "unit_test"
+    assert not (folder / SUPPORT).exists()
+    assert len((folder / "unit_test_1.py").read_text().splitlines()) <= 118
+    goal = repository.root / "pkg" / "goal.py"
+    for command in (("unit_test/unit_test_1.py",), ("-m", "pytest", "-q", "unit_test/unit_test_1.py")):
+        code, log, output = run(repository, *command)
+        assert (code, log) == (0, "Passed: scale (3 recorded calls)\n"), output
+    for old, new, reason in (
+        ("return [x", "raise NotImplementedError\n    return [x", "NotImplementedError"),
+        ("return [x", "raise SystemExit(0)\n    return [x", "differs"),
+        ("x * by", "x * by * 1.001", "value[0][0]"),
+        ("len(items), ", "len(items) + 0.0, ", "value[1]['n']"),
+        ("items.append(0.0)", "items = items + [0.0]", "items: expected [3.0, 0.0], got [3.0]"),
+        ("return [x", "items.reverse()\n    return [x", "expected"),
+        ('raise ValueError("negative")', "raise KeyError", "KeyError"),
+        ('raise ValueError("negative")', "pass", "expected"),
+        ("def scale(", "def other(", "scale"),
+    ):
+        goal.write_text(PLAIN.replace(old, new))
+        code, log, output = run(repository, "unit_test/unit_test_1.py")
+        assert code == 1, (new, output)
+        assert log.startswith("Failed: scale (") and "Passed" not in log + output, new
+        assert reason in output, (new, output)
+
+
+def test_an_installed_package_of_the_same_name_is_not_tested(tmp_path: Path) -> None:
+    repository = recorded(tmp_path, "scale", PLAIN, PLAIN_DRIVER)
+    shutil.copytree(repository.root / "pkg", tmp_path / "elsewhere" / "pkg")
+    (repository.root / "pkg" / "goal.py").write_text(PLAIN.replace("x * by", "x"))
+    environment = {"PYTHONPATH": str(tmp_path / "elsewhere")}
+    done = subprocess.run([sys.executable, "unit_test/unit_test_1.py"], cwd=repository.root, env=environment)
+    assert done.returncode == 1
+
+
+def test_a_test_with_objects(tmp_path: Path) -> None:
+    repository = recorded(tmp_path, "Meter.add", METER, METER_DRIVER)
+    assert (repository.root / "unit_test" / SUPPORT).exists()
+    code, log, output = run(repository, "unit_test/unit_test_1.py")
     assert (code, log) == (0, "Passed: Meter.add (2 recorded calls)\n"), output
     goal = repository.root / "pkg" / "goal.py"
     for wrong, reason in {
-        GOAL.replace(
-            "self.total += double(x)\n        return self.total", "raise NotImplementedError"
-        ): "NotImplementedError",
-        GOAL.replace("double(x)", "x"): "value: expected 3.0, got 1.5",
-        GOAL.replace("return self.total", "return None"): "value: expected 3.0, got None",
-        GOAL.replace("return self.total", "total = self.total; self.total = 0.0; return total"): "self.total",
-        "import missing_module\n" + GOAL: "No module named 'missing_module'",
-        "def nothing():\n    pass\n": "no function Meter.add",
-    }.items():
+        METER.replace("self.total += double(x)\n        return self.total", "raise NotImplementedError"): "NotImplementedError",
+        METER.replace("double(x)", "x"): "value: expected 3.0, got 1.5",
+        METER.replace("return self.total", "return None"): "value: expected a float, got a NoneType",
+        METER.replace("return self.total", "total = self.total; self.total = 0.0; return total"): "self.total",
+        METER.replace("return self.total", "self.more = 1; return self.total"): "self.more",
+        "import missing_module\n" + METER: "No module named 'missing_module'",
+        "def nothing():\n    pass\n": "there is no",
+    }.items():  # fmt: skip
         goal.write_text(wrong)
-        code, log, output = run(repository, *command)
-        assert code == 1, output
-        assert log.startswith("Failed: Meter.add (") and "Passed" not in log
-        assert reason in output
-    assert not list((repository.root / "unit_test").rglob("*.pyc")) or command[0] == "-m"
-    assert "goal" not in {path.name.partition(".")[0] for path in repository.root.rglob("*.pyc")}
+        code, log, output = run(repository, "unit_test/unit_test_1.py")
+        assert code == 1 and reason in output, (reason, output)
+        assert log.startswith("Failed: Meter.add") and "Passed" not in log
 
 
-def test_it_prints_where_the_target_is_from(repository: Repository) -> None:
-    _, _, output = run(repository, "unit_test/unit_test_1.py")
-    assert f"target: Meter.add in {repository.root}/pkg/goal.py" in output
+def test_every_scenario_has_a_test_that_passes(tmp_path: Path) -> None:
+    for number, (name, (qualname, goal, driver)) in enumerate(SCENARIOS.items()):
+        repository = make(tmp_path / str(number), qualname, goal, driver)
+        repository.write({"pkg/user.py": "from .goal import *\n\ndef use(x):\n    return core(x)\n"})
+        repository.record("driver.py")
+        generate(repository)
+        code, _, output = run(repository, "unit_test/unit_test_1.py")
+        assert code == 0, (name, output)
 
 
-def test_no_cases_is_no_pass(repository: Repository) -> None:
-    test = repository.root / "unit_test" / "unit_test_1.py"
-    text = test.read_text()
-    start, end = text.index("CHECKERS"), text.index("def test")
-    test.write_text(text[:start] + "CHECKERS = {}\n\n\n" + text[end:])
-    code, log, output = run(repository, "unit_test/unit_test_1.py")
-    assert code == 1 and "no recorded cases" in output and log.startswith("Failed")
-
-
-def test_two_tests_of_one_file_in_one_process(repository: Repository) -> None:
-    folder = repository.root / "unit_test"
-    text = (folder / "unit_test_1.py").read_text()
-    (folder / "unit_test_2.py").write_text(text.replace("unit_test_1.log", "unit_test_2.log"))
-    code, _, output = run(
-        repository, "-m", "pytest", "-q", "unit_test/unit_test_1.py", "unit_test/unit_test_2.py"
-    )
-    assert code == 0, output
-    assert "2 passed" in output
-
-
-def test_it_can_itself_be_watched_by_the_recorder(repository: Repository, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("qualname", "goal", "driver"), [("Meter.add", METER, METER_DRIVER), ("scale", PLAIN, PLAIN_DRIVER)]
+)
+def test_it_can_itself_be_watched_by_the_recorder(
+    tmp_path: Path, qualname: str, goal: str, driver: str
+) -> None:
     """As evaluation does, to see that the test enters the target."""
+    repository = recorded(tmp_path, qualname, goal, driver)
     watched = Repository(repository.root, repository.goal_file, repository.qualname)
+    calls = len(repository.calls)
     shutil.rmtree(watched.out)
     done = watched.record("unit_test/unit_test_1.py", pool=1)
     assert done.returncode == 0, done.stderr.decode()
-    assert watched.summary["calls"] == 2
-    assert watched.missed() == set()
+    assert watched.summary["calls"] == calls
 
 
-def test_a_read_only_tree_passes_without_a_log(repository: Repository) -> None:
-    folder = repository.root / "unit_test"
-    (folder / "logs").mkdir(exist_ok=True)
-    (folder / "logs").rmdir()
-    (folder / "logs").write_text("a file in the way")
+def test_a_read_only_tree_passes_without_a_log(tmp_path: Path) -> None:
+    repository = recorded(tmp_path, "scale", PLAIN, PLAIN_DRIVER)
+    (repository.root / "unit_test" / "logs").write_text("a file in the way")
     code, _, output = run(repository, "unit_test/unit_test_1.py")
     assert code == 0 and "no log was written" in output
 
 
 def test_a_script_as_the_goal(tmp_path: Path) -> None:
-    made = make(
-        tmp_path,
-        "scale",
-        SCRIPT.replace("    scale(Config(2), 3)\n", "    scale(Config(2), 3)\n" * 2),
-        "",
-        "tools/train.py",
-    )
+    twice = SCRIPT.replace("    scale(Config(2), 3)\n", "    scale(Config(2), 3)\n" * 2)
+    made = make(tmp_path, "scale", twice, "", "tools/train.py")
     made.record("tools/train.py")
     generate(made)
     code, log, output = run(made, "unit_test/unit_test_1.py")
     assert code == 0 and log.startswith("Passed"), output
+
+
+@pytest.mark.torch
+def test_a_page_of_tensors(tmp_path: Path) -> None:
+    goal = (
+        "import torch\n\n\n@torch.no_grad()\ndef mix(x, y, w=None):\n    '''Mix.'''\n"
+        "    z = x.float() @ y.t()\n    return (z, z.argmax(-1)) if w is None else (z * w, z.argmax(-1))\n"
+    )
+    driver = (
+        "import torch\nfrom pkg.goal import mix\ntorch.manual_seed(0)\n"
+        "mix(torch.randn(3, 4, requires_grad=True) * 2, torch.randn(2, 4))\n"
+        "mix(torch.randn(30, 40).bfloat16(), torch.randn(20, 40), w=torch.tensor(0.1))\n"
+    )
+    repository = recorded(tmp_path, "mix", goal, driver)
+    assert not (repository.root / "unit_test" / SUPPORT).exists()
+    inputs = json.loads((repository.root / "unit_test/recordings/1/000001/inputs.json").read_text())
+    assert len(inputs["values"]["x"]["data"]) == 3
+    code, log, output = run(repository, "unit_test/unit_test_1.py")
+    assert code == 0 and log.startswith("Passed"), output
+    for old, new in (
+        ("z * w", "z"),
+        ("argmax", "argmin"),
+        ("@ y.t()", "@ y.t() * 1.0001"),
+        (".float()", ".double()"),
+    ):
+        (repository.root / "pkg/goal.py").write_text(
+            goal.replace(old, new).replace("double() @ y", "double() @ y.double()")
+        )
+        assert run(repository, "unit_test/unit_test_1.py")[0] == 1, new

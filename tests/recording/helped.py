@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from lmr_author.model import GateStatus
-from lmr_author.taskdir import TaskDir
-from lmr_author.workflow.evaluate import EvaluateOptions, evaluate
-from lmr_author.workflow.mask import MaskOptions, mask
-from lmr_author.workflow.record import RecordOptions, RecordResult, record
+from lmr_author.evaluation.evaluate import EvaluateOptions, evaluate
+from lmr_author.masking import MaskOptions, mask
+from lmr_author.recording.record import RecordOptions, RecordResult, record
+from lmr_author.task import GateStatus, Task
 from tests.evaluation.foreign import PLAIN_PYTHON
 
 WORDS = '''\
@@ -88,14 +87,14 @@ for values in ([3.0, 4.0], [1.0, 2.0, 2.0], [5.0]):
 """
 
 
-def masked_and_recorded(task: TaskDir, target: str, **options: object) -> RecordResult:
+def masked_and_recorded(task: Task, target: str, **options: object) -> RecordResult:
     if not task.load().implementations:
         mask(task, MaskOptions((target,), category="Evaluation Metrics"), task.root)
     chosen = RecordOptions(target, ("python", "words_run.py"), python=PLAIN_PYTHON, **options)  # type: ignore[arg-type]
     return record(task, chosen, task.root, lambda _: None)
 
 
-def failed_gates(task: TaskDir) -> list[str]:
+def failed_gates(task: Task) -> list[str]:
     """The gates that fail; without the one that tries mutants, which takes longest."""
     options = EvaluateOptions(python=PLAIN_PYTHON, mutants=0)
     result = evaluate(task, options, lambda _: None, lambda _: None)

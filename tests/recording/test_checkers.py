@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from lmr_author.errors import LmrError, UsageError
-from lmr_author.probe import bertscore
-from lmr_author.probe.codec import encode
+from lmr_author.probe import loose
 from lmr_author.probe.compare import compare
+from lmr_author.probe.encoding import encode
 from lmr_author.recording.checkers import check_extras, parse, with_chosen
 from lmr_author.recording.tolerance import derive
 
@@ -114,7 +114,7 @@ def test_bertscore_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     (tmp_path / "bert_score.py").write_text(BERT_SCORE)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delitem(sys.modules, "bert_score", raising=False)
-    monkeypatch.setattr(bertscore, "_scorers", {})
+    monkeypatch.setattr(loose, "_scorers", {})
     check_extras(parse(["value=text:bertscore>=0.9"]))
     assert differences("a b c d", "b c d e", "value=text:bertscore(tiny)>=0.75") == []
     assert differences("a b c d", "c d e f", "value=text:bertscore(tiny)>=0.75") != []

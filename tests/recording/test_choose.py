@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lmr_author.recorded import Coverage
 from lmr_author.recording.choose import Call, coverage, order_of_choice
+from lmr_author.task.recording import Coverage
 
 
 def call(number: int, hits: set[int], size: int = 10, outcome: str = "returned", **summary: str) -> Call:

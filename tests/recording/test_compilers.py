@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from lmr_author import compilers
+from lmr_author.masking import MaskOptions, mask
 from lmr_author.recording import failed
+from lmr_author.recording.record import RecordOptions, record
 from lmr_author.sandbox.base import ExecResult
-from lmr_author.workflow.mask import MaskOptions, mask
-from lmr_author.workflow.record import RecordOptions, record
 from tests.support import make_task, write_files
 
 NUMBA = {"NUMBA_DISABLE_JIT": "1"}
@@ -44,29 +44,6 @@ def test_a_compiler_is_known_by_what_was_imported(code: str, found: dict[str, st
     module = ast.parse(code)
     function = next(item for item in module.body if isinstance(item, ast.FunctionDef) and item.name == "f")
     assert compilers.switches(module, function) == found
-    assert not compilers.compiled_by(module, function) or found
-
-
-@pytest.mark.parametrize(
-    ("code", "by"),
-    [
-        ("from numba import njit\n@njit()\ndef f(x): ...", "numba"),
-        (
-            "import jax\nfrom functools import partial\n@partial(jax.jit, static_argnums=0)\ndef f(x): ...",
-            "jax.jit",
-        ),
-        ("import numba\ndef f(x): ...\nf = numba.njit()(f)", "numba"),
-        ("import numba\ndef f(x): ...\nfast = numba.njit(f)", ""),
-        ("import torch\n@torch.jit.unused\ndef f(x): ...", ""),
-        ("import torch\n@torch.jit.script\ndef f(x): ...", "torch.jit"),
-        ("import torch\n@torch.no_grad()\ndef f(x): ...", ""),
-    ],
-)
-def test_what_stands_under_the_name_is_compiled(code: str, by: str) -> None:
-    """Not something else that is made of it."""
-    module = ast.parse(code)
-    function = next(item for item in module.body if isinstance(item, ast.FunctionDef))
-    assert compilers.compiled_by(module, function) == by
 
 
 def test_an_error_of_a_compiler_comes_with_its_switch(tmp_path: Path) -> None:

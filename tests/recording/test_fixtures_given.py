@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from lmr_author.errors import LmrError
+from lmr_author.evaluation.candidates.run import CandidateOptions, score
 from lmr_author.evaluation.candidates.score import Outcome
-from lmr_author.probe.codec import encode
+from lmr_author.probe.document import walk
+from lmr_author.probe.encoding import encode
 from lmr_author.probe.fixtures import Fixtures
-from lmr_author.probe.leaves import walk
 from lmr_author.recording import helpers
-from lmr_author.taskdir import TaskDir
-from lmr_author.workflow.candidates import CandidateOptions, score
+from lmr_author.task import Task
 from tests.evaluation.foreign import PLAIN_PYTHON
 from tests.recording.helped import WORDS, failed_gates, masked_and_recorded
 
@@ -80,14 +80,14 @@ def test_a_fixture_stands_for_a_part_of_a_torch_module() -> None:
 
     stored = encode({"self": model}, 10**6, (), Fixtures(("encoder",)).find)
 
-    assert [path for path, node in walk(stored) if isinstance(node, dict) and node["$"] == "fixture"] == [
-        "self._modules['encoder']"
-    ]
-    assert any(path.startswith("self._modules['head']._parameters") for path, _ in walk(stored))
+    assert [
+        path for path, node in walk(stored.tree) if isinstance(node, dict) and node.get("$") == "fixture"
+    ] == ["self._modules['encoder']"]
+    assert any(path.startswith("self._modules['head']._parameters") for path, _ in walk(stored.tree))
 
 
 @pytest.mark.bwrap
-def test_a_part_that_a_function_compares(task: TaskDir, tmp_path: Path) -> None:
+def test_a_part_that_a_function_compares(task: Task, tmp_path: Path) -> None:
     beside = task.root / "small-repo/unit_test"
     checks = ("value['axis']=custom:up_to_sign",)
     with pytest.raises(LmrError, match="no function up_to_sign"):
@@ -112,7 +112,7 @@ def test_a_part_that_a_function_compares(task: TaskDir, tmp_path: Path) -> None:
     assert "plain values only" in found["names code"][1]
 
 
-def judged(task: TaskDir, answers: dict[str, str], out: Path) -> dict[str, tuple[Outcome, str]]:
+def judged(task: Task, answers: dict[str, str], out: Path) -> dict[str, tuple[Outcome, str]]:
     """What becomes of some bodies of the target."""
     out.mkdir()
     lines = [
@@ -131,7 +131,7 @@ def judged(task: TaskDir, answers: dict[str, str], out: Path) -> dict[str, tuple
 
 
 @pytest.mark.bwrap
-def test_the_shipped_test_uses_both(task: TaskDir) -> None:
+def test_the_shipped_test_uses_both(task: Task) -> None:
     beside = task.root / "small-repo/unit_test"
     (beside / "checkers.py").write_text(CHECKERS)
     masked_and_recorded(task, DIRECTION, checks=("value['axis']=custom:up_to_sign",))

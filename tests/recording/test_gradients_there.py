@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.workflow.mask import MaskOptions, mask
-from lmr_author.workflow.record import NO_GRADIENTS, RecordOptions, record
+from lmr_author.masking import MaskOptions, mask
+from lmr_author.recording.record import NO_GRADIENTS, RecordOptions, record
 from tests.evaluation.foreign import PLAIN_PYTHON
 from tests.support import make_task, write_files
 from tests.workflow.pipeline.running import HINGE, only_hinge, quiet

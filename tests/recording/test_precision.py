@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lmr_author.probe.codec import decode, encode
-from lmr_author.recording.precision import excess, in_double
+from lmr_author.probe.decoding import decode
+from lmr_author.probe.encoding import encode
 from lmr_author.recording.sizes import of_refused
-from lmr_author.recording.tolerance import BY_DTYPE, derive
+from lmr_author.recording.tolerance import BY_DTYPE, _rounding_errors, derive, in_double
 
 
 def test_inputs_in_double_precision() -> None:
@@ -18,7 +18,7 @@ def test_inputs_in_double_precision() -> None:
     made = in_double(encode(inputs))
     assert made is not None
     again = decode(made)
-    assert {name: str(item.dtype) for name, item in again.items()} == {
+    assert {name: str(item.dtype) for name, item in again.items() if name != "@mode"} == {
         "x": "float64", "n": "int64", "y": "float64",
     }  # fmt: skip
     assert again["x"].tolist() == [0, 1, 2]
@@ -31,22 +31,16 @@ def test_modules_views_and_the_default_type() -> None:
 
     layer = torch.nn.Linear(2, 3)
     base = torch.randn(4, 6)
-    made = in_double(
-        encode({"self": layer, "x": base[:, 1:3], "y": base.t(), "@mode": {"dtype": "float32", "grad": True}})
-    )
+    made = in_double(encode({"self": layer, "x": base[:, 1:3], "y": base.t(), "@mode": {"grad": False}}))
     assert made is not None
     again = decode(made)
-    assert again["@mode"] == {"dtype": "float64", "grad": True}
+    assert again["@mode"] == {"dtype": "float64", "grad": False}
     assert torch.equal(again["x"], base[:, 1:3].double())
-    assert again["y"].stride() == base.t().stride()
     assert torch.equal(again["self"](again["x"]), layer.double()(base[:, 1:3].double()))
-    assert in_double(encode({"x": base, "raw": base.view(torch.int32)})) is None, (
-        "its bytes have another meaning too"
-    )
 
 
 def outcome(values: Any, dtype: str) -> Any:
-    return encode({"@outcome": "returned", "value": np.asarray(values, dtype)})
+    return encode({"value": np.asarray(values, dtype)})
 
 
 def test_rounding_widens_a_tolerance_and_another_computation_does_not() -> None:
@@ -66,10 +60,10 @@ def test_rounding_widens_a_tolerance_and_another_computation_does_not() -> None:
 
 def test_what_float64_says_nothing_about() -> None:
     recorded = outcome([1.0, 2.0], "f4")
-    assert excess(recorded, outcome([1.0], "f8"), BY_DTYPE) == {}
-    assert excess(recorded, outcome([1.0, 2.0], "f4"), BY_DTYPE) == {}, "it made float32 of float64"
-    assert excess(recorded, encode({"@outcome": "returned"}), BY_DTYPE) == {}
-    assert excess(recorded, outcome([1.0, np.nan], "f8"), BY_DTYPE) == {"value": np.inf}
+    assert _rounding_errors(recorded, outcome([1.0], "f8")) == {}
+    assert _rounding_errors(recorded, outcome([1.0, 2.0], "f4")) == {}, "it made float32 of float64"
+    assert _rounding_errors(recorded, encode({"@raised": "ValueError"})) == {}
+    assert _rounding_errors(recorded, outcome([1.0, np.nan], "f8")) == {"value": np.inf}
 
 
 @pytest.mark.parametrize(
@@ -79,7 +73,6 @@ def test_what_float64_says_nothing_about() -> None:
             "x: 40000000 bytes, more than the limit of 8000000 (x: [500, 20000], y: [500])",
             "x[:90] instead of all 500",
         ),
-        ("value[1]: 40000000 bytes, more than the limit of 8000000 (x: [500])", "--project 'value[1]'"),
         ("self.table: 40000000 bytes, more than the limit of 8000000", "--max-mb 39"),
         ("x: nothing of the kind", "--max-mb"),
     ],

@@ -67,7 +67,6 @@ CHANGES: dict[str, Callable[[Path, Drive], Drive]] = {
     "another function": lambda root, plan: replace(plan, qualname="g"),
     "another of its name": lambda root, plan: replace(plan, nth=2),
     "with gradients": lambda root, plan: replace(plan, gradients=True),
-    "a projection": lambda root, plan: replace(plan, project=("value",)),
     "another limit": lambda root, plan: replace(plan, max_bytes=2000),
     "fixtures": lambda root, plan: replace(plan, helpers=Helpers(fixtures=root / "here" / "notes.txt")),
 }

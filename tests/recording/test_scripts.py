@@ -11,8 +11,8 @@ import pytest
 
 from lmr_author import resources
 from lmr_author.errors import LmrError
-from lmr_author.workflow.mask import MaskOptions, mask
-from lmr_author.workflow.record import RecordOptions, record
+from lmr_author.masking import MaskOptions, mask
+from lmr_author.recording.record import RecordOptions, record
 from tests.support import make_task, write_files
 
 PARSES = """\
@@ -44,8 +44,7 @@ for x in (1.0, rate):
     ("module", "request_of"),
     [
         ("examples", {"examples": ["scale(3)"]}),
-        ("given", {"qualname": "scale", "files": [], "map": {}, "pickle": False}),
-        ("calling", {"qualname": "scale", "cases": []}),
+        ("calls", {"qualname": "scale", "nth": 0, "module": "train", "sys_path": [""], "cases": []}),
     ],
 )
 def test_a_file_that_parses_the_command_line_sees_none_of_ours(
@@ -55,7 +54,7 @@ def test_a_file_that_parses_the_command_line_sees_none_of_ours(
     (tmp_path / "request.json").write_text(json.dumps({"goal_file": "train.py", **request_of}))
 
     run = subprocess.run(
-        [sys.executable, "-m", f"{resources.probe_folder().name}.{module}", "request.json"],
+        [sys.executable, "-m", f"{resources.probe_folder().name}.drivers", module, "request.json"],
         cwd=tmp_path,
         env={"PYTHONPATH": str(resources.probe_folder().parent)},
         capture_output=True,

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from lmr_author.errors import LmrError
+from lmr_author.masking import MaskOptions, mask
 from lmr_author.recording.choose import Call
+from lmr_author.recording.record import RecordOptions, RecordResult, record
 from lmr_author.recording.sizes import Room, too_much
-from lmr_author.workflow.mask import MaskOptions, mask
-from lmr_author.workflow.record import RecordOptions, RecordResult, record
 from tests.support import make_task
 
 MB = 2**20

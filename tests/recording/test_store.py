@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from lmr_author import files, recorded, resources
+from lmr_author import files
 from lmr_author.errors import LmrError
-from lmr_author.recorded import Case, Coverage, Recording
-from lmr_author.recording.store import ONLY_FOR_RUNNING, install_support, renew_support
+from lmr_author.recording.page import support_file
+from lmr_author.task import recording as recorded
+from lmr_author.task.recording import Case, Coverage, Recording
 
 
 @pytest.fixture
@@ -21,8 +21,9 @@ def folder(tmp_path: Path) -> Path:
     """``unit_test/recordings/1`` with one case, beside the support files and a fixture."""
     place = tmp_path / "unit_test" / "recordings" / "1"
     (place / "case_1").mkdir(parents=True)
-    for name in ("inputs.json", "expected.json", "expected.safetensors"):
+    for name in ("inputs.json", "expected.json", "expected.0.npy"):
         (place / "case_1" / name).write_text(name)
+    (tmp_path / "unit_test" / recorded.SUPPORT).write_text("support")
     (tmp_path / "unit_test" / "fixtures.py").write_text("def tokenizer():\n    return 1\n")
     return place
 
@@ -44,7 +45,7 @@ def recording(folder: Path) -> Recording:
         calls=2,
         coverage=Coverage((3, 4), (5,), (4,)),
         cases=(Case("case_1", 1, 30, digests, {"x": "int"}, "returned", {"value": {"kind": "exact"}}),),
-        support=install_support(folder.parent.parent / recorded.SUPPORT),
+        support={recorded.SUPPORT: files.sha256_bytes(b"support")},
         helpers={"fixtures.py": files.sha256_file(folder.parent.parent / "fixtures.py")},
     )
     files.write_json(folder / recorded.MANIFEST, made.to_json())
@@ -71,10 +72,10 @@ def test_a_manifest_without_one_of_its_parts_is_none(part: str, folder: Path, re
         (lambda place: None, None),
         (lambda place: (place / "case_1/expected.json").write_text("1"), "case_1/expected.json was changed"),
         (lambda place: (place / "case_1/inputs.json").write_text("1"), "case_1/inputs.json was changed"),
-        (lambda place: (place / "case_1/expected.safetensors").unlink(), "case_1/expected.safetensors is missing"),
+        (lambda place: (place / "case_1/expected.0.npy").unlink(), "case_1/expected.0.npy is missing"),
         (lambda place: (place / "case_1/expected.1.npy").write_text(""), "case_1/expected.1.npy was not recorded"),
-        (lambda place: (place.parent.parent / "lmr_probe/keys.py").write_text(""), "lmr_probe/keys.py was changed"),
-        (lambda place: (place.parent.parent / "lmr_probe/codec.py").unlink(), "lmr_probe/codec.py was changed or is"),
+        (lambda place: (place.parent.parent / "lmr_support.py").write_text(""), "lmr_support.py was changed or is"),
+        (lambda place: (place.parent.parent / "lmr_support.py").unlink(), "lmr_support.py was changed or is missing"),
         (lambda place: (place.parent.parent / "fixtures.py").write_text(""), "../../fixtures.py was changed or is"),
         (lambda place: (place.parent.parent / "fixtures.py").unlink(), "../../fixtures.py was changed or is missing"),
     ],
@@ -93,27 +94,16 @@ def test_a_case_that_is_gone_lacks_every_file(folder: Path, recording: Recording
     assert len(recorded.tampered(folder, recording)) == 3
 
 
-def test_the_support_files_are_those_that_a_test_needs_and_no_others(tmp_path: Path) -> None:
-    place = tmp_path / "lmr_probe"
-    (place / "__pycache__").mkdir(parents=True)
-    (place / "codec.py").write_text("of another version")
-    digests = install_support(place)
-    source = {path.name: path.read_bytes() for path in resources.probe_folder().glob("*.py")}
-    assert digests.keys() == source.keys() - ONLY_FOR_RUNNING
-    assert source.keys() > ONLY_FOR_RUNNING
-    assert {path.name: path.read_bytes() for path in place.iterdir()} == {
-        name: source[name] for name in digests
-    }
-    assert digests == {name: files.sha256_bytes(source[name]) for name in digests}
-    assert install_support(place) == digests
+def test_a_recording_of_before_says_how_it_is_made_again(folder: Path, recording: Recording) -> None:
+    files.write_json(folder / recorded.MANIFEST, {**recording.to_json(), "format": "lmr-recording/1"})
+    with pytest.raises(LmrError, match="format of an older version") as caught:
+        recorded.load(folder)
+    assert caught.value.hint == "record it again: lmr-author record a.py::f --force -- python run.py"
 
 
-def test_newer_support_files_are_those_of_every_recording(folder: Path, recording: Recording) -> None:
-    other = folder.parent / "2"
-    shutil.copytree(folder, other)
-    files.write_json(other / recorded.MANIFEST, replace(recording, support={"codec.py": "old"}).to_json())
-    (folder.parent / "3").mkdir()
-    before = (folder / recorded.MANIFEST).stat().st_mtime_ns
-    renew_support(folder.parent, recording.support)
-    assert recorded.load(other) == recording
-    assert (folder / recorded.MANIFEST).stat().st_mtime_ns == before, "it was right already"
+def test_the_support_file_is_one_that_stands_alone() -> None:
+    text = support_file([({"value": {"kind": "exact"}}, False)])
+    compile(text, recorded.SUPPORT, "exec")
+    assert "from ." not in text and "pickle" not in text.partition('"""')[2]
+    assert len(text.splitlines()) < 700
+    assert "def text_problem" in support_file([({"value": {"kind": "text"}}, True)])

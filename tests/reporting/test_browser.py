@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.checks import example_task
-from lmr_author.taskdir import TaskDir
-from lmr_author.workflow.report import report
+from lmr_author.reporting.report import report
+from lmr_author.task import Task
+from tests import example as example_task
 from tests.reporting.test_report import EVIL, hostile, task, with_paper
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -103,7 +103,7 @@ def test_axe_finds_nothing(
 
 @pytest.mark.parametrize("whole_folder", [False, True])
 def test_nothing_that_a_task_says_runs(
-    browser: playwright.Browser, task: TaskDir, tmp_path: Path, whole_folder: bool
+    browser: playwright.Browser, task: Task, tmp_path: Path, whole_folder: bool
 ) -> None:
     hostile(task)
     seen = opened(browser, written(task.root.parent if whole_folder else task.root, tmp_path / "out"))

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from lmr_author import files
-from lmr_author.checks import example_task, example_texts
 from lmr_author.cli.app import main
-from lmr_author.taskdir import TaskDir
-from lmr_author.workflow.report import report
+from lmr_author.reporting.report import report
+from lmr_author.task import Task
+from tests import example as example_task
+from tests import example as example_texts
 from tests.papers import make_paper
 
 EVIL = "</script></style><script>alert(1)</script><img src=x onerror=alert(2)>{{ 7*7 }}\"'`"
@@ -66,14 +67,14 @@ def with_paper(root: Path) -> None:
 
 
 @pytest.fixture
-def task(tmp_path: Path) -> TaskDir:
+def task(tmp_path: Path) -> Task:
     """The example task with a paper."""
     made = example_task.write(tmp_path / "tasks")
     with_paper(made.root)
     return made
 
 
-def test_a_task_is_shown_with_paper_code_and_instruction(task: TaskDir, tmp_path: Path) -> None:
+def test_a_task_is_shown_with_paper_code_and_instruction(task: Task, tmp_path: Path) -> None:
     page = page_of(task.root, tmp_path)
 
     assert "Pairwise loss" in page.text
@@ -84,14 +85,14 @@ def test_a_task_is_shown_with_paper_code_and_instruction(task: TaskDir, tmp_path
     assert any("removed" in found.get("class", "") for tag, found in page.tags if tag == "span")
 
 
-def test_the_passage_that_describes_the_function_comes_first(task: TaskDir, tmp_path: Path) -> None:
+def test_the_passage_that_describes_the_function_comes_first(task: Task, tmp_path: Path) -> None:
     page = page_of(task.root, tmp_path)
 
     summaries = [words for words in page.words if words.startswith("Passage 1")]
     assert "loss" in summaries[0]
 
 
-def hostile(task: TaskDir) -> None:
+def hostile(task: Task) -> None:
     """Markup in everything that a task can say."""
     raw = task.load_raw()
     raw |= {"paper_name": EVIL, "paper_url": "javascript:alert(3)", "repo_url": f'https://x.org/"{EVIL}'}
@@ -114,7 +115,7 @@ def hostile(task: TaskDir) -> None:
 
 
 @pytest.mark.parametrize("whole_folder", [False, True])
-def test_hostile_content_is_text_and_nothing_else(task: TaskDir, tmp_path: Path, whole_folder: bool) -> None:
+def test_hostile_content_is_text_and_nothing_else(task: Task, tmp_path: Path, whole_folder: bool) -> None:
     hostile(task)
     page = page_of(task.root.parent if whole_folder else task.root, tmp_path)
 
@@ -129,9 +130,7 @@ def test_hostile_content_is_text_and_nothing_else(task: TaskDir, tmp_path: Path,
     assert not [link for link in links if '"' in link or "<" in link]
 
 
-def test_the_policy_allows_our_script_and_style_by_hash_and_nothing_else(
-    task: TaskDir, tmp_path: Path
-) -> None:
+def test_the_policy_allows_our_script_and_style_by_hash_and_nothing_else(task: Task, tmp_path: Path) -> None:
     page = page_of(task.root, tmp_path)
 
     policy = next(found["content"] for _, found in page.tags if found.get("http-equiv"))
@@ -142,7 +141,7 @@ def test_the_policy_allows_our_script_and_style_by_hash_and_nothing_else(
         assert rules[f"{kind}-src"] == f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def test_every_part_may_be_missing_or_damaged(task: TaskDir, tmp_path: Path) -> None:
+def test_every_part_may_be_missing_or_damaged(task: Task, tmp_path: Path) -> None:
     raw = task.load_raw()
     (task.root / raw["implementations"][0]["golden_file"]).unlink()
     (task.root / example_texts.REPOSITORY / "paper.pdf").write_bytes(b"no PDF")
@@ -160,7 +159,7 @@ def test_every_part_may_be_missing_or_damaged(task: TaskDir, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("kind", ["encrypted", "cut off"])
-def test_a_paper_that_cannot_be_read(task: TaskDir, tmp_path: Path, kind: str) -> None:
+def test_a_paper_that_cannot_be_read(task: Task, tmp_path: Path, kind: str) -> None:
     pdf = task.root / example_texts.REPOSITORY / "paper.pdf"
     if kind == "encrypted":
         make_paper(pdf, encryption=4, user_pw="a", owner_pw="b")
@@ -182,13 +181,13 @@ def test_a_folder_has_a_row_for_each_task_also_for_a_broken_one(tmp_path: Path) 
     assert "Training Objectives & Optimization" in rows[0]["data-categories"]
 
 
-def test_a_report_changes_nothing_in_the_task(task: TaskDir, tmp_path: Path) -> None:
+def test_a_report_changes_nothing_in_the_task(task: Task, tmp_path: Path) -> None:
     before = task.content_digest(), sorted(task.root.rglob("*"))
     page_of(task.root, tmp_path)
     assert (task.content_digest(), sorted(task.root.rglob("*"))) == before
 
 
-def test_the_page_stays_out_of_the_task(task: TaskDir, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_page_stays_out_of_the_task(task: Task, capsys: pytest.CaptureFixture[str]) -> None:
     inside = task.root / example_texts.REPOSITORY / "report.html"
     assert main(["report", str(task.root), "--html", str(inside)]) == 2
     assert not inside.exists()
@@ -200,8 +199,8 @@ def test_the_page_stays_out_of_the_task(task: TaskDir, capsys: pytest.CaptureFix
 def test_values_of_a_recording_are_readable(tmp_path: Path) -> None:
     import numpy
 
-    from lmr_author.probe.codec import encode
-    from lmr_author.probe.storage import dump
+    from lmr_author.probe.document import dump
+    from lmr_author.probe.encoding import encode
     from lmr_author.reporting import values
 
     given = {
@@ -226,6 +225,8 @@ def test_values_of_a_recording_are_readable(tmp_path: Path) -> None:
 def test_a_damaged_recording_is_a_note(tmp_path: Path) -> None:
     from lmr_author.reporting import values
 
-    (tmp_path / "inputs.json").write_text(json.dumps({"format": "lmr-recording/1", "tree": {"$": "no"}}))
+    (tmp_path / "inputs.json").write_text(
+        json.dumps({"format": "lmr-recording/2", "omitted": [], "values": {"$": "no"}})
+    )
     read = values.read(tmp_path, "inputs")
     assert read.rows == () and read.note.startswith("cannot be read")

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.checks import example_task
-from lmr_author.taskdir import TaskDir
+from lmr_author.task import Task
+from tests import example as example_task
 
 
 @pytest.fixture
-def task(tmp_path: Path) -> TaskDir:
+def task(tmp_path: Path) -> Task:
     """A task nobody has reviewed."""
     return example_task.write(tmp_path / "tasks")

@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 
 from lmr_author.cli.app import main
+from lmr_author.review import review as reviewing
 from lmr_author.review.checklist import HUMAN
-from lmr_author.taskdir import TaskDir
-from lmr_author.workflow import review as workflow
+from lmr_author.task import Task
 
 PASS = {item.id: "pass" for item in HUMAN}
 
 
-def said(task: TaskDir, name: str, **changed: str) -> None:
+def said(task: Task, name: str, **changed: str) -> None:
     """A review in which everything passes but what is changed."""
     given = {key.replace("_", "-"): {"answer": value, "comment": "because"} for key, value in changed.items()}
-    workflow.review(task, name, {**PASS, **given})
+    reviewing.save_review(task, name, {**PASS, **given})
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str]:

@@ -10,9 +10,9 @@ import pytest
 from lmr_author import files
 from lmr_author.cli.app import main
 from lmr_author.errors import UsageError
+from lmr_author.review import review as reviewing
 from lmr_author.review.checklist import HUMAN
-from lmr_author.taskdir import TaskDir
-from lmr_author.workflow import review as workflow
+from lmr_author.task import Task
 from tests.cli.program import validate_with
 from tests.review.reviewing import run
 
@@ -28,7 +28,7 @@ items:
 """
 
 
-def test_a_lab_has_its_own_list_and_number_of_reviewers(task: TaskDir, tmp_path: Path) -> None:
+def test_a_lab_has_its_own_list_and_number_of_reviewers(task: Task, tmp_path: Path) -> None:
     (task.root.parent / "checklist.yaml").write_text(LAB)
     given = tmp_path / "answers.json"
     given.write_text(json.dumps({"readable": "pass", "fun": {"answer": "pass"}}))
@@ -38,7 +38,7 @@ def test_a_lab_has_its_own_list_and_number_of_reviewers(task: TaskDir, tmp_path:
     validate_with("review", stored)
     assert stored["checklist"] == "our-lab"
     assert [item["id"] for item in stored["items"] if item["kind"] == "human"] == ["readable", "fun"]
-    assert workflow.where(task).state == "accepted"
+    assert reviewing.standing_of(task).state == "accepted"
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_lab_has_its_own_list_and_number_of_reviewers(task: TaskDir, tmp_path:
 def test_lists_that_are_none(tmp_path: Path, text: str, complaint: str) -> None:
     (tmp_path / "c.yaml").write_text(text)
     with pytest.raises(UsageError) as raised:
-        workflow.read_checklist(tmp_path / "c.yaml")
+        reviewing.read_checklist(tmp_path / "c.yaml")
     assert complaint in raised.value.message
 
 
@@ -66,7 +66,7 @@ def test_the_template_is_of_the_list(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_the_template_of_a_task_is_of_the_list_beside_it(
-    task: TaskDir, capsys: pytest.CaptureFixture[str]
+    task: Task, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, shown = run(capsys, "review", task.root, "--template")
     assert code == 0 and list(json.loads(shown)) == [item.id for item in HUMAN]

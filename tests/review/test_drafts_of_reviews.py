@@ -12,10 +12,10 @@ from prompt_toolkit.output import DummyOutput
 from lmr_author import files
 from lmr_author.cli import review_dialogue
 from lmr_author.errors import LmrError
+from lmr_author.reporting.status import _reviewed
+from lmr_author.review import review as reviewing
 from lmr_author.review.checklist import HUMAN, Checklist
-from lmr_author.taskdir import TaskDir
-from lmr_author.workflow import review as workflow
-from lmr_author.workflow.status import _reviewed
+from lmr_author.task import Task
 from tests.review.reviewing import said
 
 
@@ -38,53 +38,53 @@ def test_an_answer_is_changed_before_anything_is_stored(keys: PipeInput) -> None
 
 
 def test_an_interrupted_review_goes_on_where_it_was(
-    task: TaskDir, keys: PipeInput, capsys: pytest.CaptureFixture[str]
+    task: Task, keys: PipeInput, capsys: pytest.CaptureFixture[str]
 ) -> None:
     enter, down, ctrl_c = "\r", "\x1b[B", "\x03"
-    draft = workflow.draft(task, "ada")
+    draft = reviewing.DraftReview(task, "ada")
     keys.send_text(enter + down + enter + "not there" + enter + ctrl_c)
     with pytest.raises(KeyboardInterrupt):
-        review_dialogue.answers(HUMAN, draft.kept(), draft.keep)
-    assert workflow.where(task).reviewers == ()  # nothing that counts yet
+        review_dialogue.answers(HUMAN, draft.answers, draft.keep)
+    assert reviewing.standing_of(task).reviewers == ()  # nothing that counts yet
 
     keys.send_text(enter * (len(HUMAN) - 2) + enter)
-    again = workflow.draft(task, "ada")
-    given = review_dialogue.answers(HUMAN, again.kept(), again.keep)
+    again = reviewing.DraftReview(task, "ada")
+    given = review_dialogue.answers(HUMAN, again.answers, again.keep)
     assert f"2 of {len(HUMAN)} answers are there already" in capsys.readouterr().err
     assert list(given) == [item.id for item in HUMAN]
     assert [said["answer"] for said in given.values()][:3] == ["pass", "fail", "pass"]
     assert given[HUMAN[1].id]["comment"] == "not there"
-    assert workflow.draft(task, "bo").kept() == {}
+    assert reviewing.DraftReview(task, "bo").answers == {}
 
-    workflow.review(task, "ada", given)
-    assert workflow.draft(task, "ada").kept() == {}
+    reviewing.save_review(task, "ada", given)
     assert list(task.reviews_folder.glob("*.draft")) == []
 
 
-def test_answers_to_another_checklist_are_kept(task: TaskDir, keys: PipeInput) -> None:
-    draft = workflow.draft(task, "ada")
+def test_answers_to_another_checklist_are_kept(task: Task, keys: PipeInput) -> None:
+    draft = reviewing.DraftReview(task, "ada")
     other = {"answer": "pass", "comment": "of the lab's own list"}
     draft.keep({"beauty": other})
+    draft = reviewing.DraftReview(task, "ada")
     keys.send_text("\r" * len(HUMAN) + "\r")
-    given = review_dialogue.answers(HUMAN, draft.kept(), draft.keep)
+    given = review_dialogue.answers(HUMAN, draft.answers, draft.keep)
     assert "beauty" not in given
-    assert draft.kept() == {"beauty": other, **given}
+    assert reviewing.DraftReview(task, "ada").answers == {"beauty": other, **given}
 
 
-def test_answers_about_an_older_state_are_asked_again(task: TaskDir) -> None:
-    draft = workflow.draft(task, "ada")
+def test_answers_about_an_older_state_are_asked_again(task: Task) -> None:
+    draft = reviewing.DraftReview(task, "ada")
     draft.keep({"core": {"answer": "pass", "comment": ""}})
-    assert workflow.draft(task, "ada").kept() == {"core": {"answer": "pass", "comment": ""}}
+    assert reviewing.DraftReview(task, "ada").answers == {"core": {"answer": "pass", "comment": ""}}
     info = task.load()
     goal = task.root / info.repo_folder_name / "notes.txt"
     files.write_text(goal, "something new\n")
-    now = workflow.draft(task, "ada")
-    assert now.kept() == {}
+    now = reviewing.DraftReview(task, "ada")
+    assert now.answers == {}
     assert now.outdated is not None and "core" in now.outdated.read_text()
-    assert workflow.draft(task, "ada").outdated is None
+    assert reviewing.DraftReview(task, "ada").outdated is None
     now.keep({"core": {"answer": "fail", "comment": "new"}})
-    assert workflow.draft(task, "ada").outdated is None
-    assert workflow.draft(task, "ada").kept()["core"]["answer"] == "fail"
+    assert reviewing.DraftReview(task, "ada").outdated is None
+    assert reviewing.DraftReview(task, "ada").answers["core"]["answer"] == "fail"
 
 
 DAMAGED_DRAFTS = [
@@ -97,33 +97,33 @@ DAMAGED_DRAFTS = [
 
 
 @pytest.mark.parametrize("damaged", DAMAGED_DRAFTS)
-def test_a_damaged_draft_is_not_written_over(task: TaskDir, damaged: str) -> None:
+def test_a_damaged_draft_is_not_written_over(task: Task, damaged: str) -> None:
     files.write_text(task.reviews_folder / "ada.draft", damaged)
     with pytest.raises(LmrError, match=r"ada\.draft") as caught:
-        workflow.draft(task, "ada")
-    assert "by hand" in caught.value.hint
+        reviewing.DraftReview(task, "ada")
+    assert caught.value.hint
 
 
-def test_damaged_decisions_and_reviews_count_for_nothing(task: TaskDir) -> None:
+def test_damaged_decisions_and_reviews_count_for_nothing(task: Task) -> None:
     for name in ("ada", "bo", "cy"):
         said(task, name, core="fail" if name == "ada" else "pass")
     files.write_text(task.adjudication_path, '{"decisions": [1, {"item": "core"}]}')
-    assert workflow.where(task).state == "disputed"
-    assert workflow.where(task).damaged == ()
+    assert reviewing.standing_of(task).state == "disputed"
+    assert reviewing.standing_of(task).damaged == ()
     files.write_text(task.reviews_folder / "bo.json", "{")
-    now = workflow.where(task)
+    now = reviewing.standing_of(task)
     assert (now.state, now.damaged) == ("waiting", ("bo.json",))
     files.write_text(task.reviews_folder / "bo.json", "[]")
-    assert workflow.where(task).damaged == ("bo.json",)
+    assert reviewing.standing_of(task).damaged == ("bo.json",)
     assert "damaged, and counts for nothing: bo.json" in _reviewed(task, [], task.content_digest()).note
 
 
 @pytest.mark.parametrize("damaged", ["{", "[]", '{"decisions": [1, {"item": "core"}]}'])
-def test_a_damaged_file_of_decisions_is_not_written_over(task: TaskDir, damaged: str) -> None:
+def test_a_damaged_file_of_decisions_is_not_written_over(task: Task, damaged: str) -> None:
     for name in ("ada", "bo", "cy"):
         said(task, name, core="fail" if name == "ada" else "pass")
     files.write_text(task.adjudication_path, damaged)
     with pytest.raises(LmrError, match=r"adjudication\.json") as caught:
-        workflow.adjudicate(task, "core", "pass", reason="section 3", by="dee")
+        reviewing.adjudicate(task, "core", "pass", reason="section 3", by="dee")
     assert caught.value.hint
     assert task.adjudication_path.read_text() == damaged

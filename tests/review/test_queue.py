@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from lmr_author import files
-from lmr_author.checks import example_task
-from lmr_author.taskdir import TaskDir
-from lmr_author.workflow import review as workflow
-from lmr_author.workflow import status
+from lmr_author.cli.app import main
+from lmr_author.reporting import status
+from lmr_author.task import Task
+from tests import example as example_task
 from tests.review.reviewing import run, said
 
 
-def evaluated(task: TaskDir) -> None:
+def evaluated(task: Task) -> None:
     """Pretend that every gate held for the task as it is."""
     files.write_json(
         task.evaluation_path,
@@ -41,18 +41,20 @@ def test_the_queue_has_what_is_evaluated_and_not_reviewed_by_this_person(
     assert shown.startswith("2 tasks to review by bo") and str(third.root) not in shown
 
 
-def test_status_goes_on_to_accepted(task: TaskDir) -> None:
+def test_status_goes_on_to_accepted(task: Task, capsys: pytest.CaptureFixture[str]) -> None:
     evaluated(task)
 
-    def now() -> tuple[str, str, bool]:
+    def now() -> tuple[str, str]:
         found = status.status_with(task, ())
-        return found.done[-1], found.note, "--results" in found.next
+        return found.done[-1], found.note
 
-    assert now() == ("evaluated", "not reviewed", False)
+    assert now() == ("evaluated", "not reviewed")
     said(task, "ada")
     assert now()[1] == "1 of 3 reviews are in"
     said(task, "bo", core="fail")
     said(task, "cy")
-    assert now()[1:] == ("the reviewers differ on: core", True)
-    workflow.adjudicate(task, "core", "pass", "read again", "dee")
+    assert now()[1] == "disputed: core"
+    decide = ["next", "--task", str(task.root), "--no-input"]
+    assert main(decide) == 2 and "--verdict pass|fail" in capsys.readouterr().err
+    assert main([*decide, "--verdict", "pass", "--reason", "read again", "--reviewer", "dee"]) == 0
     assert now()[0] == "accepted"

@@ -7,24 +7,24 @@ from pathlib import Path
 import pytest
 
 from lmr_author import files
-from lmr_author.checks import example_task
 from lmr_author.errors import UsageError
+from lmr_author.reporting import records as report_records
+from lmr_author.review import review as reviewing
 from lmr_author.review.checklist import HUMAN
-from lmr_author.taskdir import TaskDir
-from lmr_author.workflow import report_records
-from lmr_author.workflow import review as workflow
+from lmr_author.task import Task
+from tests import example as example_task
 from tests.cli.program import validate_with
 from tests.review.reviewing import run, said
 
 
-def test_answers_stay_hidden_until_all_are_in(task: TaskDir, capsys: pytest.CaptureFixture[str]) -> None:
+def test_answers_stay_hidden_until_all_are_in(task: Task, capsys: pytest.CaptureFixture[str]) -> None:
     said(task, "ada", no_leak="fail")
     said(task, "bo")
     code, shown = run(capsys, "review", task.root, "--results")
     assert code == 0
     assert "waiting" in shown and "1 more needed" in shown
     assert "because" not in shown and "no-leak" not in shown
-    assert workflow.reviewed(task).agreement is None
+    assert reviewing.result_of(task).agreement is None
     assert all(not view.items and not view.verdict for view in report_records.reviews(task)["reviews"])
 
     said(task, "cy")
@@ -34,34 +34,34 @@ def test_answers_stay_hidden_until_all_are_in(task: TaskDir, capsys: pytest.Capt
     assert all(view.items for view in report_records.reviews(task)["reviews"])
 
 
-def test_all_agree_and_the_task_is_accepted_until_it_changes(task: TaskDir) -> None:
+def test_all_agree_and_the_task_is_accepted_until_it_changes(task: Task) -> None:
     for name in ("ada", "bo", "cy"):
         said(task, name)
-    assert workflow.where(task).state == "accepted"
+    assert reviewing.standing_of(task).state == "accepted"
     task.dockerfile.write_text(task.dockerfile.read_text() + "# more\n")
-    assert (workflow.where(task).state, workflow.where(task).missing) == ("waiting", 3)
+    assert (reviewing.standing_of(task).state, reviewing.standing_of(task).missing) == ("waiting", 3)
 
 
-def test_all_agree_that_it_fails(task: TaskDir) -> None:
+def test_all_agree_that_it_fails(task: Task) -> None:
     for name in ("ada", "bo", "cy"):
         said(task, name, core="fail")
-    found = workflow.where(task)
+    found = reviewing.standing_of(task)
     assert (found.state, found.failed) == ("rejected", ("core",))
 
 
-def test_three_times_unsure_is_no_agreement(task: TaskDir) -> None:
+def test_three_times_unsure_is_no_agreement(task: Task) -> None:
     for name in ("ada", "bo", "cy"):
         said(task, name, core="unsure")
-    assert [item.item for item in workflow.where(task).disputes] == ["core"]
+    assert [item.item for item in reviewing.standing_of(task).disputes] == ["core"]
 
 
 def test_a_dispute_is_settled_by_a_decision_with_a_reason(
-    task: TaskDir, capsys: pytest.CaptureFixture[str]
+    task: Task, capsys: pytest.CaptureFixture[str]
 ) -> None:
     decide = ("review", task.root, "--adjudicate", "core=pass", "--reviewer", "dee")
     said(task, "ada", core="fail")
     code, shown = run(capsys, *decide, "--reason", "section 3")
-    assert code == 2 and "2 review(s) are missing" in shown
+    assert code == 2 and "2 more reviews are needed" in shown
     said(task, "bo")
     said(task, "cy")
     assert run(capsys, *decide)[0] == 2
@@ -69,23 +69,23 @@ def test_a_dispute_is_settled_by_a_decision_with_a_reason(
     assert code == 0
     assert "accepted" in shown and "core pass, dee: section 3" in shown
     validate_with("adjudication", files.read_json(task.adjudication_path))
-    assert workflow.where(task).state == "accepted"
+    assert reviewing.standing_of(task).state == "accepted"
 
-    workflow.adjudicate(task, "core", "fail", "not section 3", "dee")
-    assert workflow.where(task).state == "rejected"
+    reviewing.adjudicate(task, "core", "fail", "not section 3", "dee")
+    assert reviewing.standing_of(task).state == "rejected"
     with pytest.raises(UsageError, match="unknown checklist item"):
-        workflow.adjudicate(task, "style", "pass", "r", "dee")
-    with pytest.raises(UsageError, match="decision 'maybe'"):
-        workflow.adjudicate(task, "core", "maybe", "r", "dee")
+        reviewing.adjudicate(task, "style", "pass", "r", "dee")
+    with pytest.raises(UsageError, match="invalid decision 'maybe'"):
+        reviewing.adjudicate(task, "core", "maybe", "r", "dee")
 
 
-def test_a_review_made_after_the_answers_were_shown_does_not_count_for_agreement(task: TaskDir) -> None:
+def test_a_review_made_after_the_answers_were_shown_does_not_count_for_agreement(task: Task) -> None:
     said(task, "ada", core="fail")
     said(task, "bo")
     said(task, "cy")
-    before = workflow.reviewed(task).agreement
+    before = reviewing.result_of(task).agreement
     said(task, "ada")  # convinced by the others
-    after = workflow.reviewed(task)
+    after = reviewing.result_of(task)
     assert files.read_json(task.reviews_folder / "ada.json")["blind"] is False
     assert after.standing.state == "accepted"
     assert after.agreement == before and before is not None and before.percent is not None
@@ -98,4 +98,4 @@ def test_agreement_over_all_tasks_skips_those_that_wait(tmp_path: Path) -> None:
     for name in ("ada", "bo", "cy"):
         said(first, name)
     said(second, "ada")
-    assert workflow.overall([first, second]).judged == len(HUMAN)
+    assert reviewing.overall_agreement([first, second]).judged == len(HUMAN)

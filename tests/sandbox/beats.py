@@ -28,7 +28,7 @@ while not os.path.exists(sys.argv[1]):
 
 
 def stopped(beat: Path) -> bool:
-    """Whether a heartbeat, which did beat, beats no more."""
+    """Return whether a heartbeat, which did beat, has stopped."""
     before = beat.stat().st_size
     time.sleep(0.3)
     return 0 < before == beat.stat().st_size

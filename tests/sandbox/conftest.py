@@ -46,6 +46,7 @@ ROOT_STAYS_ROOT = Difference("without bubblewrap root's commands run as root")
 DIFFERENCES: dict[str, dict[str, Difference]] = {
     "test_read_only_mount_refuses_writes": {"local-plain": COPIED},
     "test_network_is_unreachable": {"local-plain": NO_NAMESPACES},
+    "test_network_only_when_requested": {"local-plain": NO_NAMESPACES},
     "test_hosts_ports_are_unreachable": {"local-plain": NO_NAMESPACES},
     "test_has_no_privileges": {"local-plain": NO_NAMESPACES},
     "test_host_files_are_hidden": {"local-plain": NO_NAMESPACES},

@@ -176,6 +176,24 @@ def test_writable_mount_keeps_what_is_written(python: Python, tmp_path: Path) ->
     assert {path.stat().st_uid for path in (tmp_path, *tmp_path.rglob("*"))} == {os.geteuid()}
 
 
+def test_working_folder_may_be_a_private_folder_of_the_caller(python: Python, tmp_path: Path) -> None:
+    private = Path(tempfile.mkdtemp(dir=tmp_path))
+    mounts = (Mount(private, "/private", writable=True),)
+    result = python("open('made', 'w').write('content')", mounts=mounts, cwd="/private")
+    assert result.exit_code == 0, result.stderr
+    assert (private / "made").read_text() == "content"
+
+
+def test_network_only_when_requested(python: Python) -> None:
+    code = "import socket; print([name for _, name in socket.if_nameindex() if name != 'lo'])"
+    assert python(code, network=True).stdout != python(code).stdout == b"[]\n"
+
+
+def test_certificates_are_readable_with_network(python: Python) -> None:
+    code = "import ssl; print(ssl.create_default_context().cert_store_stats()['x509_ca'] > 0)"
+    assert python(code, network=True).stdout == b"True\n"
+
+
 def test_tmp_is_writable_and_runs_programs(python: Python) -> None:
     code = (
         "import os, subprocess, sys, tempfile\n"

@@ -5,15 +5,17 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-import uuid
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from lmr_author.errors import SandboxError
+from lmr_author.sandbox import owner
 from lmr_author.sandbox.base import Command
 from lmr_author.sandbox.docker import DockerSandbox
-from lmr_author.sandbox.docker_engine import OWNER_LABEL, connect, containers
+from lmr_author.sandbox.docker_engine import OWNER_LABEL, connect
 from tests.sandbox.building import write
 
 pytestmark = pytest.mark.docker
@@ -52,18 +54,21 @@ def test_orphaned_container_ends_by_itself(context: Path, tag: str) -> None:
         following.prepare()
 
 
-def test_output_is_not_stored_by_the_engine(context: Path, tag: str) -> None:
+def test_closing_removes_containers_and_output_is_not_stored_by_the_engine(context: Path, tag: str) -> None:
+    client = connect()
+    mine: dict[str, Any] = {"label": f"{OWNER_LABEL}={owner.me()}"}
     with DockerSandbox(context, tag=tag, build_args={}) as sandbox:
-        sandbox.prepare()
-        client = connect()
-        container = sandbox._create(client, f"lmr-author-test-{uuid.uuid4().hex}", Command(("true",)))
-        settings = client.api.inspect_container(container)["HostConfig"]
-        assert settings["LogConfig"]["Type"] == "none"
-        assert container in {each["Id"] for each in containers(client, OWNER_LABEL)}
-        client.close()
-    after = connect()
-    assert container not in {each["Id"] for each in containers(after, OWNER_LABEL)}
-    after.close()
+        image = sandbox.prepare()["image"]
+        (held,) = client.containers.list(all=True, filters={**mine, "ancestor": image})
+        left = client.containers.create(image, ["true"], labels=held.labels)
+        with ThreadPoolExecutor(1) as pool:
+            run = pool.submit(sandbox.run, Command(("sleep", "2")))
+            while not (running := client.containers.list(filters={**mine, "ancestor": image})):
+                assert not run.done()
+            assert running[0].attrs["HostConfig"]["LogConfig"]["Type"] == "none"
+    remaining = {each.id for each in client.containers.list(all=True, sparse=True, filters=mine)}
+    assert not {left.id, held.id} & remaining
+    client.close()
 
 
 def test_image_removed_meanwhile_is_not_the_programs_fault(context: Path, tag: str, base_image: str) -> None:
@@ -73,10 +78,3 @@ def test_image_removed_meanwhile_is_not_the_programs_fault(context: Path, tag: s
         subprocess.check_call(["docker", "rmi", "-f", tag], stdout=subprocess.DEVNULL)
         with pytest.raises(SandboxError, match="image is gone"):
             sandbox.run(Command(("python", "-c", "pass")))
-
-
-def test_engine_that_is_away_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/no.sock")
-    with pytest.raises(SandboxError, match="not installed or not running") as caught:
-        DockerSandbox(tmp_path, tag="lmr-author/none:latest", build_args={}).prepare()
-    assert "--sandbox local" in caught.value.hint

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import venv
 from pathlib import Path
 
 import pytest
 
 from lmr_author.errors import SandboxError
-from lmr_author.sandbox import bubblewrap, interpreter, owner, plain
+from lmr_author.sandbox import bubblewrap, owner, plain
 from lmr_author.sandbox.base import Command, Limits, Mount
 from lmr_author.sandbox.local import LocalSandbox
 
@@ -46,12 +45,6 @@ def test_what_lies_beside_a_virtual_environment_is_hidden(environment: Path) -> 
     listing = sandbox.run(Command(("ls", str(environment)))).stdout.decode().split()
     assert "bin" in listing
     assert "golden.py" not in listing
-
-
-def test_default_is_this_interpreter() -> None:
-    found = interpreter.find(None)
-    assert found.path == Path(sys.executable).absolute()
-    assert found.version == sys.version.split()[0]
 
 
 def test_interpreter_that_does_not_exist(tmp_path: Path) -> None:
@@ -103,21 +96,10 @@ def test_bubblewrap_that_does_not_work_is_not_used(tmp_path: Path, monkeypatch: 
         bubblewrap.tools.cache_clear()
 
 
-@pytest.mark.bwrap
-def test_network_when_asked_for_is_the_hosts() -> None:
-    code = "import os; print(os.readlink('/proc/self/ns/net'))"
-    shared = LocalSandbox().run(Command(("python", "-c", code), network=True)).stdout
-    apart = LocalSandbox().run(Command(("python", "-c", code))).stdout
-    assert shared.decode().strip() == os.readlink("/proc/self/ns/net")
-    assert shared != apart
-
-
-def test_limits_without_prlimit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lmr_author.sandbox.plain.shutil.which", lambda name: None)
+def test_limits_without_bubblewrap() -> None:
     code = "from resource import *; print(getrlimit(RLIMIT_FSIZE)[0], getrlimit(RLIMIT_CORE)[0])"
-    argv = [*plain.limiter(Limits(file_mb=3)), sys.executable, "-c", code]
-    assert argv[0] == sys.executable
-    assert subprocess.check_output(argv).split() == [str(3 << 20).encode(), b"0"]
+    command = Command(("python", "-c", code), limits=Limits(file_mb=3))
+    assert LocalSandbox(use_bubblewrap=False).run(command).stdout.split() == [str(3 << 20).encode(), b"0"]
 
 
 @pytest.mark.parametrize(
@@ -150,7 +132,7 @@ def test_folders_of_a_killed_owner_are_removed(tmp_path: Path, monkeypatch: pyte
     foreign = tmp_path / "lmr-author-run.nonsense"
     for folder in (stale, kept, foreign):
         folder.mkdir()
-    plain.remove_stale_folders()
+    owner.remove_folders_of_the_gone(plain.FOLDER_PREFIX)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([kept.name, foreign.name])
 
 

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
 from lmr_author import resources
-from lmr_author.checks import example_texts
-from lmr_author.checks.records import REVIEW
-from lmr_author.model import CATEGORIES, GateResult, GateStatus, TaskInfo
+from lmr_author.task import CATEGORIES, GateResult, GateStatus, TaskInfo
+from tests import example as example_texts
 
-MINE = (
-    "accepted",
-    "candidate",
-    "prediction",
-    "info",
-    "evaluation",
-    "review",
-    "recording",
-    "finding",
-    "validation",
-)
+REVIEW = {
+    "format": "lmr-review/1",
+    "reviewer": "ada",
+    "created": "2025-01-01T00:00:00Z",
+    "content_digest": "0" * 64,
+    "items": [],
+    "signed_off": True,
+}
 ALL = sorted(
     path.name.removesuffix(".schema.json") for path in resources.folder("schemas").glob("*.schema.json")
 )
@@ -58,7 +52,9 @@ def test_every_schema_is_a_schema_with_an_id(name: str) -> None:
     assert schema["title"] and schema["description"]
 
 
-@pytest.mark.parametrize("name", MINE)
+@pytest.mark.parametrize(
+    "name", [name for name in ALL if name not in ("base-images", "document", "from-repository")]
+)
 def test_every_property_has_a_title_and_a_description(name: str) -> None:
     found = _properties(resources.schema(name))
 
@@ -119,10 +115,4 @@ def test_review_takes_answers_and_refuses_others() -> None:
     assert _errors("review", {**REVIEW, "items": [item]}) == []
     assert _errors("review", {**REVIEW, "items": [{**item, "answer": "yes"}]})
     assert _errors("review", {**REVIEW, "reviewer": ""})
-
-
-def test_schema_files_are_written_alike() -> None:
-    for name in MINE:
-        path = Path(resources.folder("schemas")) / f"{name}.schema.json"
-        text = path.read_text("utf-8")
-        assert text == json.dumps(json.loads(text), indent=2, ensure_ascii=False) + "\n"
+    assert _errors("review", {key: value for key, value in REVIEW.items() if key != "reviewer"})

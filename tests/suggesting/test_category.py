@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lmr_author.model import CATEGORIES
 from lmr_author.suggesting.category import BEGINNINGS, likely_category
 from lmr_author.suggesting.passages import FunctionWords
+from lmr_author.task import CATEGORIES
 
 
 def test_each_category_has_its_words() -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from lmr_author import indexing
-from lmr_author.indexing import Cache
 from lmr_author.suggesting import PaperText, Suggestion, rank, reader
 
 PAPER = {
@@ -78,7 +77,7 @@ def repository(tmp_path: Path) -> Path:
 
 
 def ranked(folder: Path, paper: dict[str, str] | None = None, **options: object) -> dict[str, Suggestion]:
-    index = indexing.build(folder, jobs=1, cache=Cache(None))
+    index = indexing.build(folder)
     found = rank(index, PaperText.from_json(PAPER if paper is None else paper), **options)  # type: ignore[arg-type]
     assert [item.rank for item in found] == list(range(1, len(found) + 1))
     assert [item.score for item in found] == sorted((item.score for item in found), reverse=True)
@@ -214,3 +213,21 @@ def test_a_projects_own_folder_is_its_own_with_dashes_too(tmp_path: Path) -> Non
     for name, foreign in (("sentence-transformers", False), ("other", True)):
         (found,) = rank(index, PaperText(PAPER), repository=name)
         assert ("another project's" in found.warnings) is foreign
+
+
+@pytest.mark.parametrize(
+    ("body", "warned"),
+    [
+        ("return x.to('cuda')", True),
+        ("return x.cuda()", True),
+        ("return torch.zeros(3, device='cuda:0') + x", True),
+        ("return x.to(self.device)", False),
+        ("return x.to('cuda' if torch.cuda.is_available() else 'cpu')", False),
+        ("return x.to('cuda') if torch.cuda.is_available() else x", False),
+    ],
+)
+def test_a_function_that_moves_data_to_a_gpu_says_so(body: str, warned: bool, tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(f"import torch\n\n\ndef move(self, x):\n    {body}\n")
+
+    (found,) = rank(indexing.build(tmp_path), PaperText({}), obstacle=reader(tmp_path, {}))
+    assert ("needs a GPU" in found.warnings) is warned

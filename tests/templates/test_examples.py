@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from lmr_author import resources
-from lmr_author.model import CATEGORIES, Target
+from lmr_author.task import CATEGORIES, Target
 
 DEMO = resources.folder("templates") / "demo"
 PREFERENCE = resources.folder("templates") / "example-preference"

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from lmr_author.source import bound_by, imported_as, root_name
+from lmr_author.code import bound_by, imported_as, root_name
 
 
 @pytest.mark.parametrize(

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lmr_author.errors import LmrError
-from lmr_author.processes import run
+from lmr_author.processes import BoundedOutput, run
 
 PYTHON = sys.executable
 
@@ -36,6 +40,19 @@ def test_large_output_on_both_streams_does_not_block(tmp_path: Path) -> None:
     assert (len(done.stdout), len(done.stderr)) == (3000000, 3000000)
 
 
+@given(st.lists(st.binary(max_size=20)), st.integers(0, 50))
+def test_the_beginning_of_output_is_kept_and_the_rest_noted(pieces: list[bytes], limit: int) -> None:
+    kept = BoundedOutput(limit)
+    for piece in pieces:
+        kept.add(piece)
+    whole = b"".join(pieces)
+    assert (kept.value(), kept.truncated) == (whole[:limit], len(whole) > limit)
+
+
+def test_input_that_is_never_read_does_not_block(tmp_path: Path) -> None:
+    assert run(["true"], cwd=tmp_path, seconds=30, stdin=b"x" * 3_000_000).exit_code == 0
+
+
 def test_at_the_time_limit_children_go_too(tmp_path: Path) -> None:
     code = "import subprocess as s; s.Popen(['sleep', '987']); s.Popen(['sleep', '987']).wait()"
     done = run([PYTHON, "-c", code], cwd=tmp_path, seconds=1.5)
@@ -55,6 +72,54 @@ def test_children_left_behind_go_too(tmp_path: Path) -> None:
 def test_a_missing_program_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(LmrError, match="no-such-program is not installed"):
         run(["no-such-program"], cwd=tmp_path, seconds=1)
+
+
+def test_a_missing_working_folder_is_an_os_error_and_leaves_no_open_files(tmp_path: Path) -> None:
+    before, swept = _open_files(), []
+    with pytest.raises(FileNotFoundError):
+        run(["true"], cwd=tmp_path / "absent", seconds=5, sweep=lambda: swept.append(True))
+    assert swept == [True]
+    assert _open_files() <= before
+
+
+def test_a_program_that_ended_while_we_stood_still_is_not_late() -> None:
+    """A suspended machine, or a busy one: the time is over when this process looks again."""
+    code = (
+        "import sys; from pathlib import Path; from lmr_author.processes import run\n"
+        "print('ready', flush=True)\n"
+        "print(run(['sleep', sys.argv[1]], cwd=Path('/'), seconds=1).timed_out)"
+    )
+    for nap, late in (("0.5", b"False"), ("600", b"True")):
+        with subprocess.Popen([PYTHON, "-c", code, nap], stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None and process.stdout.readline() == b"ready\n"
+            time.sleep(0.3)
+            process.send_signal(signal.SIGSTOP)
+            time.sleep(1.2)
+            process.send_signal(signal.SIGCONT)
+            assert process.stdout.read().strip() == late
+
+
+def test_output_of_an_escaped_process_does_not_keep_us(tmp_path: Path) -> None:
+    # It holds the pipe, has left the group, and nothing sweeps it up.
+    code = (
+        "import os, time\n"
+        "reading, writing = os.pipe()\n"
+        "if os.fork() == 0:\n"
+        "    os.setsid(); print(os.getpid(), flush=True); os.write(writing, b'.'); time.sleep(600)\n"
+        "os.read(reading, 1)"
+    )
+    done = run([PYTHON, "-c", code], cwd=tmp_path, seconds=60)
+    assert (done.exit_code, done.timed_out) == (0, False)
+    os.kill(int(done.stdout), signal.SIGKILL)
+
+
+def _open_files() -> set[tuple[str, str]]:
+    """This process's open files, by number and what they are; not the folder that is being read for it."""
+    found = set()
+    for number in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(FileNotFoundError):
+            found.add((number, os.readlink(f"/proc/self/fd/{number}")))
+    return found
 
 
 def _running(wanted: str) -> bool:

@@ -40,4 +40,4 @@ def test_what_is_no_list_of_entries_is_refused(tmp_path: Path, damaged: str) -> 
     path.write_text(damaged)
     with pytest.raises(LmrError, match=r"a\.json") as caught:
         files.read_entries_to_change(path, "all")
-    assert "by hand" in caught.value.hint
+    assert "correct the file" in caught.value.hint

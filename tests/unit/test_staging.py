@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from lmr_author import staging
-from lmr_author.workflow.mask import MaskOptions, mask
+from lmr_author.masking import MaskOptions, mask
 from tests.support import LOSSES, make_task
 
 GOAL = "pkg/losses.py"

@@ -10,7 +10,7 @@ import typing
 
 import pytest
 
-from lmr_author.source import block_end, children, each, form, is_main_guard, is_same, walk
+from lmr_author.code import block_end, children, each, form, is_main_guard, is_same, walk
 
 SNIPPETS = [
     "match x:\n    case {'a': 1, **rest}: pass\n    case A(b=2, c=[1, *others]) as all: pass\n    case None | _: pass",

@@ -11,12 +11,13 @@ import pytest
 from rich.cells import cell_len
 
 from lmr_author import resources
-from lmr_author.checks import example_task
-from lmr_author.checks.base import Example
 from lmr_author.checks.registry import ALL_CHECKS, by_code
 from lmr_author.cli.app import main
 from lmr_author.cli.render_findings import findings_text
 from lmr_author.validation.run import select_checks, validate
+from tests import example as example_task
+from tests.checks import cases
+from tests.example import Example
 
 ROOT = Path(resources.__file__).resolve().parent.parent
 
@@ -25,52 +26,56 @@ def test_a_clean_task(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     task = example_task.write(tmp_path)
 
     assert main(["validate", str(task.root)]) == 0
-    assert "\n1 task checked: nothing found\nnext: " in capsys.readouterr().out
+    assert "\nNo problems found in 1 task\nnext: " in capsys.readouterr().out
 
 
-def test_findings_are_grouped_by_task_and_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_findings_can_be_clicked_and_the_worst_come_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     task = example_task.write(tmp_path)
     example_task.write(tmp_path, 2)
-    for code in ("LMR203", "LMR307", "LMR704"):
-        example_task.apply(task, by_code()[code].failing[0])
+    for name in (
+        "LMR203/torch-2-5-unquoted",
+        "LMR307/the-body-is-a-bare-return",
+        "LMR704/a-name-with-a-line-break",
+    ):
+        cases.named(name).apply(task)
+    monkeypatch.chdir(tmp_path)
 
-    assert main(["validate", str(tmp_path)]) == 1
-    out = capsys.readouterr().out
-    lines = out.splitlines()
-    assert lines[0] == f"{task.name}  1 error, 2 warnings"
-    assert [line for line in lines if line.startswith("  ") and not line.startswith("   ")] == [
-        "  Dockerfile",
-        "  margin-ranking/ranking/losses.py",
-        "  margin-ranking/ranking/two\\nlines.txt",
-    ]
-    assert "    error   LMR203  L8: torch>=2.5 is not quoted" in out
-    assert '> write "torch>=2.5" in quotes' in out
-    assert "     1 LMR203  version ranges on a command line are quoted" in lines
+    assert main(["validate", "."]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    heads = [line.partition(": ") for line in lines if line.startswith(task.name)]
+    assert heads[0][0] == f"{task.name}/Dockerfile:8:31"
+    assert heads[0][2].startswith("error LMR203: torch>=2.5 is not quoted")
+    assert [rest.split(" ")[0] for _, _, rest in heads] == ["error", "warning", "warning"]
+    assert f"{task.name}/margin-ranking/ranking/two\\nlines.txt" in [path for path, _, _ in heads]
+    assert '      hint: write "torch>=2.5" in quotes' in "\n".join(lines)
+    assert f"   1 × LMR203 {by_code()['LMR203'].title}" in lines
     assert "2 tasks checked, 1 clean: 1 error, 2 warnings" in lines
-    assert "[implementation" not in out
+    assert "[implementation" not in "\n".join(lines)
     assert lines[-1].startswith("next: ") and "explain LMR203" in lines[-1]
 
 
 @pytest.mark.parametrize(("code", "first"), [("LMR502", "errors"), ("LMR307", "warnings")])
 def test_the_last_line_names_what_is_there(code: str, first: str, tmp_path: Path) -> None:
     task = example_task.write(tmp_path)
-    example_task.apply(task, by_code()[code].failing[0])
+    cases.first(code).apply(task)
 
     assert f"next: start with the {first}, then run this again" in " ".join(findings_text(validate([task])))
 
 
 def test_the_line_that_is_meant_is_shown_with_a_caret(tmp_path: Path) -> None:
     task = example_task.write(tmp_path)
-    example_task.apply(task, by_code()["LMR203"].failing[0])
-    example_task.apply(task, by_code()["LMR003"].failing[0])
-    lines = list(findings_text(validate([task])))
+    cases.named("LMR203/torch-2-5-unquoted").apply(task)
+    cases.named("LMR003/the-legacy-spelling").apply(task)
+    lines = list(findings_text(validate([task]), width=300))
 
-    (at,) = [place for place, line in enumerate(lines) if line.startswith("    error   LMR203")]
+    (at,) = [place for place, line in enumerate(lines) if ": error LMR203: " in line]
     shown, caret, hint = lines[at + 1 : at + 4]
     assert shown.split(" | ")[0].strip() == "8"
     assert shown[caret.index("^") : caret.rindex("^") + 1] == "torch>=2.5"
-    assert hint.strip().startswith("> ")
-    (at,) = [place for place, line in enumerate(lines) if line.startswith("    warning LMR003")]
+    assert hint.strip().startswith("hint: ")
+    (at,) = [place for place, line in enumerate(lines) if ": warning LMR003: " in line]
     shown, caret = lines[at + 1 : at + 3]
     assert shown[caret.index("^") :].startswith('"retrieval_content"')
 
@@ -93,7 +98,7 @@ def test_the_caret_is_below_what_is_meant(line: str, width: int, tmp_path: Path)
 
     (at,) = [place for place, text in enumerate(lines) if "^" in text]
     shown, caret = lines[at - 1 : at + 1]
-    assert max(map(cell_len, lines)) <= width
+    assert max(cell_len(text) for text in lines if not text.startswith("/")) <= width  # paths stay whole
     before = cell_len(caret[: caret.index("^")])
     cells = "".join(char + "\0" * (cell_len(char) - 1) for char in shown)
     assert cells[before : before + caret.count("^")] == "torch>=2.5"
@@ -102,7 +107,7 @@ def test_the_caret_is_below_what_is_meant(line: str, width: int, tmp_path: Path)
 def test_only_what_is_bad_enough_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     task = example_task.write(tmp_path)
     for code in ("LMR207", "LMR310"):
-        example_task.apply(task, by_code()[code].failing[0])
+        cases.first(code).apply(task)
 
     codes = {}
     for level in ("note", "warning", "error"):
@@ -152,7 +157,7 @@ def test_select_ignore_and_what_is_no_task(tmp_path: Path, capsys: pytest.Captur
 
 def test_notes_alone_give_exit_code_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     task = example_task.write(tmp_path)
-    example_task.apply(task, by_code()["LMR310"].failing[0])
+    cases.first("LMR310").apply(task)
 
     assert main(["validate", str(task.root)]) == 0
     assert "1 note" in capsys.readouterr().out
@@ -176,7 +181,6 @@ def test_every_check_is_explained(check: object, capsys: pytest.CaptureFixture[s
     text = capsys.readouterr().out
 
     assert text.startswith(f"{code}: ")
-    assert "Found:" in text
     assert main(["explain", code, "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["code"] == code
 

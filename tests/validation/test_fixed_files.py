@@ -9,25 +9,23 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author import accepted
-from lmr_author.checks import example_task
-from lmr_author.checks.base import Example
-from lmr_author.checks.example_texts import REPOSITORY
-from lmr_author.checks.registry import by_code
 from lmr_author.checks.view import TaskView
 from lmr_author.cli.app import main
 from lmr_author.errors import UnsafePathError
-from lmr_author.taskdir import TaskDir
+from lmr_author.task import Task, accepted
 from lmr_author.validation import edits
 from lmr_author.validation.edits import PutAside, ReplaceText, SetValue, changes
-from lmr_author.validation.fixing import plan, repair
+from lmr_author.validation.repair import plan, repair
 from lmr_author.validation.run import select_checks, validate
+from tests import example as example_task
+from tests.checks import cases
 from tests.cli.program import snapshot
+from tests.example import REPOSITORY, Example
 from tests.validation.repairing import repaired
 
 
 def test_a_link_is_not_written_through(tmp_path: Path) -> None:
-    task = TaskDir(tmp_path)
+    task = Task(tmp_path)
     (tmp_path / "real.json").write_text('{"a": 1}')
     task.info_path.symlink_to("real.json")
     (tmp_path / "real").write_text("FROM a\n")
@@ -38,8 +36,9 @@ def test_a_link_is_not_written_through(tmp_path: Path) -> None:
 
 def test_every_changed_file_is_kept_as_it_was(tmp_path: Path) -> None:
     task = example_task.write(tmp_path)
-    for code in ("LMR003", "LMR203", "LMR402", "LMR701"):
-        example_task.apply(task, by_code()[code].failing[0])
+    for name in ("LMR003/the-legacy-spelling", "LMR203/torch-2-5-unquoted", "LMR701/ds-store"):
+        cases.named(name).apply(task)
+    cases.first("LMR402").apply(task)
     before = {path: digest for path, digest in snapshot(task.root).items() if digest != "folder"}
 
     assert repaired(task).clean
@@ -93,7 +92,7 @@ def test_nothing_is_written_outside_of_the_task(tmp_path: Path) -> None:
 
 def test_what_is_accepted_is_not_repaired(tmp_path: Path) -> None:
     task = example_task.write(tmp_path)
-    example_task.apply(task, by_code()["LMR701"].failing[0])
+    cases.named("LMR701/ds-store").apply(task)
     accepted.add(task, validate([task]).findings[0], "the task is about such files")
 
     assert plan(validate([task])) == ()
@@ -102,8 +101,8 @@ def test_what_is_accepted_is_not_repaired(tmp_path: Path) -> None:
 def test_many_at_once_are_all_moved(tmp_path: Path) -> None:
     task = example_task.write(tmp_path)
     for number in range(12):
-        folder = task.root / REPOSITORY / f"part{number}"
-        folder.mkdir()
+        folder = task.root / REPOSITORY / "data" / f"part{number}"
+        folder.mkdir(parents=True)
         (folder / ".DS_Store").write_text("")
     (finding,) = validate([task]).findings
     assert finding.message.startswith("12 ")
@@ -122,7 +121,7 @@ def test_a_folder_and_what_lies_in_it_are_moved_once(tmp_path: Path) -> None:
 
 def test_the_command_shows_first_and_changes_then(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     task = example_task.write(tmp_path)
-    example_task.apply(task, by_code()["LMR003"].failing[0])
+    cases.named("LMR003/the-legacy-spelling").apply(task)
     (task.root / REPOSITORY / "\x1b[31m~").write_text("")
     before = snapshot(tmp_path)
 
@@ -140,14 +139,14 @@ def test_the_command_shows_first_and_changes_then(tmp_path: Path, capsys: pytest
     assert json.loads(captured.out)["summary"]["clean"] == 1
     assert captured.err.splitlines()[0] == f"changed {task.name}/info.json"
     assert main(["validate", str(task.root), "--diff"]) == 0
-    assert "nothing can be repaired" in capsys.readouterr().err
+    assert "nothing can be fixed" in capsys.readouterr().err
     assert main(["validate", str(task.root), "--diff", "--format", "json"]) == 2
 
 
 def test_only_chosen_checks_are_repaired(tmp_path: Path) -> None:
     task = example_task.write(tmp_path)
-    for code in ("LMR003", "LMR701"):
-        example_task.apply(task, by_code()[code].failing[0])
+    for name in ("LMR003/the-legacy-spelling", "LMR701/ds-store"):
+        cases.named(name).apply(task)
     some = select_checks(["LMR7"])
 
     repair(validate([task], some), lambda: validate([task], some))

@@ -12,27 +12,25 @@ from xml.etree import ElementTree
 
 import pytest
 
-from lmr_author import accepted
-from lmr_author.checks import example_task
 from lmr_author.checks.registry import ALL_CHECKS, by_code
-from lmr_author.model import Finding, Severity
-from lmr_author.taskdir import TaskDir
-from lmr_author.validation.formats.github import github
-from lmr_author.validation.formats.junit import junit
-from lmr_author.validation.formats.sarif import sarif
+from lmr_author.task import Finding, Severity, Task, accepted
+from lmr_author.validation.formats import github, junit, sarif
 from lmr_author.validation.report import Report, TaskReport
 from lmr_author.validation.run import select_checks, validate
+from tests import example as example_task
+from tests.checks import cases
 
 NASTY = "50% of\r\n::error::forged, a:b ]]> <x> & \x1b[31m \x00 \ud800 ‮ é"
 
 
 @pytest.fixture
-def tasks(tmp_path: Path) -> list[TaskDir]:
+def tasks(tmp_path: Path) -> list[Task]:
     """Two tasks: one with findings of every severity, one of them accepted; one without any."""
     first = example_task.write(tmp_path / "tasks")
-    for code in ("LMR203", "LMR307", "LMR310", "LMR701"):
-        example_task.apply(first, by_code()[code].failing[0])
-    example_task.apply(first, by_code()["LMR003"].failing[0])
+    for code in ("LMR704", "LMR310"):
+        cases.first(code).apply(first)
+    for name in ("LMR203/torch-2-5-unquoted", "LMR701/ds-store", "LMR003/the-legacy-spelling"):
+        cases.named(name).apply(first)
     (finding,) = validate([first], select_checks(["LMR701"])).findings
     accepted.add(first, finding, f"wanted {NASTY}".replace("\ud800", ""))
     return [first, example_task.write(tmp_path / "tasks", 2)]
@@ -81,7 +79,7 @@ def _check_sarif(document: dict[str, Any]) -> None:
     assert base.startswith("file:///") and base.endswith("/")
 
 
-def test_sarif_has_every_finding_at_its_place(tasks: list[TaskDir], tmp_path: Path) -> None:
+def test_sarif_has_every_finding_at_its_place(tasks: list[Task], tmp_path: Path) -> None:
     report = validate(tasks)
     document = sarif(report, tmp_path)
     _check_sarif(document)
@@ -102,7 +100,7 @@ def test_sarif_has_every_finding_at_its_place(tasks: list[TaskDir], tmp_path: Pa
     assert json.loads(json.dumps(document)) == document
 
 
-def test_sarif_names_files_outside_by_their_address(tasks: list[TaskDir], tmp_path: Path) -> None:
+def test_sarif_names_files_outside_by_their_address(tasks: list[Task], tmp_path: Path) -> None:
     document = sarif(validate(tasks), tmp_path / "elsewhere")
 
     _check_sarif(document)
@@ -110,7 +108,7 @@ def test_sarif_names_files_outside_by_their_address(tasks: list[TaskDir], tmp_pa
     assert f"file://{tasks[0].root}/Dockerfile" in uris
 
 
-def test_fingerprints_stay_when_lines_move(tasks: list[TaskDir], tmp_path: Path) -> None:
+def test_fingerprints_stay_when_lines_move(tasks: list[Task], tmp_path: Path) -> None:
     def prints() -> list[str]:
         results = _results(sarif(validate(tasks, select_checks(["LMR203"])), tmp_path))
         return [one["partialFingerprints"]["lmrFinding/v1"] for one in results]
@@ -120,7 +118,7 @@ def test_fingerprints_stay_when_lines_move(tasks: list[TaskDir], tmp_path: Path)
     assert prints() == before and len(before) == 1
 
 
-def test_junit_has_a_case_for_each_check(tasks: list[TaskDir]) -> None:
+def test_junit_has_a_case_for_each_check(tasks: list[Task]) -> None:
     report = validate(tasks)
     root = ElementTree.fromstring(junit(report, ALL_CHECKS))
 
@@ -147,7 +145,7 @@ def test_junit_has_a_case_for_each_check(tasks: list[TaskDir]) -> None:
     assert failure.get("message") and failure.get("type") in ("error", "warning") and failure.text
 
 
-def test_github_names_file_line_and_column(tasks: list[TaskDir], tmp_path: Path) -> None:
+def test_github_names_file_line_and_column(tasks: list[Task], tmp_path: Path) -> None:
     report = validate(tasks)
     lines = list(github(report, tmp_path))
 

@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
-from lmr_author.checks import example_task
-from lmr_author.checks.example_texts import REPOSITORY
-from lmr_author.taskdir import TaskDir
+from lmr_author.task import Task
+from tests import example as example_task
 from tests.cli.program import lmr, validate_with
+from tests.example import REPOSITORY
 
 MEMORY = 6 * 1024**3
 GIGABYTE = 1024**3
@@ -44,13 +44,13 @@ def _link(path: Path, to: str) -> None:
     path.symlink_to(to)
 
 
-def _info(task: TaskDir, change: Callable[[dict[str, Any]], object]) -> None:
+def _info(task: Task, change: Callable[[dict[str, Any]], object]) -> None:
     info = task.load_raw()
     change(info)
     task.info_path.write_text(json.dumps(info))
 
 
-def _deep(task: TaskDir) -> None:
+def _deep(task: Task) -> None:
     here = Path.cwd()
     try:
         os.chdir(task.root / REPOSITORY)
@@ -62,14 +62,14 @@ def _deep(task: TaskDir) -> None:
         os.chdir(here)
 
 
-def _names(task: TaskDir) -> None:
+def _names(task: Task) -> None:
     folder = os.fsencode(task.root / REPOSITORY)
     for name in (b"a\nb.py", b"\xff\xfe.py", b"\x1b[2J.py", b"[red]x[bold].py", b"::error::x.py", b"-rf.py"):
         with open(folder + b"/" + name, "wb") as file:
             file.write(b"def f(:\n")
 
 
-def _nested_code(task: TaskDir) -> None:
+def _nested_code(task: Task) -> None:
     repository = task.root / REPOSITORY
     (repository / "ranking" / "losses.py").write_text("x = " + "-" * 300_000 + "1\n")
     (task.golden_folder / "losses_golden.py").write_text("x" + ".a" * 100_000 + "\n")
@@ -78,12 +78,12 @@ def _nested_code(task: TaskDir) -> None:
     (repository / "b.py").write_text("@a\n" * 50_000 + "def f(): pass\n")
 
 
-def _records(task: TaskDir, make: Callable[[Path], object]) -> None:
+def _records(task: Task, make: Callable[[Path], object]) -> None:
     for name in ("accepted", "evaluation", "provenance", "vetting"):
         make(task.authoring / f"{name}.json")
 
 
-FOLDERS: dict[str, Callable[[TaskDir], object]] = {
+FOLDERS: dict[str, Callable[[Task], object]] = {
     "500 levels": _deep,
     "names": _names,
     "nested code": _nested_code,

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmr_author.checks import example_task
-from lmr_author.model import Finding, Severity
-from lmr_author.validation.json_places import places
-from lmr_author.validation.places import Places
+from lmr_author.task import Finding, Severity
+from lmr_author.validation.places import Places, json_places
+from tests import example as example_task
 
 TEXT = '{\n  "a": {"b/c": [10, {"d~": "x"}]},\n  "e" : "é"\n}\n'
 
@@ -33,7 +32,7 @@ TEXT = '{\n  "a": {"b/c": [10, {"d~": "x"}]},\n  "e" : "é"\n}\n'
     ],
 )
 def test_a_pointer_names_a_member_with_its_key_or_an_item(pointer: str, shown: str | None) -> None:
-    found = places(TEXT).get(pointer)
+    found = json_places(TEXT).get(pointer)
 
     assert (TEXT[slice(*found)] if found else None) == shown
 
@@ -42,7 +41,7 @@ def test_a_pointer_names_a_member_with_its_key_or_an_item(pointer: str, shown: s
     "text", ["", "{", '{"a"', '{"a": ', '{"a": 1', "[1,", "nul", '{"a" 1}', "[" * 100000]
 )
 def test_what_is_no_json_has_no_places(text: str) -> None:
-    found = places(text)
+    found = json_places(text)
 
     assert not {"", "/a/b", "/0/0"} & set(found)
 
@@ -68,7 +67,7 @@ def _pointers(value: Any, pointer: str = "") -> list[tuple[str, Any]]:
 @given(VALUES, st.sampled_from([None, 1, "\t"]))
 def test_every_value_of_a_document_is_found(value: Any, indent: int | str | None) -> None:
     text = json.dumps(value, indent=indent)
-    known = places(text)
+    known = json_places(text)
 
     assert set(known) == {pointer for pointer, _ in _pointers(value)}
     for pointer, expected in _pointers(value):

@@ -7,17 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.checks import example_task, example_texts
-from lmr_author.checks.registry import by_code
 from lmr_author.cli.render_findings import findings_text
-from lmr_author.taskdir import TaskDir
+from lmr_author.task import Task
 from lmr_author.validation.properties import PROPERTIES
 from lmr_author.validation.run import select_checks, validate
+from tests import example as example_task
+from tests import example as example_texts
+from tests.checks import cases
 
 NAMES = ["from a publication", "repository-level", "unit tests", "Docker"]
 
 
-def _held(task: TaskDir, *select: str) -> dict[str, bool | None]:
+def _held(task: Task, *select: str) -> dict[str, bool | None]:
     (report,) = validate([task], select_checks(select)).tasks
     return {one.name: one.holds for one in report.properties}
 
@@ -35,9 +36,8 @@ def test_a_good_task_has_all_four_with_evidence(tmp_path: Path) -> None:
 def test_each_check_of_a_property_is_needed(name: str, tmp_path: Path) -> None:
     (one,) = [one for one in PROPERTIES if one.name == name]
     for number, code in enumerate(one.codes):
-        check = by_code()[code]
         task = example_task.write(tmp_path / str(number))
-        example_task.apply(task, check.failing[0])
+        cases.first(code).apply(task)
         assert _held(task)[name] is False, code
         (report,) = validate([task]).tasks
         assert code in next(held.evidence for held in report.properties if held.name == name)
@@ -46,17 +46,16 @@ def test_each_check_of_a_property_is_needed(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "holds"),
     [
-        ("commented out", False),
-        ("the published repository is cloned in its place", False),
-        ("no COPY at all", True),  # where the scripts mount the folder
+        ("commented-out", False),
+        ("the-published-repository-is-cloned-in-its-place", False),
+        ("no-copy-at-all", True),  # where the scripts mount the folder
     ],
 )
 def test_an_image_that_should_hold_the_repository_and_does_not(
     change: str, holds: bool, tmp_path: Path
 ) -> None:
     task = example_task.write(tmp_path)
-    (example,) = [one for one in by_code()["LMR206"].failing if one.title == change]
-    example_task.apply(task, example)
+    cases.named(f"LMR206/{change}").apply(task)
     assert _held(task)["Docker"] is holds
 
 
@@ -70,7 +69,7 @@ def test_a_check_that_did_not_run_proves_nothing(tmp_path: Path) -> None:
 
 
 def test_nothing_there_is_no_property(tmp_path: Path) -> None:
-    task = TaskDir(tmp_path / "1-Empty")
+    task = Task(tmp_path / "1-Empty")
     task.root.mkdir()
 
     assert set(_held(task).values()) == {False}

@@ -9,6 +9,7 @@ import pytest
 from lmr_author.cli.app import main
 from lmr_author.errors import UsageError
 from lmr_author.repo.licences import SENTENCES
+from lmr_author.vetting import vet
 from lmr_author.vetting.questions import (
     ALLOWED,
     NO_CHANGES,
@@ -17,7 +18,6 @@ from lmr_author.vetting.questions import (
     licence_stop,
     verdict,
 )
-from lmr_author.workflow import vet_records
 from tests.gitrepos import make_repository
 from tests.papers import make_paper
 from tests.vetting.vetted import YES, stored
@@ -53,13 +53,13 @@ def test_an_answers_file_in_yaml_and_a_second_run_keeps_it(offline: list[str], t
 @pytest.mark.parametrize(
     ("damaged", "why"),
     [
-        ('{"questions": {"venue": {"answer": "yes"', "not valid JSON"),
-        ("[]", "not a JSON object"),
+        ('{"questions": {"venue": {"answer": "yes"', "invalid JSON"),
+        ("[]", "not as its schema says"),
         ('{"questions": {"venue": "yes"}}', "not as its schema says"),
         ('{"licence_override": ["the lab has a contract"]}', "not as its schema says"),
         (
             '{"questions": {"venue": {"answer": "Yes", "justification": "a strong workshop"}}}',
-            "'Yes' is none",
+            "Invalid enum value 'Yes'",
         ),
     ],
 )
@@ -69,7 +69,7 @@ def test_answers_in_a_damaged_file_are_not_written_over(
     (tmp_path / "vetting.json").write_text(damaged)
     assert main(offline) == 3
     shown = capsys.readouterr().err
-    assert "vetting.json" in shown and why in shown and "correct the file by hand" in shown
+    assert "vetting.json" in shown and why in shown and "hint: correct the file" in shown
     assert (tmp_path / "vetting.json").read_text() == damaged
 
 
@@ -88,7 +88,7 @@ def test_the_answers_for_one_paper_do_not_count_for_another(
     assert main(other) == 3
 
     told = " ".join(capsys.readouterr().err.split())
-    assert "has the answers for another paper: Pairwise Wins" in told and "--output FILE" in told
+    assert "has the answers for another paper: Pairwise Wins" in told and "--out FILE" in told
     assert (tmp_path / "vetting.json").read_bytes() == before
     other[other.index("--repo") + 1] = offline[offline.index("--repo") + 1]
     assert main(other) == 1, "the same repository: a new version of the paper"
@@ -163,4 +163,4 @@ def test_answers_files_that_are_none(tmp_path: Path) -> None:
     for text in ("- a\n", "a: [\n", "\xff"):
         (tmp_path / "a.yaml").write_text(text, "latin-1")
         with pytest.raises(UsageError):
-            vet_records.read_answers(tmp_path / "a.yaml")
+            vet.read_answers(tmp_path / "a.yaml")

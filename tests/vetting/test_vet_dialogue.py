@@ -10,11 +10,11 @@ from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 from lmr_author.cli.vet import _ask
+from lmr_author.vetting import vet
 from lmr_author.vetting.questions import (
     Answer,
     settled,
 )
-from lmr_author.workflow import vet
 from tests.vetting.vetted import YES
 
 

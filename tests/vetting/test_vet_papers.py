@@ -9,11 +9,10 @@ import pytest
 
 from lmr_author.cli.app import main
 from lmr_author.errors import LmrError
+from lmr_author.vetting import vet
 from lmr_author.vetting.questions import (
     QUESTIONS,
 )
-from lmr_author.workflow import vet
-from lmr_author.workflow.new_task_records import read_vetting
 from tests.gitrepos import make_repository
 from tests.papers import make_paper, make_scan
 from tests.vetting.vetted import stored
@@ -82,10 +81,10 @@ def test_an_accepted_vetting_is_that_of_the_task(offline: list[str], tmp_path: P
 def test_a_rejected_vetting_makes_no_task(offline: list[str], tmp_path: Path) -> None:
     main([*offline, "--answer", "year=no: from 1999"])
     with pytest.raises(LmrError, match="rejected: year: from 1999"):
-        read_vetting(tmp_path / "vetting.json")
+        vet.read_accepted_vetting(tmp_path / "vetting.json")
     (tmp_path / "vetting.json").write_text('{"status": "accepted"}')
     with pytest.raises(LmrError, match="questions"):
-        read_vetting(tmp_path / "vetting.json")
+        vet.read_accepted_vetting(tmp_path / "vetting.json")
 
 
 def test_a_task_is_vetted_again_with_what_was_known_of_its_repository(

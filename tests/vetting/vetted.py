@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from lmr_author.paper import Paper
 from lmr_author.vetting import evidence
 from lmr_author.vetting.questions import (
     QUESTIONS,
@@ -30,5 +31,5 @@ def stored(tmp_path: Path) -> dict[str, object]:
 
 def said(question: str, *pages: str, venue: str = "") -> str:
     """What the paper's text says to a question."""
-    facts = evidence.PaperFacts("Wins", pages, venue, 2024, "the arXiv id", ())
-    return "\n".join(evidence.from_paper(facts, "", 2026)[question])
+    paper = Paper(pages, "Wins", 2024, "the arXiv id", "", venue, ())
+    return "\n".join(evidence.from_paper(paper, "", 2026)[question])

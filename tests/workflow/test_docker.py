@@ -13,13 +13,12 @@ from typing import Any
 
 import pytest
 
-from lmr_author.model import GateResult, GateStatus
+from lmr_author.demo import DemoHooks, demo
+from lmr_author.evaluation.evaluate import EvaluateOptions, evaluate
+from lmr_author.masking import MaskOptions, mask
 from lmr_author.sandbox.docker_engine import connect
 from lmr_author.sandbox.factory import image_tag
-from lmr_author.taskdir import TaskDir
-from lmr_author.workflow.demo import DemoHooks, demo
-from lmr_author.workflow.evaluate import EvaluateOptions, evaluate
-from lmr_author.workflow.mask import MaskOptions, mask
+from lmr_author.task import GateResult, GateStatus, Task
 from tests.support import base_image, make_task, remove_image
 
 BASE = "lmr-author/base:bookworm"
@@ -69,7 +68,7 @@ def test_an_interrupted_evaluation_leaves_no_container(tmp_path: Path, base: str
     remove_image(task)
 
 
-def left_of(task: TaskDir) -> list[Any]:
+def left_of(task: Task) -> list[Any]:
     """Containers of a task's image; those of other runs on this machine are none of ours."""
     found: list[Any] = connect().api.containers(
         all=True, filters={"ancestor": image_tag(task.name, task.root)}
@@ -77,7 +76,7 @@ def left_of(task: TaskDir) -> list[Any]:
     return found
 
 
-def _commands(client: Any, task: TaskDir) -> list[str]:
+def _commands(client: Any, task: Task) -> list[str]:
     wanted = {"label": "org.lmr-author", "ancestor": image_tag(task.name, task.root)}
     return [item.attrs["Args"] for item in client.containers.list(filters=wanted)]
 
@@ -86,7 +85,7 @@ def test_the_demo_holds_in_docker_and_a_broken_dockerfile_does_not(tmp_path: Pat
     gates: list[GateResult] = []
     result = demo(tmp_path / "demo", "docker", base, DemoHooks(ignore, ignore, ignore, gates.append))
     assert [(gate.gate, gate.message) for gate in gates if gate.status is not GateStatus.PASSED] == []
-    assert result.evaluation.sandbox["kind"] == "docker"
+    assert result.evaluation.record.kind == "docker"
     assert result.findings == ()
     task = result.task
     assert left_of(task) == []

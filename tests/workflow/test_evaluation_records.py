@@ -5,60 +5,73 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from lmr_author import resources
-from lmr_author.checks import example_task
+from lmr_author import files, resources
 from lmr_author.cli.app import main
-from lmr_author.model import Finding, GateResult, GateStatus, Severity
-from lmr_author.taskdir import TaskDir
-from lmr_author.workflow import evaluate as workflow
-from lmr_author.workflow import report_records, review, status
-from lmr_author.workflow.evaluation_records import doubts, evaluation_like, load_evaluation, others, store
-from lmr_author.workflow.next_step import Step
+from lmr_author.evaluation import evaluate as workflow
+from lmr_author.reporting import records as report_records
+from lmr_author.reporting import status
+from lmr_author.reporting.next_step import Step
+from lmr_author.review import review
+from lmr_author.task import Evaluation, Finding, GateResult, GateStatus, Severity, Task
+from lmr_author.task.evaluation import find_same_sandbox, load, store
+from tests import example as example_task
 
 KINDS = ("local", "docker")
 
 
 @pytest.fixture
-def task(tmp_path: Path) -> TaskDir:
+def task(tmp_path: Path) -> Task:
     return example_task.write(tmp_path / "tasks")
 
 
-def record(task: TaskDir, kind: str, passed: bool, **changed: Any) -> dict[str, Any]:
+def record(task: Task, kind: str, passed: bool, **changed: Any) -> Evaluation:
     """An evaluation of the task as it is, whose build fails unless it ``passed``."""
     build = GateResult("build", GateStatus.PASSED if passed else GateStatus.FAILED, "text")
     later = GateResult("golden-passes", GateStatus.PASSED if passed else GateStatus.SKIPPED, "", "", 1)
-    return {
-        "format": "lmr-evaluation/1", "tool": "0", "sandbox": {"kind": kind}, "seconds": 1,
-        "started": "2026-01-02T03:04:05+00:00", "content_digest": task.content_digest(), "passed": passed,
-        "gates": [build.to_json(), later.to_json()], **changed,
-    }  # fmt: skip
+    return replace(
+        Evaluation(
+            tool="0",
+            sandbox={"kind": kind},
+            started="2026-01-02T03:04:05+00:00",
+            seconds=1,
+            content_digest=task.content_digest(),
+            gates=(build, later),
+            passed=passed,
+        ),
+        **changed,
+    )
 
 
-def counting(task: TaskDir) -> tuple[str, bool]:
-    found = load_evaluation(task)
+def loaded(task: Task) -> Evaluation:
+    found = load(task)
     assert found is not None
-    return found["sandbox"]["kind"], found["passed"]
+    return found
 
 
-def test_of_several_findings_an_error_is_named(task: TaskDir) -> None:
+def counting(task: Task) -> tuple[str, bool]:
+    return loaded(task).kind, loaded(task).passed
+
+
+def test_of_several_findings_an_error_is_named(task: Task) -> None:
     warning = Finding("LMR704", Severity.WARNING, task.name, "a link that leads nowhere")
     error = Finding("LMR002", Severity.ERROR, task.name, "paper_url is empty")
     assert status.status_with(task, (warning, error)).note == "2 findings, first LMR002: paper_url is empty"
     assert status.status_with(task, (warning,)).note == "1 finding, first LMR704: a link that leads nowhere"
 
 
-def test_what_is_next_is_the_same_sandbox_again(task: TaskDir) -> None:
+def test_what_is_next_is_the_same_sandbox_again(task: Task) -> None:
     kind = {"kind": "docker", "other_base_image": "me/base:1"}
-    gates = [
-        GateResult(name, outcome, "", "", number).to_json()
+    gates = tuple(
+        GateResult(name, outcome, "", "", number)
         for number in (1, 2)
         for name, outcome in (("mutants-die", GateStatus.FAILED), ("isolated", GateStatus.UNPROVEN))
-    ]
+    )
     store(task, record(task, "docker", False, sandbox=kind, gates=gates))
     found = status.status_with(task, ())
     assert found.note == "evaluated: mutants-die: failed, isolated: unproven"
@@ -71,62 +84,57 @@ def test_what_is_next_is_the_same_sandbox_again(task: TaskDir) -> None:
 
 @pytest.mark.parametrize(("sound", "failing"), [KINDS, KINDS[::-1]])
 def test_a_failing_evaluation_leaves_a_sound_one_of_another_sandbox(
-    task: TaskDir, sound: str, failing: str
+    task: Task, sound: str, failing: str
 ) -> None:
     store(task, record(task, sound, True))
     store(task, record(task, failing, False))
 
     assert counting(task) == (sound, True)
-    assert [one["passed"] for one in others(load_evaluation(task) or {})] == [False]
+    assert [one.passed for one in loaded(task).others] == [False]
     found = status.status_with(task, ())
     assert found.done[-1] == "evaluated"
     assert found.note == f"not reviewed; in the {failing} sandbox: build: failed"
-    _, gates = review.automatic(task)
+    _, gates = review.answer_automatic(task)
     assert gates.answer == "pass" and gates.evidence.endswith(f"; in the {failing} sandbox: build: failed")
-    shown = dict(report_records.environment(task, load_evaluation(task) or {}))
+    shown = dict(report_records.environment(task, loaded(task)))
     assert shown[f"in the {failing} sandbox"] == "build: failed"
-    told = [event.what for event in report_records.history(task, task.load(), load_evaluation(task) or {})]
-    assert f"evaluated, {sound} sandbox: every gate held" in told
-    assert f"evaluated, {failing} sandbox: not every gate held" in told
+    told = [event.what for event in report_records.history(task, task.load(), loaded(task))]
+    assert f"evaluated, {sound} sandbox: every gate passed" in told
+    assert f"evaluated, {failing} sandbox: build: failed" in told
 
 
 @pytest.mark.parametrize("first", KINDS)
-def test_of_two_sound_ones_that_in_docker_counts(task: TaskDir, first: str) -> None:
+def test_of_two_sound_ones_that_in_docker_counts(task: Task, first: str) -> None:
     for kind in (first, *(kind for kind in KINDS if kind != first)):
         store(task, record(task, kind, True))
 
     assert counting(task) == ("docker", True)
-    assert doubts(load_evaluation(task) or {}) == ""
+    assert loaded(task).doubts == ""
     assert status.status_with(task, ()).note == "not reviewed"
 
 
 @pytest.mark.parametrize(("first", "last"), [KINDS, KINDS[::-1]])
-def test_of_two_failing_ones_the_last_counts(task: TaskDir, first: str, last: str) -> None:
+def test_of_two_failing_ones_the_last_counts(task: Task, first: str, last: str) -> None:
     store(task, record(task, first, False))
     store(task, record(task, last, False))
 
     assert counting(task) == (last, False)
 
 
-def test_the_same_sandbox_replaces_its_own_and_another_state_goes(task: TaskDir) -> None:
+def test_the_same_sandbox_replaces_its_own_and_another_state_goes(task: Task) -> None:
     store(task, record(task, "docker", True))
     store(task, record(task, "local", True))
     store(task, record(task, "docker", False))
     assert counting(task) == ("local", True)
     store(task, record(task, "local", False))
-    assert (
-        counting(task) == ("local", False)
-        and evaluation_like(task, {"sandbox": {"kind": "docker"}}) is not None
-    )
+    assert counting(task) == ("local", False) and find_same_sandbox(task, {"kind": "docker"}) is not None
 
     (task.root / "margin-ranking" / "README.md").write_text("changed\n")
     store(task, record(task, "docker", True))
-    assert (
-        counting(task) == ("docker", True) and evaluation_like(task, {"sandbox": {"kind": "local"}}) is None
-    )
+    assert counting(task) == ("docker", True) and find_same_sandbox(task, {"kind": "local"}) is None
 
 
-def test_the_file_is_as_its_schema_says(task: TaskDir) -> None:
+def test_the_file_is_as_its_schema_says(task: Task) -> None:
     from jsonschema import Draft202012Validator
 
     store(task, record(task, "local", True))
@@ -139,19 +147,19 @@ def test_the_file_is_as_its_schema_says(task: TaskDir) -> None:
 
 
 @pytest.mark.parametrize("damaged", [7, [7], [{}], [{"sandbox": 7, "gates": 7}], [{"gates": [7]}]])
-def test_a_damaged_record_beside_it_stops_nothing(task: TaskDir, damaged: object) -> None:
-    task.evaluation_path.parent.mkdir(exist_ok=True)
-    task.evaluation_path.write_text(json.dumps(record(task, "local", True, others=damaged)))
+def test_a_damaged_record_counts_for_nothing_and_stops_nothing(task: Task, damaged: object) -> None:
+    files.write_json(task.evaluation_path, {**record(task, "local", True).to_json(), "others": damaged})
 
-    status.status_with(task, ())
-    review.automatic(task)
-    report_records.environment(task, load_evaluation(task) or {})
+    assert load(task) is None
+    assert status.status_with(task, ()).note == "never evaluated"
+    review.answer_automatic(task)
+    assert report_records.environment(task, None)
     store(task, record(task, "docker", False))
-    assert counting(task) == ("local", True)
+    assert counting(task) == ("docker", False)
 
 
 def test_evaluate_keeps_both_and_says_which_counts(
-    task: TaskDir, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    task: Task, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store(task, record(task, "local", True))
 
@@ -164,11 +172,9 @@ def test_evaluate_keeps_both_and_says_which_counts(
     assert main(["evaluate", str(task.root), "--sandbox", "docker"]) == 1
     said = capsys.readouterr().out
     assert "not proven" in said
-    assert "for this state every gate held in the local sandbox, whose result counts" in " ".join(
-        said.split()
-    )
+    assert "the evaluation in the local sandbox still counts for this task" in " ".join(said.split())
     assert counting(task) == ("local", True)
-    assert evaluation_like(task, {"sandbox": {"kind": "docker"}}) is not None
+    assert find_same_sandbox(task, {"kind": "docker"}) is not None
 
 
 def on(base: str) -> dict[str, Any]:
@@ -176,35 +182,35 @@ def on(base: str) -> dict[str, Any]:
     return {"sandbox": {"kind": "docker", "other_base_image": base}}
 
 
-def test_another_base_image_is_another_sandbox(task: TaskDir) -> None:
+def test_another_base_image_is_another_sandbox(task: Task) -> None:
     store(task, record(task, "docker", True))
     store(task, record(task, "docker", False, **on("me/base:1")))
 
     assert counting(task) == ("docker", True)
-    assert doubts(load_evaluation(task) or {}) == "in the docker sandbox on me/base:1: build: failed"
-    assert evaluation_like(task, {"sandbox": {"kind": "docker"}}) != evaluation_like(task, on("me/base:1"))
+    assert loaded(task).doubts == "in the docker sandbox on me/base:1: build: failed"
+    assert find_same_sandbox(task, {"kind": "docker"}) != find_same_sandbox(task, on("me/base:1")["sandbox"])
 
     store(task, record(task, "docker", True, **on("me/base:1")))
-    assert "other_base_image" not in (load_evaluation(task) or {})["sandbox"], "what is shipped comes first"
+    assert "other_base_image" not in loaded(task).sandbox, "what is shipped comes first"
     store(task, record(task, "docker", False))
-    assert (load_evaluation(task) or {})["sandbox"] == on("me/base:1")["sandbox"]
-    told = [event.what for event in report_records.history(task, task.load(), load_evaluation(task) or {})]
-    assert "evaluated, docker sandbox on me/base:1: every gate held" in told
+    assert loaded(task).sandbox == on("me/base:1")["sandbox"]
+    told = [event.what for event in report_records.history(task, task.load(), loaded(task))]
+    assert "evaluated, docker sandbox on me/base:1: every gate passed" in told
 
 
 @pytest.mark.parametrize(
     ("options", "kept", "said"),
     [
-        ((), ("docker", False), "took the place of an evaluation of the same state in the same sandbox"),
+        ((), ("docker", False), "replaced an evaluation in the same sandbox in which every gate passed"),
         (
             ("--base-image", "me/base:1"),
             ("docker", True),
-            "every gate held in the docker sandbox, whose result",
+            "the evaluation in the docker sandbox still counts",
         ),
     ],
 )
 def test_a_sound_record_is_not_replaced_without_a_word(
-    task: TaskDir,
+    task: Task,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     options: tuple[str, ...],
@@ -220,11 +226,11 @@ def test_a_sound_record_is_not_replaced_without_a_word(
     assert said in " ".join(capsys.readouterr().out.split())
     assert counting(task) == kept
     assert main(["evaluate", str(task.root), "--sandbox", "docker", *options]) == 1
-    assert "took the place" not in capsys.readouterr().out, "a failing one is no loss"
+    assert "replaced an evaluation" not in capsys.readouterr().out, "a failing one is no loss"
 
 
 def test_two_interpreters_stand_beside_each_other(
-    task: TaskDir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    task: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in ("one", "two"):
         (tmp_path / name / "bin").mkdir(parents=True)
@@ -245,17 +251,19 @@ def test_two_interpreters_stand_beside_each_other(
     ]
 
     assert status_of == [0, 1, 1]
-    stored = load_evaluation(task) or {}
-    assert stored["passed"] is True and stored["sandbox"]["other_python"].startswith("one-")
-    (other,) = others(stored)
-    name = other["sandbox"]["other_python"]
+    stored = loaded(task)
+    assert stored.passed and stored.other_python.startswith("one-")
+    (other,) = stored.others
+    name = other.other_python
     assert (
-        name.startswith("two-") and len(name) == len("two-") + 8 and str(tmp_path) not in json.dumps(stored)
+        name.startswith("two-")
+        and len(name) == len("two-") + 8
+        and str(tmp_path) not in json.dumps(stored.to_json())
     )
-    assert doubts(stored) == f"in the local sandbox with {name}: build: failed"
+    assert stored.doubts == f"in the local sandbox with {name}: build: failed"
     said = " ".join(capsys.readouterr().out.split())
-    assert "every gate held in the local sandbox with one-" in said
+    assert "the evaluation in the local sandbox with one-" in said
 
     assert main(["evaluate", str(task.root), "--python", sys.executable]) == 0, "lmr-author's own is no other"
-    assert "other_python" not in (load_evaluation(task) or {})["sandbox"]
-    assert len(others(load_evaluation(task) or {})) == 2
+    assert "other_python" not in loaded(task).sandbox
+    assert len(loaded(task).others) == 2

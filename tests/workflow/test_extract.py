@@ -10,13 +10,12 @@ import jsonschema
 import pytest
 
 from lmr_author import files, resources
-from lmr_author.checks.example_texts import PROVENANCE
 from lmr_author.errors import LmrError, SourceError, TargetError, UnsafePathError, UsageError
 from lmr_author.extracting.extract import As
-from lmr_author.taskdir import TaskDir
-from lmr_author.workflow.extract import ExtractOptions, plan, write
-from lmr_author.workflow.mask import MaskOptions, mask
-from lmr_author.workflow.unmask import unmask
+from lmr_author.extracting.task_file import ExtractOptions, plan, write
+from lmr_author.masking import MaskOptions, mask, unmask
+from lmr_author.task import Task
+from tests.example import PROVENANCE
 from tests.support import LOSSES, make_task
 
 PLACE = "pkg/losses.py:13-15"
@@ -30,29 +29,29 @@ EXTRACTED = LOSSES.replace(
 
 
 @pytest.fixture
-def task(tmp_path: Path) -> TaskDir:
+def task(tmp_path: Path) -> Task:
     """A task with nothing masked, and with a record of where it is from."""
     made = make_task(tmp_path)
     files.write_json(made.provenance_path, PROVENANCE)
     return made
 
 
-def goal(task: TaskDir) -> Path:
+def goal(task: Task) -> Path:
     return task.root / "small-repo" / "pkg" / "losses.py"
 
 
-def extract(task: TaskDir, place: str, name: str = "cut", kind: As | None = None) -> tuple[str, ...]:
+def extract(task: Task, place: str, name: str = "cut", kind: As | None = None) -> tuple[str, ...]:
     return write(task, plan(task, ExtractOptions(place, name, kind), task.root))
 
 
-def recorded(task: TaskDir) -> list[dict[str, Any]]:
+def recorded(task: Task) -> list[dict[str, Any]]:
     document = files.read_json(task.provenance_path)
     jsonschema.validate(document, resources.schema("provenance"))
     found: list[dict[str, Any]] = document.get("extractions", [])
     return found
 
 
-def test_file_copy_and_record(task: TaskDir) -> None:
+def test_file_copy_and_record(task: Task) -> None:
     assert extract(task, PLACE) == ()
     assert goal(task).read_bytes() == EXTRACTED
     assert (task.authoring / "removed" / "small-repo" / "pkg" / "losses.py").read_bytes() == LOSSES
@@ -70,14 +69,14 @@ def test_file_copy_and_record(task: TaskDir) -> None:
     ]
 
 
-def test_planning_writes_nothing(task: TaskDir) -> None:
+def test_planning_writes_nothing(task: Task) -> None:
     before = {path: path.read_bytes() for path in files.walk(task.root)}
     planned = plan(task, ExtractOptions(PLACE, "cut"), task.root)
     assert planned.extraction.data == EXTRACTED
     assert {path: path.read_bytes() for path in files.walk(task.root)} == before
 
 
-def test_the_new_function_is_masked_with_the_extracted_file_as_its_golden(task: TaskDir) -> None:
+def test_the_new_function_is_masked_with_the_extracted_file_as_its_golden(task: Task) -> None:
     extract(task, PLACE)
     mask(task, MaskOptions(("pkg/losses.py::cut",)), task.root)
     assert (task.root / "golden_files" / "losses_golden.py").read_bytes() == EXTRACTED
@@ -86,7 +85,7 @@ def test_the_new_function_is_masked_with_the_extracted_file_as_its_golden(task: 
     assert goal(task).read_bytes() == EXTRACTED
 
 
-def test_a_second_extraction_is_added(task: TaskDir) -> None:
+def test_a_second_extraction_is_added(task: Task) -> None:
     extract(task, PLACE)
     start = EXTRACTED.splitlines().index(b"        self.values.append(value)") + 1
     extract(task, f"pkg/losses.py:{start}-{start + 1}", "keep")
@@ -100,7 +99,7 @@ def test_a_second_extraction_is_added(task: TaskDir) -> None:
 
 @pytest.mark.parametrize("step", [1, 2])
 def test_a_killed_extraction_is_completed_by_running_it_again(
-    task: TaskDir, monkeypatch: pytest.MonkeyPatch, step: int
+    task: Task, monkeypatch: pytest.MonkeyPatch, step: int
 ) -> None:
     """Killed before the record or the file is in its place: the file is as it was, nothing is doubled."""
     replace, calls = os.replace, []
@@ -122,9 +121,7 @@ def test_a_killed_extraction_is_completed_by_running_it_again(
     assert len(list((task.authoring / "removed").rglob("losses.py*"))) == 1
 
 
-def test_a_record_of_what_was_never_finished_is_replaced(
-    task: TaskDir, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_record_of_what_was_never_finished_is_replaced(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(files, "write_bytes", lambda path, data: _interrupt(path, data))
         with pytest.raises(KeyboardInterrupt):
@@ -140,7 +137,7 @@ def _interrupt(path: Path, data: bytes) -> None:
     path.write_bytes(data)
 
 
-def test_a_file_that_changed_since_it_was_shown_is_left_alone(task: TaskDir) -> None:
+def test_a_file_that_changed_since_it_was_shown_is_left_alone(task: Task) -> None:
     planned = plan(task, ExtractOptions(PLACE, "cut"), task.root)
     goal(task).write_bytes(LOSSES + b"MINE = 1\n")
     with pytest.raises(LmrError, match="changed in the meantime"):
@@ -149,7 +146,7 @@ def test_a_file_that_changed_since_it_was_shown_is_left_alone(task: TaskDir) -> 
     assert recorded(task) == []
 
 
-def test_a_task_without_provenance_is_said_to_have_none(task: TaskDir) -> None:
+def test_a_task_without_provenance_is_said_to_have_none(task: Task) -> None:
     task.provenance_path.unlink()
     (remark,) = extract(task, PLACE)
     assert "no authoring/provenance.json" in remark
@@ -157,7 +154,7 @@ def test_a_task_without_provenance_is_said_to_have_none(task: TaskDir) -> None:
     assert not task.provenance_path.exists()
 
 
-def test_a_file_with_a_masked_function_is_refused(task: TaskDir) -> None:
+def test_a_file_with_a_masked_function_is_refused(task: Task) -> None:
     mask(task, MaskOptions(("pkg/losses.py::Meter.add",)), task.root)
     before = goal(task).read_bytes()
     with pytest.raises(TargetError, match=r"has masked functions \(Meter.add\)") as caught:
@@ -179,9 +176,7 @@ def test_a_file_with_a_masked_function_is_refused(task: TaskDir) -> None:
         ("from settings import (\n", ()),
     ],
 )
-def test_variables_that_other_files_use_are_returned(
-    task: TaskDir, user: str, outputs: tuple[str, ...]
-) -> None:
+def test_variables_that_other_files_use_are_returned(task: Task, user: str, outputs: tuple[str, ...]) -> None:
     repository = task.root / "small-repo"
     (repository / "pkg" / "settings.py").write_text("base = 2\nrate = base * 2\nsize = rate\n")
     (repository / "user.py").write_text(user)
@@ -189,7 +184,7 @@ def test_variables_that_other_files_use_are_returned(
     assert done.outputs == outputs
 
 
-def test_a_method_that_another_file_could_override_is_refused(task: TaskDir) -> None:
+def test_a_method_that_another_file_could_override_is_refused(task: Task) -> None:
     (task.root / "small-repo" / "other.py").write_text(
         "from pkg.losses import Meter\nclass Fast(Meter):\n    def keep(self): pass\n"
     )
@@ -225,7 +220,7 @@ def test_a_method_that_another_file_could_override_is_refused(task: TaskDir) -> 
         (PLACE, "a.b", UsageError, "--name a.b"),
     ],
 )
-def test_wrong_input(task: TaskDir, place: str, name: str, error: type[LmrError], message: str) -> None:
+def test_wrong_input(task: Task, place: str, name: str, error: type[LmrError], message: str) -> None:
     (task.root / "outside.py").write_text("x = 1\n")
     (task.root / "small-repo" / "old.py").write_text("print 'x'\n")
     with pytest.raises(error, match=message) as caught:
@@ -233,7 +228,7 @@ def test_wrong_input(task: TaskDir, place: str, name: str, error: type[LmrError]
     assert caught.value.hint
 
 
-def test_a_link_is_not_written_through(task: TaskDir, tmp_path: Path) -> None:
+def test_a_link_is_not_written_through(task: Task, tmp_path: Path) -> None:
     outside = tmp_path / "outside.py"
     outside.write_text("x = 1\ny = x\n")
     (task.root / "small-repo" / "link.py").symlink_to(outside)

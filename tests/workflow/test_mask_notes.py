@@ -10,27 +10,26 @@ import pytest
 
 from lmr_author import files
 from lmr_author.errors import LmrError, TargetError, UsageError
+from lmr_author.masking import MaskOptions, unmask
 from lmr_author.masking.notes import MaskNotes
 from lmr_author.masking.notes_file import Described, read_notes_file, write_notes_file
-from lmr_author.taskdir import TaskDir
+from lmr_author.masking.questions import drafts, preview, with_docstring, without_context, without_notes
+from lmr_author.masking.select import select, targets_of
+from lmr_author.task import Task
 from lmr_author.validation.run import validate
-from lmr_author.workflow.mask import MaskOptions
-from lmr_author.workflow.mask_drafts import drafts, preview, with_docstring, without_context, without_notes
-from lmr_author.workflow.mask_select import select, targets_of
-from lmr_author.workflow.unmask import unmask
 from tests.support import LOSSES, make_task
 from tests.workflow.masks import ADD, DOCUMENTED, HINGE, INIT, NOTES, function, masked, tree, write
 
 
 @pytest.fixture
-def task(tmp_path: Path) -> TaskDir:
+def task(tmp_path: Path) -> Task:
     return make_task(tmp_path)
 
 
 # docstring and comment
 
 
-def test_a_docstring_stands_in_the_masked_file_only(task: TaskDir) -> None:
+def test_a_docstring_stands_in_the_masked_file_only(task: Task) -> None:
     result = masked(task, INIT, notes=DOCUMENTED)
     assert inspect.cleandoc(function(task, "Meter.__init__").docstring or "") == DOCUMENTED.docstring
     assert (task.root / "golden_files" / "losses_golden.py").read_bytes() == LOSSES
@@ -41,20 +40,20 @@ def test_a_docstring_stands_in_the_masked_file_only(task: TaskDir) -> None:
     assert (task.root / "small-repo" / "pkg" / "losses.py").read_bytes() == LOSSES
 
 
-def test_a_missing_docstring_is_remarked_not_written(task: TaskDir) -> None:
+def test_a_missing_docstring_is_remarked_not_written(task: Task) -> None:
     result = masked(task, INIT)
     assert function(task, "Meter.__init__").docstring is None
     assert any("Meter.__init__ has no docstring" in text for text in result.remarks)
 
 
-def test_an_existing_docstring_is_not_changed(task: TaskDir) -> None:
+def test_an_existing_docstring_is_not_changed(task: Task) -> None:
     before = tree(task.root)
     with pytest.raises(TargetError, match="never changed"):
         masked(task, HINGE, notes=DOCUMENTED)
     assert tree(task.root) == before
 
 
-def test_words_are_kept_when_unmasked_and_masked_again(task: TaskDir) -> None:
+def test_words_are_kept_when_unmasked_and_masked_again(task: Task) -> None:
     masked(task, INIT, HINGE, each={INIT: Described(DOCUMENTED), HINGE: Described(NOTES)})
     first = (task.root / "small-repo" / "pkg" / "losses.py").read_bytes()
     assert unmask(task, None, task.root).moved == ()
@@ -62,7 +61,7 @@ def test_words_are_kept_when_unmasked_and_masked_again(task: TaskDir) -> None:
     assert (task.root / "small-repo" / "pkg" / "losses.py").read_bytes() == first
 
 
-def test_words_for_one_target_outlast_those_for_another_of_the_same_number(task: TaskDir) -> None:
+def test_words_for_one_target_outlast_those_for_another_of_the_same_number(task: Task) -> None:
     for target in (HINGE, ADD, HINGE):
         masked(
             task,
@@ -82,7 +81,7 @@ def test_words_for_one_target_outlast_those_for_another_of_the_same_number(task:
         unmask(task, None, task.root)
 
 
-def test_a_damaged_record_of_an_earlier_mask_is_named_and_never_written_over(task: TaskDir) -> None:
+def test_a_damaged_record_of_an_earlier_mask_is_named_and_never_written_over(task: Task) -> None:
     masked(task, HINGE)
     path = task.removed_folder / "implementation-1.json"
     files.write_text(path, "{")
@@ -92,7 +91,7 @@ def test_a_damaged_record_of_an_earlier_mask_is_named_and_never_written_over(tas
         masked(task, HINGE)
 
 
-def test_words_changed_by_hand_are_kept_too(task: TaskDir) -> None:
+def test_words_changed_by_hand_are_kept_too(task: Task) -> None:
     masked(task, INIT, notes=DOCUMENTED)
     goal = task.root / "small-repo" / "pkg" / "losses.py"
     goal.write_bytes(
@@ -107,7 +106,7 @@ def test_words_changed_by_hand_are_kept_too(task: TaskDir) -> None:
     assert tree(task.root) != masked_again
 
 
-def test_a_comment_that_is_no_longer_structured_is_put_aside(task: TaskDir) -> None:
+def test_a_comment_that_is_no_longer_structured_is_put_aside(task: Task) -> None:
     masked(task, INIT, notes=NOTES)
     goal = task.root / "small-repo" / "pkg" / "losses.py"
     goal.write_bytes(goal.read_bytes().replace(b"# TODO: implement", b"# My own words on"))
@@ -116,7 +115,7 @@ def test_a_comment_that_is_no_longer_structured_is_put_aside(task: TaskDir) -> N
     assert (task.authoring / "removed" / "small-repo" / "pkg" / "losses.py").read_bytes() == edited
 
 
-def test_what_is_given_later_goes_over_what_was_kept(task: TaskDir) -> None:
+def test_what_is_given_later_goes_over_what_was_kept(task: Task) -> None:
     masked(task, INIT, notes=DOCUMENTED, retrieval=("run.py",))
     unmask(task, None, task.root)
     result = masked(task, INIT, notes=MaskNotes(objective="Another."))
@@ -125,7 +124,23 @@ def test_what_is_given_later_goes_over_what_was_kept(task: TaskDir) -> None:
     assert result.implementations[0].retrieval_context == ("run.py",)
 
 
-def test_a_bare_todo(task: TaskDir) -> None:
+def test_an_instruction_that_was_drafted_is_drafted_anew_from_new_notes(task: Task) -> None:
+    write(task, "more.py", "def cl_forward(x):\n    return x\n")
+    (first,) = masked(task, "more.py::cl_forward").implementations
+    assert "[to fill in" in first.instruction
+    unmask(task, None, task.root)
+    notes = MaskNotes(objective="Contrast pairs.", outputs=("Two: a loss. More on it.",))
+    (again,) = masked(task, "more.py::cl_forward", notes=notes).implementations
+    assert "Its purpose: Contrast pairs." in again.instruction and "[to fill in" not in again.instruction
+    assert "Outputs: Two: a loss." in again.instruction
+    unmask(task, None, task.root)
+    (other,) = masked(
+        task, "more.py::cl_forward", notes=MaskNotes(objective="Pull pairs together.")
+    ).implementations
+    assert "Its purpose: Pull pairs together." in other.instruction
+
+
+def test_a_bare_todo(task: Task) -> None:
     masked(task, INIT, each={INIT: Described(DOCUMENTED)}, style="todo")
     text = (task.root / "small-repo" / "pkg" / "losses.py").read_text()
     assert "Make a meter" in text and "# TODO: implement __init__." in text and "Objective" not in text
@@ -135,7 +150,7 @@ def test_a_bare_todo(task: TaskDir) -> None:
         masked(task, ADD, style="loud")
 
 
-def test_words_for_one_are_not_written_into_several(task: TaskDir) -> None:
+def test_words_for_one_are_not_written_into_several(task: Task) -> None:
     before = tree(task.root)
     with pytest.raises(UsageError, match="2 are named"):
         masked(task, INIT, HINGE, notes=NOTES)
@@ -147,7 +162,7 @@ def test_words_for_one_are_not_written_into_several(task: TaskDir) -> None:
 # context
 
 
-def test_context_is_proposed_when_asked_for_and_hinted_at_when_not(task: TaskDir) -> None:
+def test_context_is_proposed_when_asked_for_and_hinted_at_when_not(task: Task) -> None:
     write(task, "pkg/more.py", "from pkg.losses import hinge\ndef twice(x):\n    return 2 * hinge(x)\n")
     result = masked(task, "pkg/more.py::twice")
     assert result.implementations[0].retrieval_context == ()
@@ -163,7 +178,7 @@ def test_context_is_proposed_when_asked_for_and_hinted_at_when_not(task: TaskDir
 # notes files
 
 
-def test_a_drafted_file_masks_what_it_names(task: TaskDir) -> None:
+def test_a_drafted_file_masks_what_it_names(task: Task) -> None:
     selection = select(task, [HINGE, INIT], task.root)
     before = tree(task.root)
     text = write_notes_file(drafts(selection), with_docstring(selection))
@@ -175,13 +190,13 @@ def test_a_drafted_file_masks_what_it_names(task: TaskDir) -> None:
     assert "# Objective: Hinge loss of a margin." in masked_text
     assert (
         function(task, "Meter.__init__").docstring
-        == "Initialise a Meter.\n\n        Args:\n            size: for example `2` in run.py\n        "
+        == "Initialize a `Meter`.\n\n        Args:\n            size\n        "
     )
     selection = select(task, [ADD], task.root)
     assert without_notes(task, selection, MaskOptions((ADD,))) == [ADD]
 
 
-def test_nothing_is_asked_twice(task: TaskDir) -> None:
+def test_nothing_is_asked_twice(task: Task) -> None:
     masked(task, INIT, notes=NOTES, retrieval=("run.py",))
     unmask(task, None, task.root)
     selection, options = select(task, [INIT, ADD], task.root), MaskOptions((INIT, ADD))
@@ -195,23 +210,23 @@ def test_nothing_is_asked_twice(task: TaskDir) -> None:
     ("entries", "message"),
     [
         (
-            f"- target: {INIT}\n- target: pkg/losses.py::Meter\n",
-            "n:3: pkg/losses.py::Meter.__init__ is named twice",
+            f"- target: {ADD}\n- target: pkg/losses.py::Meter\n",
+            "n:3: pkg/losses.py::Meter.add is named twice",
         ),
         (
             "- target: pkg/losses.py::Meter\n  objective: x\n",
-            "n:2: pkg/losses.py::Meter stands for 4 functions",
+            "n:2: pkg/losses.py::Meter stands for 3 functions",
         ),
         ("- target: pkg/losses.py::nothing\n", "n:2: no function 'nothing'"),
     ],
 )
-def test_a_notes_file_with_wrong_targets(entries: str, message: str, task: TaskDir) -> None:
+def test_a_notes_file_with_wrong_targets(entries: str, message: str, task: Task) -> None:
     with pytest.raises(LmrError) as error:
         targets_of(task, read_notes_file(f"targets:\n{entries}", "n"), "n", task.root)
     assert message in error.value.message
 
 
-def test_a_preview_is_what_will_stand_there(task: TaskDir) -> None:
+def test_a_preview_is_what_will_stand_there(task: Task) -> None:
     (item,) = select(task, [HINGE], task.root).chosen
     shown = preview(item, NOTES).splitlines()
     assert shown[:3] == [

@@ -8,19 +8,19 @@ from pathlib import Path
 import pytest
 
 from lmr_author.errors import TargetError
+from lmr_author.masking import MaskOptions, mask, unmask
 from lmr_author.masking.notes import MaskNotes
 from lmr_author.masking.notes_file import Described
-from lmr_author.taskdir import TaskDir
+from lmr_author.masking.select import methods_of
+from lmr_author.task import Task
 from lmr_author.validation.run import select_checks, validate_task
-from lmr_author.workflow.mask import MaskOptions, mask
-from lmr_author.workflow.unmask import unmask
 from tests.cli.program import validate_with
 from tests.support import make_task
 from tests.workflow.masks import HINGE, masked, tree, write
 
 
 @pytest.fixture
-def task(tmp_path: Path) -> TaskDir:
+def task(tmp_path: Path) -> Task:
     return make_task(tmp_path)
 
 
@@ -60,16 +60,17 @@ class Box:
 """
 
 
-def test_a_class_stands_for_its_own_methods_that_have_a_body(task: TaskDir) -> None:
+def test_a_class_stands_for_its_own_methods_that_have_a_body(task: Task) -> None:
     path = write(task, "box.py", CLASS)
     result = masked(task, "box.py::Box")
     names = [str(item.target).partition("::")[2] for item in result.implementations]
-    assert names == ["Box.__init__", "Box.area#1", "Box.area#2", "Box.put", "Box.wide", "Box.__len__"]
+    assert names == ["Box.area#1", "Box.area#2", "Box.put", "Box.wide", "Box.__len__"]
     said = "\n".join(result.remarks)
     for text in (
         "Box.take is left as it is: its body is `...`",
         "Box.later is left as it is: its body is `raise NotImplementedError('later')`",
         "nested class Box.Lid",
+        "Box.__init__ is left as it is, because nothing runs without a constructor",
     ):
         assert text in said
     unmask(task, None, task.root)
@@ -96,7 +97,7 @@ def test_a_class_stands_for_its_own_methods_that_have_a_body(task: TaskDir) -> N
     ids=lambda item: item if isinstance(item, str) else "",
 )
 def test_what_cannot_be_masked_is_said_before_anything_is_written(
-    targets: list[str], message: str, task: TaskDir
+    targets: list[str], message: str, task: Task
 ) -> None:
     write(task, "box.py", CLASS)
     write(
@@ -117,20 +118,20 @@ def test_what_cannot_be_masked_is_said_before_anything_is_written(
     assert tree(task.root) == before
 
 
-def test_one_target_given_twice_is_no_matter_of_lines(task: TaskDir) -> None:
+def test_one_target_given_twice_is_no_matter_of_lines(task: Task) -> None:
     with pytest.raises(TargetError) as error:
         masked(task, HINGE, f"small-repo/{HINGE}")
     assert error.value.message == f"{HINGE} is given twice"
 
 
-def test_a_function_around_a_masked_one_is_refused(task: TaskDir) -> None:
+def test_a_function_around_a_masked_one_is_refused(task: Task) -> None:
     write(task, "more.py", "def outer():\n    def inner(): return 1\n    return inner\n")
     masked(task, "more.py::outer.inner")
     with pytest.raises(TargetError, match=r"outer\.inner, inside of outer, is already masked"):
         masked(task, "more.py::outer")
 
 
-def test_several_of_one_name_each_have_their_own_notes_and_are_restored_one_by_one(task: TaskDir) -> None:
+def test_several_of_one_name_each_have_their_own_notes_and_are_restored_one_by_one(task: Task) -> None:
     path = write(task, "box.py", CLASS)
     first, second = "box.py::Box.area#1", "box.py::Box.area#2"
     said = {name: Described(notes=MaskNotes(objective=f"Do {name[-1]}.")) for name in (first, second)}
@@ -155,7 +156,7 @@ def test_several_of_one_name_each_have_their_own_notes_and_are_restored_one_by_o
     assert path.read_text() == CLASS
 
 
-def test_the_other_of_two_is_refused_where_the_task_does_not_say_which_one_is_masked(task: TaskDir) -> None:
+def test_the_other_of_two_is_refused_where_the_task_does_not_say_which_one_is_masked(task: Task) -> None:
     write(task, "box.py", CLASS)
     masked(task, "box.py::Box.area#2")
     document = json.loads(task.info_path.read_bytes())
@@ -167,7 +168,7 @@ def test_the_other_of_two_is_refused_where_the_task_does_not_say_which_one_is_ma
         masked(task, "box.py::Box.area#1")
 
 
-def test_a_body_that_raises_by_itself_is_not_taken_for_a_mask(task: TaskDir) -> None:
+def test_a_body_that_raises_by_itself_is_not_taken_for_a_mask(task: Task) -> None:
     """`raise NotImplementedError` in the golden too: nothing to mask, before and after its file is."""
     write(task, "box.py", CLASS)
     masked(task, "box.py::Box.put")
@@ -175,7 +176,7 @@ def test_a_body_that_raises_by_itself_is_not_taken_for_a_mask(task: TaskDir) -> 
         masked(task, "box.py::Box.later")
 
 
-def test_targets_in_several_files_at_once(task: TaskDir) -> None:
+def test_targets_in_several_files_at_once(task: Task) -> None:
     write(task, "box.py", CLASS)
     write(task, "pkg/box.py", "def f(x):\n    return x\n")
     before = tree(task.root / "small-repo")
@@ -201,3 +202,28 @@ def test_a_number_that_unmasking_left_free_is_taken_by_the_next_function(tmp_pat
 
     mask(task, MaskOptions(("pkg/losses.py::Meter.each",)), task.root)
     assert not validate_task(task, select_checks(["LMR009"])).findings
+
+
+def test_methods_that_a_class_could_mean_are_listed_for_a_question(task: Task) -> None:
+    write(task, "box.py", CLASS)
+    listed = methods_of(task, "box.py::Box", task.root)
+    assert [name for name, is_meant in listed.items() if not is_meant] == ["box.py::Box.__init__"]
+    assert "box.py::Box.put" in listed and "box.py::Box.take" not in listed
+    assert methods_of(task, HINGE, task.root) == {}
+
+
+def test_a_constructor_alone_is_what_its_class_means(task: Task) -> None:
+    write(task, "box.py", "class Box:\n    def __init__(self): self.size = 1\n")
+    (one,) = masked(task, "box.py::Box").implementations
+    assert one.qualname == "Box.__init__"
+
+
+def test_a_name_without_a_file_suggests_the_one_that_it_is(task: Task) -> None:
+    write(task, "layers.py", "class Linear:\n    def forward(self): return 1\n")
+    write(task, "more.py", "class Embedding:\n    def forward(self): return 1\n")
+    with pytest.raises(TargetError) as error:
+        masked(task, "Linear.forward")
+    assert error.value.hint == "did you mean layers.py::Linear.forward?"
+    with pytest.raises(TargetError) as error:
+        masked(task, "forward")
+    assert error.value.hint.count("::") == 2

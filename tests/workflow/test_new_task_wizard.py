@@ -19,8 +19,8 @@ from lmr_author.cli import new_task_wizard
 from lmr_author.cli.new_task_wizard import AtTerminal
 from lmr_author.cli.render import Progress
 from lmr_author.errors import LmrError
-from lmr_author.workflow.new_task import NewTaskOptions, new_task
-from lmr_author.workflow.new_task_draft import LABELS, PROGRESS, Draft, Kept, keep, kept_in, problems
+from lmr_author.new_task.draft import LABELS, PROGRESS, Draft, Kept, keep, kept_in, problems
+from lmr_author.new_task.new_task import NewTaskOptions, new_task
 from tests.gitrepos import commit, make_repository
 from tests.papers import make_paper
 from tests.servers import Answer, serve
@@ -213,7 +213,7 @@ def test_a_damaged_file_of_answers_is_not_written_over(options: NewTaskOptions, 
     files.write_text(options.tasks_dir / PROGRESS, text)
     with pytest.raises(LmrError, match=r"\.new-task\.json") as caught:
         new_task_wizard.paper(options.tasks_dir, None)
-    assert "by hand" in caught.value.hint
+    assert "correct the file" in caught.value.hint
     with pytest.raises(LmrError, match=r"\.new-task\.json"):
         new_task(options, wizard=PERSON)
     assert (options.tasks_dir / PROGRESS).read_text() == text

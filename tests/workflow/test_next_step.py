@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from lmr_author.cli.app import main
-from lmr_author.workflow.next_step import next_step
-from lmr_author.workflow.status import DRIVER, TARGET
+from lmr_author.reporting.next_step import next_step
+from lmr_author.reporting.status import DRIVER, TARGET
 from tests.support import make_task
 
 HINGE = "pkg/losses.py::hinge"

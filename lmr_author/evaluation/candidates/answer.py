@@ -6,8 +6,8 @@ import ast
 import re
 from dataclasses import dataclass
 
+from lmr_author.code import Definition, Module, parse
 from lmr_author.errors import LmrError
-from lmr_author.source import Definition, Module, parse
 
 MAX_ANSWER = 2 * 2**20
 """Characters of an answer; a longer one is not looked into."""

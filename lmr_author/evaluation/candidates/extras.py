@@ -6,9 +6,9 @@ import ast
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from lmr_author.code import Definition, Module, bound_by, first_line
 from lmr_author.evaluation.candidates.answer import Parsed
 from lmr_author.evaluation.candidates.shifting import shifted
-from lmr_author.source import Definition, Module, bound_by, first_line
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 

@@ -10,12 +10,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lmr_author.errors import LmrError
-from lmr_author.evaluation.candidates.answer import Invalid, Parsed, parsed
-from lmr_author.evaluation.candidates.extras import Extras, collect
-from lmr_author.evaluation.candidates.shifting import shifted
-from lmr_author.model import Target
-from lmr_author.source import (
+from lmr_author.code import (
     Definition,
     Module,
     find,
@@ -25,6 +20,11 @@ from lmr_author.source import (
     region_bytes,
     splice_regions,
 )
+from lmr_author.errors import LmrError
+from lmr_author.evaluation.candidates.answer import Invalid, Parsed, parsed
+from lmr_author.evaluation.candidates.extras import Extras, collect
+from lmr_author.evaluation.candidates.shifting import shifted
+from lmr_author.task import Target
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cached_property
 
-from lmr_author import files, source
+from lmr_author import code, files
 from lmr_author.evaluation.bench import Bench
 from lmr_author.evaluation.candidates import changes
 from lmr_author.evaluation.candidates.fitting import Fitted, Place, fit, fit_file, whole_file
@@ -60,7 +60,7 @@ class Overlays:
     @cached_property
     def _place(self) -> Place:
         name = self._bench.implementation.goal_file
-        given = source.Module.parse(self._given(name) or b"", name)
+        given = code.Module.parse(self._given(name) or b"", name)
         return Place(self._bench.masked_module, self._bench.qualnames, given, self._others, self._bench.nth)
 
     def _given(self, relative: str) -> bytes | None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from lmr_author import files
 from lmr_author.errors import LmrError
-from lmr_author.model import TaskInfo
+from lmr_author.task import TaskInfo
 
 _DEPTH = 6
 """Folders below the one that is given in which task folders are looked for."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import tokenize
 
-from lmr_author.source import Module
+from lmr_author.code import Module
 
 
 def shifted(module: Module, start: int, end: int, old: str, new: str, newline: str) -> str:

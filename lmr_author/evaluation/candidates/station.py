@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from lmr_author import recorded, replaying
+from lmr_author import replaying
 from lmr_author.errors import LmrError, SandboxError
 from lmr_author.evaluation import script
 from lmr_author.evaluation.bench import Bench
@@ -20,11 +20,10 @@ from lmr_author.evaluation.candidates.overlays import Overlays
 from lmr_author.evaluation.candidates.predictions import Prediction
 from lmr_author.evaluation.candidates.score import CaseScore, Outcome, Score
 from lmr_author.evaluation.candidates.suspicions import suspicions
-from lmr_author.evaluation.compiled import Compiled
-from lmr_author.evaluation.compiled import problem as problem_of_compiled
 from lmr_author.evaluation.evidence import Profile, ScriptRun, advice, problem
 from lmr_author.evaluation.judges import RecordingJudge
 from lmr_author.sandbox.base import Limits
+from lmr_author.task import recording as recorded
 
 LMR_BENCH = "lmr-bench"
 """The protocol that judges by grepping logs."""
@@ -174,7 +173,7 @@ class Station:
     def _replayed(
         self, fitted: Fitted, overlay: Mapping[str, bytes], stop: Stop, *, until_lost: bool = False
     ) -> Score:
-        bench, judge, compiled = self.bench, self._judge, self._judge.compiled
+        bench, judge = self.bench, self._judge
         plan = replace(judge.plan(fitted.line), until_lost=until_lost)
         extra = {name: data for name, data in overlay.items() if name != bench.implementation.goal_file}
         base = {**bench.masked_overlay, **extra}
@@ -183,16 +182,10 @@ class Station:
         variant = replaying.Variant("candidate", fitted.data, fitted.line)
         try:
             found, log = self._sent(tree, plan, variant, stop)
-            score = _together(tuple(self._case(found, name) for name in plan.cases), log)
-            if score.outcome is not Outcome.PASSED or not compiled.case:
-                return score
-            one = replace(plan, cases=(compiled.case,), judging=None)
-            found, log = self._sent(tree, one, replace(variant, compiled=True), stop)
+            return _together(tuple(self._case(found, name) for name in plan.cases), log)
         finally:
             if extra:
                 bench.remove_tree(name)
-        last = self._as_compiled(compiled, found.of("candidate", compiled.case))
-        return _together((*score.cases, last), log)
 
     def _sent(
         self, tree: Path, plan: replaying.Plan, variant: replaying.Variant, stop: Stop
@@ -216,18 +209,6 @@ class Station:
                 "run `lmr-author evaluate` on the task: does its golden still pass here?",
             )
         return found, log
-
-    def _as_compiled(self, golden: Compiled, outcome: replaying.Outcome) -> CaseScore:
-        """Of the case that the golden takes as its decorators compile it, so that a candidate has to as well."""
-        name = f"{golden.case} compiled by {golden.by}"
-        try:
-            found = problem_of_compiled(golden, self._judge, outcome)
-        except Exception as error:  # whatever it sent, it is its own fault, and nobody else's
-            return CaseScore(
-                name, Outcome.CRASHED, f"what it returned cannot be read ({type(error).__name__})"
-            )
-        kind = _LOST.get(outcome.status, Outcome.FAILED) if found else Outcome.PASSED
-        return CaseScore(name, kind, found[:500], round(outcome.seconds, 6))
 
     def _case(self, found: replaying.Replay, name: str) -> CaseScore:
         outcome = found.of("candidate", name)

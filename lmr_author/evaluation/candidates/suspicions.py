@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from lmr_author import source
+from lmr_author import code
 
 _NAMES = {
     "eval", "exec", "exit", "quit", "open", "compile", "__import__", "__builtins__", "SystemExit",
@@ -39,14 +39,14 @@ def suspicions(answer: bytes, golden: bytes, given: bytes) -> list[str]:
 
 def _found(data: bytes) -> Iterator[str]:
     try:
-        tree = source.parse(data)
+        tree = code.parse(data)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     imported = {
         name
         for node in ast.walk(tree)
         if isinstance(node, ast.Import | ast.ImportFrom)
-        for name in source.bound_by(node)
+        for name in code.bound_by(node)
     }
     documented = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
@@ -67,7 +67,7 @@ def _used(node: ast.AST) -> Iterator[str]:
             yield name
         case ast.Attribute(attr=name) if name in _ATTRIBUTES:
             yield f".{name}"
-        case ast.Attribute(attr="modules") if source.root_name(node) == "sys":
+        case ast.Attribute(attr="modules") if code.root_name(node) == "sys":
             yield ".modules"
         case ast.FunctionDef(name=name) if name in _METHODS:
             yield f"def {name}"
@@ -82,8 +82,8 @@ def _patched(node: ast.AST, imported: set[str]) -> Iterator[str]:
         case ast.AugAssign():
             targets = [node.target]
         case ast.Call(func=ast.Name(id="setattr"), args=[ast.Name() | ast.Attribute() as changed, *_]):
-            if source.root_name(changed) in imported:
+            if code.root_name(changed) in imported:
                 yield f"setattr({ast.unparse(changed)}, …)"
     for target in targets:
-        if isinstance(target, ast.Attribute | ast.Subscript) and source.root_name(target) in imported:
+        if isinstance(target, ast.Attribute | ast.Subscript) and code.root_name(target) in imported:
             yield f"{ast.unparse(target)} = …"

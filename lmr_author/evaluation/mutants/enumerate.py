@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import ast
-import difflib
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 
-from lmr_author.evaluation.mutants import arithmetic, flow, research
-from lmr_author.evaluation.mutants.equivalent import Canonical, unread
-from lmr_author.evaluation.mutants.operator import Code, Edit, Operator
-from lmr_author.source import Definition, Module, parse
+import libcst as cst
 
-OPERATORS: tuple[type[Operator], ...] = (*arithmetic.OPERATORS, *research.OPERATORS, *flow.OPERATORS)
-"""All operators, in the order their mutants are tried."""
-
-LOGGING = frozenset(
-    {"print", "warn", "warning", "info", "debug", "error", "log_metrics", "tqdm", "breakpoint"}
-)
+from lmr_author.code import Definition, Module
+from lmr_author.evaluation.mutants.canonical import canonical_form
+from lmr_author.evaluation.mutants.function import Function
+from lmr_author.evaluation.mutants.operators import OPERATORS, Edit
+from lmr_author.evaluation.mutants.tables import WORDS
 
 
 @dataclass(frozen=True)
@@ -49,107 +45,93 @@ class Mutant:
         return "\n".join(lines + [f"+{line}" for line in self.after.splitlines()])
 
 
-def mutants(golden: Module, target: Definition, most: int | None = None) -> tuple[Mutant, ...]:
-    """Wrong versions of a function, in the order of its lines.
+def mutants(
+    golden: Module, target: Definition, most: int | None = None, differentiated: Collection[str] = ()
+) -> tuple[Mutant, ...]:
+    """Return wrong versions of a function, in the order of its lines; none where libcst cannot read it.
 
     Args:
         golden: the file with the function unmasked.
         target: the function.
         most: how many at most; then every operator and line keeps its share.
+        differentiated: parameters whose gradients the test compares: mutants that detach one are made, too.
     """
-    node = target.node
-    assert not isinstance(node, ast.ClassDef)
-    parents = {child: parent for parent in ast.walk(node) for child in ast.iter_child_nodes(parent)}
-    code = Code(golden, node, parents)
-    seen = {_form(code, golden.text) or ""}
+    try:
+        code = Function(golden, target, differentiated)
+    except (cst.ParserSyntaxError, RecursionError):
+        return ()
+    before, after = golden.data[: golden.byte_offset(code.start)], golden.data[golden.byte_offset(code.end) :]
+    source = golden.text[golden.offset(code.ast.lineno, code.ast.col_offset) : code.end]
+    seen = {canonical_form(code.header + code.text)}
     found = []
-    operators = [operator() for operator in OPERATORS]
-    for site in _sites(code):
-        for operator in operators:
-            for edit in operator.edits(site, code):
-                mutant = _apply(code, target, operator.name, edit, seen)
-                if mutant is not None:
-                    found.append(mutant)
+    for name, edit in _edits(code):
+        try:
+            text = code.replaced(edit.old, edit.new)
+        except cst.CSTValidationError:  # "return(x)" without its parentheses
+            continue
+        form = canonical_form(code.header + text)
+        if form is None or form in seen:
+            continue
+        seen.add(form)
+        line = code.line(edit.old)
+        old, new = _differing(code.text, text)
+        key = f"{target.qualname}\0{name}\0{line - target.line}\0{new}\0{source}"
+        digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        found.append(
+            Mutant(digest, name, line, old, new, before + golden.encode(text) + after, edit.parameter)
+        )
     found.sort(key=lambda item: item.line)
     return tuple(found if most is None else _thinned(found, most))
 
 
-def _sites(code: Code) -> Iterator[ast.AST]:
-    """The function and the nodes of its body that compute: no docstring, log line, message or annotation."""
-    yield code.function
-    ignored = unread(code.function)
-    stack: list[ast.AST] = list(reversed(code.function.body))
+def _edits(code: Function) -> Iterator[tuple[str, Edit]]:
+    """Yield the edits of all operators with the operators' names, node by node."""
+    ignored = _unread(code.ast)
+    stack: list[cst.CSTNode] = [code.node]
     while stack:
         node = stack.pop()
-        if isinstance(node, ast.Raise | ast.Assert | ast.Import | ast.ImportFrom | ast.Global | ast.Nonlocal):
-            continue
-        if isinstance(node, ast.Expr) and (isinstance(node.value, ast.Constant) or _logs(node.value)):
-            continue
-        if isinstance(node, ast.Assign) and _is_unread_constant(node, ignored):
-            continue
-        yield node
-        left_out = [getattr(node, name, None) for name in ("annotation", "returns", "decorator_list")]
-        stack.extend(child for child in reversed(list(ast.iter_child_nodes(node))) if child not in left_out)
+        if not _is_skipped(node, ignored):
+            yield from (
+                (operator.name, edit) for operator in OPERATORS for edit in operator.edits(node, code)
+            )
+            stack.extend(reversed(node.body.children if node is code.node else node.children))
 
 
-def _is_unread_constant(node: ast.Assign, ignored: frozenset[str]) -> bool:
-    """``offset = 0`` of a variable that nothing reads: no test can notice another number."""
-    names = [target.id if isinstance(target, ast.Name) else "" for target in node.targets]
-    return isinstance(node.value, ast.Constant) and ignored.issuperset(names)
+def _is_skipped(node: cst.CSTNode, ignored: frozenset[str]) -> bool:
+    """Return whether nothing in a node computes: docstrings, log lines, messages, annotations, unread values."""
+    if isinstance(node, cst.Expr):
+        return isinstance(node.value, cst.BaseString) or Function.called(node.value) in WORDS["logging"]
+    if isinstance(node, cst.Assign) and isinstance(node.value, cst.Name | cst.BaseNumber | cst.BaseString):
+        return ignored.issuperset(getattr(item.target, "value", "") for item in node.targets)
+    return isinstance(
+        node, cst.Raise | cst.Assert | cst.Annotation | cst.Decorator | cst.BaseParenthesizableWhitespace
+    )
 
 
-def _logs(node: ast.expr) -> bool:
-    if not isinstance(node, ast.Call):
-        return False
-    function = node.func
-    return (function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")) in LOGGING
+def _unread(function: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
+    """Return local names that a function gives values to and never looks at."""
+    stored, read = set[str](), set[str]()
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name):
+            (stored if isinstance(node.ctx, ast.Store) else read).add(node.id)
+        elif isinstance(node, ast.Global | ast.Nonlocal):
+            read.update(node.names)
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            read.add(node.target.id)
+    return frozenset() if read & {"eval", "exec", "locals", "vars", "dir"} else frozenset(stored - read)
 
 
-def _apply(code: Code, target: Definition, operator: str, edit: Edit, seen: set[str]) -> Mutant | None:
-    """The file with one edit; None when it is no Python, or nothing new."""
-    module = code.module
-    start, end = code.span(edit.node)
-    text = module.text[:start] + edit.text + module.text[end:]
-    form = _form(code, text, len(edit.text) - (end - start))
-    if form is None or form in seen:
-        return None
-    seen.add(form)
-    before, after = _lines(module, text, start, end, len(edit.text))
-    line = edit.node.lineno
-    name = f"{target.qualname}\0{operator}\0{line - target.line}\0{after}\0{code.text(code.function)}"
-    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    data = module.data[: module.byte_offset(start)] + module.encode(edit.text)
-    data += module.data[module.byte_offset(end) :]
-    return Mutant(digest, operator, line, before, after, data, edit.parameter)
-
-
-def _form(code: Code, text: str, longer: int = 0) -> str | None:
-    """The function's structure in a version of the file; None when that is no Python."""
-    start = code.module.line_start(code.function.lineno)
-    end = code.span(code.function)[1] + longer
-    try:
-        own = text[start:end]
-        return ast.dump(Canonical().visit(parse(own if own[0] in "da" else f"if 1:\n{own}")))
-    except (SyntaxError, ValueError, RecursionError):
-        return None
-
-
-def _lines(module: Module, text: str, start: int, end: int, length: int) -> tuple[str, str]:
-    """The whole lines that an edit touches, before and after, without what is equal around them."""
-    first = module.text.rfind("\n", 0, start) + 1
-    old_last, new_last = module.text.find("\n", end), text.find("\n", start + length)
-    old = module.text[first : old_last if old_last >= 0 else None].splitlines()
-    new = text[first : new_last if new_last >= 0 else None].splitlines()
-    blocks = [
-        op for op in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes() if op[0] != "equal"
-    ]
-    low, high = (blocks[0][1], blocks[-1][2]) if blocks else (0, len(old))
-    new_low, new_high = (blocks[0][3], blocks[-1][4]) if blocks else (0, len(new))
-    return "\n".join(old[low:high]), "\n".join(new[new_low:new_high])
+def _differing(old: str, new: str) -> tuple[str, str]:
+    """Return the lines that differ, without what is equal above and below them."""
+    one, other = old.splitlines(), new.splitlines()
+    head = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+    one, other = one[head:][::-1], other[head:][::-1]
+    tail = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+    return "\n".join(one[tail:][::-1]), "\n".join(other[tail:][::-1])
 
 
 def _thinned(found: list[Mutant], most: int) -> list[Mutant]:
-    """As many as are wanted: in rounds, one of each line, of the operators least chosen so far."""
+    """Return as many as are wanted: in rounds, one of each line, of the operators least chosen so far."""
     if len(found) <= most:
         return found
     by_line: dict[int, list[Mutant]] = {}

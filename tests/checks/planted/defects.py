@@ -192,10 +192,6 @@ IN_TOKEN_CONTRAST: dict[str, tuple[str, Plant]] = {
         ),
     ),
     "pytest is never started": ("LMR502", replace(TOKEN, "    sys.exit(int(code))\n", "")),
-    "nothing starts the tests": (
-        "LMR502",
-        replace(TOKEN, 'code = pytest.main(["-q", __file__])', "code = 0"),
-    ),
     "the shape only": ("LMR502", replace(TOKEN, SHAPE + CLOSE, "    print(loss.shape)\n")),
     "printed": ("LMR502", replace(TOKEN, SHAPE + CLOSE, CLOSE.replace("assert ", "print(").rstrip() + ")\n")),
     "an except around it": (
@@ -207,23 +203,10 @@ IN_TOKEN_CONTRAST: dict[str, tuple[str, Plant]] = {
         ),
     ),
     "the loss with itself": ("LMR504", replace(TOKEN, 'torch.tensor(case["loss"])', "loss.detach()")),
-    "twice the same call": (
-        "LMR504",
-        replace(TOKEN, 'torch.tensor(case["loss"])', "module(anchors, positives, mask)"),
-    ),
     "the golden is imported": (
         "LMR505",
         replace(
             TOKEN, IMPORT, 'sys.path.insert(0, "golden_files")\nfrom losses_golden import TokenContrast\n\n'
-        ),
-    ),
-    "a mock is tested": (
-        "LMR506",
-        replace(
-            TOKEN,
-            IMPORT,
-            IMPORT
-            + "from unittest import mock\nTokenContrast.forward = mock.Mock(return_value=torch.zeros(()))\n",
         ),
     ),
     "another function is tested": ("LMR506", another_function_tested),
@@ -262,36 +245,12 @@ IN_BEAMTOOLS: dict[str, tuple[str, Plant]] = {
             "try:\n    good = run()\n    assert good\nexcept Exception:\n    pass\nif run():",
         ),
     ),
-    "a copy of its own": (
-        "LMR506",
-        replace(
-            BEAM,
-            "import decode\n",
-            "class decode:\n    length_penalty = staticmethod(lambda length, alpha=0.6: 1.0)\n",
-        ),
-    ),
-    "Passed before anything": (
-        "LMR507",
-        replace(
-            "beamtools/unit_test/unit_test_2.py",
-            "beam = Beam(2)",
-            'print("Passed")\nassert Beam(2).width == 2\nbeam = Beam(2)',
-        ),
-    ),
     "expected values from another machine": (
         "LMR508",
         replace(
             BEAM,
             "CASES = [",
             'import numpy as np\nTABLE = np.load("/home/student/beam/table.npy")\nCASES = [',
-        ),
-    ),
-    "expected values written": (
-        "LMR513",
-        replace(
-            BEAM,
-            "def run",
-            WRITES_VALUES + "def run",
         ),
     ),
     "no COPY": ("LMR206", in_docker("COPY $DIR $DIR\n", "# COPY $DIR $DIR\n")),

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lmr_author.checks.example_texts import PROVENANCE
-from lmr_author.taskdir import TaskDir
+from lmr_author.task import Task
+from tests.example import PROVENANCE
 from tests.support import write_files
 
 
@@ -60,7 +60,7 @@ class Good:
         """The first unit test, in the task."""
         return f"{self.repository}/{self.first['unit_test_file']}"
 
-    def write(self, parent: Path) -> TaskDir:
+    def write(self, parent: Path) -> Task:
         """Write it below a folder."""
         root = write_files(parent / str(self.info["folder_name"]), self.files)
         (root / "info.json").write_text(json.dumps(self.info, indent=4), "utf-8")
@@ -69,7 +69,7 @@ class Good:
         provenance["repository"] |= {"url": self.info["repo_url"], "folder": self.repository}
         (root / "authoring").mkdir()
         (root / "authoring" / "provenance.json").write_text(json.dumps(provenance), "utf-8")
-        return TaskDir(root)
+        return Task(root)
 
 
 PAPER = {"paper.pdf": "%PDF-1.5\n%%EOF\n", "paper.json": '{"1": "Abstract", "2": "Method"}\n'}

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from lmr_author.taskdir import TaskDir
+from lmr_author.task import Task
 from tests.checks.planted.good import Good
 
-Plant = Callable[[TaskDir, Good], None]
+Plant = Callable[[Task, Good], None]
 
 POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:" + "4" * 64 + "\nsize 52428800\n"
 
@@ -42,7 +42,7 @@ def rename_key(old: str, new: str) -> Plant:
     return lambda task, good: _rewrite(task, change)
 
 
-def _rewrite(task: TaskDir, change: Callable[[dict[str, Any]], object]) -> None:
+def _rewrite(task: Task, change: Callable[[dict[str, Any]], object]) -> None:
     data = json.loads(task.info_path.read_text("utf-8"))
     change(data)
     task.info_path.write_text(json.dumps(data), "utf-8")
@@ -72,7 +72,7 @@ def remove(path: str) -> Plant:
 def body(lines: str) -> Plant:
     """The masked body replaced by these lines, in the file's own indentation and line endings."""
 
-    def plant(task: TaskDir, good: Good) -> None:
+    def plant(task: Task, good: Good) -> None:
         newline = "\r\n" if "\r\n" in good.masked else "\n"
         indent = good.masked[: len(good.masked) - len(good.masked.lstrip())]
         text = newline.join(indent + line for line in lines.splitlines()) + newline
@@ -84,7 +84,7 @@ def body(lines: str) -> Plant:
 def replace(path: str, old: str, new: str) -> Plant:
     """A text of a file, which must occur, replaced."""
 
-    def plant(task: TaskDir, good: Good) -> None:
+    def plant(task: Task, good: Good) -> None:
         data = (task.root / path).read_bytes().decode("utf-8")
         assert old in data, (path, old)
         _write(task.root / path, data.replace(old, new, 1))
@@ -105,7 +105,7 @@ def in_docker(old: str, new: str) -> Plant:
 def append(path: str, text: str) -> Plant:
     """A text at the end of a file of the task."""
 
-    def plant(task: TaskDir, good: Good) -> None:
+    def plant(task: Task, good: Good) -> None:
         data = (task.root / path).read_bytes() if (task.root / path).exists() else b""
         _write(task.root / path, data + text.encode("utf-8"))
 
@@ -115,14 +115,14 @@ def append(path: str, text: str) -> Plant:
 def compiled(place: str) -> Plant:
     """The golden compiled, in a cache of the repository."""
 
-    def plant(task: TaskDir, good: Good) -> None:
+    def plant(task: Task, good: Good) -> None:
         target = task.root / good.repository / place
         py_compile.compile(str(task.root / good.golden), str(target), doraise=True)
 
     return plant
 
 
-def masked_compiled(task: TaskDir, good: Good) -> None:
+def masked_compiled(task: Task, good: Good) -> None:
     """The masked file compiled: a cache, no leak."""
     target = task.root / good.repository / "__pycache__" / "masked.cpython-39.pyc"
     py_compile.compile(str(task.root / good.goal), str(target), doraise=True)
@@ -133,20 +133,20 @@ def copied(place: str) -> Plant:
     return lambda task, good: _write(task.root / good.repository / place, good.copy)
 
 
-def in_notebook(task: TaskDir, good: Good) -> None:
+def in_notebook(task: Task, good: Good) -> None:
     """The target in a cell."""
     cell = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": good.copy}
     notebook = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     _write(task.root / good.repository / "analysis" / "figures.ipynb", json.dumps(notebook))
 
 
-def in_readme(task: TaskDir, good: Good) -> None:
+def in_readme(task: Task, good: Good) -> None:
     """The target in a code block of a text."""
     text = good.copy.replace("\t", "    ")
     _write(task.root / good.repository / "docs" / "method.md", f"# Method\n\n```python\n{text}```\n")
 
 
-def in_comments(task: TaskDir, good: Good) -> None:
+def in_comments(task: Task, good: Good) -> None:
     """The body commented out in front of the mask."""
     newline = "\r\n" if "\r\n" in good.body else "\n"
     indent = good.masked[: len(good.masked) - len(good.masked.lstrip())]
@@ -154,31 +154,31 @@ def in_comments(task: TaskDir, good: Good) -> None:
     replace(good.goal, good.masked, newline.join(lines) + newline + good.masked)(task, good)
 
 
-def unmasked(task: TaskDir, good: Good) -> None:
+def unmasked(task: Task, good: Good) -> None:
     """The golden's body in the goal file."""
     replace(good.goal, good.masked, good.body)(task, good)
 
 
-def half_masked(task: TaskDir, good: Good) -> None:
+def half_masked(task: Task, good: Good) -> None:
     """The first computation of the body, and then the mask."""
     kept = next(line for line in good.body.splitlines(keepends=True) if " = " in line)
     replace(good.goal, good.masked, kept + good.masked)(task, good)
 
 
-def other_line_endings(task: TaskDir, good: Good) -> None:
+def other_line_endings(task: Task, good: Good) -> None:
     """LF for CRLF, or the other way round."""
     data = (task.root / good.goal).read_bytes()
     changed = data.replace(b"\r\n", b"\n") if b"\r\n" in data else data.replace(b"\n", b"\r\n")
     (task.root / good.goal).write_bytes(changed)
 
 
-def empty_repository(task: TaskDir, good: Good) -> None:
+def empty_repository(task: Task, good: Good) -> None:
     """As a clone without its submodules."""
     shutil.rmtree(task.root / good.repository)
     (task.root / good.repository).mkdir()
 
 
-def history(task: TaskDir, good: Good) -> None:
+def history(task: Task, good: Good) -> None:
     """A .git folder, as `git clone` leaves it."""
     folder = task.root / good.repository / ".git"
     for name in ("objects", "refs"):
@@ -186,7 +186,7 @@ def history(task: TaskDir, good: Good) -> None:
     (folder / "HEAD").write_text("ref: refs/heads/master\n")
 
 
-def test_at_the_top(task: TaskDir, good: Good) -> None:
+def test_at_the_top(task: Task, good: Good) -> None:
     """The unit test beside the code instead of in unit_test/."""
     text = (task.root / good.test).read_text("utf-8")
     (task.root / good.test).unlink()
@@ -197,7 +197,7 @@ def test_at_the_top(task: TaskDir, good: Good) -> None:
     first(unit_test_file="run_test.py")(task, good)
 
 
-def another_function_tested(task: TaskDir, good: Good) -> None:
+def another_function_tested(task: Task, good: Good) -> None:
     """The import, and every call, of something else."""
     replace(good.test, "import TokenContrast", "import accuracy")(task, good)
     replace(good.test, 'module = TokenContrast(case["temperature"], case["symmetric"])', "module = accuracy")(
@@ -206,7 +206,7 @@ def another_function_tested(task: TaskDir, good: Good) -> None:
     replace(good.test, "module(anchors, positives, mask)", "torch.tensor(module(anchors))")(task, good)
 
 
-def fixture_outside(task: TaskDir, good: Good) -> None:
+def fixture_outside(task: Task, good: Good) -> None:
     """The recorded cases beside the code."""
     folder = task.root / good.repository
     (folder / "unit_test" / "batches.json").rename(folder / "expected_batches.json")

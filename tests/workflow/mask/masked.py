@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from lmr_author import files
-from lmr_author.taskdir import TaskDir
+from lmr_author.task import Task
 
 HINGE = "pkg/losses.py::hinge"
 
 
-def goal(task: TaskDir) -> Path:
+def goal(task: Task) -> Path:
     return task.root / "small-repo" / "pkg" / "losses.py"
 
 

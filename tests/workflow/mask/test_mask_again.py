@@ -5,19 +5,16 @@ from __future__ import annotations
 import pytest
 
 from lmr_author.errors import LmrError, TargetError
-from lmr_author.taskdir import TaskDir
-from lmr_author.workflow.mask import MaskOptions, mask
-from lmr_author.workflow.unmask import unmask
+from lmr_author.masking import MaskOptions, mask, unmask
+from lmr_author.task import Task
 from tests.support import LOSSES
 from tests.workflow.mask.masked import HINGE, goal
 
 
-def test_a_killed_mask_is_completed_by_running_it_again(
-    task: TaskDir, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_killed_mask_is_completed_by_running_it_again(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
     """Killed between the goal file and info.json: the second run completes the entry."""
     with monkeypatch.context() as patch:
-        patch.setattr(TaskDir, "save", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
+        patch.setattr(Task, "save", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
         with pytest.raises(KeyboardInterrupt):
             mask(task, MaskOptions((HINGE,)), task.root)
     assert b"NotImplementedError" in goal(task).read_bytes()
@@ -29,7 +26,7 @@ def test_a_killed_mask_is_completed_by_running_it_again(
     assert goal(task).read_bytes() == LOSSES
 
 
-def test_an_edited_goal_file_is_not_overwritten_without_force(task: TaskDir) -> None:
+def test_an_edited_goal_file_is_not_overwritten_without_force(task: Task) -> None:
     mask(task, MaskOptions((HINGE,)), task.root)
     edited = goal(task).read_bytes() + b"\nMINE = 1\n"
     goal(task).write_bytes(edited)
@@ -41,7 +38,7 @@ def test_an_edited_goal_file_is_not_overwritten_without_force(task: TaskDir) -> 
     assert (task.authoring / "removed" / "small-repo" / "pkg" / "losses.py").read_bytes() == edited
 
 
-def test_a_golden_that_is_not_ours_is_never_overwritten(task: TaskDir) -> None:
+def test_a_golden_that_is_not_ours_is_never_overwritten(task: Task) -> None:
     path = task.root / "golden_files" / "losses_golden.py"
     path.write_bytes(b"def hinge(x, margin=1.0):\n    return x\n")
     with pytest.raises(LmrError, match="is not the original"):

@@ -8,15 +8,14 @@ import pytest
 
 from lmr_author import files
 from lmr_author.errors import LmrError
+from lmr_author.masking import MaskOptions, mask, unmask
 from lmr_author.masking.cleaning import Cleaned
-from lmr_author.taskdir import TaskDir
-from lmr_author.workflow.mask import MaskOptions, mask
-from lmr_author.workflow.unmask import unmask
+from lmr_author.task import Task
 from tests.cli.program import validate_with
 from tests.workflow.mask.masked import HINGE, tree
 
 
-def test_what_gives_the_answer_away_is_taken_out(task: TaskDir) -> None:
+def test_what_gives_the_answer_away_is_taken_out(task: Task) -> None:
     root = task.root / "small-repo"
     for name in ("pkg/__pycache__/losses.cpython-311.pyc", ".git/HEAD", "build/lib/pkg/losses.py",
                  "small.egg-info/PKG-INFO", ".ipynb_checkpoints/a.ipynb", "pkg/losses.py.bak",
@@ -54,14 +53,14 @@ COMMITTED = (
 """Files of the kinds that masking takes out, as public repositories have them under version control."""
 
 
-def commit(task: TaskDir) -> None:
+def commit(task: Task) -> None:
     for name in COMMITTED:
         path = task.root / "small-repo" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(f"committed {name}".encode())
 
 
-def test_committed_caches_and_backups_come_back_with_the_last_target(task: TaskDir) -> None:
+def test_committed_caches_and_backups_come_back_with_the_last_target(task: Task) -> None:
     commit(task)
     root = task.root / "small-repo"
     before = tree(root)
@@ -78,7 +77,7 @@ def test_committed_caches_and_backups_come_back_with_the_last_target(task: TaskD
 
 
 def test_what_a_run_makes_again_is_deleted_and_never_takes_the_place_of_the_repository_s_own(
-    task: TaskDir,
+    task: Task,
 ) -> None:
     commit(task)
     root = task.root / "small-repo"
@@ -94,7 +93,7 @@ def test_what_a_run_makes_again_is_deleted_and_never_takes_the_place_of_the_repo
     assert tree(root) == before
 
 
-def test_a_second_backup_is_moved_too_and_the_first_one_comes_back(task: TaskDir) -> None:
+def test_a_second_backup_is_moved_too_and_the_first_one_comes_back(task: Task) -> None:
     commit(task)
     root = task.root / "small-repo"
     before = tree(root)
@@ -107,7 +106,7 @@ def test_a_second_backup_is_moved_too_and_the_first_one_comes_back(task: TaskDir
     assert tree(root) == before
 
 
-def test_a_cache_is_moved_when_the_one_that_was_kept_is_gone(task: TaskDir) -> None:
+def test_a_cache_is_moved_when_the_one_that_was_kept_is_gone(task: Task) -> None:
     commit(task)
     mask(task, MaskOptions((HINGE,)), task.root)
     (task.authoring / "removed" / "pkg" / "old.pyc").unlink()
@@ -120,7 +119,7 @@ def test_a_cache_is_moved_when_the_one_that_was_kept_is_gone(task: TaskDir) -> N
 
 @pytest.mark.parametrize("damaged", ["{", "[]", '{"pkg/old.pyc": 3}'])
 def test_a_damaged_record_of_what_was_taken_out_stops_it_before_anything_is_written(
-    task: TaskDir, damaged: str
+    task: Task, damaged: str
 ) -> None:
     commit(task)
     mask(task, MaskOptions((HINGE,)), task.root)
@@ -135,7 +134,7 @@ def test_a_damaged_record_of_what_was_taken_out_stops_it_before_anything_is_writ
     assert tree(task.root) == before
 
 
-def test_what_has_something_new_in_its_place_and_a_history_are_said_to_stay_away(task: TaskDir) -> None:
+def test_what_has_something_new_in_its_place_and_a_history_are_said_to_stay_away(task: Task) -> None:
     commit(task)
     root = task.root / "small-repo"
     (root / ".git").mkdir()

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.taskdir import TaskDir
+from lmr_author.task import Task
 from tests.support import make_task
 from tests.workflow.mask_also.look_alikes import LEGACY, repository
 
 
 @pytest.fixture
-def task(tmp_path: Path) -> TaskDir:
+def task(tmp_path: Path) -> Task:
     task = make_task(tmp_path)
     (repository(task) / "legacy.py").write_bytes(LEGACY)
     return task

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from lmr_author import also_masked, files
-from lmr_author.taskdir import TaskDir
-from lmr_author.workflow.mask import MaskOptions, MaskResult, mask
+from lmr_author import files
+from lmr_author.masking import MaskOptions, MaskResult, mask
+from lmr_author.task import Task, also_masked
 from tests.cli.program import validate_with
 
 ADD = "pkg/losses.py::Meter.add"
@@ -38,20 +38,20 @@ def unrelated(names):
 '''.replace(b'"""Older code', b'# -*- coding: latin-1 -*-\n"""Older code').replace(b"\n", b"\r\n")
 
 
-def repository(task: TaskDir) -> Path:
+def repository(task: Task) -> Path:
     return task.root / "small-repo"
 
 
-def content(task: TaskDir) -> dict[str, bytes]:
+def content(task: Task) -> dict[str, bytes]:
     root = repository(task)
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in files.walk(root)}
 
 
-def run(task: TaskDir, *targets: str, also: tuple[str, ...] = ()) -> MaskResult:
+def run(task: Task, *targets: str, also: tuple[str, ...] = ()) -> MaskResult:
     return mask(task, MaskOptions(targets, also=also), task.root)
 
 
-def recorded(task: TaskDir) -> list[tuple[str, str, str]]:
+def recorded(task: Task) -> list[tuple[str, str, str]]:
     if task.also_masked_path.is_file():
         validate_with("also-masked", json.loads(task.also_masked_path.read_bytes()))
     return [(item.node_id, item.target, item.original) for item in also_masked.load(task)]

@@ -8,21 +8,21 @@ import pytest
 
 from lmr_author import files, staging
 from lmr_author.errors import LmrError, TargetError
-from lmr_author.taskdir import TaskDir
+from lmr_author.masking import unmask
+from lmr_author.task import Task
 from lmr_author.validation.run import select_checks, validate_task
-from lmr_author.workflow.unmask import unmask
 from tests.support import LOSSES
 from tests.workflow.mask_also.look_alikes import ADD, HINGE, LEGACY, content, recorded, repository, run
 
 EACH = "pkg/losses.py::Meter.each"
 
 
-def codes(task: TaskDir) -> set[str]:
+def codes(task: Task) -> set[str]:
     return {item.code for item in validate_task(task, select_checks(["LMR3", "LMR4"])).findings}
 
 
 @pytest.mark.parametrize("damaged", ["{", "[]", '{"also": [{"path": "legacy.py"}]}'])
-def test_a_damaged_record_of_look_alikes_is_not_written_over(task: TaskDir, damaged: str) -> None:
+def test_a_damaged_record_of_look_alikes_is_not_written_over(task: Task, damaged: str) -> None:
     run(task, ADD, also=("legacy.py::OldMeter.add",))
     files.write_text(task.also_masked_path, damaged)
     before = content(task)
@@ -34,7 +34,7 @@ def test_a_damaged_record_of_look_alikes_is_not_written_over(task: TaskDir, dama
     assert task.also_masked_path.read_text() == damaged
 
 
-def test_a_look_alike_is_emptied_with_the_target_and_restored_with_it(task: TaskDir) -> None:
+def test_a_look_alike_is_emptied_with_the_target_and_restored_with_it(task: Task) -> None:
     before = content(task)
 
     result = run(task, ADD, also=("legacy.py::OldMeter.add",))
@@ -56,7 +56,30 @@ def test_a_look_alike_is_emptied_with_the_target_and_restored_with_it(task: Task
     assert not list(files.walk(task.originals))
 
 
-def test_it_can_follow_in_a_later_command_and_finds_its_target(task: TaskDir) -> None:
+def test_nothing_is_restored_while_a_golden_is_missing(task: Task) -> None:
+    run(task, ADD, also=("legacy.py::OldMeter.add",))
+    golden = task.root / "golden_files" / "losses_golden.py"
+    golden.rename(golden.with_suffix(".away"))
+    before, record = content(task), recorded(task)
+    with pytest.raises(LmrError, match=r"losses_golden\.py is missing"):
+        unmask(task, None, task.root)
+    assert content(task) == before and recorded(task) == record
+
+
+def test_a_look_alike_is_restored_by_its_own_name(task: Task) -> None:
+    before = content(task)
+    run(task, ADD, also=("legacy.py::OldMeter.add", "legacy.py::OldMeter.each"))
+    done = unmask(task, "legacy.py::OldMeter.add", task.root)
+    assert (done.targets, done.also) == ((), ("legacy.py::OldMeter.add",))
+    assert [name for name, _, _ in recorded(task)] == ["legacy.py::OldMeter.each"]
+    assert (
+        b"fsum" in content(task)["legacy.py"] and b"yield value * self.size" not in content(task)["legacy.py"]
+    )
+    unmask(task, None, task.root)
+    assert content(task) == before
+
+
+def test_it_can_follow_in_a_later_command_and_finds_its_target(task: Task) -> None:
     before = content(task)
     first = run(task, HINGE, ADD)
     assert [leak.also for leak in first.leaks] == [("legacy.py::OldMeter.add",)]
@@ -70,7 +93,7 @@ def test_it_can_follow_in_a_later_command_and_finds_its_target(task: TaskDir) ->
     assert content(task) == before
 
 
-def test_kinds_are_kept_and_a_class_stands_for_its_methods(task: TaskDir) -> None:
+def test_kinds_are_kept_and_a_class_stands_for_its_methods(task: Task) -> None:
     run(task, ADD, also=("legacy.py::OldMeter",))
     tree = ast.parse((repository(task) / "legacy.py").read_bytes())
     [each] = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == "each"]
@@ -80,7 +103,7 @@ def test_kinds_are_kept_and_a_class_stands_for_its_methods(task: TaskDir) -> Non
     assert (repository(task) / "legacy.py").read_bytes() == LEGACY
 
 
-def test_a_look_alike_in_the_goal_file_has_its_original_in_the_golden(task: TaskDir) -> None:
+def test_a_look_alike_in_the_goal_file_has_its_original_in_the_golden(task: Task) -> None:
     run(task, HINGE, also=(ADD,))
 
     assert recorded(task) == [(ADD, HINGE, "")]
@@ -92,7 +115,7 @@ def test_a_look_alike_in_the_goal_file_has_its_original_in_the_golden(task: Task
     assert content(task)["pkg/losses.py"] == LOSSES
 
 
-def test_a_file_with_a_look_alike_can_become_a_goal_file(task: TaskDir) -> None:
+def test_a_file_with_a_look_alike_can_become_a_goal_file(task: Task) -> None:
     """The golden is the file as it was before the look-alike was emptied."""
     before = content(task)
     run(task, ADD, also=("legacy.py::OldMeter.add",))
@@ -109,7 +132,7 @@ def test_a_file_with_a_look_alike_can_become_a_goal_file(task: TaskDir) -> None:
     assert content(task) == before
 
 
-def test_two_look_alikes_of_two_targets_in_one_file(task: TaskDir) -> None:
+def test_two_look_alikes_of_two_targets_in_one_file(task: Task) -> None:
     run(task, ADD, also=("legacy.py::OldMeter.add",))
     run(task, EACH, also=("legacy.py::OldMeter.each",))
     assert [target for _, target, _ in recorded(task)] == [ADD, EACH]
@@ -119,7 +142,7 @@ def test_two_look_alikes_of_two_targets_in_one_file(task: TaskDir) -> None:
     assert content(task)["legacy.py"] == LEGACY
 
 
-def test_an_edited_look_alike_is_not_lost(task: TaskDir) -> None:
+def test_an_edited_look_alike_is_not_lost(task: Task) -> None:
     run(task, ADD, also=("legacy.py::OldMeter.add",))
     place = repository(task) / "legacy.py"
     place.write_bytes(b"MINE = 1\n")

@@ -8,8 +8,8 @@ import pytest
 
 from lmr_author import files
 from lmr_author.errors import TargetError, UsageError
-from lmr_author.taskdir import TaskDir
-from lmr_author.workflow.unmask import unmask
+from lmr_author.masking import unmask
+from lmr_author.task import Task
 from tests.workflow.mask_also.look_alikes import ADD, HINGE, content, recorded, repository, run
 
 
@@ -22,7 +22,7 @@ from tests.workflow.mask_also.look_alikes import ADD, HINGE, content, recorded, 
         ("pkg/losses.py::Meter", "is a target", "elsewhere"),
     ],
 )
-def test_what_is_refused(task: TaskDir, also: str, message: str, hint: str) -> None:
+def test_what_is_refused(task: Task, also: str, message: str, hint: str) -> None:
     before = content(task)
     with pytest.raises(TargetError) as error:
         run(task, ADD, also=(also,))
@@ -31,18 +31,18 @@ def test_what_is_refused(task: TaskDir, also: str, message: str, hint: str) -> N
     assert not task.also_masked_path.exists() and not list(files.walk(task.golden_folder))
 
 
-def test_a_target_of_an_earlier_command_is_no_look_alike(task: TaskDir) -> None:
+def test_a_target_of_an_earlier_command_is_no_look_alike(task: Task) -> None:
     run(task, ADD)
     with pytest.raises(TargetError, match=r"Meter\.add is a target"):
         run(task, HINGE, also=(ADD,))
 
 
-def test_without_anything_masked_there_is_nothing_to_look_like(task: TaskDir) -> None:
+def test_without_anything_masked_there_is_nothing_to_look_like(task: Task) -> None:
     with pytest.raises(UsageError, match="nothing is masked"):
         run(task, also=("legacy.py::OldMeter.add",))
 
 
-def test_a_look_alike_given_twice_masked_already_or_around_another(task: TaskDir) -> None:
+def test_a_look_alike_given_twice_masked_already_or_around_another(task: Task) -> None:
     with pytest.raises(TargetError, match="given twice"):
         run(task, ADD, also=("legacy.py::OldMeter.add", "legacy.py::OldMeter"))
     (repository(task) / "nested.py").write_bytes(
@@ -55,7 +55,7 @@ def test_a_look_alike_given_twice_masked_already_or_around_another(task: TaskDir
         run(task, HINGE, also=("legacy.py::OldMeter.add",))
 
 
-def test_what_is_nothing_like_a_target_is_masked_with_a_remark(task: TaskDir) -> None:
+def test_what_is_nothing_like_a_target_is_masked_with_a_remark(task: Task) -> None:
     alike = run(task, ADD, also=("legacy.py::OldMeter.add",))
     unlike = run(task, also=("legacy.py::unrelated",))
     assert not any("is it the one you mean" in text for text in alike.remarks)
@@ -63,7 +63,7 @@ def test_what_is_nothing_like_a_target_is_masked_with_a_remark(task: TaskDir) ->
 
 
 def test_a_killed_command_is_completed_by_running_it_again(
-    task: TaskDir, monkeypatch: pytest.MonkeyPatch
+    task: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = content(task)
     for killed_after in range(1, 6):

@@ -7,14 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from lmr_author import also_masked
-from lmr_author.taskdir import TaskDir
+from lmr_author.masking import unmask
+from lmr_author.task import Task, also_masked
 from lmr_author.validation.run import select_checks, validate_task
-from lmr_author.workflow.unmask import unmask
 from tests.workflow.mask_also.look_alikes import ADD, HINGE, LEGACY, content, recorded, repository, run
 
 
-def test_a_look_alike_of_a_target_that_was_never_entered_is_restored_with_any(task: TaskDir) -> None:
+def test_a_look_alike_of_a_target_that_was_never_entered_is_restored_with_any(task: Task) -> None:
     """A command was killed after the look-alike, and another target was masked instead."""
     run(task, ADD, also=("legacy.py::OldMeter.add",))
     [entry] = also_masked.load(task)
@@ -47,7 +46,7 @@ HINGE_LOSS, SQUARED = "two.py::hinge_loss", "two.py::squared_hinge_loss"
 
 
 @pytest.mark.parametrize("first", [HINGE_LOSS, SQUARED])
-def test_a_look_alike_of_two_targets_stays_masked_until_both_are_restored(task: TaskDir, first: str) -> None:
+def test_a_look_alike_of_two_targets_stays_masked_until_both_are_restored(task: Task, first: str) -> None:
     """It is recorded with the one that it is most like, and gives the other's answer away as well."""
     (repository(task) / "two.py").write_bytes(TWO)
     (repository(task) / "old.py").write_bytes(TWO.replace(b"hinge", b"margin"))
@@ -68,7 +67,7 @@ def test_a_look_alike_of_two_targets_stays_masked_until_both_are_restored(task: 
     assert content(task) == before
 
 
-def test_a_look_alike_that_holds_a_copy_in_a_nested_function_stays_masked_too(task: TaskDir) -> None:
+def test_a_look_alike_that_holds_a_copy_in_a_nested_function_stays_masked_too(task: Task) -> None:
     copy = textwrap.indent(TWO.decode().partition("\n\n\n")[0], "    ").replace("hinge_loss", "loss")
     (repository(task) / "two.py").write_bytes(TWO)
     (repository(task) / "old.py").write_text(f"def make():\n{copy}\n\n    return loss\n")
@@ -97,7 +96,7 @@ def clipped(x, margin=1.0):
 
 
 @pytest.mark.parametrize(("name", "target"), [("part", ADD), ("clipped", HINGE)])
-def test_what_is_like_no_target_belongs_to_that_of_its_command(task: TaskDir, name: str, target: str) -> None:
+def test_what_is_like_no_target_belongs_to_that_of_its_command(task: Task, name: str, target: str) -> None:
     """``part`` has a little more of a target that was masked before; ``clipped`` is that target."""
     (repository(task) / "old.py").write_text(LITTLE)
     run(task, HINGE)

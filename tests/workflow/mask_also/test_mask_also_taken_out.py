@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from lmr_author.taskdir import TaskDir
-from lmr_author.workflow.unmask import unmask
+from lmr_author.masking import unmask
+from lmr_author.task import Task
 from tests.leaks.places import in_wheel
 from tests.support import LOSSES
 from tests.workflow.mask_also.look_alikes import ADD, HINGE, content, repository, run
 
 
-def test_surely_leaking_generated_files_and_archives_are_taken_out_and_put_back(task: TaskDir) -> None:
+def test_surely_leaking_generated_files_and_archives_are_taken_out_and_put_back(task: Task) -> None:
     wheel = in_wheel(LOSSES.decode())[1]
     for name, data in {
         "data/code.zip": wheel,
@@ -36,7 +36,7 @@ def test_surely_leaking_generated_files_and_archives_are_taken_out_and_put_back(
     assert content(task) == before
 
 
-def test_what_was_taken_out_comes_back_with_the_last_target_and_a_history_never(task: TaskDir) -> None:
+def test_what_was_taken_out_comes_back_with_the_last_target_and_a_history_never(task: Task) -> None:
     wheel = in_wheel(LOSSES.decode())[1]
     for name, data in {"code.zip": wheel, ".git/HEAD": b"ref: refs/heads/main\n"}.items():
         (repository(task) / name).parent.mkdir(exist_ok=True)

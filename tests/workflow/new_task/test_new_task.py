@@ -9,9 +9,10 @@ import jsonschema
 import pytest
 
 from lmr_author import resources
-from lmr_author.taskdir import TaskDir
-from lmr_author.workflow import env
-from lmr_author.workflow.new_task import default_name
+from lmr_author.environment.dockerfile import write_dockerfile
+from lmr_author.environment.place import place_of
+from lmr_author.new_task.new_task import default_name
+from lmr_author.task import Task
 from tests.gitrepos import add_link, commit, git, tree
 from tests.servers import Release, package_index
 from tests.workflow.new_task.making import make, refused
@@ -35,7 +36,7 @@ def test_a_task_is_complete_and_valid(tmp_path: Path, pdf: Path, source: Path) -
     ]
     assert (made.task.root / "golden_files").is_dir()
     assert (made.task.root / "pair-wins" / "unit_test").is_dir()
-    info = TaskDir(made.task.root).load()
+    info = Task(made.task.root).load()
     assert info == made.info
     assert (info.instance_id, info.year, info.folder_name) == (1, 2023, "1-PWT")
     assert info.paper_name == "Pairwise Wins in Text: Learning from Pairs"
@@ -89,7 +90,7 @@ def test_what_is_compiled_gets_its_compiler(
         made = make(tmp_path, pdf, source, base_image="me/base:1")
     assert "there is no wheel: fast" in made.task.lock.read_text()
     written = made.task.dockerfile.read_text()
-    assert written == env.dockerfile(env.place_of(made.task), dry_run=True).text
+    assert written == write_dockerfile(place_of(made.task), dry_run=True).text
     assert "        build-essential \\\n" in written and "        python3-dev \\\n" in written
 
 

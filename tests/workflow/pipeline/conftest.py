@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.taskdir import TaskDir
-from lmr_author.workflow.mask import MaskOptions, mask
+from lmr_author.masking import MaskOptions, mask
+from lmr_author.task import Task
 from tests.support import make_task
 from tests.workflow.pipeline.running import ADD, HINGE
 
 
 @pytest.fixture
-def task(tmp_path: Path) -> TaskDir:
+def task(tmp_path: Path) -> Task:
     """A task with a function and a method masked."""
     made = make_task(tmp_path)
     mask(made, MaskOptions((HINGE, ADD), category="Evaluation Metrics"), made.root)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lmr_author.taskdir import TaskDir
-from lmr_author.workflow.evaluate import (
+from lmr_author.evaluation.evaluate import (
     EvaluateOptions,
     Evaluation,
     accept_mutants,
     evaluate,
 )
-from lmr_author.workflow.mask import MaskOptions, mask
-from lmr_author.workflow.record import RecordOptions, RecordResult, record
+from lmr_author.masking import MaskOptions, mask
+from lmr_author.recording.record import RecordOptions, RecordResult, record
+from lmr_author.task import Task
 from tests.evaluation.foreign import PLAIN_PYTHON
 from tests.support import make_task
 
@@ -30,16 +30,16 @@ def quiet(_: object) -> None:
     """No progress."""
 
 
-def recorded(task: TaskDir, target: str = HINGE, *command: str, **options: object) -> RecordResult:
+def recorded(task: Task, target: str = HINGE, *command: str, **options: object) -> RecordResult:
     chosen = RecordOptions(target, command or ("python", "run.py"), **{"python": PLAIN_PYTHON, **options})  # type: ignore[arg-type]
     return record(task, chosen, task.root, quiet)
 
 
-def run_gates(task: TaskDir, **options: object) -> Evaluation:
+def run_gates(task: Task, **options: object) -> Evaluation:
     return evaluate(task, EvaluateOptions(**{"python": PLAIN_PYTHON, **options}), quiet, quiet)  # type: ignore[arg-type]
 
 
-def only_hinge(tmp_path: Path) -> TaskDir:
+def only_hinge(tmp_path: Path) -> Task:
     task = make_task(tmp_path)
     mask(task, MaskOptions((HINGE,), category="Evaluation Metrics"), task.root)
     accept_mutants(task, [EQUIVALENT], "at gap 0 both return 0")

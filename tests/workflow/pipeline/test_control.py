@@ -13,13 +13,12 @@ from lmr_author import replaying
 from lmr_author.controlled import CONTROL
 from lmr_author.evaluation import judges, script
 from lmr_author.evaluation.bench import Bench
+from lmr_author.evaluation.evaluate import EvaluationRun
 from lmr_author.evaluation.evidence import ScriptRun
 from lmr_author.evaluation.judges import RecordingJudge, ScriptJudge
-from lmr_author.model import GateResult, GateStatus
 from lmr_author.replaying import Outcome, Replay, Variant
 from lmr_author.sandbox.local import LocalSandbox
-from lmr_author.taskdir import TaskDir
-from lmr_author.workflow.evaluate import Evaluation
+from lmr_author.task import GateResult, GateStatus, Task
 from tests.evaluation.foreign import PLAIN_PYTHON
 from tests.workflow.pipeline.running import EQUIVALENT, only_hinge, recorded, run_gates
 
@@ -30,14 +29,14 @@ WRONG = b"def hinge(x, margin=1.0):\n    return 7.0\n"
 
 
 @pytest.fixture
-def task(tmp_path: Path) -> TaskDir:
+def task(tmp_path: Path) -> Task:
     task = only_hinge(tmp_path)
     recorded(task)
     return task
 
 
 @pytest.fixture
-def bench(task: TaskDir) -> Iterator[Bench]:
+def bench(task: Task) -> Iterator[Bench]:
     info = task.load()
     with (
         LocalSandbox(PLAIN_PYTHON) as sandbox,
@@ -78,11 +77,11 @@ def replaced(
     return asked
 
 
-def gate(result: Evaluation, name: str) -> GateResult:
+def gate(result: EvaluationRun, name: str) -> GateResult:
     return next(item for item in result.gates if item.gate == name)
 
 
-def test_more_time_where_the_golden_needs_it(monkeypatch: pytest.MonkeyPatch, task: TaskDir) -> None:
+def test_more_time_where_the_golden_needs_it(monkeypatch: pytest.MonkeyPatch, task: Task) -> None:
     alone = gate(run_gates(task), "mutants-die")
     asked = replaced(monkeypatch, lambda found, seconds, _: late(found) if seconds < 20 else found)
     busy = run_gates(task)
@@ -92,7 +91,7 @@ def test_more_time_where_the_golden_needs_it(monkeypatch: pytest.MonkeyPatch, ta
 
 
 def test_where_the_golden_never_gets_by_nothing_is_proven(
-    monkeypatch: pytest.MonkeyPatch, task: TaskDir
+    monkeypatch: pytest.MonkeyPatch, task: Task
 ) -> None:
     replaced(monkeypatch, lambda found, *_: late(found))
     busy = run_gates(task)
@@ -152,34 +151,10 @@ def test_a_script_whose_time_runs_out_on_the_golden_too(
 
 
 def test_an_equivalent_mutant_is_no_less_so_on_a_busy_machine(
-    monkeypatch: pytest.MonkeyPatch, task: TaskDir
+    monkeypatch: pytest.MonkeyPatch, task: Task
 ) -> None:
     task.equivalent_mutants_path.unlink()
     times = iter([False, True, False])
     replaced(monkeypatch, lambda found, *_: late(found, EQUIVALENT) if next(times) else found)
     found = gate(run_gates(task, repeats=1), "mutants-die")
     assert EQUIVALENT in [item["id"] for item in found.detail["survivors"]]
-
-
-def test_versions_share_what_the_golden_was_seen_to_import(
-    monkeypatch: pytest.MonkeyPatch, bench: Bench
-) -> None:
-    """And nothing where the golden does not get by with it."""
-    plans: list[replaying.Plan] = []
-    real: Real = replaying.replay
-
-    def replay(
-        sandbox: Any, tree: Path, inside: str, plan: replaying.Plan, versions: Any, **more: Any
-    ) -> Replay:
-        found = real(sandbox, tree, inside, plan, versions, **more)
-        plans.append(plan)
-        return late(found) if plan.shared and versions[0].id == CONTROL else found
-
-    judged = judge(bench)
-    monkeypatch.setattr(judges.replaying, "replay", replay)
-    assert judged.golden(0).passed
-    assert plans[0].tell and plans[0].shared is None
-    judged._shared = ("wave",)
-    found = judged.versions({"wrong": WRONG, "same": bench.golden_overlay["pkg/losses.py"]})
-    assert [plan.shared for plan in plans[1:]] == [("wave",), ("wave",), (), ()]
-    assert not found["wrong"].passed and not found["wrong"].untold and found["same"].passed

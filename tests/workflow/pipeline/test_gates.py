@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 
 from lmr_author.errors import LmrError
-from lmr_author.model import GateStatus
-from lmr_author.taskdir import TaskDir
-from lmr_author.workflow.evaluate import (
+from lmr_author.evaluation.evaluate import (
     Evaluation,
 )
-from lmr_author.workflow.mask import MaskOptions, mask
+from lmr_author.masking import MaskOptions, mask
+from lmr_author.task import GateStatus, Task
 from tests.support import make_task
 from tests.workflow.pipeline.running import ADD, HINGE, only_hinge, recorded, run_gates
 
@@ -23,7 +22,7 @@ def statuses(result: Evaluation) -> dict[str, GateStatus]:
     return {gate.gate: gate.status for gate in result.gates}
 
 
-def test_a_changed_expected_value_is_tampering(task: TaskDir) -> None:
+def test_a_changed_expected_value_is_tampering(task: Task) -> None:
     recorded(task, HINGE)
     recorded(task, ADD)
     path = next((task.root / "small-repo/unit_test/recordings/1/case_1").glob("expected.json"))
@@ -86,7 +85,7 @@ def hand_written(tmp_path: Path, text: str) -> Evaluation:
 
 
 def test_a_hand_written_test_is_judged_by_exit_code_and_log(tmp_path: Path) -> None:
-    result = hand_written(tmp_path, HAND_WRITTEN)
+    result = hand_written(tmp_path, HAND_WRITTEN.replace("hinge(0.5) == 0.5 and ", ""))
     held = {gate.gate: gate.message for gate in result.gates if gate.status is not GateStatus.PASSED}
     assert set(held) == {"mutants-die"}, held
     assert "test script" in held["mutants-die"], "one input tells few mutants apart"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from lmr_author.errors import LmrError, UsageError
-from lmr_author.workflow.mask import MaskOptions, mask
-from lmr_author.workflow.record import RecordOptions, record
+from lmr_author.masking import MaskOptions, mask
+from lmr_author.recording.record import RecordOptions, record
 from tests.support import make_task
 from tests.workflow.pipeline.running import HINGE, only_hinge, quiet, recorded, run_gates
 

@@ -1,0 +1,246 @@
+"""Reading syntax trees: what :mod:`ast` leaves to its users."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any, TypeGuard, TypeVar, overload
+
+A = TypeVar("A", bound=ast.AST)
+B = TypeVar("B", bound=ast.AST)
+C = TypeVar("C", bound=ast.AST)
+D = TypeVar("D", bound=ast.AST)
+
+PYTHON_2 = frozenset(
+    {"basestring", "cmp", "execfile", "long", "raw_input", "reduce", "unichr", "unicode", "xrange"}
+)
+"""Builtins that Python 3 no longer has."""
+_VERSIONS = frozenset({"PY2", "PY3", "version_info", "python_2_unicode_compatible"})
+
+
+def parse(code: bytes | str, name: str = "<unknown>") -> ast.Module:
+    """Parse foreign code without the warnings it gives rise to, such as invalid escapes.
+
+    Raises what :func:`ast.parse` does: SyntaxError, ValueError, RecursionError, MemoryError.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(code, name)
+
+
+@lru_cache(maxsize=1024)
+def walk(tree: ast.AST) -> tuple[ast.AST, ...]:
+    """Everything in a tree in the order of :func:`ast.walk`, without ``Load``, ``Store`` and ``Del``.
+
+    Kept, as the checks of a task look at the same few functions: a tree that was walked is not to be changed.
+    """
+    return tuple(node for node in ast.walk(tree) if not isinstance(node, ast.expr_context))
+
+
+def children(node: ast.AST) -> list[ast.AST]:
+    """The nodes that :func:`ast.iter_child_nodes` yields, without contexts."""
+    return [item for item in ast.iter_child_nodes(node) if not isinstance(item, ast.expr_context)]
+
+
+@overload
+def each(tree: ast.AST, one: type[A], /) -> list[A]: ...
+@overload
+def each(tree: ast.AST, one: type[A], two: type[B], /) -> list[A | B]: ...
+@overload
+def each(tree: ast.AST, one: type[A], two: type[B], three: type[C], /) -> list[A | B | C]: ...
+@overload
+def each(
+    tree: ast.AST, one: type[A], two: type[B], three: type[C], four: type[D], /
+) -> list[A | B | C | D]: ...
+@overload
+def each(tree: ast.AST, /, *kinds: type[ast.AST]) -> list[ast.AST]: ...
+def each(tree: ast.AST, /, *kinds: type[ast.AST]) -> Any:
+    """The nodes of some kinds in a tree, in the order of :func:`walk`."""
+    return [node for node in walk(tree) if isinstance(node, kinds)]
+
+
+def first_line(statement: ast.stmt) -> int:
+    """The line a statement begins on, its decorators included."""
+    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
+    return min([statement.lineno, *(item.lineno for item in decorators)])
+
+
+def block_end(tree: ast.AST, line: int) -> int:
+    """The last line of the block that begins on a line; the line itself where none does."""
+    for node in walk(tree):
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(node, name, None)
+            if isinstance(block, list) and block and first_line(block[0]) == line:
+                return int(block[-1].end_lineno or line)
+    return line
+
+
+def parameters(arguments: ast.arguments) -> list[tuple[ast.arg, ast.expr | None]]:
+    """Every named parameter in its order, with its default; None where it has none."""
+    positional = [*arguments.posonlyargs, *arguments.args]
+    required: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults))
+    return [
+        *zip(positional, [*required, *arguments.defaults], strict=True),
+        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
+    ]
+
+
+def form(tree: Any) -> str:
+    """A tree (or a list of them) as text that is equal for equal code: places and contexts do not count."""
+    pieces: list[str] = []
+    _put(tree, pieces.append)
+    return "".join(pieces)
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Return True when two trees, or two lists of them, are equal code."""
+    return one.__class__ is other.__class__ and form(one) == form(other)
+
+
+def _put(value: Any, put: Callable[[str], None]) -> None:
+    if isinstance(value, ast.AST):
+        put(value.__class__.__name__ + "(")
+        for name in value._fields:
+            if name != "ctx":
+                _put(getattr(value, name, None), put)
+        put(")")
+    elif value.__class__ is list:
+        put("[")
+        for item in value:
+            _put(item, put)
+        put("]")
+    else:
+        put(f"{value!r},")
+
+
+# names
+
+
+def bound_by(node: ast.Import | ast.ImportFrom) -> list[str]:
+    """The names that an import binds: ``a`` for ``import a.b``, ``c`` for ``import a.b as c``, ``*`` for all."""
+    return [(alias.asname or alias.name).partition(".")[0] for alias in node.names]
+
+
+def imported_as(tree: ast.Module) -> dict[str, str]:
+    """What imported names stand for: ``api`` → ``gensim.downloader`` for ``import gensim.downloader as api``.
+
+    Names of modules that mean themselves are left out, and so are relative imports.
+    """
+    found: dict[str, str] = {}
+    for node in each(tree, ast.Import, ast.ImportFrom):
+        if isinstance(node, ast.Import):
+            found |= {alias.asname: alias.name for alias in node.names if alias.asname}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def root_name(node: ast.expr | None) -> str:
+    """The name at the beginning of ``name.attribute[item]…``; "" where something else stands there."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+# what runs on import
+
+
+def is_main_guard(node: ast.AST) -> TypeGuard[ast.If]:
+    """Return True for ``if __name__ == "__main__":``, also with a further condition, or misspelt as ``"main"``.
+
+    Its body runs in a script only, or never; its ``else`` runs on import.
+    """
+    if not isinstance(node, ast.If):
+        return False
+    test = node.test
+    every = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+    return any(map(_compares_name, every))
+
+
+def _compares_name(test: ast.expr) -> bool:
+    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.Eq | ast.Is | ast.In):
+        return False
+    sides = [test.left, *test.comparators]
+    return any(isinstance(side, ast.Name) and side.id == "__name__" for side in sides)
+
+
+def running(tree: ast.Module) -> Iterator[ast.AST]:
+    """The nodes that run on import, in the order of the file; of functions only decorators and defaults.
+
+    What an ``if`` keeps from running is taken to run.
+    """
+    stack: list[ast.AST] = list(reversed(tree.body))
+    while stack:
+        node = stack.pop()
+        if is_main_guard(node):
+            stack += reversed(node.orelse)
+            continue
+        yield node
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            stack += [*getattr(node, "decorator_list", []), *node.args.defaults]
+            stack += [default for default in node.args.kw_defaults if default is not None]
+        else:
+            stack += reversed(list(ast.iter_child_nodes(node)))
+
+
+def demanded(tree: ast.Module) -> str:
+    """The end of a sentence about a file that demands a command line on import, with the line; "" for others."""
+    calls = [node for node in running(tree) if isinstance(node, ast.Call)]
+    methods = [(node, node.func.attr) for node in calls if isinstance(node.func, ast.Attribute)]
+    parsed = [
+        node.lineno
+        for node, name in methods
+        if name in ("parse_args", "parse_known_args") and not (node.args or node.keywords)
+    ]
+    required = [_required(node) for node, name in methods if name == "add_argument"]
+    argument = next(filter(None, required), "")
+    if not parsed or not argument:
+        return ""
+    return f"reads the command line when it is imported (line {parsed[0]}) and demands {argument}"
+
+
+def _required(call: ast.Call) -> str:
+    """The name of an argument that has to be given; "" for one that need not."""
+    names = [
+        item.value for item in call.args if isinstance(item, ast.Constant) and isinstance(item.value, str)
+    ]
+    words = {word.arg: word.value for word in call.keywords}
+    if not names:
+        return ""
+    if names[0].startswith("-"):
+        required = words.get("required")
+        return names[-1] if isinstance(required, ast.Constant) and required.value is True else ""
+    optional = words.get("nargs")
+    return "" if isinstance(optional, ast.Constant) and optional.value in ("?", "*") else names[0]
+
+
+def python_2_names(tree: ast.Module, function: ast.AST) -> tuple[str, ...]:
+    """Builtins of Python 2 that a function, or what it calls of its file, uses and the file does not bind, sorted.
+
+    () where the file asks for Python's version.
+    """
+    own = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+    used: set[str] = set()
+    waiting = [function]
+    while waiting:
+        names = {node.id for node in each(waiting.pop(), ast.Name)} - used
+        used |= names
+        waiting += [own[name] for name in sorted(names) if name in own]
+    used &= PYTHON_2
+    if not used:
+        return ()
+    bound: set[str] = set()
+    for node in walk(tree):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            bound.add(node.id)
+        elif isinstance(node, ast.alias):
+            bound.add(node.asname or node.name.partition(".")[0])
+        elif isinstance(node, ast.arg):
+            bound.add(node.arg)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            bound.add(node.name)
+        elif isinstance(node, ast.Attribute):
+            bound |= {node.attr} & _VERSIONS
+    return () if bound & {"*", *_VERSIONS} else tuple(sorted(used - bound))

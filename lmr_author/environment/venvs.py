@@ -1,0 +1,321 @@
+"""Virtual environments on this machine, made by uv from a task's lock, for work without Docker.
+
+They lie in the user's cache folder, one for each lock, Python and set of extra packages, so that the next task with
+the same lock finds it made. One is built beside its place and renamed: a folder with its name is complete.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import re
+import shutil
+import time
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from packaging.requirements import InvalidRequirement, Requirement
+
+from lmr_author import files, processes
+from lmr_author.environment import lock_file, resolver
+from lmr_author.environment.failures import Explanation, Failure, explain
+from lmr_author.environment.interpreters import Interpreter
+from lmr_author.errors import LmrError
+from lmr_author.task import Progress
+
+MANIFEST = "lmr-environment.json"
+_SECONDS = 3600.0
+_SECONDS_ASKED = 120.0
+_DIGITS = 16
+PARTIAL = ".partial"
+
+
+class NotInstalled(LmrError):
+    """Something cannot be installed; ``explanation`` says why, and what could be changed."""
+
+    def __init__(self, message: str, hint: str, explanation: Explanation) -> None:
+        super().__init__(message, hint)
+        self.explanation = explanation
+
+
+@dataclass(frozen=True)
+class Local:
+    """A complete environment.
+
+    Attributes:
+        path: its folder.
+        python: version of its interpreter, as ``3.11.7``.
+        extra: requirements beside the lock's.
+        made: whether it was made just now rather than found.
+    """
+
+    path: Path
+    python: str
+    extra: tuple[str, ...] = ()
+    made: bool = False
+
+    @property
+    def interpreter(self) -> Path:
+        """Return its Python."""
+        return self.path / "bin" / "python"
+
+    @property
+    def packages(self) -> Path:
+        """Return the folder of its packages."""
+        return self.path / "lib" / f"python{'.'.join(self.python.split('.')[:2])}" / "site-packages"
+
+
+def folder() -> Path:
+    """Return the folder of all environments: ``environments/`` in the user's cache folder."""
+    return files.user_cache() / "environments"
+
+
+def lock_digest(lock: str) -> str:
+    """Return a digest of a lock's requirements, whatever its comments and order."""
+    return hashlib.sha256("\n".join(lock_file.requirements(lock)).encode()).hexdigest()[:_DIGITS]
+
+
+def find(lock: str) -> Local | None:
+    """Return the environment made last for a lock; None when there is none."""
+    found = [
+        (manifest.stat().st_mtime_ns, item)
+        for manifest in folder().glob(f"{lock_digest(lock)}-*/{MANIFEST}")
+        if (item := load(manifest.parent)) is not None and item.interpreter.exists()
+    ]
+    return max(found, key=lambda pair: pair[0])[1] if found else None
+
+
+def load(path: Path) -> Local | None:
+    """Return the environment in a folder; None when that is none."""
+    try:
+        data = json.loads((path / MANIFEST).read_bytes())
+        return Local(path, str(data["python"]), tuple(map(str, data["extra"])))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def touch(local: Local) -> None:
+    """Mark an environment as used: `env prune` counts from here."""
+    with contextlib.suppress(OSError):
+        os.utime(local.path)
+
+
+def make(
+    lock: str, python: Interpreter, extra: Sequence[str], *, pinned: bool, cuda: bool, say: Progress
+) -> Local:
+    """Return the environment for a lock, a Python and extra packages: found, or made.
+
+    Of several processes that want the same one, one makes it and the others wait.
+
+    Args:
+        extra: requirements installed first, with what they need (PyTorch, which a base image brings in Docker).
+        pinned: whether the lock names every package, so that nothing has to be resolved.
+        cuda: whether CUDA libraries may be installed, gigabytes of them.
+
+    Raises LmrError when something cannot be installed; then there is no environment.
+    """
+    extra = tuple(sorted(extra))
+    rest = hashlib.sha256("\n".join(extra).encode()).hexdigest()[:8]
+    path = folder() / f"{lock_digest(lock)}-{python.version}-{rest}"
+    with _alone(path, say):
+        found = load(path)
+        if found is not None and found.interpreter.exists():
+            touch(found)
+            return found
+        shutil.rmtree(path, ignore_errors=True)  # its interpreter was removed from this machine
+        for stale in path.parent.glob(f".{path.name}.*{PARTIAL}"):
+            shutil.rmtree(stale, ignore_errors=True)  # nobody else is making it: we hold its lock
+        with files.staged_folder(path) as staging:
+            _venv(staging, python, say)
+            if not cuda:
+                _refuse_cuda(staging, extra)
+            _fill(staging, lock, python, extra, pinned, say)
+    return Local(path, python.version, extra, made=True)
+
+
+@contextlib.contextmanager
+def _alone(path: Path, say: Progress) -> Iterator[None]:
+    """Hold off other processes that would make, or remove, the same environment, until it ends or is killed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with (path.parent / f".{path.name}.lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("waiting for another process that makes the same environment")
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def is_free(path: Path) -> bool:
+    """Return whether no process is making this environment now."""
+    with (path.parent / f".{path.name}.lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
+
+
+def _venv(staging: Path, python: Interpreter, say: Progress) -> None:
+    say(f"making a virtual environment with Python {python.version}")
+    # It is moved when it is complete: nothing in it may name the folder in which it is made.
+    _uv(["venv", "--relocatable", "--allow-existing", "--python", str(python.path), str(staging)], "uv venv")
+
+
+def _refuse_cuda(staging: Path, extra: tuple[str, ...]) -> None:
+    """Raise LmrError when the extra packages bring CUDA libraries, before anything is fetched."""
+    if not extra:
+        return
+    python = str(staging / "bin" / "python")
+    planned = _uv(
+        ["pip", "install", "--dry-run", "--python", python, *extra], f"uv pip install {' '.join(extra)}"
+    )
+    if re.search(r"^\s*\+\s+nvidia-", planned, re.M):
+        torch = next((text for text in extra if text.startswith("torch")), " ".join(extra))
+        raise LmrError(
+            f"{torch} comes with CUDA libraries here, several gigabytes, and this machine has no GPU",
+            "take a CPU build: UV_TORCH_BACKEND=cpu lmr-author env local (from PyTorch's own index), or a"
+            " folder of wheels in UV_FIND_LINKS; --cuda takes it all the same",
+        )
+
+
+def has_gpu() -> bool:
+    """Return whether this machine has an NVIDIA driver."""
+    return Path("/dev/nvidiactl").exists() or shutil.which("nvidia-smi") is not None
+
+
+def _fill(
+    staging: Path, lock: str, python: Interpreter, extra: tuple[str, ...], pinned: bool, say: Progress
+) -> None:
+    install = ["pip", "install", "--python", str(staging / "bin" / "python")]
+    pins = lock_file.requirements(lock)
+    wanted = staging / "requirements.txt"
+    wanted.write_text("".join(f"{line}\n" for line in pins), "utf-8")
+    # A sandbox cannot write what Python compiles: each run would compile all that it imports anew.
+    last = [*install, "--compile-bytecode"]
+    extra_arguments = ("--no-deps",) if pinned else extra
+    if extra and (pinned or not pins):
+        say(f"installing {', '.join(extra)}")
+        _uv([*(install if pins else last), *extra], f"uv pip install {' '.join(extra)}", say)
+    if pins:
+        say(f"installing {len(pins)} packages of requirements.lock")
+        _uv([*last, *extra_arguments, "-r", str(wanted)], "uv pip install -r requirements.lock", say)
+    data: dict[str, Any] = {
+        "format": "lmr-local-environment/1",
+        "python": python.version,
+        "interpreter": str(python.path),
+        "extra": list(extra),
+        "lock": pins,
+        "made": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+    files.write_json(staging / MANIFEST, data)
+
+
+def _uv(arguments: list[str], shown: str, say: Progress | None = None) -> str:
+    """Run uv, which must succeed; returns what it wrote to stderr. It never fetches a Python."""
+    import uv
+
+    def show(line: str) -> None:
+        if say is not None and PARTIAL not in line:  # a folder that nobody will find under this name
+            say(line)
+
+    done = processes.run(
+        [uv.find_uv_bin(), *arguments], cwd=folder(), env=_environment(), seconds=_SECONDS, on_line=show
+    )
+    if done.exit_code == 0:
+        return done.stderr
+    found = explain(Failure("install", shown, done.stderr))
+    if done.timed_out:
+        raise LmrError(
+            f"{shown} took longer than {_SECONDS / 60:.0f} minutes", "check the connection, and try again"
+        )
+    if found is None:
+        why = resolver.cause(done.stderr) or "it says nothing"
+        raise LmrError(
+            f"{shown} failed: {why}",
+            "try another Python with --python, or build the image: `lmr-author env build`",
+        )
+    advice = f"{found.advice}; or another Python with --python, or the image (`lmr-author env build`)"
+    raise NotInstalled(f"{shown} failed: {found.cause}", advice, found)
+
+
+def _environment() -> dict[str, str]:
+    env = {
+        key: value
+        for key, value in os.environ.items()
+        if key not in ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME")
+    }
+    env |= {"UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"}
+    # uv does not read pip's settings; where wheels lie on this machine, PyTorch's among them, is told to pip.
+    for ours, pips in (("UV_FIND_LINKS", "PIP_FIND_LINKS"), ("UV_DEFAULT_INDEX", "PIP_INDEX_URL")):
+        if os.environ.get(pips) and "UV_INDEX_URL" not in env:
+            env.setdefault(
+                ours, ",".join(os.environ[pips].split()) if ours == "UV_FIND_LINKS" else os.environ[pips]
+            )
+    return env
+
+
+def brings_torch(lock: str, python: Interpreter) -> bool:
+    """Return whether something that a lock pins needs PyTorch, which locks leave to the base image.
+
+    True as well when it cannot be told, because the pins contradict one another or the index does not answer.
+    """
+    import uv
+
+    pins = lock_file.requirements(lock)
+    if not pins:
+        return False
+    with files.temporary_folder("lmr-author-local-") as place:
+        (place / "requirements.in").write_text("".join(f"{line}\n" for line in pins), "utf-8")
+        argv = [uv.find_uv_bin(), "pip", "compile", "requirements.in", "--no-header", "--no-annotate"]
+        argv += ["--python", str(python.path), "--only-binary", "torch", "--no-progress", "--color", "never"]
+        done = processes.run(argv, cwd=place, env=_environment(), seconds=_SECONDS_ASKED)
+    return done.exit_code != 0 or re.search(rb"^torch==", done.stdout, re.M) is not None
+
+
+def with_torch(extra: Sequence[str], torch: str, needed: Collection[str] = ()) -> tuple[str, ...]:
+    """Return the extra packages with PyTorch, as the base image has it, unless the annotator names one.
+
+    Args:
+        torch: the base image's version; "" for none.
+        needed: names of packages; of those that come with PyTorch in the image, the ones that fit it are added.
+
+    Raises LmrError for a PyTorch without a version: the newest one pulls gigabytes of CUDA libraries.
+    """
+    named = set()
+    for text in extra:
+        try:
+            requirement = Requirement(text)
+        except InvalidRequirement as error:
+            raise LmrError(
+                f"--with {text}: no requirement ({error})", "give one such as torch==2.6.0"
+            ) from error
+        name = requirement.name.lower()
+        named.add(name)
+        if name == "torch" and not any(part.operator == "==" for part in requirement.specifier):
+            raise LmrError(
+                f"--with {text} names no version of PyTorch: the newest one pulls gigabytes of CUDA libraries",
+                f"pin it, as in --with torch=={torch or '2.6.0'}",
+            )
+    ours = [f"torch=={torch}"] if torch and "torch" not in named else []
+    # Their versions need no number: each asks for the one PyTorch that it was built with.
+    beside = [name for name in ("torchaudio", "torchvision") if name in needed and name not in named]
+    return (*extra, *ours, *(beside if ours or "torch" in named else ()))
+
+
+def all_of_them() -> list[Path]:
+    """Return the folders of all environments, complete or abandoned."""
+    root = folder()
+    if not root.is_dir():
+        return []
+    return sorted(
+        path
+        for path in root.iterdir()
+        if path.is_dir()
+        and ((path / MANIFEST).is_file() or (path.name.startswith(".") and path.name.endswith(PARTIAL)))
+    )

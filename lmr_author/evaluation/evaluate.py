@@ -1,0 +1,273 @@
+"""``evaluate``: prepare a sandbox, run every gate of every implementation, keep the result."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from lmr_author import __version__, files
+from lmr_author.environment import records as environment_records
+from lmr_author.environment.build import build_hint, sandbox_of
+from lmr_author.environment.local import interpreter_for, other_python
+from lmr_author.environment.smoke import ask_inventory
+from lmr_author.errors import LmrError, SandboxBuildError, SandboxError
+from lmr_author.evaluation import equivalents
+from lmr_author.evaluation.bench import MUTANTS, Bench
+from lmr_author.evaluation.gates import GATES, run_gates
+from lmr_author.evaluation.meant import Meant, meant
+from lmr_author.sandbox.base import Sandbox
+from lmr_author.task import Evaluation, GateResult, GateStatus, Progress, Task, TaskInfo, evaluation
+from lmr_author.task.state import State
+
+OnGate = Callable[[GateResult], None]
+
+
+@dataclass(frozen=True)
+class EvaluateOptions:
+    """How to evaluate.
+
+    Attributes:
+        sandbox: ``"local"`` or ``"docker"``.
+        python: interpreter of the local sandbox.
+        base_image: replaces the base of the task's Dockerfile.
+        repeats: how often the golden is run.
+        seconds: time limit of one case.
+        mutants: how many mutants of each implementation are tried at most.
+        gpus: GPUs that a container is given; "all"; "" for none.
+        implementation: index of the only one whose gates are run; None for all.
+    """
+
+    sandbox: str = "local"
+    python: Path | None = None
+    base_image: str | None = None
+    repeats: int = 3
+    seconds: float = 60.0
+    mutants: int = MUTANTS
+    gpus: str = ""
+    implementation: int | None = None
+
+
+@dataclass(frozen=True)
+class EvaluationRun:
+    """One finished run of the gates.
+
+    Attributes:
+        record: the evaluation as stored.
+        counts: the sandbox whose evaluation of this state counts for the task, in words; "" for this one.
+        lost: start of the sound evaluation of this state in this sandbox that this failing one replaced; or "".
+    """
+
+    task: Task
+    record: Evaluation
+    counts: str = ""
+    lost: str = ""
+
+    @property
+    def gates(self) -> tuple[GateResult, ...]:
+        """The results of the gates."""
+        return self.record.gates
+
+    @property
+    def passed(self) -> bool:
+        """True if every gate passed; an unproven one did not."""
+        return self.record.passed
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the evaluation as stored."""
+        return self.record.to_json()
+
+
+def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: OnGate) -> EvaluationRun:
+    """Run every gate of a task and write ``authoring/evaluation.json``, beside what other sandboxes showed.
+
+    Args:
+        task: the task folder.
+        options: see :class:`EvaluateOptions`.
+        progress: told what is being done.
+        on_gate: told each gate's result as soon as it is known.
+
+    Raises:
+        SandboxError: the sandbox is not to be had (no engine, no interpreter).
+        LmrError: nothing is masked, or ``info.json`` cannot be read.
+    """
+    info, implementations = meant(task)
+    if not implementations:
+        raise LmrError(
+            f"nothing is masked in {task.name}", "mask a function first: lmr-author mask FILE::FUNCTION"
+        )
+    if options.implementation is not None:
+        info.implementation(options.implementation)
+    files.require_writable(task.evaluation_path)
+    python, about = interpreter_for(task, options.sandbox, options.python)
+    if python is None and options.sandbox == "local":
+        about = "lmr-author's own Python, as no environment is made (`lmr-author env local` makes one)"
+    started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.monotonic()
+    state = State.of(task)
+    gates: list[GateResult] = []
+
+    def keep(result: GateResult) -> None:
+        gates.append(result)
+        on_gate(result)
+
+    with sandbox_of(
+        task, info, options.sandbox, python=python, base_image=options.base_image, gpus=options.gpus
+    ) as sandbox:
+        progress("preparing the environment")
+        build, facts = _build(sandbox, progress, about)
+        build = _noted(build, implementations)
+        keep(build)
+        kind: dict[str, Any] = {"kind": options.sandbox, **_asked_for(task, options), **facts}
+        for one in implementations:
+            index = one.implementation.index
+            if options.implementation not in (None, index):
+                _each(_as_before(task, index, kind, state), keep)
+            elif build.status is not GateStatus.PASSED:
+                _each(_skipped(index), keep)
+            else:
+                _run(task, info, one, sandbox, options, progress, keep)
+    record = Evaluation(
+        tool=__version__,
+        sandbox=kind,
+        started=started,
+        seconds=time.monotonic() - clock,
+        content_digest=state.content,
+        running_digest=state.running,
+        gates=tuple(gates),
+        passed=bool(gates) and all(gate.status is GateStatus.PASSED for gate in gates),
+    )
+    stored = evaluation.store(task, record)
+    before = stored.replaced
+    return EvaluationRun(
+        task,
+        record,
+        counts="" if stored.counts is record else stored.counts.place,
+        lost=before.started if before and before.passed and not record.passed else "",
+    )
+
+
+def _asked_for(task: Task, options: EvaluateOptions) -> dict[str, str]:
+    """What was asked for in place of the task's own base image or interpreter, as a record has it."""
+    image = options.base_image or ""
+    if options.sandbox == "docker":
+        own = environment_records.base_of(environment_records.text(task.dockerfile))
+        return {evaluation.OTHER_BASE: image} if image not in ("", own) else {}
+    python = other_python(task, options.sandbox, options.python)
+    return {evaluation.OTHER_PYTHON: python} if python else {}
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A task that cannot be evaluated at all, beside others that can."""
+
+    task: Task
+    error: LmrError
+    passed: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """What stands in place of its gates."""
+        return {"error": self.error.message, "hint": self.error.hint, "gates": [], "passed": False}
+
+
+def attempt(
+    task: Task, options: EvaluateOptions, progress: Progress, on_gate: OnGate, *, alone: bool
+) -> EvaluationRun | Broken:
+    """As :func:`evaluate`; but a task that is not ``alone`` keeps no other one from being evaluated.
+
+    Raises:
+        SandboxError: the sandbox is not to be had, for any task.
+        LmrError: see :func:`evaluate`; of a task that is alone.
+    """
+    try:
+        return evaluate(task, options, progress, on_gate)
+    except SandboxError:
+        raise
+    except LmrError as error:
+        if alone:
+            raise
+        return Broken(task, error)
+
+
+def accept_mutants(task: Task, identifiers: Sequence[str], reason: str) -> dict[str, str]:
+    """Record that mutants are no mistakes; returns id → change. Raises UsageError when there is no such one."""
+    return equivalents.accept(task, task.load(), identifiers, reason)
+
+
+def _run(
+    task: Task,
+    info: TaskInfo,
+    one: Meant,
+    sandbox: Sandbox,
+    options: EvaluateOptions,
+    progress: Progress,
+    keep: OnGate,
+) -> None:
+    """Run the gates of one implementation, and tell each as soon as it is known."""
+    limits = options.seconds, options.mutants
+    with Bench(task, info, one.implementation, sandbox, *limits, progress, qualnames=one.qualnames) as bench:
+        _each(run_gates(bench, options.repeats, progress), keep)
+
+
+def _each(results: Iterable[GateResult], keep: OnGate) -> None:
+    for result in results:
+        keep(result)
+
+
+def _build(sandbox: Sandbox, progress: Progress, about: str) -> tuple[GateResult, dict[str, Any]]:
+    """The gate ``build``: the environment comes up, and says what it holds. ``about``: where it is from, or ""."""
+    clock = time.monotonic()
+    try:
+        facts: dict[str, Any] = dict(sandbox.prepare(progress))
+        facts.pop("interpreter", None)  # a path of this machine says nothing to anybody else
+    except SandboxBuildError as error:
+        seconds = time.monotonic() - clock
+        return GateResult("build", GateStatus.FAILED, error.message, build_hint(error), seconds=seconds), {}
+    try:
+        facts |= ask_inventory(sandbox)
+    except SandboxBuildError as error:
+        return GateResult("build", GateStatus.FAILED, error.message, error.hint), facts
+    versions = ", ".join(f"{name} {facts[name]}" for name in ("python", "torch", "numpy") if facts.get(name))
+    if about:
+        versions += f"; {about}"
+    if not sandbox.isolating:
+        versions += "; nothing is isolated here: the task's code runs as you, with your files"
+    seconds = time.monotonic() - clock
+    return GateResult("build", GateStatus.PASSED, versions, seconds=seconds, detail={}), facts
+
+
+def _noted(build: GateResult, implementations: Sequence[Meant]) -> GateResult:
+    """The gate with what of ``info.json`` was taken for something else."""
+    notes = [
+        f"implementation {one.implementation.index}: {note}" for one in implementations for note in one.notes
+    ]
+    if not notes:
+        return build
+    message = f"{build.message}; info.json is loose: {'; '.join(notes)} (see `lmr-author validate`)"
+    return replace(build, message=message, detail={**build.detail, "notes": notes})
+
+
+def _as_before(task: Task, index: int, kind: dict[str, Any], state: State) -> list[GateResult]:
+    """What the last evaluation says of an implementation that is left out; unproven where it was of something else.
+
+    Args:
+        kind: the sandbox, with the versions in it.
+        state: of the task as it is.
+    """
+    stored = evaluation.find_same_sandbox(task, kind)
+    kept = []
+    if stored and (stored.sandbox, stored.tool) == (kind, __version__) and stored.is_of(state):
+        kept = [gate for gate in stored.gates if gate.implementation == index]
+    if kept:
+        return kept
+    why = (
+        "not run: --implementation names another, and no earlier evaluation holds for this state and sandbox"
+    )
+    return [GateResult(gate.name, GateStatus.UNPROVEN, why, implementation=index) for gate in GATES]
+
+
+def _skipped(index: int) -> list[GateResult]:
+    message = "skipped: build failed"
+    return [GateResult(gate.name, GateStatus.SKIPPED, message, implementation=index) for gate in GATES]

@@ -1,0 +1,283 @@
+"""The mutation operators: rewrites of ``operators.toml``, and functions for what no rewrite can say.
+
+A function takes a node of the target's tree and yields what may stand in its place; an :class:`Edit` replaces another
+node, or puts a statement beside one. Titles and examples of all of them are in ``operators.toml``.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import libcst as cst
+
+from lmr_author.code import parameters
+from lmr_author.evaluation.mutants.function import Function
+from lmr_author.evaluation.mutants.rewriting import Rewrite, operand, parsed
+from lmr_author.evaluation.mutants.tables import OPPOSITES, TABLES, WORDS
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A node and what replaces it, of a statement also several; ``parameter``: the one that the mutant ignores."""
+
+    old: cst.CSTNode
+    new: cst.CSTNode | list[Any]
+    parameter: str = ""
+
+
+Edits = Iterator[cst.CSTNode | Edit]
+
+
+@dataclass(frozen=True)
+class Operator:
+    """One way of going wrong. ``examples``: bodies before and after."""
+
+    name: str
+    title: str
+    examples: tuple[tuple[str, str], ...]
+    rewrites: tuple[Rewrite, ...]
+    function: Callable[[Any, Function], Edits] | None
+
+    def edits(self, node: cst.CSTNode, code: Function) -> Iterator[Edit]:
+        """Yield the wrong versions of one node."""
+        for rewrite in self.rewrites:
+            if type(rewrite.before) is type(node) and not _is_literal(node):
+                yield from (Edit(node, new) for new in rewrite.of(node))
+        for found in self.function(node, code) if self.function else ():
+            yield found if isinstance(found, Edit) else Edit(node, found)
+
+
+def _is_literal(node: Any) -> bool:
+    """Return whether a node is a negative number, or has a text as an operand, on which other operators only raise."""
+    if isinstance(node, cst.UnaryOperation):
+        return isinstance(node.expression, cst.BaseNumber)
+    sides = (node.left, node.right) if isinstance(node, cst.BinaryOperation) else ()
+    return any(isinstance(side, cst.BaseString) for side in sides)
+
+
+def condition(node: Any, code: Function) -> Edits:
+    """Negate the test of an ``if``; take the condition of a comprehension away."""
+    if isinstance(node, cst.If | cst.While) and not isinstance(node.test, cst.Comparison):
+        yield Edit(node.test, cst.UnaryOperation(cst.Not(), operand(node.test)))
+    elif isinstance(node, cst.CompIf):
+        yield Edit(node.test, cst.Name("True"))
+
+
+def one_branch(node: Any, code: Function) -> Edits:
+    """Fix the test of an ``if``."""
+    if isinstance(node, cst.If):
+        yield from (Edit(node.test, cst.Name(value)) for value in ("True", "False"))
+
+
+def constant(node: Any, code: Function) -> Edits:
+    """Change integers by one, floats by one per cent and tenfold, turn booleans, mark texts."""
+    if not isinstance(node, cst.Name | cst.Integer | cst.Float | cst.SimpleString):
+        return
+    parent = code.parents[node]
+    outer = code.parents[parent] if isinstance(parent, cst.UnaryOperation) else parent
+    if isinstance(outer, cst.FormattedStringExpression | cst.Slice | cst.Index):
+        return  # "off by one" has slices and indices
+    if isinstance(node, cst.Name):
+        if node.value in ("True", "False"):
+            yield cst.Name(str(node.value != "True"))
+    elif isinstance(node, cst.Integer):
+        yield parsed(str(node.evaluated_value + 1))
+    elif isinstance(node, cst.Float):
+        value = node.evaluated_value
+        yield from (
+            parsed(repr(new)) for new in (round(value * 1.01, 15) or 1.0, round(value * 10, 12) or 1.0)
+        )
+    elif isinstance(
+        parent,
+        cst.Return
+        | cst.Comparison
+        | cst.ComparisonTarget
+        | cst.Element
+        | cst.BinaryOperation
+        | cst.IfExp
+        | cst.Assign,
+    ) and isinstance(node.evaluated_value, str):
+        # A wrong option, key or format raises at once, which proves nothing: only texts that are values.
+        yield parsed(repr(f"XX{node.evaluated_value}XX"))
+
+
+def other_function(node: Any, code: Function) -> Edits:
+    """Exchange the last name of what is called."""
+    new = OPPOSITES.get(code.called(node))
+    if new and isinstance(node.func, cst.Attribute):
+        yield Edit(node.func.attr, cst.Name(new))
+    elif new in ("min", "max", "any", "all"):
+        yield Edit(node.func, cst.Name(new))
+
+
+def dropped_call(node: Any, code: Function) -> Edits:
+    """Leave the object, or the first argument, without the call around it."""
+    if not isinstance(node, cst.Call) or isinstance(code.parents[node], cst.Expr):
+        return
+    values = [item.value for item in node.args if item.keyword is None and not item.star]
+    owner = root = node.func.value if isinstance(node.func, cst.Attribute) else None
+    while isinstance(root, cst.Attribute):
+        root = root.value
+    if isinstance(owner, cst.Name) and owner.value == "self":
+        yield from values[:1]
+    elif code.called(node) in WORDS["passed_through"]:
+        if owner is None or (isinstance(root, cst.Name) and root.value in code.modules):
+            yield from map(operand, values[:1])
+        else:
+            yield operand(owner)
+
+
+def detached(node: Any, code: Function) -> Edits:
+    """Cut a parameter off the graph where it is an operand or an argument."""
+    if isinstance(node, cst.Name) and node.value in code.differentiated:
+        parent = code.parents[node]
+        if any(code.called(item) == "detach" for item in code.ancestors(node)):
+            return  # it is detached further out
+        if isinstance(parent, cst.BinaryOperation) or (isinstance(parent, cst.Arg) and parent.value is node):
+            yield parsed(f"{node.value}.detach()")
+
+
+def dimension(node: Any, code: Function) -> Edits:
+    """Put dimension 0 for any other, 1 for 0."""
+    if not isinstance(node, cst.Call):
+        return
+    places = [
+        item.value for item in node.args if item.keyword and item.keyword.value in WORDS["dimension_keywords"]
+    ]
+    if isinstance(node.func, cst.Attribute) and code.called(node) in WORDS["reductions"]:
+        places += [item.value for item in node.args if item.keyword is None][-1:]
+    for place in places:
+        if (value := _integer(place)) is not None:
+            yield Edit(place, parsed("1" if value == 0 else "0"))
+
+
+def swapped_arguments(node: Any, code: Function) -> Edits:
+    """Swap neighbours."""
+    if isinstance(node, cst.Call) and not any(item.star for item in node.args):
+        for place in range(sum(item.keyword is None for item in node.args) - 1):
+            if all(_integer(item.value) is None for item in node.args[place : place + 2]):
+                yield _swapped(node, "args", place)
+    elif isinstance(node, cst.Tuple) and len(node.elements) > 1:
+        parent: Any = code.parents[node]
+        # Of `a, b = x, y` either side may be swapped: one of them is enough.
+        twice = isinstance(parent, cst.AssignTarget) and isinstance(code.parents[parent].value, cst.Tuple)  # type: ignore[attr-defined]
+        starred = any(isinstance(item, cst.StarredElement) for item in node.elements[:2])
+        if isinstance(parent, cst.Return | cst.Assign | cst.AssignTarget) and not twice and not starred:
+            yield _swapped(node, "elements", 0)
+
+
+def _swapped(node: Any, field: str, place: int) -> cst.CSTNode:
+    items = list(getattr(node, field))
+    one, other = items[place : place + 2]
+    items[place : place + 2] = one.with_changes(value=other.value), other.with_changes(value=one.value)
+    return node.with_changes(**{field: items})  # type: ignore[no-any-return]
+
+
+def dropped_keyword(node: Any, code: Function) -> Edits:
+    """Leave one keyword argument out."""
+    for word in node.args if isinstance(node, cst.Call) else ():
+        if word.keyword is not None:
+            kept = [item for item in node.args if item is not word]
+            if kept and word is node.args[-1]:
+                kept[-1] = kept[-1].with_changes(comma=word.comma)
+            yield node.with_changes(args=kept)
+
+
+def ignored_parameter(node: Any, code: Function) -> Edits:
+    """Set a parameter with a constant default to it at the start of the body."""
+    if node is not code.node or not code.statements:
+        return
+    read = {item.id for item in ast.walk(code.ast) if isinstance(item, ast.Name)}
+    for item, default in parameters(code.ast.args):
+        if item.arg in read and isinstance(default, ast.Constant | ast.UnaryOp):
+            new = parsed(f"{item.arg} = {ast.unparse(default)}")
+            yield Edit(code.statements[0], code.beside(code.statements[0], new), item.arg)
+
+
+def off_by_one(node: Any, code: Function) -> Edits:
+    """Move one bound of a slice, or an index."""
+    if isinstance(node, cst.Slice):
+        for field in ("lower", "upper"):
+            if (value := _integer(getattr(node, field))) is not None:
+                yield node.with_changes(**{field: parsed(str(value + 1)) if value + 1 else None})
+    elif isinstance(node, cst.Index) and (value := _integer(node.value)) is not None:
+        yield Edit(node.value, parsed(str(value + 1)))
+
+
+def fewer_elements(node: Any, code: Function) -> Edits:
+    """Go through the last element alone; of a comprehension also through the first alone."""
+    endless = ("count", "cycle", "repeat")
+    if (
+        isinstance(node, cst.For | cst.CompFor)
+        and not node.asynchronous
+        and code.called(node.iter) not in endless
+    ):
+        for bounds in ("-1:", ":1") if isinstance(node, cst.CompFor) else ("-1:",):
+            rewrite = Rewrite(cst.Name("x"), parsed(f"list(x)[{bounds}]"))
+            yield from (Edit(node.iter, new) for new in rewrite.of(node.iter))
+
+
+def dropped_statement(node: Any, code: Function) -> Edits:
+    """Put ``pass`` in the place of what is rebound, called for its effect, or returned early; end a loop early."""
+    if isinstance(node, cst.Assign):
+        if any(code.is_bound(item.target, node) for item in node.targets):
+            yield cst.Pass()
+    elif (isinstance(node, cst.Expr) and isinstance(node.value, cst.Call | cst.Await)) or (
+        isinstance(node, cst.Return) and code.parents[node] not in code.statements
+    ):
+        yield cst.Pass()
+    elif isinstance(node, cst.For):
+        last: Any = node.body.body[-1]
+        small = last.body[-1] if isinstance(last, cst.SimpleStatementLine) else last
+        if not isinstance(small, cst.Return | cst.Break | cst.Continue | cst.Raise):
+            yield Edit(last, code.beside(last, cst.Break(), after=True))
+
+
+def early_return(node: Any, code: Function) -> Edits:
+    """Return as soon as all names of the last statement, a return, have a value."""
+    body = code.ast.body[len(code.ast.body) - len(code.statements) :]
+    last = body[-1] if body else None
+    if node is not code.node or not isinstance(last, ast.Return) or last.value is None:
+        return
+    ours = _names(last, ast.Load) & {name for item in body for name in _names(item, ast.Store)}
+    bound = {item.arg for item, _ in parameters(code.ast.args)}
+    for place, statement in enumerate(body[:-1]):
+        if ours and ours <= bound and any(ours & _names(item, ast.Store) for item in body[place:]):
+            returned: Any = code.statements[-1]
+            small = returned.body[0] if isinstance(returned, cst.SimpleStatementLine) else returned
+            yield Edit(code.statements[place], code.beside(code.statements[place], small))
+            return
+        bound |= _names(statement, ast.Store)
+
+
+def _names(node: ast.AST, context: type[ast.expr_context]) -> set[str]:
+    return {
+        item.id for item in ast.walk(node) if isinstance(item, ast.Name) and isinstance(item.ctx, context)
+    }
+
+
+def _integer(node: cst.CSTNode | None) -> int | None:
+    """Return the value of an integer as it is written, sign included; None for anything else."""
+    if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Minus):
+        value = _integer(node.expression)
+        return None if value is None else -value
+    return node.evaluated_value if isinstance(node, cst.Integer) else None
+
+
+def _read(name: str, table: dict[str, Any]) -> Operator:
+    pairs = tuple((before, after) for before, after in table.get("rewrites", ()))
+    shown = ((_shown(before), _shown(after)) for before, after in pairs)
+    examples = (*shown, *((before, after) for before, after in table.get("examples", ())))
+    rewrites = tuple(Rewrite(parsed(before), parsed(after)) for before, after in pairs)
+    return Operator(name, table["title"], examples, rewrites, globals().get(name.replace(" ", "_")))
+
+
+def _shown(text: str) -> str:
+    return text if isinstance(parsed(text), cst.BaseSmallStatement) else f"return {text}"
+
+
+OPERATORS = tuple(_read(name, table) for name, table in TABLES["operators"].items())
+"""All operators, in the order in which their mutants are made."""

@@ -1,0 +1,46 @@
+"""Is a task sound, and if not, why: asked before anything is exported."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lmr_author.errors import LmrError
+from lmr_author.reporting.status import status_with
+from lmr_author.task import Severity, Task, TaskInfo
+from lmr_author.validation.checking import checked
+
+
+@dataclass(frozen=True)
+class Exportable:
+    """A task on its way out.
+
+    Attributes:
+        problems: why it is not sound, one line each; exports are marked with them.
+    """
+
+    task: Task
+    info: TaskInfo
+    problems: tuple[str, ...]
+
+
+def examine(tasks: Sequence[Task]) -> list[Exportable]:
+    """Check tasks and their evaluations. Raises LmrError for a task in which nothing is masked."""
+    found = []
+    for task, report in zip(tasks, checked(tasks).tasks, strict=True):
+        info = task.load()
+        if not info.implementations:
+            raise LmrError(
+                f"{task.name}: nothing is masked, so there is nothing to export", "mask a function"
+            )
+        problems = [
+            f"{one.code} {one.path or task.name}: {one.message}"
+            for one in report.findings
+            if one.severity is not Severity.NOTE
+        ]
+        # Without the findings, so that a task with findings is also reported as stale or never evaluated.
+        standing = status_with(task, ())
+        if "evaluated" not in standing.done:
+            problems.append(standing.note)
+        found.append(Exportable(task, info, tuple(problems)))
+    return found

@@ -1,0 +1,234 @@
+"""``extract``: a block of a task's file into a function, with a record of it and a copy of the original."""
+
+from __future__ import annotations
+
+import ast
+import glob
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from lmr_author import code, files
+from lmr_author.errors import LmrError, TargetError, UsageError
+from lmr_author.extracting.extract import As, Extraction, extract
+from lmr_author.masking import locate
+from lmr_author.task import Target, Task, also_masked
+
+_PLACE = re.compile(r"^(?P<path>.+):(?P<start>\d+)(?:-(?P<end>\d+))?$")
+
+
+@dataclass(frozen=True)
+class ExtractOptions:
+    """What the annotator gave to ``extract``.
+
+    Attributes:
+        place: ``FILE:START-END``, or ``FILE:LINE``.
+        name: of the new function.
+        kind: function or method; None to decide by whether the block uses ``self``.
+    """
+
+    place: str
+    name: str
+    kind: As | None = None
+
+
+@dataclass(frozen=True)
+class Planned:
+    """An extraction that is not written yet.
+
+    Attributes:
+        path: the file, relative to the repository.
+        before: its bytes.
+        extraction: what it becomes.
+    """
+
+    path: str
+    before: bytes
+    extraction: Extraction
+
+    @property
+    def target(self) -> Target:
+        """The new function, as ``mask`` takes it."""
+        return Target(self.path, self.extraction.qualname)
+
+    def to_json(self, *, written: bool) -> dict[str, Any]:
+        """The report of ``--format json``."""
+        done = self.extraction
+        return {
+            "file": self.path,
+            "start": done.start,
+            "end": done.end,
+            "target": str(self.target),
+            "name": done.qualname,
+            "inputs": list(done.inputs),
+            "outputs": list(done.outputs),
+            "mutated": list(done.mutated),
+            "globals": list(done.as_globals),
+            "no_longer_global": list(done.local),
+            "remarks": list(done.remarks),
+            "written": written,
+            "diff": done.diff,
+        }
+
+
+def plan(task: Task, options: ExtractOptions, here: Path) -> Planned:
+    """Work out an extraction; writes nothing.
+
+    Args:
+        task: the task folder.
+        options: place and name.
+        here: the current folder, which the file's path may be relative to.
+
+    Raises:
+        UsageError: no range of lines, or no name for a function.
+        TargetError: no such file, a masked one, or a block that cannot be moved, with the reason.
+        SourceError: not a file that Python 3 can parse.
+    """
+    path, start, end = _read_place(options.place)
+    info = task.load()
+    repository = task.repository(info)
+    path = locate.locate(repository, f"{path}::{options.name}", here).path
+    module = locate.parse(repository, path)
+    masked = [item.qualname for item in info.implementations if item.goal_file == path]
+    masked += [item.qualname for item in also_masked.load(task) if item.path == path]
+    if masked:
+        raise TargetError(
+            f"{path} has masked functions ({', '.join(masked)}): its golden would not have the new function",
+            f"restore it first: lmr-author unmask {shlex.quote(f'{path}::{masked[0]}')}",
+        )
+    used = _used_elsewhere(repository, path)
+    done = extract(module, start, end, options.name, kind=options.kind, exported=used & _variables(module))
+    if "." in done.qualname:
+        _refuse_overridden(repository, path, options.name)
+    return Planned(path, module.data, done)
+
+
+def write(task: Task, planned: Planned) -> tuple[str, ...]:
+    """Keep the original in ``authoring/removed/``, record the extraction, write the file: in this order.
+
+    A command that is killed leaves the file as it was or as it is after; running it again completes the rest.
+
+    Returns remarks. Raises LmrError when the file has changed since it was read.
+    """
+    goal = files.inside(task.repository(task.load()), planned.path)
+    if goal.read_bytes() != planned.before:
+        raise LmrError(f"{planned.path} has changed in the meantime", "run the command again")
+    if not _is_kept(task, goal):
+        task.put_aside(goal, copy=True)
+    remarks = _record(task, planned)
+    files.write_bytes(goal, planned.extraction.data)
+    return remarks
+
+
+def _read_place(text: str) -> tuple[str, int, int]:
+    match = _PLACE.match(text.strip())
+    if match is None:
+        raise UsageError(
+            f"not a file with lines: {text!r}", "name them as FILE:START-END, as in train.py:40-62"
+        )
+    start = int(match["start"])
+    end = int(match["end"] or start)
+    if start < 1 or end < start:
+        raise UsageError(
+            f"{text}: lines {start}-{end} are not a range", "START is the smaller number, from 1"
+        )
+    return match["path"], start, end
+
+
+def _is_kept(task: Task, goal: Path) -> bool:
+    """Whether a copy of a file, as it is now, lies in ``authoring/removed/`` already."""
+    folder = (task.removed_folder / goal.relative_to(task.root)).parent
+    digest = files.sha256_file(goal)
+    copies = folder.glob(f"{glob.escape(goal.name)}*") if folder.is_dir() else ()
+    return any(item.is_file() and files.sha256_file(item) == digest for item in copies)
+
+
+def _record(task: Task, planned: Planned) -> tuple[str, ...]:
+    """Add the extraction to ``authoring/provenance.json``; one of the same original, never finished, goes."""
+    if not task.provenance_path.is_file():
+        return ("the task has no authoring/provenance.json: nothing records this extraction",)
+    document = files.read_json(task.provenance_path)
+    if not isinstance(document, dict):
+        raise LmrError(f"{task.provenance_path}: not a JSON object", "see schemas/provenance.schema.json")
+    done = planned.extraction
+    entry = {
+        "file": planned.path,
+        "start": done.start,
+        "end": done.end,
+        "name": done.qualname,
+        "inputs": list(done.inputs),
+        "outputs": list(done.outputs),
+        "sha256_before": files.sha256_bytes(planned.before),
+        "sha256_after": files.sha256_bytes(done.data),
+    }
+    same = (entry["file"], entry["sha256_before"])
+    earlier = [item for item in document.get("extractions", []) if _state(item) != same]
+    files.write_json(task.provenance_path, {**document, "extractions": [*earlier, entry]})
+    return ()
+
+
+def _state(entry: Any) -> tuple[object, object]:
+    return (entry.get("file"), entry.get("sha256_before")) if isinstance(entry, dict) else (None, None)
+
+
+def _variables(module: code.Module) -> frozenset[str]:
+    """Names that other files can import from a module."""
+    return frozenset(node.id for node in ast.walk(module.tree) if isinstance(node, ast.Name))
+
+
+def _used_elsewhere(repository: Path, path: str) -> frozenset[str]:
+    """Names that other files of the repository import from a file, or take as its attributes."""
+    pure = PurePosixPath(path)
+    stem = pure.parent.name if pure.name == "__init__.py" else pure.stem
+    found: set[str] = set()
+    for _, module in _modules_with(repository, path, stem):
+        found |= set(_taken(module.tree, stem))
+    return frozenset(found)
+
+
+def _modules_with(repository: Path, path: str, word: str) -> Iterator[tuple[str, code.Module]]:
+    """The other files of the repository that hold a word; one that does not parse is passed over."""
+    for file in locate.python_files(repository):
+        relative = file.relative_to(repository).as_posix()
+        data = file.read_bytes()
+        if relative == path or word.encode() not in data:
+            continue
+        try:
+            yield relative, code.Module.parse(data, relative)
+        except LmrError:
+            continue
+
+
+def _taken(tree: ast.Module, stem: str) -> Iterator[str]:
+    """Names that a file takes from a module of some name; of ``import *`` every name that it uses."""
+    aliases = {stem}
+    star = False
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").rpartition(".")[2] == stem:
+            star = star or any(item.name == "*" for item in node.names)
+            yield from (item.name for item in node.names)
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            aliases |= {
+                item.asname for item in node.names if item.asname and item.name.rpartition(".")[2] == stem
+            }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            last = node.value.attr if isinstance(node.value, ast.Attribute) else getattr(node.value, "id", "")
+            if last in aliases:
+                yield node.attr
+        elif star and isinstance(node, ast.Name):
+            yield node.id
+
+
+def _refuse_overridden(repository: Path, path: str, name: str) -> None:
+    """A method's name must not be one that a subclass or an instance in another file uses."""
+    for relative, module in _modules_with(repository, path, name):
+        for node in ast.walk(module.tree):
+            if name in (getattr(node, "attr", ""), getattr(node, "name", "")):
+                raise TargetError(
+                    f"{name} is used in {relative} as well, which could override the method",
+                    "choose another --name, or --as function",
+                )

@@ -1,0 +1,204 @@
+"""Draft, set and check the instruction of a masked function; its category too.
+
+A draft names what is to be implemented and where, the section of the paper, inputs, outputs, and what may be ignored.
+It says nothing of the body: its words come from the signature, the docstring, and the comment that was confirmed.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from dataclasses import replace
+
+from lmr_author import code, files
+from lmr_author.checks.instruction import GAP, quotations
+from lmr_author.errors import LmrError, UsageError
+from lmr_author.masking.body import notes_in
+from lmr_author.masking.docstrings import Documented, Entry, documented, sentences
+from lmr_author.masking.notes import MaskNotes, one_line
+from lmr_author.suggesting import PaperText
+from lmr_author.suggesting.passages import FunctionWords
+from lmr_author.suggesting.sections import best_section, sections
+from lmr_author.task import CATEGORIES, Finding, Implementation, Task, TaskInfo
+from lmr_author.validation.run import select_checks, validate
+
+RULES = "LMR6"
+"""Beginning of the codes of the checks about instructions."""
+
+
+def draft_instruction(
+    path: str, definition: code.Definition, notes: MaskNotes | None = None, section: str = ""
+) -> str:
+    """Draft an instruction for a function or class. Nothing in it is cut short: each entry is whole sentences.
+
+    Args:
+        path: of the goal file, in the repository.
+        definition: the function in the golden.
+        notes: the structured comment that was confirmed.
+        section: of the paper, as in ``section 3 (Method)``; "" when it is not known.
+    """
+    given = notes or MaskNotes()
+    own = _without_solution(documented(definition), definition)
+    purpose = one_line(given.objective or own.summary).rstrip(".")
+    where = f"as {section} of the paper describes it" if section else "as the paper describes it"
+    parts = [
+        f"Implement the {_kind(definition)} in `{path}` {where}.",
+        f"Its purpose: {purpose or GAP}.",
+        _listed("Inputs", given.inputs or _inputs(definition, own)),
+        _listed("Outputs", given.outputs or own.returns)
+        or f"Return what {'its docstring and ' if definition.docstring else ''}its callers expect.",
+        _ignored(definition),
+        "Keep its signature, and leave everything else as it is.",
+    ]
+    return " ".join(part for part in parts if part)
+
+
+def _without_solution(own: Documented, definition: code.Definition) -> Documented:
+    """The content of a docstring, without the sentences that quote the body: they are the answer."""
+    node = definition.node
+    if isinstance(node, ast.ClassDef):
+        return own
+
+    def cleaned(text: str) -> str:
+        return " ".join(one for one in sentences(text) if not quotations(node, one))
+
+    parameters = {name: Entry(entry.type, cleaned(entry.text)) for name, entry in own.parameters.items()}
+    return Documented(cleaned(own.summary), parameters, tuple(cleaned(text) for text in own.returns))
+
+
+def _kind(definition: code.Definition) -> str:
+    if definition.kind == "class":
+        return f"class `{definition.qualname}`"
+    if not definition.class_name:
+        return f"function `{definition.function_name}`"
+    part = _part_of_property(definition)
+    what = f"{part} of the property" if part else "method"
+    return f"{what} `{definition.function_name}` of the class `{definition.class_name}`"
+
+
+def _part_of_property(definition: code.Definition) -> str:
+    """The role of one of several functions of a property: getter, setter or deleter; "" for any other."""
+    for item in definition.node.decorator_list if definition.siblings > 1 else ():
+        if isinstance(item, ast.Attribute) and item.attr in ("setter", "deleter", "getter"):
+            return item.attr
+        if ast.unparse(item).rpartition(".")[2] in ("property", "cached_property"):
+            return "getter"
+    return ""
+
+
+def _inputs(definition: code.Definition, own: Documented) -> tuple[str, ...]:
+    """The parameters, each with what the docstring says of it."""
+    entries = {name: own.parameters.get(name, Entry()) for name in _parameters(definition)}
+    texts = {name: entry.text or entry.type for name, entry in entries.items()}
+    return tuple(f"`{name}`: {text}" if text else f"`{name}`" for name, text in texts.items())
+
+
+def _listed(title: str, entries: tuple[str, ...]) -> str:
+    """One sentence of all entries; of an entry with several sentences the first: the docstring has the rest."""
+    shown = [sentences(one_line(entry))[0].rstrip(".:; ") for entry in entries if one_line(entry)]
+    return f"{title}: {'; '.join(shown)}." if any(shown) else ""
+
+
+def _ignored(definition: code.Definition) -> str:
+    """Parameters that the original never uses: an agent need not wonder what they are for."""
+    if isinstance(definition.node, ast.ClassDef):
+        return ""
+    nodes = [node for statement in definition.node.body for node in ast.walk(statement)]
+    used = {node.id for node in nodes if isinstance(node, ast.Name)}
+    dynamic = used & {"locals", "vars", "eval", "exec"}
+    unused = [] if dynamic else [f"`{name}`" for name in _parameters(definition) if name not in used]
+    return f"May be ignored: {', '.join(unused)}." if unused else ""
+
+
+def _parameters(definition: code.Definition) -> list[str]:
+    if isinstance(definition.node, ast.ClassDef):
+        return []
+    given = definition.node.args
+    named = [*given.posonlyargs, *given.args, given.vararg, *given.kwonlyargs, given.kwarg]
+    names = [item.arg for item in named if item is not None]
+    # A method of a class in a function has no class name; there only `self` is sure to be none of its inputs.
+    bound = ("self", "cls") if definition.class_name else ("self",)
+    return names[1:] if names[:1] and names[0] in bound else names
+
+
+# of a task
+
+
+def drafted(
+    task: Task, info: TaskInfo, path: str, definition: code.Definition, notes: MaskNotes | None
+) -> str:
+    """Draft an instruction for a function; it names the section of the paper only where one stands out."""
+    try:
+        data = files.read_object_or_empty(task.paper_json(info))
+    except LmrError:
+        data = {}
+    found = best_section(sections(PaperText.from_json(data).pages), words_of(definition)) if data else None
+    return draft_instruction(path, definition, notes, found.named if found else "")
+
+
+def words_of(definition: code.Definition) -> FunctionWords:
+    """Return the words in a function, by which sections and categories are found."""
+    nodes = list(ast.walk(definition.node))
+    arguments = [node.arg for node in nodes if isinstance(node, ast.arg)]
+    names = [node.id for node in nodes if isinstance(node, ast.Name)]
+    names += [node.attr for node in nodes if isinstance(node, ast.Attribute)]
+    return FunctionWords(
+        definition.name, definition.class_name, arguments, names, (definition.docstring or "",)
+    )
+
+
+def draft_for(task: Task, one: Implementation) -> str:
+    """Draft for a function that is masked already, from its golden and the comment in its masked body.
+
+    Raises LmrError when the golden is missing or has no such function.
+    """
+    info = task.load()
+    golden = task.golden(one)
+    if not golden.is_file():
+        raise LmrError(f"{one.golden_file} is missing", "restore it from version control")
+    definition = code.find(code.Module.parse(golden.read_bytes(), one.golden_file), one.target)
+    notes = None
+    try:
+        goal = code.Module.parse(task.goal(info, one).read_bytes(), one.goal_file)
+        masked = code.find(goal, one.target)
+        notes = notes_in(goal, masked) if masked.kind == "function" else None
+    except (LmrError, OSError):
+        pass  # the golden alone says enough
+    return drafted(task, info, one.goal_file, definition, notes)
+
+
+def is_drafted(task: Task, one: Implementation) -> bool:
+    """Return True when an instruction is a draft as it was made, which its annotator has not touched."""
+    try:
+        return GAP in one.instruction or one.instruction == draft_for(task, one)
+    except LmrError:
+        return False
+
+
+def set_instruction(task: Task, one: Implementation, text: str) -> None:
+    """Write an instruction into ``info.json``. Raises UsageError for an empty one."""
+    if not text.strip():
+        raise UsageError("the instruction is empty", "say what to implement, or keep the old one")
+    _change(task, one, instruction=text.strip())
+
+
+def set_category(task: Task, one: Implementation, name: str) -> None:
+    """Write a category into ``info.json``. Raises UsageError for one that is none of the nine."""
+    if name not in CATEGORIES:
+        near = [item for item in CATEGORIES if name.strip().lower() in item.lower()] if name.strip() else []
+        near = near or difflib.get_close_matches(name, CATEGORIES, n=1)
+        guess = f"did you mean {near[0]!r}? " if len(near) == 1 else ""
+        raise UsageError(f"unknown category {name!r}", f"{guess}one of: {'; '.join(CATEGORIES)}")
+    _change(task, one, category=name)
+
+
+def _change(task: Task, one: Implementation, **parts: str) -> None:
+    info = task.load()
+    now = next(item for item in info.implementations if item.index == one.index)
+    task.save(info.with_implementation(replace(now, **parts)))  # type: ignore[arg-type]
+
+
+def broken_rules(task: Task, index: int) -> tuple[Finding, ...]:
+    """Return the findings of the checks of instructions about one implementation."""
+    found = validate([task], select_checks(select=[RULES])).findings
+    return tuple(item for item in found if item.implementation in (None, index))

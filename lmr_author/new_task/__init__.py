@@ -1,0 +1,1 @@
+"""Make a task folder from a paper and its repository."""

@@ -1,0 +1,195 @@
+"""What ``new-task`` is going to write about paper and folders: given, else derived, else asked for.
+
+A wizard is shown all of it before anything is written, and can change all of it. What a person has answered is
+kept beside the tasks until the task is made, so that an interrupted wizard goes on where it was.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from lmr_author import files
+from lmr_author.errors import LmrError, UsageError
+from lmr_author.repo.address import Address, safe_name
+from lmr_author.task import NOT_SHIPPED
+
+PROGRESS = ".new-task.json"
+"""File in the folder of tasks with the answers given so far, one entry for each paper."""
+
+_NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")
+_RESERVED = (*NOT_SHIPPED, "dockerfile", "info.json", "requirements.lock")
+
+LABELS = {
+    "number": "Number",
+    "name": "Short name",
+    "title": "Title of the paper",
+    "year": "Year of the paper",
+    "paper_url": "Paper's address",
+    "repo_url": "Repository's public address",
+    "repo_folder": "Repository's folder",
+}
+"""What can be changed, in the order shown."""
+
+_OPTIONS = {"number": "--id", "name": "--name", "title": "--title", "year": "--year", "repo_url": "--repo-url",
+            "paper_url": "--paper-url", "repo_folder": "--repo-folder"}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Draft:
+    """The values of :data:`LABELS`, as text; "" for what is not known."""
+
+    number: str = ""
+    name: str = ""
+    title: str = ""
+    year: str = ""
+    paper_url: str = ""
+    repo_url: str = ""
+    repo_folder: str = ""
+
+
+class Wizard(Protocol):
+    """A person at a terminal."""
+
+    def repository(self, linked: tuple[str, ...]) -> str:
+        """The repository's address; ``linked`` are those that the paper links."""
+
+    def edit(self, draft: Draft, taken: Mapping[int, str], note: Callable[[Draft], None]) -> Draft:
+        """Show the draft, and let everything be changed; what comes back has no problems.
+
+        Each answer is passed to ``note`` at once, so that an interruption loses none.
+        """
+
+
+def problems(draft: Draft, taken: Mapping[int, str]) -> dict[str, str]:
+    """What is wrong with a draft: field → why."""
+    found = {}
+    for field in ("title", "year"):
+        if not getattr(draft, field):
+            found[field] = "not found in the paper"
+    if draft.year and not re.fullmatch(r"19[5-9]\d|20\d\d|2100", draft.year):
+        found["year"] = f"{draft.year!r} is not a year"
+    if not re.fullmatch(r"[1-9]\d{0,8}", draft.number):
+        found["number"] = f"{draft.number!r} is not a task's number"
+    elif int(draft.number) in taken:
+        found["number"] = f"the number {draft.number} is taken by {taken[int(draft.number)]}/"
+    for field in ("name", "repo_folder"):
+        if not _NAME.match(getattr(draft, field)):
+            found[field] = f"{getattr(draft, field)!r} is not a folder's name"
+    if draft.repo_folder.lower() in _RESERVED:
+        found["repo_folder"] = f"the repository's folder cannot be called {draft.repo_folder}"
+    if draft.repo_url:
+        try:
+            Address.parse(draft.repo_url)
+        except LmrError as error:
+            found["repo_url"] = error.message
+    return found
+
+
+def require_complete(draft: Draft, taken: Mapping[int, str]) -> None:
+    """Raise UsageError for the first problem, naming the option that gives the value."""
+    for field, problem in problems(draft, taken).items():
+        raise UsageError(f"{LABELS[field].lower()}: {problem}", f"pass it with {_OPTIONS[field]}")
+
+
+def require_name(name: str, option: str) -> None:
+    """Raise UsageError for what is no folder's name."""
+    if not _NAME.match(name):
+        raise UsageError(
+            f"{option} {name!r} is not a folder's name",
+            "use letters, digits, '.', '_' and '-', starting with a letter or digit",
+        )
+
+
+def require_folder(name: str, shown: str) -> None:
+    """Raise UsageError for what cannot be the repository's folder in the task."""
+    if not name:
+        raise UsageError(f"{shown} gives the repository's folder no name", "pass one with --repo-folder")
+    if name.lower() in _RESERVED:
+        raise UsageError(
+            f"the repository's folder cannot be called {name}", "pass another name with --repo-folder"
+        )
+
+
+def default_name(title: str) -> str:
+    """A short name from a title: what stands before its colon, or an acronym in it; "" when there is none.
+
+    "SimPO: Simple …" → ``SimPO``; "Direct Preference Optimization: Your …" → ``DPO``.
+    """
+    head, colon, _ = title.partition(":")
+    words = head.split()
+    if colon and 1 <= len(words) <= 2:
+        return safe_name("-".join(words))
+    if colon and len(words) <= 6:
+        initials = "".join(
+            word[0] for part in words for word in part.split("-") if word and word[0].isupper()
+        )
+        if len(initials) >= 2:
+            return safe_name(initials)
+    acronym = re.search(r"\(([A-Z][A-Za-z0-9-]*[A-Z0-9][A-Za-z0-9-]*)\)", title)
+    return safe_name(acronym[1]) if acronym else ""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What an interrupted wizard knows: paper and repository as they were named, and answers by field."""
+
+    paper: str
+    repo: str
+    answers: Mapping[str, str]
+
+
+def keep(tasks_dir: Path, kept: Kept) -> None:
+    """Store what is known so far of a paper's task. Raises LmrError when the file is damaged."""
+    _write(tasks_dir, [*_others(tasks_dir, kept.paper), kept])
+
+
+def kept_in(tasks_dir: Path) -> list[Kept]:
+    """What interrupted wizards have left, one entry for each paper.
+
+    Raises LmrError when the file is damaged: the next answer would be written over all of them.
+    """
+    path = tasks_dir / PROGRESS
+    return [_read(path, entry) for entry in files.read_entries_to_change(path, "interrupted")]
+
+
+def answers_about(tasks_dir: Path, paper: str) -> Mapping[str, str]:
+    """What was answered about a paper before. Raises LmrError when the file is damaged."""
+    return next((one.answers for one in kept_in(tasks_dir) if one.paper == paper), {})
+
+
+def forget(tasks_dir: Path, paper: str) -> None:
+    """The paper's task is made, or given up: nothing is left to go on with. Raises LmrError as above."""
+    _write(tasks_dir, _others(tasks_dir, paper))
+
+
+def _others(tasks_dir: Path, paper: str) -> list[Kept]:
+    return [one for one in kept_in(tasks_dir) if one.paper != paper]
+
+
+def _write(tasks_dir: Path, kept: Collection[Kept]) -> None:
+    path = tasks_dir / PROGRESS
+    if kept:
+        files.write_json(path, {"interrupted": [asdict(one) for one in kept]})
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _read(path: Path, entry: Mapping[str, Any]) -> Kept:
+    paper, repo, answers = entry.get("paper"), entry.get("repo", ""), entry.get("answers", {})
+    if paper and isinstance(paper, str) and isinstance(repo, str) and isinstance(answers, dict):
+        fields = {name: value for name, value in answers.items() if name in LABELS}
+        if all(isinstance(value, str) for value in fields.values()):
+            return Kept(paper, repo, fields)
+    raise LmrError(
+        f"{path}: not the answers of an interrupted new-task",
+        "correct the file by hand, or move it away to be asked everything again",
+    )
+
+
+def with_answers(draft: Draft, answers: Mapping[str, str], given: Collection[str]) -> Draft:
+    """The draft with earlier answers, but for what was ``given`` on the command line now."""
+    return replace(draft, **{key: value for key, value in answers.items() if key not in given})

@@ -1,0 +1,273 @@
+"""``new-task``: a paper and its repository become a task folder, whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from lmr_author import environment, files, paper, repo
+from lmr_author.environment import BaseImage, Lock, Recipe
+from lmr_author.environment.pinning import SECONDS
+from lmr_author.errors import LmrError
+from lmr_author.new_task import records as records
+from lmr_author.new_task.draft import (
+    Draft,
+    Kept,
+    Wizard,
+    answers_about,
+    default_name,
+    forget,
+    keep,
+    require_complete,
+    require_folder,
+    require_name,
+    with_answers,
+)
+from lmr_author.new_task.notes import notes_on
+from lmr_author.new_task.room import require_free, require_room, taken_numbers
+from lmr_author.paper import FetchedPaper, Paper
+from lmr_author.repo import Address, Clone, CloneOptions
+from lmr_author.task import Progress, Task, TaskInfo
+from lmr_author.task.vetting import VettingRecord
+from lmr_author.vetting.vet import read_accepted_vetting
+
+
+@dataclass(frozen=True)
+class NewTaskOptions:
+    """What the annotator gave to ``new-task``; None means "not given" (derived, or asked for).
+
+    Attributes:
+        paper: PDF file, URL or arXiv id.
+        repo: address of the repository, or a local folder.
+        name: of the task folder, after its number; ``repo_folder`` of the repository's folder in it.
+        repo_url: public address to write down, when ``repo`` is a local clone of it.
+        python_version: inside the base image, when it is known better than the table does.
+        vetting: file that ``vet`` wrote; it becomes the task's ``authoring/vetting.json``.
+    """
+
+    paper: str
+    repo: str
+    commit: str | None = None
+    id: int | None = None
+    name: str | None = None
+    title: str | None = None
+    year: int | None = None
+    paper_url: str | None = None
+    repo_url: str | None = None
+    base_image: str | None = None
+    python_version: str | None = None
+    repo_folder: str | None = None
+    tasks_dir: Path = Path("tasks")
+    skip_submodules: bool = False
+    skip_lfs: bool = False
+    offline: bool = False
+    vetting: Path | None = None
+
+
+@dataclass(frozen=True)
+class NewTaskResult:
+    """The new task, its ``info.json``, and what the annotator should know."""
+
+    task: Task
+    info: TaskInfo
+    base: BaseImage
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Stages:
+    """What the stages found; all that the written files are made of."""
+
+    fetched: FetchedPaper
+    paper: Paper
+    clone: Clone
+    recipe: Recipe
+    base: BaseImage
+    lock: Lock
+
+
+def new_task(
+    options: NewTaskOptions, progress: Progress | None = None, wizard: Wizard | None = None
+) -> NewTaskResult:
+    """Make a task folder. It appears at the end, complete; on any error, and on Ctrl-C, there is none.
+
+    With a wizard, answers given so far are kept in the folder of tasks until the task is made.
+
+    Raises LmrError for what is wrong with paper, repository, a name that is taken, or answers kept earlier;
+    UsageError when something cannot be derived and there is no wizard.
+    """
+    say = progress or (lambda message: None)
+    if options.repo:
+        _repo_folder(options, Address.parse(options.repo))  # wrong input fails before any work
+    environment.choose_base(Recipe(), options.base_image, options.python_version)
+    taken = taken_numbers(options)
+    vetted = read_accepted_vetting(options.vetting) if options.vetting else None
+    answers = answers_about(options.tasks_dir, options.paper) if wizard else {}
+    with files.temporary_folder("lmr-author-paper-") as temporary:
+        say(f"fetching the paper {options.paper}")
+        fetched = paper.fetch(options.paper, temporary / "paper.pdf")
+        say("reading the paper")
+        read = _read(options, fetched)
+        options, draft = _settle(options, fetched, read, taken, wizard, answers)
+        info = _info(draft)
+        final = options.tasks_dir / info.folder_name
+        require_free(final)
+        with files.staged_folder(final) as staging:
+            place = staging / info.repo_folder_name
+            stages = _stages(options, place, fetched, read, say, watched=wizard is not None)
+            info = replace(info, repo_commit=stages.clone.commit, license=stages.clone.licence)
+            had_tests = Task(staging).unit_test_folder(info).is_dir()
+            say("writing the task")
+            _write(Task(staging), info, stages, vetted)
+            require_free(final)
+    if wizard:
+        forget(options.tasks_dir, options.paper)
+    return NewTaskResult(Task(final), info, stages.base, tuple(notes_on(info, stages, had_tests)))
+
+
+def _settle(
+    options: NewTaskOptions,
+    fetched: FetchedPaper,
+    read: Paper,
+    taken: dict[int, str],
+    wizard: Wizard | None,
+    answers: Mapping[str, str],
+) -> tuple[NewTaskOptions, Draft]:
+    """The repository, and everything that is going to be written: complete, and seen by the person there is.
+
+    Args:
+        answers: those that an interrupted wizard has left.
+    """
+    if wizard and not options.repo:
+        keep(options.tasks_dir, Kept(options.paper, "", answers))
+        options = replace(options, repo=wizard.repository(read.repositories))
+    address = Address.parse(options.repo)
+    draft = _draft(options, fetched, read, address, _repo_folder(options, address), taken)
+    if wizard:
+        given = {"number": options.id, "name": options.name, "title": options.title, "year": options.year,
+                 "paper_url": options.paper_url, "repo_url": options.repo_url,
+                 "repo_folder": options.repo_folder}  # fmt: skip
+        draft = with_answers(draft, answers, [name for name, value in given.items() if value is not None])
+        derived = asdict(draft)
+
+        def note(now: Draft) -> None:
+            changed = {name: value for name, value in asdict(now).items() if value != derived[name]}
+            keep(options.tasks_dir, Kept(options.paper, options.repo, {**answers, **changed}))
+
+        note(draft)
+        draft = wizard.edit(draft, taken, note)
+    require_complete(draft, taken)
+    return options, draft
+
+
+def _read(options: NewTaskOptions, fetched: FetchedPaper) -> Paper:
+    """Read the paper; errors name it as the annotator did, not our temporary copy."""
+    try:
+        return paper.extract(fetched.path)
+    except LmrError as error:
+        named = error.message.replace(str(fetched.path), options.paper).replace(
+            fetched.path.name, options.paper
+        )
+        raise LmrError(named, error.hint) from error
+
+
+def _stages(
+    options: NewTaskOptions,
+    folder: Path,
+    fetched: FetchedPaper,
+    read: Paper,
+    say: Progress,
+    *,
+    watched: bool,
+) -> Stages:
+    """Clone into ``folder``, then find out what the code needs.
+
+    Args:
+        watched: by a person, who may not want to wait for the versions.
+    """
+    say(f"cloning {Address.parse(options.repo).shown}")
+    how = CloneOptions(skip_submodules=options.skip_submodules, skip_lfs=options.skip_lfs)
+    clone = repo.clone(options.repo, options.commit, folder, how, say)
+    say("looking for what the repository needs")
+    recipe = environment.read_recipe(folder, clone.commit_date)
+    base = environment.choose_base(recipe, options.base_image, options.python_version)
+    stop = ", Ctrl-C goes on without" if watched else ""
+    doing = f"pinning {len(recipe.requirements)} requirements as of {clone.commit_date.date()}{stop}"
+    say(doing)
+    made = environment.pin(
+        recipe,
+        base,
+        seconds=0 if options.offline else SECONDS,
+        progress=lambda line: say(f"{doing}: {line}"),
+        stoppable=watched,
+    )
+    return Stages(fetched, read, clone, recipe, base, made)
+
+
+def _repo_folder(options: NewTaskOptions, address: Address) -> str:
+    if options.repo_folder is not None:
+        require_name(options.repo_folder, "--repo-folder")
+    # A clone's folder may be called anything; what the public one is called is the repository's name.
+    public = Address.parse(options.repo_url).folder_name if options.repo_url and address.local else ""
+    name = options.repo_folder or public or address.folder_name
+    require_folder(name, address.shown)
+    return name
+
+
+def _draft(
+    options: NewTaskOptions,
+    fetched: FetchedPaper,
+    read: Paper,
+    address: Address,
+    repo_folder: str,
+    taken: dict[int, str],
+) -> Draft:
+    """What ``info.json`` will say of paper and folders: given, else derived."""
+    title = options.title or fetched.title or read.title
+    year = options.year or read.year or fetched.year
+    known = f"https://arxiv.org/abs/{read.arxiv_id}" if read.arxiv_id else ""
+    return Draft(
+        number=str(options.id or max([0, *taken]) + 1),
+        name=options.name or default_name(title) or repo_folder,
+        title=title,
+        year=str(year or ""),
+        paper_url=options.paper_url or fetched.url or known,
+        repo_url=Address.parse(options.repo_url).shown
+        if options.repo_url
+        else repo.public_address(address, read.repositories) or address.shown,
+        repo_folder=repo_folder,
+    )
+
+
+def _info(draft: Draft) -> TaskInfo:
+    return TaskInfo(
+        instance_id=int(draft.number),
+        paper_name=draft.title,
+        folder_name=f"{draft.number}-{draft.name}",
+        paper_url=draft.paper_url,
+        year=int(draft.year),
+        repo_url=draft.repo_url,
+        repo_folder_name=draft.repo_folder,
+    )
+
+
+def _write(task: Task, info: TaskInfo, stages: Stages, vetted: VettingRecord | None) -> None:
+    """Every file of the new task; ``info.json`` last, because a folder with it counts as a task."""
+    require_room(task, info, stages)
+    pdf = stages.fetched.path.read_bytes()
+    files.write_bytes(task.paper_pdf(info), pdf)
+    files.write_json(task.paper_json(info), stages.paper.to_json())
+    task.unit_test_folder(info).mkdir(exist_ok=True)
+    task.golden_folder.mkdir()
+    folder = info.repo_folder_name
+    made = stages.lock
+    text = environment.render(stages.recipe, stages.base, folder, pinned=made.pinned, compiled=made.compiled)
+    files.write_text(task.dockerfile, text)
+    files.write_text(task.dockerignore, environment.render_dockerignore(folder))
+    files.write_text(task.lock, stages.lock.text)
+    now = datetime.now(UTC)
+    files.write_json(task.provenance_path, records.provenance(info, stages, now))
+    (vetted or records.vetting(info, stages)).write(task.vetting_path)
+    files.write_json(task.info_path, info.to_json())

@@ -1,0 +1,377 @@
+"""Replays recorded calls in a shipped unit test whose values are more than tensors, arrays and plain containers.
+
+Together with what it imports this is ``unit_test/lmr_support.py``. It runs beside the code that it tests, so what
+it says is for people; the decision about candidates is made elsewhere, from outcomes that leave a sandbox as data.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import builtins
+import copy
+import importlib
+import importlib.util
+import inspect
+import itertools
+import json
+import math
+import os
+import sys
+import traceback
+import types
+from typing import Any, Dict, List, Mapping, Optional, Tuple
+
+from .calling import (
+    CLOSURE,
+    GRADIENTS,
+    ITEM_LIMIT,
+    ITEMS,
+    MODE,
+    RANDOM,
+    applied,
+    closure,
+    restore_random,
+    type_name,
+    unbind,
+)
+from .decoding import Decoder, OmittedPart
+from .gradients import gradients
+from .loose import text_problem, unmatched
+from .objects import MAIN_STAND_IN, state_of
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+MOST = 20
+"""So many differences are reported at most."""
+
+
+class _Files(Dict[str, Any]):
+    """The large arrays of a document, each read when it is needed."""
+
+    def __init__(self, base: str) -> None:
+        super().__init__()
+        self.base = base
+
+    def __missing__(self, name: str) -> Any:
+        with open("%s.%s.npy" % (self.base, name), "rb") as file:
+            data = file.read()
+        return types.SimpleNamespace(data=data[10 + int.from_bytes(data[8:10], "little") :])
+
+
+def _read(base: str, build: Any) -> Any:
+    with open(base + ".json", encoding="ascii") as file:
+        tree = json.load(file)["values"]
+    return Decoder(types.SimpleNamespace(buffers=_Files(base)), build).node(tree)  # type: ignore[arg-type]
+
+
+class Target:
+    """The function under test, in the repository that the test lies in.
+
+    Args:
+        root: the repository.
+        goal_file, qualname: the function; ``nth`` of that name, from 1, where there are several.
+        module: the name to import the file by; None for a script.
+        sys_path: folders of the repository to import from.
+    """
+
+    def __init__(
+        self,
+        root: Any,
+        goal_file: str,
+        qualname: str,
+        module: Optional[str],
+        sys_path: Any = ("",),
+        nth: int = 0,
+    ) -> None:
+        self.path = os.path.join(str(root), *goal_file.split("/"))
+        self.names, self.nth = qualname.split("."), nth
+        places = [os.path.join(str(root), item) if item else str(root) for item in sys_path]
+        sys.path[:0] = places + ([] if module else [os.path.dirname(self.path)])
+        if module:
+            self.module: Any = importlib.import_module(module)
+        else:
+            spec: Any = importlib.util.spec_from_file_location(MAIN_STAND_IN, self.path)
+            self.module = sys.modules[MAIN_STAND_IN] = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(self.module)
+        if os.path.realpath(str(self.module.__file__)) != os.path.realpath(self.path):
+            raise ImportError("%s was imported from %s" % (module, self.module.__file__))
+
+    def function(self, free: Dict[str, Any]) -> Any:
+        """Return the function without its decorators; a nested one is built with the given free variables."""
+        found: Any = self.module
+        for name in self.names:
+            found = vars(found).get(name) if isinstance(found, (type, types.ModuleType)) else None
+        for name in ("__func__", "fget", "func"):
+            found = getattr(found, name, None) or found
+        if callable(found) and not self.nth and not free:
+            found = inspect.unwrap(found, stop=lambda item: hasattr(item, "__lmr_watched__"))
+            code = getattr(inspect.unwrap(found), "__code__", None)
+            if (
+                code is not None
+                and code.co_name == self.names[-1]
+                and os.path.samefile(code.co_filename, self.path)
+            ):
+                return found
+        return self._from_source(free)
+
+    def _from_source(self, free: Dict[str, Any]) -> Any:
+        with open(self.path, "rb") as file:
+            tree = ast.parse(file.read(), self.path)
+        found = list(_definitions(tree.body, self.names, []))
+        if len(found) < max(1, self.nth):
+            raise LookupError("there is no function %s in %s" % (".".join(self.names), self.path))
+        *above, target = found[self.nth - 1]
+        target.decorator_list = []
+        if above and isinstance(above[-1], ast.ClassDef):
+            free = dict(free, __class__=vars(self.module).get(self.names[0]))
+        names = [name for name in free if name != target.name]
+        text = "def __lmr_outer__(%s):\n    def %s(): pass\n    return %s" % (
+            ", ".join(names),
+            target.name,
+            target.name,
+        )
+        outer: Any = ast.parse(text, self.path)
+        outer.body[0].body[0] = target
+        outer.body[:0] = [
+            item for item in tree.body if isinstance(item, ast.ImportFrom) and item.module == "__future__"
+        ]
+        space = self.module.__dict__
+        exec(compile(outer, self.path, "exec", dont_inherit=True), space)
+        made = space.pop("__lmr_outer__")(*[free[name] for name in names])
+        return getattr(builtins, "__lmr_target__", lambda function: function)(
+            made
+        )  # there while it is recorded
+
+    def outcome(self, inputs: Dict[str, Any]) -> Tuple[Dict[str, Any], Dict[str, Any], str]:
+        """Make a call; returns its outcome, what it was given as that is afterwards, and what it raised."""
+        modes, states = inputs.pop(MODE, None), inputs.pop(RANDOM, {})
+        wants_gradients, most = inputs.pop(GRADIENTS, False), inputs.pop(ITEMS, ITEM_LIMIT)
+        free = {name[len(CLOSURE) :]: inputs[name] for name in inputs if name.startswith(CLOSURE)}
+        function = self.function(free)
+        args, kwargs = unbind(function, {name: item for name, item in inputs.items() if name[:1] != "@"})
+        restore_random(states)
+        with applied(modes):
+            try:
+                found, shown = asyncio.run(_awaited(function, args, kwargs, most)), ""
+                if wants_gradients and "value" in found:
+                    found[GRADIENTS] = gradients(inputs, found["value"])
+            except BaseException as error:  # a SystemExit must not end the test
+                found, shown = {"@raised": type_name(error)}, traceback.format_exc()
+        later = closure(function)
+        return found, {name: later.get(name, item) for name, item in inputs.items()}, shown
+
+
+def _definitions(body: List[Any], names: List[str], above: List[Any]) -> Any:
+    for statement in body:
+        if isinstance(statement, (*_FUNCTIONS, ast.ClassDef)):
+            if statement.name == names[0] and len(names) > 1:
+                yield from _definitions(statement.body, names[1:], [*above, statement])
+            elif statement.name == names[0] and isinstance(statement, _FUNCTIONS):
+                yield [*above, statement]
+            continue
+        for field in ("body", "orelse", "finalbody"):
+            yield from _definitions(getattr(statement, field, None) or [], names, above)
+        for field in ("handlers", "cases"):
+            for item in getattr(statement, field, ()):
+                yield from _definitions(item.body, names, above)
+
+
+def check(
+    target: Target, case: Any, checkers: Mapping[str, Any], fixtures: Any = None, custom: Any = None
+) -> None:
+    """Make a recorded call and compare its outcome. Raises AssertionError with every difference.
+
+    Args:
+        case: its folder.
+        checkers: path → how that part is compared, where not exactly.
+        fixtures, custom: ``unit_test/fixtures.py`` and ``checkers.py``, where they are needed.
+    """
+    built: Dict[str, Any] = {}
+
+    def build(name: str) -> Any:
+        if name not in built:
+            built[name] = getattr(_load_file("lmr_fixtures", fixtures), name)()
+        return built[name]
+
+    if fixtures:
+        restore_random({})  # so that they build the same each time
+    inputs, before = (_read(os.path.join(str(case), "inputs"), build) for _ in range(2))
+    expected = _read(os.path.join(str(case), "expected"), build)
+    actual, after, shown = target.outcome(inputs)
+    for name, item in after.items():
+        key = "@argument value" if name == "value" else name
+        actual[key] = item
+        expected.setdefault(key, before[name])
+    judged = {path: item["function"] for path, item in checkers.items() if item["kind"] == "custom"}
+    plain = {path: {"kind": "ignore"} if path in judged else item for path, item in checkers.items()}
+    run = Comparison(plain)
+    run.compare(expected, actual, "")
+    for path, name in judged.items():
+        said = getattr(_load_file("lmr_checkers", custom), name)(_part(expected, path), _part(actual, path))
+        if said not in (None, True, ""):
+            run.found.append("%s: %s" % (path, said or "%s says no" % name))
+    if run.found:
+        raise AssertionError(
+            "%s:\n  %s\n%s" % (os.path.basename(str(case)), "\n  ".join(run.found[:MOST]), shown)
+        )
+
+
+async def _awaited(function: Any, args: Any, kwargs: Any, most: int) -> Dict[str, Any]:
+    value = function(*args, **kwargs)
+    if inspect.iscoroutine(value):
+        return {"value": await value}
+    items: List[Any] = []
+    if inspect.isgenerator(value):
+        for _ in range(most):
+            try:
+                items.append(copy.deepcopy(next(value)))
+            except StopIteration as stop:
+                return {"value": items, "@exhausted": True, "@returned": stop.value}
+        return {"value": items, "@exhausted": False}
+    if inspect.isasyncgen(value):
+        for _ in range(most):
+            try:
+                items.append(copy.deepcopy(await value.__anext__()))
+            except StopAsyncIteration:
+                return {"value": items, "@exhausted": True, "@returned": None}
+        return {"value": items, "@exhausted": False}
+    return {"value": value}
+
+
+def _load_file(name: str, path: Any) -> Any:
+    spec: Any = importlib.util.spec_from_file_location(name, str(path))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _part(value: Any, path: str) -> Any:
+    """The part of an outcome at a path, as in ``value['loss'][0].weight``."""
+    name = next(name for name in value if path == name or path.startswith((name + ".", name + "[")))
+    return eval("_" + path[len(name) :], {"__builtins__": {}}, {"_": value[name]})
+
+
+class Comparison:
+    """Compares values part by part; ``found`` lists the differences."""
+
+    def __init__(self, checkers: Mapping[str, Any]) -> None:
+        self.checkers = checkers
+        self.found: List[str] = []
+        self.seen: Dict[Tuple[int, int], Any] = {}
+
+    def compare(self, e: Any, a: Any, path: str) -> None:
+        """Compare an expected and an actual value."""
+        place, checker = path, None
+        while place and checker is None:
+            checker = self.checkers.get(place)
+            place = place[: max(place.rfind("."), place.rfind("["), 0)]
+        checker = checker or self.checkers.get("", {})
+        kind = checker.get("kind")
+        if kind == "ignore" or e is a or isinstance(e, OmittedPart) or (id(e), id(a)) in self.seen:
+            return
+        self.seen[id(e), id(a)] = (e, a)
+        if type(e) is not type(a):
+            self.found.append("%s: expected a %s, got a %s" % (path, type(e).__name__, type(a).__name__))
+        elif kind == "text" and isinstance(e, str):
+            self._note(path, text_problem(checker, e, a))
+        elif kind == "set" or (kind == "dataframe" and hasattr(e, "itertuples")):
+            rows = [
+                list(side.itertuples(index=False, name=None)) if kind == "dataframe" else list(side)
+                for side in (e, a)
+            ]
+            near = {"": dict(checker, kind="allclose")}
+            missing = unmatched(rows[0], rows[1], lambda x, y: not _differences(near, x, y))
+            self._note(
+                path, "%d items are nowhere" % len(missing) if missing or len(rows[0]) != len(rows[1]) else ""
+            )
+        elif hasattr(e, "dtype") and hasattr(e, "shape") and not hasattr(e, "iloc"):
+            self._arrays(e, a, path, checker)
+        elif isinstance(e, (float, complex)):
+            near = kind == "allclose" and abs(a - e) <= checker["atol"] + checker["rtol"] * abs(e) < math.inf
+            self._note(path, "" if e == a or near or (e != e and a != a) else "expected %r, got %r" % (e, a))
+        else:
+            self._parts(e, a, path)
+
+    def _note(self, path: str, problem: str) -> None:
+        if problem:
+            self.found.append("%s: %s" % (path, problem))
+
+    def _arrays(self, e: Any, a: Any, path: str, checker: Mapping[str, Any]) -> None:
+        for name in ("dtype", "shape", "requires_grad"):
+            if getattr(e, name, None) != getattr(a, name, None):
+                self._note(path, "expected %s %s, got %s" % (name, getattr(e, name), getattr(a, name)))
+                return
+        library: Any = sys.modules["torch" if hasattr(e, "requires_grad") else "numpy"]
+        if hasattr(e, "is_sparse"):
+            if e.is_leaf and a.is_leaf:
+                self.compare(e.grad, a.grad, path + ".grad")
+            e, a = (side.detach().to_dense() if side.is_sparse else side.detach() for side in (e, a))
+            e, a = (side.float() if "float8" in str(side.dtype) else side for side in (e, a))
+        elif e.dtype.hasobject:
+            self.compare(e.tolist(), a.tolist(), path)
+            return
+        rtol, atol = (checker["rtol"], checker["atol"]) if checker.get("kind") == "allclose" else (0.0, 0.0)
+        floating = str(e.dtype).rpartition(".")[2][:5] in ("float", "bfloa", "compl")
+        close = library.isclose(a, e, rtol=rtol, atol=atol, equal_nan=True) if floating else a == e
+        wrong = ~close if hasattr(close, "shape") else library.asarray(not close)
+        if wrong.any():
+            first = [
+                int(item)
+                for item in (wrong.nonzero() if library.__name__ == "numpy" else wrong.nonzero().t())
+                for item in item[:1]
+            ]
+            values = tuple(side[tuple(first)].item() for side in (e, a))
+            self._note(
+                path,
+                "%d elements differ; first at %s: expected %r, got %r" % (int(wrong.sum()), first, *values),
+            )
+
+    def _parts(self, e: Any, a: Any, path: str) -> None:
+        if isinstance(e, (set, frozenset, str, bytes, int, type, types.FunctionType)) or e is None:
+            self._note(path, "" if e == a else "expected %.100r, got %.100r" % (e, a))
+            return
+        if hasattr(e, "iloc"):  # a table or a column of pandas
+            names = ("columns", "index", "name") if hasattr(e, "columns") else ("index", "name")
+            parts = [{"." + name: getattr(side, name, None) for name in names} for side in (e, a)]
+            for part, side in zip(parts, (e, a)):
+                columns = (
+                    [side.iloc[:, n] for n in range(side.shape[1])] if hasattr(side, "columns") else [side]
+                )
+                part.update(("[%d]" % n, column.to_numpy()) for n, column in enumerate(columns))
+        elif hasattr(e, "get_indexer"):
+            parts = [{"": side.tolist(), ".names": list(side.names)} for side in (e, a)]
+        else:
+            parts = [_parts_of(side) for side in (e, a)]
+        for step in itertools.chain(parts[0], [step for step in parts[1] if step not in parts[0]]):
+            inner = path + str(step) if path else str(step).replace("['", "").replace("']", "").lstrip(".")
+            if step in parts[0] and step in parts[1]:
+                self.compare(parts[0][step], parts[1][step], inner)
+            elif (
+                not isinstance(parts[0].get(step), OmittedPart)
+                and self.checkers.get(inner, {}).get("kind") != "ignore"
+            ):
+                self._note(
+                    inner, "expected %s" % ("nothing" if step not in parts[0] else "something, got nothing")
+                )
+
+
+def _parts_of(value: Any) -> Dict[str, Any]:
+    """The parts of a value by the step that leads to them."""
+    found: Dict[str, Any] = {}
+    if isinstance(value, dict):
+        found.update(("[%r]" % (key,), item) for key, item in dict.items(value))
+    elif isinstance(value, (list, tuple)) or type(value).__name__ == "deque":
+        names = getattr(value, "_fields", None) or ()
+        found.update((".%s" % names[n] if names else "[%d]" % n, item) for n, item in enumerate(value))
+    found.update(("." + name, item) for name, item in state_of(value))
+    if not found and not isinstance(value, (dict, list, tuple)):
+        reduced = value.__reduce_ex__(2)
+        steps = enumerate(reduced if isinstance(reduced, tuple) else (reduced,))
+        found.update(("<%d>" % n, list(item) if hasattr(item, "__next__") else item) for n, item in steps)
+    return found
+
+
+def _differences(checkers: Mapping[str, Any], e: Any, a: Any) -> List[str]:
+    run = Comparison(checkers)
+    run.compare(e, a, "")
+    return run.found

@@ -1,0 +1,262 @@
+"""Write ``unit_test_N.py`` from a recording: a page that a reviewer reads, and that fails when it should."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from lmr_author import resources
+from lmr_author.code import FunctionNode
+from lmr_author.probe.document import Document, walk
+from lmr_author.recording.tolerance import BY_DTYPE
+from lmr_author.task import Implementation
+from lmr_author.task.recording import CHECKERS, FIXTURES, SUPPORT, Case, Recording
+from lmr_author.texts import printable, shortened
+
+TEMPLATE, WITH_SUPPORT = "unit_test.py.j2", "unit_test_with_support.py.j2"
+PLAIN_TAGS = {"tuple", "tensor", "array", "scalar"}
+"""Nodes that the page reads by itself."""
+PLAIN_DTYPES = {
+    "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64",
+}  # fmt: skip
+HARMLESS = {"torch.no_grad()", "torch.no_grad", "torch.inference_mode()", "torch.enable_grad()"}
+"""Decorators through which a function is called as it is without them, in the modes that were recorded."""
+MODULES = ("objects", "decoding", "calling", "gradients", "loose", "shipped")
+"""Modules of the probe that the support file is made of, in this order."""
+
+Checkers = Mapping[str, Mapping[str, Any]]
+
+
+def write_page(
+    implementation: Implementation,
+    recording: Recording,
+    function: FunctionNode,
+    documents: Sequence[tuple[Document, Document]],
+    nth: int = 0,
+) -> tuple[str, bool]:
+    """Return the text of an implementation's unit test, and whether it needs the support file.
+
+    The same recording gives the same text. The test runs under pytest and as a script from the repository's root, exits
+    with 1 when a case differs, and writes the ``Passed``/``Failed`` line that LMR-Bench's scripts look for.
+
+    Args:
+        function: the target in the golden.
+        documents: inputs and expected outcome of each case.
+        nth: which definition of the target's name is meant, where the file has several; else 0. A line would not do: it
+            moves when another function of the file is masked.
+    """
+    import jinja2
+
+    checkers = {case.name: case.checkers for case in recording.cases}
+    plain = not nth and _is_plain(recording, function, documents, checkers)
+    environment = jinja2.Environment(
+        undefined=jinja2.StrictUndefined, keep_trailing_newline=True, autoescape=False, trim_blocks=True
+    )
+    environment.filters["repr"] = repr
+    environment.globals["sorted"] = sorted
+    nodes = [node for pair in documents for document in pair for _, node in walk(document.tree)]
+    arrays = [
+        node for node in nodes if isinstance(node, dict) and node.get("$") in ("tensor", "array", "scalar")
+    ]
+    template = environment.from_string(resources.template(TEMPLATE if plain else WITH_SUPPORT))
+    text = template.render(
+        index=implementation.index,
+        target=str(implementation.target),
+        goal_file=recording.goal_file,
+        qualname=recording.qualname,
+        name=recording.qualname.rpartition(".")[2].strip("_") or "target",
+        module=recording.module,
+        sys_path=list(recording.sys_path),
+        nth=nth,
+        command=" ".join(recording.command).replace("\\", "\\\\").replace('"""', "'''"),
+        cases=recording.cases,
+        described=[_described(case) for case in recording.cases],
+        torch=any(node["$"] == "tensor" for node in arrays),
+        numpy=any(node["$"] != "tensor" for node in arrays),
+        arrays=any(node["$"] == "array" for node in arrays),
+        scalars=any(node["$"] == "scalar" for node in arrays),
+        files=any("file" in node for node in arrays),
+        has_numpy="numpy" in recording.versions,
+        bits=any(node["dtype"] == "bfloat16" and "file" in node for node in arrays),
+        tuples=any(isinstance(node, dict) and node.get("$") == "tuple" for node in nodes),
+        tensors=any(isinstance(node, dict) and "$" in node for node in nodes),
+        dicts=any(
+            isinstance(node, dict) and "$" not in node
+            for _, e in documents
+            for _, node in list(walk(e.tree))[1:]
+        ),
+        grads=any("requires_grad" in node for node in arrays),
+        floats=any(type(node) is float for _, e in documents for _, node in walk(e.tree)),
+        raises=any("@raised" in e.tree for _, e in documents),
+        no_grad=any("@mode" in i.tree for i, _ in documents),
+        tolerances=_tolerances(documents),
+        wider=_wider(documents, checkers),
+        checkers=checkers,
+        support=SUPPORT.removesuffix(".py"),
+        fixtures=FIXTURES if FIXTURES in recording.helpers else "",
+        custom=CHECKERS if CHECKERS in recording.helpers else "",
+    )
+    return text, not plain
+
+
+def _is_plain(
+    recording: Recording,
+    function: FunctionNode,
+    documents: Iterable[tuple[Document, Document]],
+    checkers: Mapping[str, Checkers],
+) -> bool:
+    """Tell whether the page needs no support file: plain values, and a function that is called by its name."""
+    arguments = function.args
+    by_name = not (arguments.posonlyargs or arguments.vararg or arguments.kwarg or "." in recording.qualname)
+    harmless = all(ast.unparse(item) in HARMLESS for item in function.decorator_list)
+    yields = any(isinstance(node, ast.Yield | ast.YieldFrom) for node in ast.walk(function))
+    if (
+        not (by_name and harmless and recording.module)
+        or yields
+        or isinstance(function, ast.AsyncFunctionDef)
+    ):
+        return False
+    if any(item["kind"] not in ("allclose", "exact") for each in checkers.values() for item in each.values()):
+        return False
+    for inputs, expected in documents:
+        if any(name[:1] == "@" and name != "@mode" for name in inputs.tree) or inputs.omitted:
+            return False
+        if any(name not in ("value", "@raised") and name not in inputs.tree for name in expected.tree):
+            return False
+        if inputs.tree.get("@mode", {"grad": False}) != {"grad": False}:
+            return False
+        trees = [{name: node for name, node in inputs.tree.items() if name != "@mode"}, expected.tree]
+        if not all(_plain(node) for tree in trees for _, node in walk(tree)):
+            return False
+    return True
+
+
+def _plain(node: Any) -> bool:
+    if not isinstance(node, dict) or "$" not in node:
+        return True
+    if node["$"] not in PLAIN_TAGS or "id" in node:
+        return False
+    if node["$"] == "tuple":
+        return True
+    return node["dtype"] in PLAIN_DTYPES and not {"cls", "grad", "attrs"} & set(node)
+
+
+def _tolerances(documents: Iterable[tuple[Document, Document]]) -> dict[str, tuple[float, float]]:
+    """Return the usual tolerances of the element types that are returned."""
+    found = {}
+    for _, expected in documents:
+        for _, node in walk(expected.tree):
+            dtype = (
+                "float64"
+                if isinstance(node, float)
+                else node.get("dtype", "")
+                if isinstance(node, dict)
+                else ""
+            )
+            if dtype in BY_DTYPE:
+                found[dtype] = BY_DTYPE[dtype]
+    return found
+
+
+def _wider(
+    documents: Iterable[tuple[Document, Document]], checkers: Mapping[str, Checkers]
+) -> dict[tuple[str, str], tuple[float, float]]:
+    """Return case and path → tolerance, where it is another than that of the element type."""
+    found = {}
+    for (name, each), (_, expected) in zip(checkers.items(), documents, strict=True):
+        nodes = dict(walk(expected.tree))
+        for path, item in each.items():
+            node = nodes.get(path)
+            dtype = node.get("dtype", "") if isinstance(node, dict) else "float64"
+            tolerance = (item.get("rtol", 0.0), item.get("atol", 0.0))
+            if tolerance != BY_DTYPE.get(dtype):
+                found[name, path] = tolerance
+    return found
+
+
+def _described(case: Case) -> str:
+    """Write a case as an item of a list, with a comment."""
+    origin = "inputs made from recorded ones" if case.made else f"call {case.call}"
+    values = ", ".join(f"{name}: {text}" for name, text in case.summary.items())
+    return shortened(f"{case.name!r},  # {printable(f'{origin}: {values}')}", 112)
+
+
+def support_file(cases: Iterable[tuple[Checkers, bool]]) -> str:
+    """Return the text of ``unit_test/lmr_support.py``: the probe's modules in one, without what nothing in it uses.
+
+    Args:
+        cases: how each case is compared, and whether gradients are.
+    """
+    listed = list(cases)
+    kinds = {item["kind"] for each, _ in listed for item in each.values()}
+    left_out = set() if kinds & {"text", "set", "dataframe"} else {"loose"}
+    left_out |= set() if any(gradients for _, gradients in listed) else {"gradients"}
+    imports, bodies = set[str](), []
+    for name in MODULES:
+        source = (resources.probe_folder() / f"{name}.py").read_text("utf-8")
+        lines, start = source.splitlines(), 0
+        for node in ast.parse(source).body:
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                start = node.end_lineno or 0
+                if not getattr(node, "level", 0) and name not in left_out:
+                    imports.add("\n".join(lines[node.lineno - 1 : start]))
+        if name not in left_out:
+            bodies.append("\n".join(lines[start:]).strip())
+    stand_ins = "".join(STAND_INS[name] for name in sorted(left_out))
+    typing = sorted(
+        {word.strip() for line in imports if line.startswith("from typing") for word in line[19:].split(",")}
+    )
+    head = [
+        '"""Reads recorded calls, makes them and compares their outcomes: copied by lmr-author, for its tests."""\n',
+        "from __future__ import annotations\n",
+        *sorted(line for line in imports if not line.startswith(("from typing", "from __future__"))),
+        f"from typing import {', '.join(typing)}",
+    ]
+    text = _shortened(stand_ins + "\n\n\n".join(bodies))
+    return "\n".join(head) + f"\n\n\n{DOCUMENTS}{text}\n"
+
+
+STAND_INS = {
+    "gradients": "gradients: Any = None\n",
+    "loose": "text_problem: Any = None\nunmatched: Any = None\n\n\n",
+}
+DOCUMENTS = "Document = Any\n\n\n"
+"""What the modules take from those that are not copied."""
+
+
+def _shortened(text: str) -> str:
+    """Leave out top-level names that nothing else in a text uses, and all but the first lines of docstrings."""
+    while True:
+        module, lines = ast.parse(text), text.splitlines()
+        used = [
+            node.id
+            for node in ast.walk(module)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+        ]
+        unused = [node for node in module.body if _defined(node) not in used]
+        for node in reversed(unused):
+            first = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", ()))]) - 1
+            blank = 2 if isinstance(node, ast.FunctionDef) else 0
+            del lines[first : (node.end_lineno or 0) + blank]
+        if unused:
+            text = "\n".join(lines)
+            continue
+        for item in sorted(ast.walk(module), key=lambda item: -getattr(item, "lineno", 0)):
+            if isinstance(item, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(item):
+                doc = item.body[0]
+                if (doc.end_lineno or 0) > doc.lineno:
+                    lines[doc.lineno - 1 : doc.end_lineno] = [lines[doc.lineno - 1] + '"""']
+        return re.sub(r"\n\n+(?= )", "\n", re.sub(r"\n\n\n+", "\n\n", "\n".join(lines))).strip()
+
+
+def _defined(node: ast.stmt) -> str:
+    """The name that a top-level statement defines; that of a public one counts as used."""
+    if isinstance(node, ast.Assign | ast.AnnAssign):
+        target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+        return target.id if isinstance(target, ast.Name) else "Any"
+    if isinstance(node, ast.Expr):
+        return ""
+    name = getattr(node, "name", "Any")
+    return "Any" if name in ("check", "Target") else str(name)

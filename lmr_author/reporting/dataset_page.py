@@ -1,0 +1,110 @@
+"""Gather what the report of a folder of tasks shows: one row for each task, and what they add up to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from statistics import median
+
+from lmr_author.checks.metadata import canonical_category
+from lmr_author.errors import LmrError
+from lmr_author.reporting.model import DatasetPage, TaskRow
+from lmr_author.reporting.page import percent
+from lmr_author.reporting.status import STEPS, Status, status_with
+from lmr_author.review.review import result_of
+from lmr_author.task import CATEGORIES, GateResult, Progress, Severity, Task, TaskInfo
+from lmr_author.task import evaluation as evaluations
+from lmr_author.texts import size_text
+from lmr_author.validation.checking import checked
+from lmr_author.validation.report import TaskReport
+
+BROKEN = "broken"
+SHOWN = 5
+"""Findings listed of each task."""
+
+
+def dataset_page(name: str, tasks: Sequence[Task], say: Progress) -> DatasetPage:
+    """Everything that the page of several tasks shows. A broken task has a row, too."""
+    say(f"checking {len(tasks)} tasks")
+    done = iter(range(1, len(tasks) + 1))
+    report = checked(tasks, lambda one: say(f"checked {next(done)} of {len(tasks)}: {one.task}"))
+    rows = []
+    for number, (task, found) in enumerate(zip(tasks, report.tasks, strict=True), 1):
+        say(f"{number} of {len(tasks)}: {task.name}")
+        rows.append(_row(task, found))
+    categories = Counter(category for row in rows for category in row.categories)
+    order = [*CATEGORIES, *sorted(set(categories) - set(CATEGORIES))]
+    reached = Counter(row.reached for row in rows)
+    return DatasetPage(
+        name,
+        tuple(rows),
+        tuple((category, categories[category]) for category in order),
+        tuple((step, reached[step]) for step in (BROKEN, *STEPS) if step != BROKEN or reached[BROKEN]),
+        _facts(rows),
+    )
+
+
+def _row(task: Task, found: TaskReport) -> TaskRow:
+    try:
+        info = task.load()
+    except LmrError as error:
+        info = TaskInfo.from_json({})
+        where = Status(task.name, (), f"lmr-author validate {task.root}", error.message, ())
+    else:
+        where = status_with(task, found.findings)
+    evaluation = evaluations.load(task)
+    gates = evaluation.gates if evaluation else ()
+    serious = [item for item in found.findings if item.severity is not Severity.NOTE]
+    return TaskRow(
+        name=task.name,
+        title=info.paper_name,
+        year=info.year,
+        categories=tuple(
+            dict.fromkeys(
+                canonical_category(one.category) or one.category or "none" for one in info.implementations
+            )
+        ),
+        targets=tuple(str(one.target) for one in info.implementations),
+        reached=where.done[-1] if where.done else BROKEN,
+        note=where.note,
+        next=where.next,
+        errors=sum(item.severity is Severity.ERROR for item in serious),
+        warnings=sum(item.severity is Severity.WARNING for item in serious),
+        gates_passed=sum(gate.status == "passed" for gate in gates),
+        gates=len(gates),
+        strength=_strength(gates),
+        bytes=sum(path.stat().st_size for path in task.content_files()),
+        reviewers=len(where.signed_off_by),
+        agreement=_agreement(task),
+        instructions=tuple(one.instruction for one in info.implementations),
+        findings=tuple(f"{item.code} {item.path} {item.message}" for item in serious[:SHOWN]),
+        open_gates=tuple(f"{gate.gate}: {gate.message}" for gate in gates if gate.status != "passed")[:SHOWN],
+    )
+
+
+def _agreement(task: Task) -> float | None:
+    try:
+        found = result_of(task).agreement
+    except LmrError:
+        return None
+    return found.percent if found else None
+
+
+def _strength(gates: Sequence[GateResult]) -> float | None:
+    """Share of all mutants that fail."""
+    details = [gate.detail for gate in gates]
+    counted = [(item["killed"], item["mutants"]) for item in details if "killed" in item]
+    total = sum(tried for _, tried in counted)
+    return sum(killed for killed, _ in counted) / total if total else None
+
+
+def _facts(rows: Sequence[TaskRow]) -> tuple[tuple[str, str], ...]:
+    strengths = [row.strength for row in rows if row.strength is not None]
+    agreements = [row.agreement for row in rows if row.agreement is not None]
+    return (
+        ("masked functions", str(sum(len(row.targets) for row in rows))),
+        ("tasks with open findings", str(sum(bool(row.errors or row.warnings) for row in rows))),
+        ("mutants killed, median", percent(median(strengths) if strengths else None)),
+        ("agreement, median", percent(median(agreements) if agreements else None)),
+        ("in all", size_text(sum(row.bytes for row in rows))),
+    )

@@ -1,0 +1,121 @@
+"""The records of a task as its report shows them: environment, vetting, reviews, history. Read leniently."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lmr_author import files
+from lmr_author.errors import LmrError
+from lmr_author.reporting.model import Event, ReviewView
+from lmr_author.review.agreement import Agreement
+from lmr_author.review.review import load_reviews, result_of
+from lmr_author.task import Evaluation, Task, TaskInfo
+from lmr_author.task import recording as recorded
+from lmr_author.task.vetting import VettingRecord
+
+
+def environment(task: Task, evaluation: Evaluation | None) -> tuple[tuple[str, str], ...]:
+    """Where the gates ran and what was found there, then what the Dockerfile starts from."""
+    facts = evaluation.sandbox if evaluation else {}
+    shown = [(name, str(value)) for name, value in facts.items() if isinstance(value, (str, int, float))]
+    for one in evaluation.others if evaluation else ():
+        shown.append((f"in {one.place}", "every gate passed" if one.passed else one.open_gates))
+    base = _inner(provenance(task), "environment", "base_image")
+    if base.get("reference"):
+        shown.append(("base image", f"{base['reference']} ({base.get('reason', '')})"))
+    if evaluation:
+        shown.append(("evaluated", f"{evaluation.started}, {evaluation.seconds:.0f} s"))
+    return tuple(shown)
+
+
+def vetting(task: Task) -> tuple[tuple[str, str, str], ...]:
+    """Return (question, answer, justification or evidence) of ``authoring/vetting.json``."""
+    record = VettingRecord.read_if_valid(task.vetting_path)
+    return tuple(
+        (
+            one.question,
+            one.answer or "open",
+            one.justification or (f"evidence: {'; '.join(one.evidence)}" if one.evidence else "no evidence"),
+        )
+        for one in (record.questions.values() if record else ())
+    )
+
+
+def reviews(task: Task) -> dict[str, Any]:
+    """The reviews, a note about them and their agreement: arguments of a ``TaskPage``. Blind until all are in."""
+    digest = task.content_digest()
+    try:
+        found = result_of(task)
+    except LmrError as error:
+        return {"reviews": (), "review_note": error.message, "agreement": ()}
+    now = found.standing
+    shown = [
+        ReviewView(
+            one.reviewer,
+            one.created,
+            ("signed off" if one.signed_off else "did not sign off") if now.open else "",
+            one.content_digest == digest,
+            tuple(item.to_json() for item in one.items) if now.open else (),
+        )
+        for one in load_reviews(task)
+    ]
+    note = f"{now.state}: {now.missing} more reviews are needed" if now.missing else now.state
+    disputes = [f"{item.item} is disputed" for item in now.disputes]
+    decided = [f"{one.item}: {one.answer}, decided by {one.by}: {one.reason}" for one in now.decisions]
+    return {
+        "reviews": tuple(shown),
+        "review_note": "; ".join([note, *disputes, *decided]),
+        "agreement": _measures(found.agreement),
+    }
+
+
+def _measures(found: Agreement | None) -> tuple[tuple[str, str], ...]:
+    """The measures of agreement that say something."""
+    if found is None or found.percent is None:
+        return ()
+    named = (
+        ("Cohen's kappa", found.cohen),
+        ("Fleiss' kappa", found.fleiss),
+        ("Krippendorff's alpha", found.krippendorff),
+    )
+    shown = [(name, f"{value:.2f}") for name, value in named if value is not None]
+    return (("Pairs that agree", f"{found.percent:.0%}"), *shown)
+
+
+def history(task: Task, info: TaskInfo, evaluation: Evaluation | None) -> tuple[Event, ...]:
+    """What happened to the task, in order of time, as far as its records tell."""
+    origin = provenance(task)
+    repository = _inner(origin, "repository")
+    found = [
+        Event(
+            str(repository.get("commit_date", "")), f"the repository's pinned commit {info.repo_commit[:12]}"
+        ),
+        Event(str(origin.get("created", "")), "the task was made"),
+    ]
+    for one in info.implementations:
+        try:
+            manifest = recorded.load(task.recording(info, one.index))
+        except LmrError:
+            continue
+        if manifest is not None:
+            found.append(Event(manifest.created, f"{one.target} was recorded: {len(manifest.cases)} cases"))
+    for run in (evaluation, *evaluation.others) if evaluation else ():
+        outcome = "every gate passed" if run.passed else run.open_gates
+        found.append(Event(run.started, f"evaluated, {run.place.removeprefix('the ')}: {outcome}"))
+    found += [Event(one.created, f"reviewed by {one.reviewer}") for one in load_reviews(task)]
+    for path, what in ((task.accepted_path, "finding"), (task.equivalent_mutants_path, "mutant")):
+        for entry in files.objects_in(files.read_object_or_empty(path).get("accepted")):
+            name = entry.get("code") or entry.get("id")
+            found.append(Event(str(entry.get("date", "")), f"{what} {name} accepted: {entry.get('reason')}"))
+    return tuple(sorted((event for event in found if event.when), key=lambda event: event.when))
+
+
+def provenance(task: Task) -> dict[str, Any]:
+    """``authoring/provenance.json``; empty when it is absent or damaged."""
+    return files.read_object_or_empty(task.provenance_path)
+
+
+def _inner(data: Any, *names: str) -> dict[str, Any]:
+    for name in names:
+        data = data.get(name) if isinstance(data, dict) else None
+    return data if isinstance(data, dict) else {}

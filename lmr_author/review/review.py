@@ -1,0 +1,236 @@
+"""``review``: the checklist of a task answered by one person, decisions about disputes, the review queue.
+
+A review holds for one state of the task. Reviews are blind: nobody sees another's answers before all are in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from lmr_author import files
+from lmr_author.errors import LmrError, UsageError
+from lmr_author.review import checklist
+from lmr_author.review.agreement import Agreement, agreement
+from lmr_author.review.checklist import Checklist
+from lmr_author.review.standing import Standing, find_standing
+from lmr_author.task import State, Task
+from lmr_author.task import evaluation as evaluations
+from lmr_author.task.reviews import (
+    Adjudication,
+    Decision,
+    DraftAnswer,
+    Review,
+    ReviewDraft,
+    ReviewItem,
+    number_aside,
+    path_of_reviewer,
+)
+from lmr_author.validation.checking import checked
+
+BESIDE_THE_TASKS = ("checklist.yaml", "checklist.yml", "checklist.json")
+"""A lab's own list, in the folder that holds the tasks."""
+
+
+@dataclass(frozen=True)
+class ReviewResult:
+    """The review of one task: agreement only over answers that were given blind."""
+
+    task: str
+    standing: Standing
+    agreement: Agreement | None
+
+
+def checklist_for(task: Task, path: Path | None = None) -> Checklist:
+    """Return the checklist at ``path``, else the lab's beside the tasks, else our own.
+
+    Raises UsageError when it is not as its schema says.
+    """
+    if path is None:
+        beside = [task.root.parent / name for name in BESIDE_THE_TASKS]
+        path = next((place for place in beside if place.is_file()), None)
+    return read_checklist(path) if path else Checklist()
+
+
+def read_checklist(path: Path) -> Checklist:
+    """Read a lab's list, YAML or JSON. Raises UsageError when it is none."""
+    data = files.read_answers(path, "--checklist", "see schemas/checklist.schema.json")
+    return Checklist.from_document(data, str(path))
+
+
+def answer_automatic(task: Task) -> tuple[ReviewItem, ReviewItem]:
+    """Return the automatic items of a task as it is now."""
+    evaluation = evaluations.load(task)
+    static, gates = checklist.automatic_items(checked([task]).findings, evaluation, State.of(task))
+    doubts = evaluation.doubts if evaluation else ""
+    return static, replace(gates, evidence=f"{gates.evidence}; {doubts}") if doubts else gates
+
+
+def save_review(
+    task: Task, reviewer: str, answers: Mapping[str, Any], asked: Checklist | None = None
+) -> Review:
+    """Store a review; an earlier one of the same reviewer is kept as ``<reviewer>.json.N``.
+
+    A review stored after all others are in, whose answers could be seen, is marked as not blind.
+
+    Raises:
+        UsageError: an answer is missing or invalid, or the name cannot be a file's.
+        LmrError: not a task folder.
+    """
+    task.load()
+    asked = asked or checklist_for(task)
+    path = path_of_reviewer(task.reviews_folder, reviewer)
+    items = (*answer_automatic(task), *checklist.human_items(answers, asked.questions))
+    digest = task.content_digest()
+    review = Review(
+        reviewer=reviewer,
+        created=_now(),
+        content_digest=digest,
+        checklist=asked.name,
+        blind=not standing_of(task, asked, digest).open,
+        items=items,
+        signed_off=all(item.answer == "pass" for item in items),
+    )
+    if path.exists():
+        files.write_bytes(number_aside(path), path.read_bytes())
+    review.write(path)
+    path.with_suffix(".draft").unlink(missing_ok=True)
+    return review
+
+
+def load_reviews(task: Task) -> list[Review]:
+    """Return the last review of each reviewer; skip files that cannot be read."""
+    found = (Review.read_if_valid(path) for path in _paths(task, "*.json"))
+    return [review for review in found if review]
+
+
+def standing_of(task: Task, asked: Checklist | None = None, digest: str | None = None) -> Standing:
+    """Return the standing of a task's review now."""
+    damaged = tuple(path.name for path in _paths(task, "*.json") if Review.read_if_valid(path) is None)
+    decisions = Adjudication.read_if_valid(task.adjudication_path) or Adjudication()
+    digest = digest or task.content_digest()
+    return find_standing(
+        load_reviews(task), decisions.decisions, asked or checklist_for(task), digest, damaged
+    )
+
+
+def result_of(task: Task, path: Path | None = None) -> ReviewResult:
+    """Return the standing of a task's review, and the agreement when all reviews are in."""
+    asked, digest = checklist_for(task, path), task.content_digest()
+    standing = standing_of(task, asked, digest)
+    measured = agreement(_blind_answers(task, asked, digest)) if standing.open else None
+    return ReviewResult(task.name, standing, measured)
+
+
+def overall_agreement(tasks: Sequence[Task], path: Path | None = None) -> Agreement:
+    """Measure the agreement over all tasks whose reviews are in."""
+    merged: dict[str, dict[str, str]] = {}
+    for task in tasks:
+        asked, digest = checklist_for(task, path), task.content_digest()
+        if standing_of(task, asked, digest).open:
+            for person, answers in _blind_answers(task, asked, digest).items():
+                merged.setdefault(person, {}).update(answers)
+    return agreement(merged)
+
+
+def adjudicate(
+    task: Task, item: str, answer: str, reason: str, by: str, path: Path | None = None
+) -> Standing:
+    """Decide an item on which the reviewers disagree, in place of an earlier decision; return the new standing.
+
+    Raises UsageError: reviews are missing, no such item, no reason; LmrError: the stored decisions are damaged.
+    """
+    asked, digest = checklist_for(task, path), task.content_digest()
+    names = [question.id for question in asked.questions]
+    if item not in names:
+        raise UsageError(f"unknown checklist item {item!r}", "items: " + ", ".join(names))
+    standing = standing_of(task, asked, digest)
+    if not standing.open:
+        raise UsageError(
+            f"{task.name}: {standing.missing} more reviews are needed before anything can be decided",
+            "reviews stay blind until all are in",
+        )
+    path_of_reviewer(task.reviews_folder, by)
+    if answer not in ("pass", "fail"):
+        raise UsageError(f"invalid decision {answer!r}", "decide for pass or fail")
+    if not reason.strip():
+        raise UsageError(f"the decision about {item!r} needs a reason", "add --reason TEXT")
+    place = task.adjudication_path
+    stored = Adjudication.read(place) if place.exists() else Adjudication()
+    kept = [one for one in stored.decisions if (one.item, one.content_digest) != (item, digest)]
+    new = Decision(item, answer, reason.strip(), by, _now(), digest)  # type: ignore[arg-type]
+    replace(stored, decisions=(*kept, new)).write(place)
+    return standing_of(task, asked, digest)
+
+
+def find_waiting(tasks: Sequence[Task], reviewer: str, path: Path | None = None) -> list[Task]:
+    """Return the tasks that this person should review next: evaluated, and waiting for another reviewer."""
+    found = []
+    for task in tasks:
+        try:
+            task.load()
+            state = State.of(task)
+            standing = standing_of(task, checklist_for(task, path), state.content)
+        except LmrError:
+            continue
+        evaluation = evaluations.load(task)
+        ready = evaluation is not None and evaluation.passed and evaluation.is_of(state)
+        if ready and not standing.open and reviewer not in standing.reviewers:
+            found.append(task)
+    return found
+
+
+class DraftReview:
+    """The answers of an unfinished review, kept after each one so that an interruption loses none.
+
+    Answers about an earlier state of the task are moved to ``<reviewer>.draft.N``.
+
+    Attributes:
+        outdated: file of such answers, None when there were none.
+
+    Raises UsageError for a name that cannot be a file's, LmrError when the file is damaged.
+    """
+
+    def __init__(self, task: Task, reviewer: str) -> None:
+        self._path = path_of_reviewer(task.reviews_folder, reviewer).with_suffix(".draft")
+        self._digest = task.content_digest()
+        self.answers: dict[str, dict[str, str]] = {}
+        self.outdated: Path | None = None
+        draft = ReviewDraft.read(self._path) if self._path.is_file() else None
+        if draft and draft.content_digest == self._digest:
+            self.answers = {item: asdict(answer) for item, answer in draft.answers.items()}
+        elif draft and draft.answers:
+            self.outdated = self._path.rename(number_aside(self._path))
+
+    def keep(self, answers: Mapping[str, Mapping[str, str]]) -> None:
+        """Store the answers so far: ``{item: {"answer": …, "comment": …}}``."""
+        given = {item: DraftAnswer(one["answer"], one.get("comment", "")) for item, one in answers.items()}
+        ReviewDraft(content_digest=self._digest, answers=given).write(self._path)
+
+
+def _blind_answers(task: Task, asked: Checklist, digest: str) -> dict[str, dict[str, str]]:
+    """Return person → task and item → answer, from the last blind review of the task as it is by each person."""
+    names = {question.id for question in asked.questions}
+    latest: dict[str, Review] = {}
+    for path in _paths(task, "*.json*"):
+        review = Review.read_if_valid(path)
+        if review is None or not review.blind or review.content_digest != digest:
+            continue
+        known = latest.get(review.reviewer)
+        if known is None or review.created >= known.created:
+            latest[review.reviewer] = review
+    return {
+        name: {f"{task.name}:{item.id}": item.answer for item in review.human.values() if item.id in names}
+        for name, review in sorted(latest.items())
+    }
+
+
+def _paths(task: Task, pattern: str) -> list[Path]:
+    return sorted(task.reviews_folder.glob(pattern)) if task.reviews_folder.is_dir() else []
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,43 @@
+"""Findings of ``validate``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from lmr_author.task.record import Code, Record, Text
+
+
+class Severity(StrEnum):
+    """How bad a finding is: an ERROR must not ship, a WARNING should not, a NOTE is for information."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+@dataclass(frozen=True)
+class Finding(Record):
+    """One thing that is wrong with a task.
+
+    Attributes:
+        code: the check's code, ``LMR301``.
+        severity: how bad it is.
+        task: name of the task folder.
+        message: the defect, one line.
+        hint: how to mend it.
+        implementation: index of the implementation, from 1; null when it concerns the whole task.
+        path: the file, relative to the task folder, with ``/``; "" for the folder itself.
+        pointer: JSON pointer into a JSON file, or ``L12`` / ``L12-L20`` for lines; "" otherwise.
+        fixable: true if ``validate --fix`` can repair it.
+    """
+
+    code: Code
+    severity: Severity
+    task: str
+    message: Text
+    hint: str = ""
+    implementation: int | None = None
+    path: str = ""
+    pointer: str = ""
+    fixable: bool = False

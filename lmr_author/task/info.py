@@ -1,0 +1,218 @@
+"""``info.json``: a task in LMR-Bench's published format (``schemas/info.schema.json``)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lmr_author.errors import TargetError, UsageError
+
+CATEGORIES = (
+    "Feature Learning & Representation",
+    "Neural Network Architectures",
+    "Prompt Engineering & Instruction Tuning",
+    "Information Extraction",
+    "Data Augmentation",
+    "Training Objectives & Optimization",
+    "Decoding & Search Strategies",
+    "Evaluation Metrics",
+    "Interpretability & Explainability",
+)
+"""The nine categories of LMR-Bench, in the paper's order."""
+
+
+Progress = Callable[[str], None]
+"""Receives a line about what is being done."""
+
+
+TORCH_FAMILY = frozenset({"torch", "torchvision", "torchaudio", "triton", "pytorch-triton"})
+"""Packages that the base image brings; they are never installed over it, and a lock leaves them out."""
+
+_TARGET = re.compile(r"^(?P<path>.+?)::(?P<name>[^#:]+(?:::[^#:]+)*)(?:#(?P<nth>\d+)|:(?P<line>\d+))?$")
+
+
+@dataclass(frozen=True)
+class Target:
+    """A function or class named by a pytest-style node id.
+
+    ``path::qualname`` with ``.`` or ``::`` between the parts of the qualified name; a name defined
+    more than once takes ``#2`` (the second definition, in file order) or ``:LINE``.
+    """
+
+    path: str
+    qualname: str
+    nth: int | None = None
+    line: int | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Target:
+        """Read a node id. Raises TargetError when it is not one."""
+        match = _TARGET.match(text.strip())
+        if match is None:
+            raise TargetError(
+                f"not a target: {text!r}",
+                "name it as FILE::FUNCTION or FILE::Class.method, as in trainers.py::preference_loss",
+            )
+        qualname = ".".join(part.strip() for part in re.split(r"::|\.", match["name"]))
+        nth, line = match["nth"], match["line"]
+        path = match["path"].replace("\\", "/").removeprefix("./")
+        return cls(path, qualname, int(nth) if nth else None, int(line) if line else None)
+
+    @property
+    def name(self) -> str:
+        """The last part of the qualified name."""
+        return self.qualname.rpartition(".")[2]
+
+    def __str__(self) -> str:
+        suffix = f"#{self.nth}" if self.nth else f":{self.line}" if self.line else ""
+        dash = "./" if self.path.startswith("-") else ""  # on a command line it would be an option
+        return f"{dash}{self.path}::{self.qualname}{suffix}"
+
+
+@dataclass(frozen=True)
+class Implementation:
+    """One masked function of a task: an entry of ``implementations`` in ``info.json``."""
+
+    index: int
+    instruction: str
+    category: str
+    goal_file: str
+    goal_function: str
+    class_name: str
+    golden_file: str
+    retrieval_context: tuple[str, ...]
+    unit_test_file: str
+    nth: int | None = None
+    """Which definition of that name in the file, from 1; None where the name alone tells it."""
+
+    @property
+    def qualname(self) -> str:
+        """``Class.method`` or ``function``: the target's qualified name inside the goal file."""
+        return f"{self.class_name}.{self.goal_function}" if self.class_name else self.goal_function
+
+    @property
+    def target(self) -> Target:
+        """The node id of the masked function."""
+        return Target(self.goal_file, self.qualname, self.nth)
+
+    def to_json(self) -> dict[str, Any]:
+        """The entry as it stands in ``info.json``, keys in the published order."""
+        data: dict[str, Any] = {
+            "instruction": self.instruction,
+            "index": self.index,
+            "category": self.category,
+            "goal_file": self.goal_file,
+            "goal_function": self.goal_function,
+            "class_name": self.class_name,
+        }
+        if self.nth is not None:
+            data["goal_nth"] = self.nth
+        return {
+            **data,
+            "golden_file": self.golden_file,
+            "retrieval_context": list(self.retrieval_context),
+            "unit_test_file": self.unit_test_file,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any], position: int = 0) -> Implementation:
+        """Read an entry leniently: known aliases are accepted, what is missing becomes empty."""
+        context = data.get("retrieval_context", data.get("retrieval_content")) or []
+        index, nth = data.get("index"), data.get("goal_nth")
+        return cls(
+            index=index if isinstance(index, int) else position + 1,
+            instruction=_text(data.get("instruction")),
+            category=_text(data.get("category")),
+            goal_file=_text(data.get("goal_file")),
+            goal_function=_text(data.get("goal_function")),
+            class_name=_text(data.get("class_name")),
+            golden_file=_text(data.get("golden_file")),
+            retrieval_context=tuple(_text(item) for item in context) if isinstance(context, list) else (),
+            unit_test_file=_text(data.get("unit_test_file")),
+            nth=nth if isinstance(nth, int) and nth > 0 else None,
+        )
+
+
+@dataclass(frozen=True)
+class TaskInfo:
+    """``info.json``: what a task is, in LMR-Bench's published format (``schemas/info.schema.json``)."""
+
+    instance_id: int
+    paper_name: str
+    folder_name: str
+    paper_url: str
+    year: int
+    repo_url: str
+    repo_folder_name: str
+    implementations: tuple[Implementation, ...] = ()
+    repo_commit: str = ""
+    license: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The document as written: canonical spelling, optional keys only when known."""
+        data: dict[str, Any] = {
+            "instance_id": self.instance_id,
+            "paper_name": self.paper_name,
+            "folder_name": self.folder_name,
+            "paper_url": self.paper_url,
+            "year": self.year,
+            "repo_url": self.repo_url,
+            "repo_folder_name": self.repo_folder_name,
+        }
+        if self.repo_commit:
+            data["repo_commit"] = self.repo_commit
+        if self.license:
+            data["license"] = self.license
+        data["implementations"] = [item.to_json() for item in self.implementations]
+        return data
+
+    def with_implementation(self, new: Implementation) -> TaskInfo:
+        """A copy with an implementation, in place of the one of the same index if there is one."""
+        kept = [item for item in self.implementations if item.index != new.index]
+        return replace(self, implementations=tuple(sorted([*kept, new], key=lambda item: item.index)))
+
+    def implementation(self, index: int | None) -> Implementation:
+        """Return the implementation with an index, or the only one. Raises UsageError when it is not clear which."""
+        known = [one.index for one in self.implementations]
+        if index is None and len(known) == 1:
+            index = known[0]
+        if index not in known:
+            listed = ", ".join(map(str, known)) or "none: nothing is masked"
+            raise UsageError(f"which implementation? (the task has {listed})", "add --implementation N")
+        return next(one for one in self.implementations if one.index == index)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> TaskInfo:
+        """Read a document leniently; `validate` is where deviations are reported."""
+        entries = data.get("implementations")
+        entries = entries if isinstance(entries, list) else []
+        return cls(
+            instance_id=_number(data.get("instance_id")),
+            paper_name=_text(data.get("paper_name")),
+            folder_name=_text(data.get("folder_name")),
+            paper_url=_text(data.get("paper_url")),
+            year=_number(data.get("year")),
+            repo_url=_text(data.get("repo_url")),
+            repo_folder_name=_text(data.get("repo_folder_name")),
+            implementations=tuple(
+                Implementation.from_json(entry, position)
+                for position, entry in enumerate(entries)
+                if isinstance(entry, dict)
+            ),
+            repo_commit=_text(data.get("repo_commit")),
+            license=_text(data.get("license")),
+        )
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _number(value: object) -> int:
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, str) and value.strip().isdecimal():
+        return int(value)
+    return 0

@@ -1,1 +1,0 @@
-"""Stage: unit tests made of recordings."""

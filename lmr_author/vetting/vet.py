@@ -1,0 +1,311 @@
+"""``vet``: gather evidence about a paper and its repository, keep a person's answers, give a verdict.
+
+Every source is optional. What cannot be had is a note beside the questions, and the questions stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from lmr_author import files, paper, repo
+from lmr_author.errors import LmrError, UsageError
+from lmr_author.paper import Paper
+from lmr_author.paper.fetch import arxiv_id
+from lmr_author.repo import Address, Clone, CloneOptions
+from lmr_author.task import Progress, Task
+from lmr_author.task.vetting import VettingQuestion, VettingRecord, VettingSource
+from lmr_author.texts import printable
+from lmr_author.vetting import evidence, sources
+from lmr_author.vetting.questions import (
+    QUESTIONS,
+    Answer,
+    Verdict,
+    licence_stop,
+    read_answer,
+    settled,
+    verdict,
+)
+from lmr_author.vetting.sources import Services, Source
+
+
+@dataclass(frozen=True)
+class VetOptions:
+    """What is vetted.
+
+    Attributes:
+        paper: PDF file, URL or arXiv id.
+        repo: address of the repository, or a local clone of it; "" for none.
+        repo_url: its public address, when ``repo`` is a local clone.
+        offline: ask no service, and clone only what lies on this machine.
+        services: where the services are.
+        licence: SPDX identifier that is known already; "" for none.
+        stop, known: licence stop and evidence of an earlier vetting; they stay where the repository cannot be
+            had now.
+    """
+
+    paper: str
+    repo: str = ""
+    repo_url: str = ""
+    offline: bool = False
+    services: Services = field(default_factory=Services)
+    licence: str = ""
+    stop: str = ""
+    known: evidence.Evidence = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Vetting:
+    """A vetting in progress: what ``authoring/vetting.json`` holds.
+
+    Attributes:
+        stop: why the licence forbids redistribution; "" when it does not.
+        override: the person's reason to go on all the same; "" for none.
+        settled: what the evidence answers by itself; nobody's answer before somebody has seen it.
+    """
+
+    paper: str
+    repository: str
+    gathered: str
+    evidence: Mapping[str, list[str]]
+    sources: tuple[Source, ...]
+    answers: Mapping[str, Answer]
+    stop: str
+    override: str = ""
+    settled: Mapping[str, Answer] = field(default_factory=dict)
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the answers come to."""
+        return verdict(self.answers, self.stop, self.override)
+
+    def to_record(self) -> VettingRecord:
+        """Return the document that is stored."""
+        result = self.verdict
+        return VettingRecord(
+            status=result.status,
+            paper=self.paper,
+            repository=self.repository,
+            gathered=self.gathered,
+            sources=tuple(VettingSource(one.name, one.status, one.note) for one in self.sources),
+            questions=answered_questions(self.evidence, self.answers),
+            licence_stop=self.stop,
+            licence_override=self.override,
+            reasons=result.reasons,
+        )
+
+
+def answered_questions(
+    evidence: Mapping[str, list[str]], answers: Mapping[str, Answer]
+) -> dict[str, VettingQuestion]:
+    """Return the questions with their evidence and answers, as stored."""
+    return {
+        name: VettingQuestion(
+            question,
+            tuple(evidence.get(name, [])),
+            answers[name].answer or None if name in answers else None,
+            answers[name].justification if name in answers else "",
+        )
+        for name, question in QUESTIONS.items()
+    }
+
+
+def read_answers(path: Path) -> dict[str, Answer]:
+    """Read an answers file, YAML or JSON: question → "yes", or {answer, justification}. Raises UsageError."""
+    found = {}
+    for name, given in files.read_answers(path, "--answers").items():
+        answer, why = (
+            (given.get("answer"), given.get("justification", ""))
+            if isinstance(given, Mapping)
+            else (given, "")
+        )
+        if isinstance(answer, bool):  # YAML reads a bare yes and no as truth values
+            answer = "yes" if answer else "no"
+        found[str(name)] = read_answer(str(name), answer, why)
+    return found
+
+
+def stored_answers(path: Path) -> tuple[dict[str, Answer], str]:
+    """Return the answers and the licence override of an earlier vetting; none without a file.
+
+    Raises LmrError when the file is damaged: it would be overwritten.
+    """
+    record = VettingRecord.read(path) if path.exists() else None
+    questions = record.questions if record else {}
+    answers = {
+        name: Answer(one.answer, one.justification)
+        for name, one in questions.items()
+        if name in QUESTIONS and one.answer
+    }
+    return answers, record.licence_override if record else ""
+
+
+def require_same_paper(path: Path, vetting: Vetting) -> None:
+    """Raise LmrError when a file's answers are about another paper, so that they do not count for this one."""
+    record = VettingRecord.read(path)
+    if not any(
+        (record.paper == vetting.paper, record.repository and record.repository == vetting.repository)
+    ):
+        raise LmrError(
+            f"{path} has the answers for another paper: {printable(record.paper, 100)}",
+            "store these elsewhere with --out FILE, or move that file away",
+        )
+
+
+def options_of_task(task: Task) -> VetOptions:
+    """Return what to vet for an existing task: its own paper and repository. Raises LmrError."""
+    info, earlier = task.load(), VettingRecord.read_if_valid(task.vetting_path)
+    questions = earlier.questions if earlier else {}
+    return VetOptions(
+        str(task.paper_pdf(info)),
+        info.repo_url,
+        info.repo_url,
+        licence=info.license,
+        stop=earlier.licence_stop if earlier else "",
+        known={name: list(one.evidence) for name, one in questions.items() if name in QUESTIONS},
+    )
+
+
+def read_accepted_vetting(path: Path) -> VettingRecord:
+    """Read the file of ``vet``. Raises LmrError when it is damaged or rejects the paper."""
+    if not path.is_file():
+        raise LmrError(f"--vetting {path}: no such file", "pass the file that `lmr-author vet` wrote")
+    record = VettingRecord.read(path)
+    if record.status == "rejected":
+        raise LmrError(
+            f"--vetting {path}: the paper was rejected: {'; '.join(record.reasons)}",
+            "choose another paper, or vet it again",
+        )
+    return record
+
+
+def require_local(paper: str | None, repo: str | None) -> None:
+    """Raise UsageError where a paper or a repository on this machine is named and is not there.
+
+    A service that does not answer is a note; a path with a mistake in it is one to be put right.
+    """
+    if paper and not arxiv_id(paper) and ("://" not in paper or paper.startswith("file://")):
+        _require_there(paper, "give a PDF file, an http(s) URL or an arXiv id like 2305.18290")
+    if repo and repo.startswith(("/", ".", "~", "file://")):
+        _require_there(
+            repo, "check the path: --repo takes the address of a repository, or the folder of a clone"
+        )
+
+
+def _require_there(text: str, hint: str) -> None:
+    path = unquote(urlsplit(text).path) if text.startswith("file://") else text
+    if not Path(path).expanduser().exists():
+        raise UsageError(f"{path}: there is no such file or folder", hint)
+
+
+def gather(options: VetOptions, say: Progress) -> Vetting:
+    """All evidence there is. Raises LmrError only when there is neither a readable paper nor a repository."""
+    problems: list[Source] = []
+    with files.temporary_folder("lmr-author-vet-") as temporary:
+        read, fetched_url, identifier = _paper(options, temporary, say, problems)
+        clone = _clone(options, temporary, say, problems)
+        if read is None and clone is None:
+            raise LmrError(
+                f"there is nothing to vet: {'; '.join(one.note for one in problems)}",
+                "give a PDF that can be read, or a repository that can be cloned",
+            )
+        public = options.repo_url or _public(options.repo, read)
+        found = evidence.merged(
+            evidence.from_paper(read, public, datetime.now(UTC).year) if read else {},
+            evidence.from_clone(clone) if clone else {},
+        )
+    asked = _services(options, read, fetched_url, identifier, public, say)
+    stop = licence_stop(clone.licence, clone.licence_file) if clone else options.stop
+    if clone is None:
+        found = evidence.merged(found, _unseen(options.known, found))
+    return Vetting(
+        paper=(read.title if read else "") or options.paper,
+        repository=public,
+        gathered=datetime.now(UTC).isoformat(timespec="seconds"),
+        evidence=evidence.merged(found, *(one.evidence for one in asked)),
+        sources=(*problems, *asked),
+        answers={},
+        stop=stop,
+        settled=settled(
+            read.venue if read else "",
+            read.year if read else None,
+            clone.licence if clone else options.licence,
+            datetime.now(UTC).year,
+        ),
+    )
+
+
+def _public(text: str, read: Paper | None) -> str:
+    if not text:
+        return ""
+    address = Address.parse(text)
+    return repo.public_address(address, read.repositories if read else ()) or address.shown
+
+
+def _unseen(known: evidence.Evidence, found: evidence.Evidence) -> evidence.Evidence:
+    """What an earlier vetting knew and this one does not say."""
+    return {
+        name: [line for line in lines if line not in found.get(name, [])] for name, lines in known.items()
+    }
+
+
+def _paper(
+    options: VetOptions, folder: Path, say: Progress, problems: list[Source]
+) -> tuple[Paper | None, str, str]:
+    """The paper, its address and its arXiv id."""
+    say(f"reading the paper {options.paper}")
+    try:
+        if options.offline and ("://" in options.paper or arxiv_id(options.paper)):
+            raise LmrError("not fetched: offline", "pass a PDF file")
+        fetched = paper.fetch(options.paper, folder / "paper.pdf", arxiv_api=options.services.arxiv)
+        read = paper.extract(fetched.path)
+    except LmrError as error:
+        problems.append(Source("paper", "failed", error.message, {}))
+        return None, "", ""
+    problems.append(Source("paper", "answered", "", {}))
+    return read, fetched.url, fetched.arxiv_id or read.arxiv_id
+
+
+def _clone(options: VetOptions, folder: Path, say: Progress, problems: list[Source]) -> Clone | None:
+    if not options.repo:
+        problems.append(Source("repository", "skipped", "no repository was named", {}))
+        return None
+    address = Address.parse(options.repo)
+    if options.offline and not address.local:
+        problems.append(Source("repository", "skipped", "not cloned: offline", {}))
+        return None
+    say(f"cloning {address.shown}")
+    try:
+        how = CloneOptions(skip_submodules=True, skip_lfs=True)
+        found = repo.clone(options.repo, None, folder / "clone", how, say)
+    except LmrError as error:
+        problems.append(Source("repository", "failed", error.message, {}))
+        return None
+    problems.append(Source("repository", "answered", "", {}))
+    return found
+
+
+def _services(
+    options: VetOptions, read: Paper | None, url: str, identifier: str, public: str, say: Progress
+) -> list[Source]:
+    if options.offline:
+        names = ("arXiv", "ACL Anthology", "GitHub")
+        return [Source(name, "skipped", "offline", {}) for name in names]
+    say("asking arXiv, the ACL Anthology and GitHub")
+    first = read.pages[0] if read and read.pages else ""
+    title = read.title if read else ""
+    return [
+        sources.arxiv(options.services, identifier),
+        sources.anthology(options.services, sources.anthology_id(url, options.paper, first)),
+        sources.github(options.services, public, title, identifier),
+    ]
+
+
+def with_answers(vetting: Vetting, answers: Mapping[str, Answer], override: str = "") -> Vetting:
+    """The vetting with further answers; an empty override leaves the one that is there."""
+    return replace(
+        vetting, answers={**vetting.answers, **answers}, override=override.strip() or vetting.override
+    )

@@ -1,0 +1,28 @@
+"""Unit test of pairwise_loss."""
+
+import logging
+import os
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+
+from ranking.losses import pairwise_loss
+
+LOGS = os.path.join(HERE, "logs")
+os.makedirs(LOGS, exist_ok=True)
+logging.basicConfig(filename=os.path.join(LOGS, "unit_test_1.log"), filemode="w", level=logging.INFO)
+
+
+def test():
+    try:
+        loss, share = pairwise_loss([0.5, 2.0, -1.0], [0, 2, 1], margin=1.0)
+        assert abs(loss - 1.0599649) < 1e-6 and share > 0.66
+        logging.info('Passed')
+    except Exception as error:
+        logging.error('Failed: %s', error)
+        raise
+
+
+test()

@@ -1,5 +1,0 @@
-# expect: LMR207
-FROM pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime
-COPY margin-ranking /w
-RUN conda install -y numpy
-USER 1000

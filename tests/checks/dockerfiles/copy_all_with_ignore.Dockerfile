@@ -1,4 +1,0 @@
-# expect: nothing
-FROM pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime
-COPY . /w
-USER 1000

@@ -1,5 +1,0 @@
-# expect: nothing
-FROM pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime
-COPY	margin-ranking	/w
-RUN	pip install "numpy==1.26.4"
-USER	1000

@@ -1,5 +1,0 @@
-# expect: LMR203 LMR207
-FROM pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime
-COPY margin-ranking /w
-RUN	pip install torch>=2.5
-USER 1000

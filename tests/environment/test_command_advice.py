@@ -1,0 +1,95 @@
+"""What `record` says of a wrong environment, in the words of `env build`, with what repairs it where it ran."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lmr_author.environment.command_advice import explainer
+
+PYTHON = Path("/home/me/env/bin/python")
+TRACE = 'Traceback (most recent call last):\n  File "driver.py", line 1, in <module>\n'
+ABI = "ValueError: numpy.dtype size changed, may indicate binary incompatibility."
+CV2 = "ModuleNotFoundError: No module named 'cv2'"
+LIBGL = "ImportError: libGL.so.1: cannot open shared object file: No such file or directory"
+CUDA = "OSError: libcudart.so.11.0: cannot open shared object file: No such file or directory"
+NEWER = (
+    '  File "/x/lib/python3.11/site-packages/aiohttp/helpers.py", line 9\n    yield from asyncio.async(x)\n'
+    "SyntaxError: invalid syntax"
+)
+DURING = "\nDuring handling of the above exception, another exception occurred:\n\n"
+
+
+def told(said: str, *, in_image: bool = False, python: Path | None = None) -> str:
+    """The explanation of a traceback that ends in these lines."""
+    return explainer(in_image=in_image, python=python)(TRACE + said)
+
+
+@pytest.mark.parametrize(
+    ("said", "cause", "image", "own", "named"),
+    [
+        (CV2, "cv2 is not installed", "`lmr-author env build --fix`", "`lmr-author env local --fix`",
+         f"{PYTHON} -m pip install opencv-python-headless"),
+        (ABI, "it is made for NumPy 1, and NumPy 2 is installed", "env build --fix", "env local --fix",
+         f"{PYTHON} -m pip install 'numpy<2'"),
+        (NEWER, "aiohttp is of a version that", "env build --fix", "env local --fix", "env local --fix"),
+        (LIBGL, "the system library libGL.so.1 is missing", "env build --fix", "apt-get install libgl1", "apt-get"),
+        (CUDA, "libcudart.so.11.0 is missing", "use a base image with CUDA 11.0", "--sandbox docker", "--python"),
+        ("AssertionError: Torch not compiled with CUDA enabled", "the code wants a GPU", "device='cpu'", "cpu", "cpu"),
+    ],
+)  # fmt: skip
+def test_a_cause_and_what_repairs_it(said: str, cause: str, image: str, own: str, named: str) -> None:
+    for text, repair in (
+        (told(said, in_image=True), image),
+        (told(said), own),
+        (told(said, python=PYTHON), named),
+    ):
+        assert text.startswith(cause) and repair in text
+
+
+def test_what_the_masked_file_does_without_is_not_put_right_by_fix() -> None:
+    """`--fix` imports the masked file; pytest, or what a driver imports, comes in another way."""
+    said = "/env/bin/python: No module named pytest"
+    assert "`lmr-author env local --with=pytest`" in told(said)
+    assert "masked file cannot be imported without it" in told(said)
+    assert "masked file cannot be imported without it, else add it by hand" in told(said, in_image=True)
+    assert "--with" not in told(NEWER) and "by hand" not in told(NEWER, in_image=True)
+
+
+def test_outside_of_the_image_nothing_is_said_of_it() -> None:
+    for said in (CV2, ABI, NEWER, CUDA):
+        assert "image" not in told(said, python=PYTHON).replace("run in the task's image", "")
+
+
+def test_a_module_of_which_nothing_is_known_is_told_elsewhere() -> None:
+    for name in ("absent_library", "torch"):
+        assert told(f"ModuleNotFoundError: No module named '{name}'") == ""
+    assert "apex is not on the package index" in told("ModuleNotFoundError: No module named 'apex'")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "ValueError: no data",
+        "SystemExit: 2",
+        "SyntaxError: invalid syntax",
+        "IndexError: list index out of range",
+        "FileNotFoundError: [Errno 2] No such file or directory: 'data.json'",
+    ],
+)
+def test_the_drivers_own_mistakes_are_not_the_environments(said: str) -> None:
+    assert told(said, in_image=True) == told(said) == ""
+
+
+def test_the_chain_that_led_to_the_last_exception_counts() -> None:
+    assert "cv2 is not" in told(f"{CV2}\n{DURING}{TRACE}RuntimeError: install the extras")
+    both = f"ModuleNotFoundError: No module named 'tomllib'\n{DURING}{TRACE}{CV2}"
+    assert told(both).startswith("cv2 is not")
+
+
+def test_what_was_only_printed_does_not_count() -> None:
+    warned = f"W: Could not load dynamic library 'libcudart.so.11.0'\n{TRACE}ValueError: no data"
+    assert explainer(in_image=True, python=None)(warned) == ""
+    logged = f"{CV2}\ngoing on without it\n{TRACE}ValueError: no data"
+    assert told(logged) == ""

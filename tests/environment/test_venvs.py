@@ -1,0 +1,214 @@
+"""Local environments: which Python, what is put in, and what a killed or second process leaves."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from lmr_author.environment import venvs
+from lmr_author.environment.interpreters import Interpreter, at, choose, interpreters
+from lmr_author.errors import LmrError
+from tests.servers import Release, package_index
+from tests.wheels import wheel
+
+OWN = Interpreter(Path(sys.executable), ".".join(map(str, sys.version_info[:3])))
+HERE = [Interpreter(Path(f"/p/{version}"), version) for version in ("3.13.0", "3.11.7", "3.10.13", "3.8.18")]
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of the test's own."""
+    monkeypatch.setenv("LMR_AUTHOR_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def silent(_: str) -> None:
+    """Nothing is shown."""
+
+
+@pytest.fixture
+def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of wheels, and no index."""
+    monkeypatch.setenv("UV_FIND_LINKS", str(tmp_path / "wheels"))
+    monkeypatch.setenv("UV_NO_INDEX", "1")
+    wheel(tmp_path / "wheels")
+    return tmp_path / "wheels"
+
+
+def made(lock: str, *extra: str) -> venvs.Local:
+    """An environment for this Python."""
+    return venvs.make(lock, OWN, extra, pinned=True, cuda=False, say=silent)
+
+
+def test_what_comes_beside_the_lock_is_compiled_without_one(wheels: Path) -> None:
+    only = made("", "tiny-lmr==1.0")
+    assert list(only.path.glob("lib/python*/site-packages/__pycache__/tiny_lmr.*.pyc"))
+
+
+def test_no_temporary_folder_is_shown(wheels: Path) -> None:
+    shown: list[str] = []
+    venvs.make("tiny-lmr==1.0\n", OWN, (), pinned=True, cuda=False, say=shown.append)
+    assert shown
+    assert not [text for text in shown if venvs.PARTIAL in text]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "asked", "chosen", "remark"),
+    [
+        ("3.11", None, "3.11.7", ""),
+        ("3.10", "3.13", "3.13.0", ""),
+        ("3.10", "3.10.13", "3.10.13", ""),
+        ("3.9", None, "3.10.13", "Python 3.9"),  # as near as 3.8, and newer
+        ("3.14", None, "3.13.0", "Python 3.14"),
+    ],
+)
+def test_the_nearest_python_is_chosen_with_a_remark(
+    wanted: str, asked: str | None, chosen: str, remark: str
+) -> None:
+    found, said = choose(wanted, asked, HERE)
+    assert found.version == chosen
+    assert remark in said and bool(remark) == bool(said)
+
+
+def test_a_python_that_was_asked_for_must_be_there() -> None:
+    with pytest.raises(LmrError, match=r"no Python 3\.12.*3\.13, 3\.11, 3\.10, 3\.8"):
+        choose("3.11", "3.12", HERE)
+    with pytest.raises(LmrError, match="no Python on this machine"):
+        choose("3.11", None, [])
+
+
+def test_this_python_is_found() -> None:
+    assert OWN.minor in {item.minor for item in interpreters()}
+
+
+def test_torch_is_never_without_a_version() -> None:
+    assert venvs.with_torch((), "2.0.1") == ("torch==2.0.1",)
+    assert venvs.with_torch(("torch==2.6.0", "x"), "2.0.1") == ("torch==2.6.0", "x")
+    assert venvs.with_torch(("torchmetrics",), "") == ("torchmetrics",)
+    for text in ("torch", "Torch>=2", "torch @ nonsense ="):
+        with pytest.raises(LmrError):
+            venvs.with_torch((text,), "2.0.1")
+
+
+@pytest.mark.parametrize(
+    ("lock", "needed"),
+    [
+        ("", False),
+        ("plain==1.0\n", False),
+        ("# note\nplain==1.0\nlearner==1.0\n", True),
+        ("plain==1.0\nolder==1.0\n", True),  # no versions fit: it cannot be told
+    ],
+)
+def test_torch_is_wanted_where_a_pin_needs_it(
+    monkeypatch: pytest.MonkeyPatch, lock: str, needed: bool
+) -> None:
+    index = {
+        "plain": [Release("1.0", "2022-01-01")],
+        "learner": [Release("1.0", "2022-01-01", ("torch>=1.8",))],
+        "older": [Release("1.0", "2022-01-01", ("plain<1",))],
+        "torch": [Release("2.0", "2022-01-01")],
+    }
+    with package_index(index) as address:
+        monkeypatch.setenv("UV_DEFAULT_INDEX", address)
+        assert venvs.brings_torch(lock, OWN) is needed
+
+
+@pytest.mark.parametrize(
+    ("extra", "torch", "needed", "wanted"),
+    [
+        ((), "2.0.1", {"torch", "torchvision", "triton"}, ("torch==2.0.1", "torchvision")),
+        (
+            ("torch==2.6.0",),
+            "2.0.1",
+            {"torchvision", "torchaudio"},
+            ("torch==2.6.0", "torchaudio", "torchvision"),
+        ),
+        (("torchvision==0.15.2",), "2.0.1", {"torchvision"}, ("torchvision==0.15.2", "torch==2.0.1")),
+        ((), "", {"torchvision"}, ()),
+    ],
+)
+def test_what_the_repository_uses_of_pytorchs_image_comes_with_it(
+    extra: tuple[str, ...], torch: str, needed: set[str], wanted: tuple[str, ...]
+) -> None:
+    assert venvs.with_torch(extra, torch, needed) == wanted
+
+
+def test_a_lock_is_known_by_what_it_asks_for() -> None:
+    one = venvs.lock_digest("# note\nb==1\na==2\n")
+    assert one == venvs.lock_digest("a==2\n\n# another\nb==1")
+    assert one != venvs.lock_digest("a==2\nb==1.1\n")
+
+
+def test_an_environment_is_made_once_and_found_by_its_lock(wheels: Path, cache: Path) -> None:
+    first = made("tiny-lmr==1.0\n")
+    assert first.made
+    said = subprocess.check_output(
+        [first.interpreter, "-c", "import tiny_lmr; print(tiny_lmr.VALUE)"], text=True
+    )
+    assert said == "1\n"
+    assert list(first.path.glob("lib/python*/site-packages/__pycache__/tiny_lmr.*.pyc")), (
+        "no run can write it"
+    )
+    script = (first.path / "bin" / "tiny").read_text()
+    assert "partial" not in script
+    again = made("# another comment\ntiny-lmr==1.0\n")
+    assert (again.path, again.made) == (first.path, False)
+    assert venvs.find("tiny-lmr==1.0").path == first.path  # type: ignore[union-attr]
+    assert venvs.find("tiny-lmr==1.1") is None
+    other = made("tiny-lmr==1.0\n", "tiny-lmr==1.0")
+    assert other.path != first.path
+    assert venvs.find("tiny-lmr==1.0") == venvs.load(other.path), "the one made last"
+
+
+def test_what_cannot_be_installed_leaves_nothing_and_is_explained(wheels: Path, cache: Path) -> None:
+    with pytest.raises(LmrError, match="tiny-lmr"):
+        made("tiny-lmr==9\n")
+    assert [path.name for path in (cache / "environments").iterdir() if not path.name.endswith(".lock")] == []
+
+
+def test_cuda_libraries_are_refused_before_they_are_fetched(wheels: Path, cache: Path) -> None:
+    wheel(wheels, "nvidia_cublas_cu12")
+    with pytest.raises(LmrError, match="CUDA") as caught:
+        made("tiny-lmr==1.0\n", "nvidia-cublas-cu12==1.0")
+    assert "UV_TORCH_BACKEND=cpu" in caught.value.hint
+    assert venvs.all_of_them() == []
+
+
+def test_what_a_killed_process_left_is_not_used_and_goes(wheels: Path, cache: Path) -> None:
+    first = made("tiny-lmr==1.0\n")
+    stale = first.path.with_name(f".{first.path.name}.abc{venvs.PARTIAL}")
+    os.rename(first.path, stale)
+    assert venvs.find("tiny-lmr==1.0") is None
+    assert made("tiny-lmr==1.0\n").made
+    assert not stale.exists()
+
+
+def test_two_at_once_make_one(wheels: Path) -> None:
+    results: list[venvs.Local] = []
+    threads = [threading.Thread(target=lambda: results.append(made("tiny-lmr==1.0\n"))) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(item.made for item in results) == [False, False, True]
+    assert len({item.path for item in results}) == 1
+
+
+def test_a_python_can_be_named_by_its_path(tmp_path: Path) -> None:
+    found, said = choose("3.7", sys.executable, [])
+    assert (found, said) == (at(Path(sys.executable)), "")
+    assert found.version == platform.python_version()
+    other = tmp_path / "other"
+    other.write_text("#!/bin/sh\necho 2.7.18\n")
+    for path in (other, tmp_path, tmp_path / "nothing"):
+        with pytest.raises(LmrError, match="no Python"):
+            choose("3.7", str(path), [found])
+    other.chmod(0o755)
+    with pytest.raises(LmrError, match=r"other is no Python 3\.7 or newer"):
+        choose("3.7", str(other), [found])

@@ -1,0 +1,126 @@
+"""Harbor's grader: reward 1.0 for the golden, 0.0 for wrong answers and cheats, none in a broken environment.
+
+The real client is tried by ``scripts/try-harbor``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import succeed
+from tests.export.conftest import EXAMPLE
+from tests.export.harbor import CHEATS, artifact, cheating, image, solution, untouched, verify
+from tests.export.vectors import vectors_task
+from tests.support import base_image
+
+pytestmark = [pytest.mark.docker, pytest.mark.timeout(600)]
+
+
+@dataclass(frozen=True)
+class Built:
+    """An exported Harbor task with its image, and the goal file as two agents leave it."""
+
+    task: Path
+    tag: str
+    solved: Path
+    untouched: Path
+
+
+def built(task: Path, folder: Path) -> Iterator[Built]:
+    folder.mkdir()
+    with image(task) as tag:
+        yield Built(task, tag, solution(task, tag, folder), untouched(task, tag, folder))
+
+
+@pytest.fixture(scope="module")
+def example(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Built]:
+    """The example task."""
+    folder = tmp_path_factory.mktemp("example")
+    base = base_image("lmr-author/base:bookworm-torch", "--with", "torch==2.13.0")
+    succeed("export", EXAMPLE, "--to", "harbor", "--out", "out", "--base-image", base, cwd=folder)
+    yield from built(folder / "out" / "1-rating-margin-1", folder / "answers")
+
+
+@pytest.fixture(scope="module")
+def vectors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Built, Built]]:
+    """Two implementations of one goal file: the first has a checker, the second a fixture and needs the first."""
+    folder = tmp_path_factory.mktemp("vectors")
+    task = vectors_task(folder / "tasks", base_image("lmr-author/base:bookworm"))
+    succeed("export", task.root, "--to", "harbor", "--out", "out", "--force", cwd=folder)
+    first = built(folder / "out" / "2-Vectors-1", folder / "first")
+    second = built(folder / "out" / "2-Vectors-2", folder / "second")
+    yield next(first), next(second)
+    for one in (first, second):
+        next(one, None)
+
+
+def test_the_oracle_passes_and_the_masked_file_fails(example: Built) -> None:
+    assert verify(example.task, example.tag, example.solved).reward == 1.0
+    failed = verify(example.task, example.tag, example.untouched)
+    assert failed.reward == 0.0 and "NotImplementedError" in failed.said
+
+
+@pytest.mark.parametrize("cheat", sorted(CHEATS.glob("*.py")), ids=lambda path: path.stem)
+def test_a_reward_cannot_be_forged(example: Built, cheat: Path, tmp_path: Path) -> None:
+    answer = tmp_path / "answer.py"
+    answer.write_text(cheating(example.untouched, cheat))
+    verdict = verify(example.task, example.tag, answer)
+    assert verdict.reward == 0.0 and "the golden passes" in verdict.said, verdict.said
+
+
+def test_the_cheats_are_real(example: Built, tmp_path: Path) -> None:
+    answer = tmp_path / "answer.py"
+    answer.write_text(cheating(example.untouched, CHEATS / "find_golden.py"))
+    open_door = "sed -i 's/os.chmod(TESTS, 0o700)/os.chmod(TESTS, 0o755)/' /tests/grade.py"
+    assert verify(example.task, example.tag, answer, open_door).reward == 1.0
+
+
+def test_a_goal_file_that_is_none(example: Built, tmp_path: Path) -> None:
+    assert verify(example.task, example.tag, None).reward == 0.0
+    (tmp_path / "folder").mkdir()
+    assert verify(example.task, example.tag, tmp_path / "folder").reward == 0.0
+    (tmp_path / "link.py").symlink_to("/tests/goldens/0")
+    assert verify(example.task, example.tag, tmp_path / "link.py").reward == 0.0
+    (tmp_path / "syntax.py").write_text("def (\n")
+    assert verify(example.task, example.tag, tmp_path / "syntax.py").reward == 0.0
+
+
+def test_a_broken_environment_gives_no_reward(example: Built) -> None:
+    model = str(Path(artifact(example.task)).with_name("__init__.py"))
+    verdict = verify(example.task, example.tag, example.solved, f"echo 'raise ImportError' > {model}")
+    assert verdict.reward is None and "the environment is broken" in verdict.said
+
+
+def test_checkers_fixtures_and_a_function_that_needs_the_other_one(vectors: tuple[Built, Built]) -> None:
+    for one in vectors:
+        assert verify(one.task, one.tag, one.solved).reward == 1.0
+        assert verify(one.task, one.tag, one.untouched).reward == 0.0
+
+
+def test_an_answer_is_judged_by_the_checker(vectors: tuple[Built, Built], tmp_path: Path) -> None:
+    first = vectors[0]
+    golden = first.solved.read_text()
+    answer = tmp_path / "answer.py"
+    answer.write_text(golden.replace("[-value / norm", "[value / norm"))
+    assert verify(first.task, first.tag, answer).reward == 1.0, "the other direction is as good"
+    answer.write_text(golden.replace("[-value / norm", "[value"))
+    assert verify(first.task, first.tag, answer).reward == 0.0
+
+
+def test_one_function_is_solved_while_the_other_stays_masked(
+    vectors: tuple[Built, Built], tmp_path: Path
+) -> None:
+    second = vectors[1]
+    golden, masked = second.solved.read_text(), second.untouched.read_text()
+    assert masked.count("raise NotImplementedError") == 2
+    leading = re.search(r"^def leading.*", golden, re.DOTALL | re.MULTILINE)
+    assert leading
+    answer = tmp_path / "answer.py"
+    # As an agent writes it: a helper and an import in front, so that every line moves.
+    answer.write_text("import math\n\n\n" + masked[: masked.index("def leading")] + leading[0])
+    assert verify(second.task, second.tag, answer).reward == 1.0

@@ -1,0 +1,97 @@
+"""The hub's own clients read the data set, offline."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lmr_author.task import Task
+from tests.cli.program import succeed
+from tests.support import make_task
+
+OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
+
+
+@pytest.fixture
+def dataset(example: Task, tmp_path: Path) -> Path:
+    """The example task and one that is not sound, whose first row has no context and no year."""
+    task = make_task(example.root.parent, "0-Plain")
+    succeed("mask", "pkg/losses.py::hinge", "--category", "Evaluation Metrics", "--no-input", cwd=task.root)
+    info = task.load_raw()
+    info["year"], info["implementations"][0]["retrieval_context"] = 0, []
+    task.info_path.write_text(json.dumps(info))
+    out = tmp_path / "dataset"
+    succeed("export", example.root.parent, "--to", "huggingface", "--out", out, "--force", cwd=tmp_path)
+    return out
+
+
+def client(code: str, *arguments: str | Path, home: Path) -> str:
+    """Run a client in a process of its own: its caches and warnings are its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        env={"PATH": "/usr/bin:/bin", "HOME": str(home), "HF_HOME": str(home / "hf"), **OFFLINE},
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_datasets_loads_both_tables_with_the_declared_types(dataset: Path, tmp_path: Path) -> None:
+    code = """
+import json, sys
+from datasets import load_dataset
+found = {}
+for name in ("implementations", "papers"):
+    table = load_dataset(sys.argv[1], name, split="test")
+    found[name] = [dict(row) for row in table]
+    found[name + " types"] = {key: str(value) for key, value in table.features.items()}
+print(json.dumps(found))
+"""
+    found = json.loads(client(code, dataset, home=tmp_path))
+    plain, example = found["implementations"]
+    assert (plain["id"], plain["year"], plain["context"]) == ("0-Plain/1", None, [])
+    assert plain["problems"] and not example["problems"]
+    assert [item["path"] for item in example["context"]] == ["prefopt/model.py", "train.py"]
+    assert "raise NotImplementedError" in example["masked_file"]
+    assert "float64" in found["papers types"]["agreement"]
+    assert [row["task"] for row in found["papers"]] == ["0-Plain", "1-rating-margin"]
+
+
+def test_croissant_validates_and_its_records_can_be_read(dataset: Path, tmp_path: Path) -> None:
+    code = """
+import sys
+import mlcroissant
+dataset = mlcroissant.Dataset(jsonld=sys.argv[1])
+for name in ("implementations", "papers"):
+    for record in dataset.records(name):
+        print(record[name + "/task"])
+"""
+    printed = client(code, dataset / "croissant.json", home=tmp_path)
+    assert printed.count("b'1-rating-margin'") == 2
+    validate = "from mlcroissant.scripts.validate import main; from absl import app; app.run(main)"
+    client(validate, "--jsonld", dataset / "croissant.json", home=tmp_path)
+
+
+def test_the_card_says_what_is_not_sound_and_counts_what_there_is(dataset: Path) -> None:
+    card = (dataset / "README.md").read_text()
+    assert "Not proven to be sound" in card and "**0-Plain**" in card and "**1-rating-margin**" not in card
+    assert "| Implementations | 2 |" in card
+    assert "| Training Objectives & Optimization | 1 |" in card
+    assert "| MIT | 1 |" in card and "| unknown | 1 |" in card
+    assert "| Agreement of reviewers | not reviewed |" in card
+
+
+def test_nothing_of_goldens_or_expected_values_is_public(example: Task, dataset: Path) -> None:
+    [item] = example.load().implementations
+    masked = example.goal(example.load(), item).read_text()
+    lines = {line.strip() for line in example.golden(item).read_text().splitlines()}
+    secret = [line for line in lines if len(line) > 25 and line not in masked]
+    assert len(secret) > 5
+    text = (dataset / "data" / "implementations.jsonl").read_text() + (dataset / "README.md").read_text()
+    assert not [line for line in secret if json.dumps(line)[1:-1] in text]

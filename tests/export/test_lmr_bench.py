@@ -1,0 +1,65 @@
+"""A stand-in for LMR-Bench's own unit-test script, written from a description of it; without ``--gpus``."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import succeed
+from tests.export.conftest import EXAMPLE
+from tests.export.harbor import docker
+from tests.support import base_image
+
+TAG = "lmr-tests/{}:latest"
+
+
+def run_unit_tests(folder: Path) -> dict[str, bool]:
+    """Build the image, run every unit test in it, read the logs: test -> passed."""
+    info = json.loads((folder / "info.json").read_text())
+    repository, tag = info["repo_folder_name"], TAG.format(info["folder_name"].lower())
+    user, group = os.getuid() or 1000, os.getgid() or 1000
+    arguments = [f"UID={user}", f"GID={group}", f"DIR={repository}"]
+    docker(
+        "build",
+        "--quiet",
+        *(word for one in arguments for word in ("--build-arg", one)),
+        "--tag",
+        tag,
+        str(folder),
+    )
+    subprocess.run(["chown", "-R", f"{user}:{group}", str(folder)], check=False)
+    logs = folder / repository / "unit_test" / "logs"
+    shutil.rmtree(logs, ignore_errors=True)
+    passed = {}
+    try:
+        for item in info["implementations"]:
+            script = (
+                f"pwd && cd {repository} && export PYTHONPATH=$(pwd) && "
+                f"python unit_test/{Path(item['unit_test_file']).name}"
+            )
+            mount = ("--volume", f"{folder}:/workspace", "--user", f"{user}:{group}")
+            docker("run", "--rm", *mount, tag, "bash", "-lc", script, check=False)
+            texts = [path.read_text() for path in logs.glob("*")] if logs.is_dir() else []
+            text = "".join(texts)
+            passed[item["unit_test_file"]] = "Passed" in text and "Failed" not in text
+    finally:
+        docker("rmi", "--force", tag, check=False)
+    return passed
+
+
+@pytest.mark.docker
+@pytest.mark.timeout(600)
+def test_the_golden_passes_and_the_masked_repository_fails(tmp_path: Path) -> None:
+    base = base_image("lmr-author/base:bookworm-torch", "--with", "torch==2.13.0")
+    succeed("export", EXAMPLE, "--to", "lmr-bench", "--out", "out", "--base-image", base, cwd=tmp_path)
+    folder = tmp_path / "out" / EXAMPLE.name
+    [item] = json.loads((folder / "info.json").read_text())["implementations"]
+    assert run_unit_tests(folder) == {item["unit_test_file"]: False}
+    goal = folder / "prefopt" / item["goal_file"]
+    shutil.copyfile(folder / item["golden_file"], goal)
+    assert run_unit_tests(folder) == {item["unit_test_file"]: True}
