@@ -66,7 +66,7 @@ def where_it_runs(line: str) -> None:
 
 
 def _uncovered(result: RecordResult, screen: Console) -> None:
-    coverage, file = result.recording.coverage, result.recording.goal_file
+    coverage, file = result.recording.coverage, result.recording.target.goal_file
     never = ", ".join(map(str, coverage.never_false))
     if result.missed:
         _note(

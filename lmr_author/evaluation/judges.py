@@ -165,7 +165,7 @@ class RecordingJudge(Judge):
     def _line(self, *, golden: bool) -> int:
         """The target's line in the golden, or in the masked goal file; as recorded where it cannot be told."""
         pair = self.bench.definitions
-        return pair[0 if golden else 1].line if pair else self.recording.line
+        return pair[0 if golden else 1].line if pair else self.recording.target.line
 
     def plan(self, line: int, seconds: float | None = None) -> replaying.Plan:
         """What is replayed. ``line``: of the target in the version; ``seconds``: time limit of a case."""
@@ -173,8 +173,8 @@ class RecordingJudge(Judge):
         checkers = recorded.helper(folder, recording, recorded.CHECKERS)
         functions = {case.name: judging.functions_of(case.checkers) for case in recording.cases}
         return replaying.Plan(
-            goal_file=recording.goal_file,
-            qualname=recording.qualname,
+            goal_file=recording.target.goal_file,
+            qualname=recording.target.qualname,
             line=line,
             module=recording.module,
             sys_path=recording.sys_path,

@@ -64,9 +64,9 @@ def write_page(
     text = template.render(
         index=implementation.index,
         target=str(implementation.target),
-        goal_file=recording.goal_file,
-        qualname=recording.qualname,
-        name=recording.qualname.rpartition(".")[2].strip("_") or "target",
+        goal_file=recording.target.goal_file,
+        qualname=recording.target.qualname,
+        name=recording.target.qualname.rpartition(".")[2].strip("_") or "target",
         module=recording.module,
         sys_path=list(recording.sys_path),
         nth=nth,
@@ -109,7 +109,9 @@ def _is_plain(
 ) -> bool:
     """Tell whether the page needs no support file: plain values, and a function that is called by its name."""
     arguments = function.args
-    by_name = not (arguments.posonlyargs or arguments.vararg or arguments.kwarg or "." in recording.qualname)
+    by_name = not (
+        arguments.posonlyargs or arguments.vararg or arguments.kwarg or "." in recording.target.qualname
+    )
     harmless = all(ast.unparse(item) in HARMLESS for item in function.decorator_list)
     yields = any(isinstance(node, ast.Yield | ast.YieldFrom) for node in ast.walk(function))
     if (

@@ -15,7 +15,7 @@ from lmr_author.recording.drive import Drive, Recorded
 from lmr_author.recording.page import support_file, write_page
 from lmr_author.recording.prove import Proof
 from lmr_author.task import Implementation, Task, TaskInfo
-from lmr_author.task.recording import MANIFEST, SUPPORT, Case, Coverage, Recording, load
+from lmr_author.task.recording import MANIFEST, SUPPORT, Case, Coverage, RecordedTarget, Recording, load
 
 OLD_SUPPORT = "lmr_probe"
 """Folder beside the tests where older versions put what these needed."""
@@ -55,9 +55,7 @@ def store(
     with files.staged_folder(folder) as staging:
         module = recorded.summary.get("module")
         recording = Recording(
-            goal_file=plan.goal_file,
-            qualname=plan.qualname,
-            line=plan.line,
+            target=RecordedTarget(plan.goal_file, plan.qualname, plan.line),
             module=module if isinstance(module, str) and module != "__main__" else None,
             sys_path=tuple(str(item) for item in recorded.summary.get("sys_path", [""])) or ("",),
             command=plan.driver.shown,

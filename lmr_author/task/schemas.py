@@ -13,6 +13,7 @@ from lmr_author.task.also_masked import AlsoMaskedList
 from lmr_author.task.evaluation import Evaluation
 from lmr_author.task.findings import Finding
 from lmr_author.task.record import Record
+from lmr_author.task.recording import Recording
 from lmr_author.task.reviews import Adjudication, Grades, Review
 from lmr_author.task.vetting import VettingRecord
 
@@ -25,6 +26,7 @@ RECORDS: dict[str, type[Record]] = {
     "also-masked": AlsoMaskedList,
     "evaluation": Evaluation,
     "finding": Finding,
+    "recording": Recording,
     "review": Review,
     "scores": Grades,
     "vetting": VettingRecord,
