@@ -1,4 +1,4 @@
-"""Gather what the report of a folder of tasks shows: one row for each task, and what they add up to."""
+"""Gather the report of a folder of tasks: one row for each task, and totals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SHOWN = 5
 
 
 def dataset_page(name: str, tasks: Sequence[Task], say: Progress) -> DatasetPage:
-    """Everything that the page of several tasks shows. A broken task has a row, too."""
+    """Return the page of several tasks. A broken task has a row, too."""
     say(f"checking {len(tasks)} tasks")
     done = iter(range(1, len(tasks) + 1))
     report = checked(tasks, lambda one: say(f"checked {next(done)} of {len(tasks)}: {one.task}"))
@@ -91,7 +91,7 @@ def _agreement(task: Task) -> float | None:
 
 
 def _strength(gates: Sequence[GateResult]) -> float | None:
-    """Share of all mutants that fail."""
+    """Return the share of all mutants that fail."""
     details = [gate.detail for gate in gates]
     counted = [(item["killed"], item["mutants"]) for item in details if "killed" in item]
     total = sum(tried for _, tried in counted)

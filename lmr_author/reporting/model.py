@@ -1,4 +1,4 @@
-"""What a report shows: plain values, gathered by ``report.py`` and laid out by the templates."""
+"""The values that a report shows, gathered by ``report.py`` and laid out by the templates."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class PaperPage:
 
 @dataclass(frozen=True)
 class CaseView:
-    """A recorded call: its name, what the manifest says of it, its values."""
+    """A recorded call: its name, its entry in the manifest, its values."""
 
     name: str
     call: int
@@ -59,13 +59,13 @@ class TargetView:
 
 @dataclass(frozen=True)
 class ImplementationView:
-    """One implementation with everything known about it.
+    """One implementation with its code, cases, gates and mutants.
 
     Attributes:
         gates: results of ``authoring/evaluation.json`` for it.
         mutants: the detail of its gate ``mutants-die``; empty when there is none.
         accepted_mutants: (id, diff, reason) of those accepted as equivalent.
-        problems: why parts are missing.
+        problems: reasons for missing parts.
     """
 
     index: int
@@ -96,7 +96,7 @@ class ReviewView:
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened to the task, and when (RFC 3339)."""
+    """An event in the task's history, with its time (RFC 3339)."""
 
     when: str
     what: str

@@ -1,4 +1,4 @@
-"""``next``: the command that ``status`` names, with what only a person can say filled in."""
+"""``next``: the command that ``status`` names, with its placeholders filled in by a person."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RUNS_CODE = ("record", "evaluate")
 
 @dataclass(frozen=True)
 class Missing:
-    """Something that only a person can say: how it is asked for, and which option of ``next`` gives it."""
+    """A value that only a person knows: the question for it, and the option of ``next`` that passes it."""
 
     question: str
     option: str
@@ -39,7 +39,7 @@ class Step:
 
     Attributes:
         task: its name.
-        note: why this step is next.
+        note: reason for this step.
         arguments: of ``lmr-author``, placeholders included.
         missing: the placeholders (keys of :data:`MISSING`) that are still in the arguments.
     """
@@ -51,11 +51,11 @@ class Step:
 
     @property
     def typed(self) -> str:
-        """The command as it is typed into a shell."""
+        """The command as typed into a shell."""
         return shlex.join(["lmr-author", *self.arguments])
 
     def filled(self, given: Mapping[str, str]) -> Step:
-        """The step with some placeholders replaced. An empty text takes the placeholder out.
+        """Return the step with some placeholders replaced. An empty text removes the placeholder.
 
         A command (for ``DRIVER``) is split as a shell does, and replaces ``python driver.py`` as a whole.
         """
@@ -75,7 +75,7 @@ class Step:
         return Step(self.task, self.note, tuple(words), left)
 
     def running(self, options: Sequence[str]) -> Step:
-        """The step with options for where the code runs, when it is one that runs the repository's code."""
+        """Return the step with sandbox options, if it runs the repository's code."""
         verb, *rest = self.arguments
         if verb not in RUNS_CODE or not options:
             return self
@@ -86,7 +86,7 @@ class Step:
 
 
 def next_step(tasks: Sequence[Task]) -> Step | None:
-    """The next step of the first task that has one; None when all are accepted."""
+    """Return the next step of the first task that has one; None when all are accepted."""
     for task in tasks:
         found = status(task)
         if found.next:

@@ -12,10 +12,11 @@ from lmr_author.review.review import load_reviews, result_of
 from lmr_author.task import Evaluation, Task, TaskInfo
 from lmr_author.task import recording as recorded
 from lmr_author.task.vetting import VettingRecord
+from lmr_author.texts import counted
 
 
 def environment(task: Task, evaluation: Evaluation | None) -> tuple[tuple[str, str], ...]:
-    """Where the gates ran and what was found there, then what the Dockerfile starts from."""
+    """Return the facts of the evaluation's sandbox, then the Dockerfile's base image."""
     facts = evaluation.sandbox if evaluation else {}
     shown = [(name, str(value)) for name, value in facts.items() if isinstance(value, (str, int, float))]
     for one in evaluation.others if evaluation else ():
@@ -42,7 +43,7 @@ def vetting(task: Task) -> tuple[tuple[str, str, str], ...]:
 
 
 def reviews(task: Task) -> dict[str, Any]:
-    """The reviews, a note about them and their agreement: arguments of a ``TaskPage``. Blind until all are in."""
+    """Return reviews, their standing and agreement as arguments of a ``TaskPage``; blind until all are in."""
     digest = task.content_digest()
     try:
         found = result_of(task)
@@ -59,8 +60,8 @@ def reviews(task: Task) -> dict[str, Any]:
         )
         for one in load_reviews(task)
     ]
-    note = f"{now.state}: {now.missing} more reviews are needed" if now.missing else now.state
-    disputes = [f"{item.item} is disputed" for item in now.disputes]
+    note = f"{now.state}: {counted(now.missing, 'more review')} needed" if now.missing else now.state
+    disputes = ["disputed: " + ", ".join(item.item for item in now.disputes)] if now.disputes else []
     decided = [f"{one.item}: {one.answer}, decided by {one.by}: {one.reason}" for one in now.decisions]
     return {
         "reviews": tuple(shown),
@@ -70,7 +71,7 @@ def reviews(task: Task) -> dict[str, Any]:
 
 
 def _measures(found: Agreement | None) -> tuple[tuple[str, str], ...]:
-    """The measures of agreement that say something."""
+    """Return the measures of agreement that are defined."""
     if found is None or found.percent is None:
         return ()
     named = (
@@ -83,14 +84,12 @@ def _measures(found: Agreement | None) -> tuple[tuple[str, str], ...]:
 
 
 def history(task: Task, info: TaskInfo, evaluation: Evaluation | None) -> tuple[Event, ...]:
-    """What happened to the task, in order of time, as far as its records tell."""
+    """Return the task's history in order of time, as far as its records go."""
     origin = provenance(task)
     repository = _inner(origin, "repository")
     found = [
-        Event(
-            str(repository.get("commit_date", "")), f"the repository's pinned commit {info.repo_commit[:12]}"
-        ),
-        Event(str(origin.get("created", "")), "the task was made"),
+        Event(str(repository.get("commit_date", "")), f"commit {info.repo_commit[:12]} of the repository"),
+        Event(str(origin.get("created", "")), "task created"),
     ]
     for one in info.implementations:
         try:
@@ -98,7 +97,9 @@ def history(task: Task, info: TaskInfo, evaluation: Evaluation | None) -> tuple[
         except LmrError:
             continue
         if manifest is not None:
-            found.append(Event(manifest.created, f"{one.target} was recorded: {len(manifest.cases)} cases"))
+            found.append(
+                Event(manifest.created, f"{one.target} recorded: {counted(len(manifest.cases), 'case')}")
+            )
     for run in (evaluation, *evaluation.others) if evaluation else ():
         outcome = "every gate passed" if run.passed else run.open_gates
         found.append(Event(run.started, f"evaluated, {run.place.removeprefix('the ')}: {outcome}"))
@@ -111,7 +112,7 @@ def history(task: Task, info: TaskInfo, evaluation: Evaluation | None) -> tuple[
 
 
 def provenance(task: Task) -> dict[str, Any]:
-    """``authoring/provenance.json``; empty when it is absent or damaged."""
+    """Read ``authoring/provenance.json``; empty when it is absent or damaged."""
     return files.read_object_or_empty(task.provenance_path)
 
 

@@ -44,7 +44,7 @@ def report(place: Path, destination: Path, say: Progress) -> Report:
 
 
 def _require_outside(destination: Path) -> None:
-    """A report shows solutions, and a file in a task changes its digest: it belongs elsewhere."""
+    """Raise UsageError for a file in a task: a report shows solutions, and the file would change the digest."""
     if destination.is_dir():
         raise UsageError(f"--html {destination} is a folder", "name a file, as report.html")
     destination = Path(os.path.normpath(destination.absolute()))

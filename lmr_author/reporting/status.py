@@ -1,4 +1,4 @@
-"""``status``: where each task stands, and what comes next."""
+"""``status``: the steps that each task has passed, and its next command."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ TARGET, DRIVER, REVIEWER, VERDICT, REASON = "FILE::FUNCTION", "driver.py", "NAME
 
 @dataclass(frozen=True)
 class Status:
-    """Where a task stands.
+    """The status of a task.
 
     Attributes:
         task: folder name.
         done: the steps that hold now.
         next: the next command, or "" when there is none.
-        note: why the first open step does not hold, and what another sandbox's evaluation puts in doubt.
+        note: reason why the first open step does not hold, and doubts from another sandbox's evaluation.
         signed_off_by: reviewers whose sign-off holds for the task as it is.
     """
 
@@ -48,25 +48,25 @@ class Status:
 
 
 def status(task: Task) -> Status:
-    """Look at one task. A broken one has a status too."""
+    """Return the status of one task, also of a broken one."""
     return status_with(task, None)
 
 
 def statuses(tasks: Sequence[Task], on_task: Callable[[TaskReport], None] | None = None) -> list[Status]:
-    """:func:`status` of several tasks, checked side by side and beside each other."""
+    """Return the status of several tasks, checked in parallel."""
     found = checked(tasks, on_task).tasks
     return [status_with(task, one.findings) for task, one in zip(tasks, found, strict=True)]
 
 
 def status_with(task: Task, findings: Sequence[Finding] | None) -> Status:
-    """:func:`status` of a task whose findings are known already (all but those of ``STALE_RECORDS``)."""
+    """Return the status of a task whose findings are known already."""
     try:
         info = task.load()
     except LmrError as error:
         return Status(task.name, (), _typed("validate", task.root), error.message, ())
     done = ["created"]
     if not info.implementations:
-        note = "nothing is masked yet (`lmr-author suggest` names what could be)"
+        note = "nothing masked yet (`lmr-author suggest` ranks the candidates)"
         return Status(task.name, tuple(done), _typed("mask", TARGET, "--task", task.root), note, ())
     done.append("masked")
     missing = [item for item in info.implementations if not _has_test(task, item.index)]
@@ -79,7 +79,7 @@ def status_with(task: Task, findings: Sequence[Finding] | None) -> Status:
 
 
 def _checked(task: Task, done: list[str], known: Sequence[Finding] | None) -> Status:
-    """The steps that look at content: valid, evaluated, signed off."""
+    """Continue with the steps that depend on content: valid, evaluated, signed off."""
     state = State.of(task)
     if known is None:
         known = checked([task]).findings
@@ -104,7 +104,7 @@ def _checked(task: Task, done: list[str], known: Sequence[Finding] | None) -> St
 
 
 def _reviewed(task: Task, done: list[str], digest: str) -> Status:
-    """The steps of the people: signed off by one, accepted by all."""
+    """Continue with the steps of people: signed off by one, accepted by all."""
     reviews = load_reviews(task)
     signed = tuple(one.reviewer for one in reviews if one.signed_off and one.content_digest == digest)
     if signed:
@@ -115,11 +115,11 @@ def _reviewed(task: Task, done: list[str], digest: str) -> Status:
         return Status(task.name, (*done, "accepted"), "", "", signed)
     if found.state == WAITING:
         fell = not signed and any(item.signed_off for item in reviews)
-        note = "a sign-off fell: the task changed" if fell else "not reviewed"
+        note = "the sign-off is void: the task changed" if fell else "not reviewed"
         if found.reviewers:
-            note = f"{len(found.reviewers)} of {len(found.reviewers) + found.missing} reviews are in"
+            note = f"{len(found.reviewers)} of {len(found.reviewers) + found.missing} reviews done"
         if found.damaged:
-            note += f"; damaged, and counts for nothing: {', '.join(found.damaged)}"
+            note += f"; damaged reviews, not counted: {', '.join(found.damaged)}"
         return Status(task.name, tuple(done), command, note, signed)
     if found.state == DISPUTED:
         note = "disputed: " + ", ".join(item.item for item in found.disputes)
@@ -137,7 +137,7 @@ def _reviewed(task: Task, done: list[str], digest: str) -> Status:
 
 
 def _typed(*words: object) -> str:
-    """A command as it is typed into a shell."""
+    """Return a command as it is typed into a shell."""
     return shlex.join(["lmr-author", *map(str, words)])
 
 

@@ -1,4 +1,4 @@
-"""Gather what the report of one task shows. Whatever is missing or damaged becomes a line on the page."""
+"""Gather the report of one task. A missing or damaged part becomes a line on the page."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MUTANTS = "mutants-die"
 
 
 def task_page(task: Task, say: Progress) -> TaskPage:
-    """Everything that the page of a task shows. Raises LmrError only when ``info.json`` cannot be read."""
+    """Return the page of a task. Raises LmrError only when ``info.json`` cannot be read."""
     info = task.load()
     view = TaskView(task)
     say(f"{task.name}: checking")
@@ -72,10 +72,10 @@ def task_page(task: Task, say: Progress) -> TaskPage:
 
 
 def _blocks(task: Task, view: TaskView) -> tuple[tuple[paper_pages.Block, ...], str]:
-    """The paper's paragraphs, or none and why."""
+    """Return the paper's paragraphs, or none and the reason."""
     pdf = view.repository / "paper.pdf" if view.repository else None
     if pdf is None or not pdf.is_file() or pdf.is_symlink():
-        return (), "there is no paper.pdf"
+        return (), "no paper.pdf"
     try:
         return paper_pages.blocks(pdf), ""
     except LmrError as error:
@@ -120,7 +120,7 @@ def _implementation(
 
 
 def _code(module: Module | None, definition: Definition | None, name: str) -> Code | None:
-    """A definition with its decorators, as it stands in its file."""
+    """Return a definition with its decorators, as in its file."""
     if module is None or definition is None:
         return None
     first = first_line(definition.node)
@@ -129,7 +129,7 @@ def _code(module: Module | None, definition: Definition | None, name: str) -> Co
 
 
 def _words(implementation: Implementation, one: Pair) -> FunctionWords:
-    """What the golden says of itself; of the masked function when there is no golden."""
+    """Return the words of the golden, or of the masked function without a golden."""
     found = [item.golden or item.goal for item in one.targets if item.golden or item.goal]
     names, arguments, texts = [], [], [implementation.instruction]
     for definition in found:
@@ -151,7 +151,7 @@ def _words(implementation: Implementation, one: Pair) -> FunctionWords:
 def _pages(
     view: TaskView, words: FunctionWords, blocks: Sequence[paper_pages.Block]
 ) -> tuple[PaperPage, ...]:
-    """The pages that describe a function, each with its passages marked."""
+    """Return the pages that describe a function, with the passages marked."""
     marks: dict[int, list[Mark]] = defaultdict(list)
     for number, found in enumerate(passages([block.text for block in blocks], words), 1):
         block = blocks[found.place]
@@ -178,7 +178,7 @@ def _page(number: int, image: paper_pages.PageImage | None, marks: Sequence[Mark
 def _cases(
     task: Task, view: TaskView, implementation: Implementation
 ) -> tuple[tuple[CaseView, ...], dict[str, str], str]:
-    """The recorded calls with their values, facts of the recording, and what is wrong with it."""
+    """Return the recorded calls with their values, facts of the recording, and its problem if it has one."""
     try:
         folder = task.recording(view.info, implementation.index)
         manifest = recorded.load(folder)
@@ -212,7 +212,7 @@ def _case(folder: Any, case: recorded.Case) -> CaseView:
 
 
 def _accepted(task: Task, one: Implementation) -> tuple[tuple[tuple[str, str, str], ...], str]:
-    """Mutants accepted as equivalent, as (id, diff, reason)."""
+    """Return the mutants accepted as equivalent, as (id, diff, reason)."""
     try:
         reasons = equivalents.load(task).get(str(one.target), {})
         data = files.read_json(task.equivalent_mutants_path) if reasons else {"accepted": []}

@@ -115,7 +115,7 @@ def test_damaged_decisions_and_reviews_count_for_nothing(task: Task) -> None:
     assert (now.state, now.damaged) == ("waiting", ("bo.json",))
     files.write_text(task.reviews_folder / "bo.json", "[]")
     assert reviewing.standing_of(task).damaged == ("bo.json",)
-    assert "damaged, and counts for nothing: bo.json" in _reviewed(task, [], task.content_digest()).note
+    assert "damaged reviews, not counted: bo.json" in _reviewed(task, [], task.content_digest()).note
 
 
 @pytest.mark.parametrize("damaged", ["{", "[]", '{"decisions": [1, {"item": "core"}]}'])

@@ -146,9 +146,9 @@ def test_only_no_licence_at_all_is_a_reason_by_itself(licence: str, file: str, s
     ("given", "said"),
     [
         ("venue", "is no answer"),
-        ("venue=maybe", "the answer 'maybe' is none"),
+        ("venue=maybe", "unknown answer 'maybe'"),
         ("venue=no", "needs a justification"),
-        ("style=yes", "there is no question 'style'"),
+        ("style=yes", "unknown question 'style'"),
     ],
 )
 def test_wrong_answers(
