@@ -63,8 +63,8 @@ def _entry(feed: bytes) -> Any:
     from xml.etree.ElementTree import ParseError, fromstring
 
     if b"<!DOCTYPE" in feed or b"<!ENTITY" in feed:
-        raise Unavailable("its answer is not an Atom feed")
+        raise Unavailable("the answer is not an Atom feed")
     try:
         return fromstring(feed).find(f"{_ATOM}entry")
     except ParseError as error:
-        raise Unavailable("its answer is not an Atom feed") from error
+        raise Unavailable("the answer is not an Atom feed") from error

@@ -42,9 +42,9 @@ class Reply:
         try:
             data = json.loads(self.body)
         except (ValueError, RecursionError) as error:
-            raise Unavailable("its answer is not JSON") from error
+            raise Unavailable("the answer is not JSON") from error
         if not isinstance(data, dict):
-            raise Unavailable("its answer is not a JSON object")
+            raise Unavailable("the answer is not a JSON object")
         return data
 
 
