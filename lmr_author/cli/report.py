@@ -15,7 +15,14 @@ def report(
         Path | None,
         typer.Argument(metavar="PATH", help="A task, or a folder of tasks; by default the current one."),
     ] = None,
-    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="The file to write.")] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            "--html",
+            metavar="PATH",
+            help="The file to write; or a folder, for an index with linked task pages.",
+        ),
+    ] = None,
 ) -> int:
     """Write one HTML page about a task, or about a folder of tasks; it shows solutions and works offline."""
     from lmr_author.cli import render

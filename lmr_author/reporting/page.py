@@ -32,7 +32,12 @@ def dataset_html(page: DatasetPage) -> str:
     return _render("dataset.html.j2", page)
 
 
-def _render(template: str, page: TaskPage | DatasetPage) -> str:
+def broken_html(name: str, problem: str) -> str:
+    """Render the page of a task that cannot be read."""
+    return _render("broken.html.j2", {"name": name, "problem": problem})
+
+
+def _render(template: str, page: TaskPage | DatasetPage | dict[str, str]) -> str:
     import jinja2
 
     environment = jinja2.Environment(
@@ -46,6 +51,7 @@ def _render(template: str, page: TaskPage | DatasetPage) -> str:
         "size": size_text,
         "percent": percent,
         "address": address,
+        "prose": prose,
         "highlight": code.highlight,
         "diff": code.diff_lines,
     }
@@ -76,6 +82,11 @@ def _hash(text: str) -> str:
 def address(text: str) -> str:
     """Return a web address that may become a link; "" for anything else (``javascript:``, a local path)."""
     return text if _ADDRESS.match(text) else ""
+
+
+def prose(text: str) -> Markup:
+    """Return text with `names in backticks` set as code."""
+    return Markup(re.sub(r"`([^`\n]+)`", r"<code>\1</code>", str(Markup.escape(text))))
 
 
 def percent(share: Any) -> str:

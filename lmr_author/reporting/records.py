@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from lmr_author import files
 from lmr_author.errors import LmrError
-from lmr_author.reporting.model import Event, ReviewView
+from lmr_author.reporting.model import Event, ReviewRow, ReviewView
 from lmr_author.review.agreement import Agreement
 from lmr_author.review.review import load_reviews, result_of
 from lmr_author.task import Evaluation, Task, TaskInfo
 from lmr_author.task import recording as recorded
+from lmr_author.task.reviews import Review
 from lmr_author.task.vetting import VettingRecord
 from lmr_author.texts import counted
 
@@ -43,31 +45,42 @@ def vetting(task: Task) -> tuple[tuple[str, str, str], ...]:
 
 
 def reviews(task: Task) -> dict[str, Any]:
-    """Return reviews, their standing and agreement as arguments of a ``TaskPage``; blind until all are in."""
+    """Return reviews, their standing and agreement as arguments of a ``TaskPage``; blind until all are done."""
     digest = task.content_digest()
     try:
         found = result_of(task)
     except LmrError as error:
-        return {"reviews": (), "review_note": error.message, "agreement": ()}
-    now = found.standing
+        return {"reviews": (), "review_rows": (), "review_note": error.message, "agreement": ()}
+    now, stored = found.standing, load_reviews(task)
     shown = [
         ReviewView(
             one.reviewer,
             one.created,
             ("signed off" if one.signed_off else "did not sign off") if now.open else "",
             one.content_digest == digest,
-            tuple(item.to_json() for item in one.items) if now.open else (),
         )
-        for one in load_reviews(task)
+        for one in stored
     ]
     note = f"{now.state}: {counted(now.missing, 'more review')} needed" if now.missing else now.state
     disputes = ["disputed: " + ", ".join(item.item for item in now.disputes)] if now.disputes else []
     decided = [f"{one.item}: {one.answer}, decided by {one.by}: {one.reason}" for one in now.decisions]
+    current = [one for one in stored if one.content_digest == digest] if now.open else []
     return {
         "reviews": tuple(shown),
+        "review_rows": _review_rows(current),
         "review_note": "; ".join([note, *disputes, *decided]),
         "agreement": _measures(found.agreement),
     }
+
+
+def _review_rows(stored: Sequence[Review]) -> tuple[ReviewRow, ...]:
+    """Return one row for each item of the checklist, disputed ones first."""
+    answers = [
+        {item.question: (item.answer, item.comment or item.evidence) for item in one.items} for one in stored
+    ]
+    questions = dict.fromkeys(question for given in answers for question in given)
+    rows = (ReviewRow(name, tuple(given.get(name, ("–", "")) for given in answers)) for name in questions)
+    return tuple(sorted(rows, key=lambda row: not row.disputed))
 
 
 def _measures(found: Agreement | None) -> tuple[tuple[str, str], ...]:

@@ -186,7 +186,10 @@ def test_answers_of_one_model_only(task: Task, predictions: Path, capsys: pytest
 @pytest.mark.parametrize(
     ("grades", "said"),
     [
-        ('{"answer-00000000": {"score": "logically-correct", "justification": "x"}}', "is waiting for your grade"),
+        (
+            '{"answer-00000000": {"score": "logically-correct", "justification": "x"}}',
+            "is waiting for your grade",
+        ),
         ("[1]", "not an object"),
         (None, "no grades given"),
     ],
