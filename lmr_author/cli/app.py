@@ -40,6 +40,7 @@ SECTIONS = {
     "Release": {
         "report": "Write a page about a task, or about all tasks.",
         "export": "Export finished tasks for agents and benchmarks.",
+        "analyze": "Make tables and figures from models' results.",
     },
 }
 """Every verb, in the order an annotator meets them. Its function is ``lmr_author.cli.<verb>.<verb>``."""

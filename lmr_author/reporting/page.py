@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -32,12 +33,17 @@ def dataset_html(page: DatasetPage) -> str:
     return _render("dataset.html.j2", page)
 
 
+def analysis_html(tables: Sequence[object], remarks: Sequence[str]) -> str:
+    """Render the tables of an analysis, some with bars."""
+    return _render("analysis.html.j2", {"tables": tables, "remarks": remarks})
+
+
 def broken_html(name: str, problem: str) -> str:
     """Render the page of a task that cannot be read."""
     return _render("broken.html.j2", {"name": name, "problem": problem})
 
 
-def _render(template: str, page: TaskPage | DatasetPage | dict[str, str]) -> str:
+def _render(template: str, page: TaskPage | DatasetPage | Mapping[str, object]) -> str:
     import jinja2
 
     environment = jinja2.Environment(

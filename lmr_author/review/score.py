@@ -168,6 +168,27 @@ def scored(tasks: Sequence[Task], source: Path | None = None) -> Scored:
     return Scored(agreement(merged), hidden, tuple(disputes), models)
 
 
+def grades_of_predictions(
+    tasks: Sequence[Task], source: Path
+) -> dict[tuple[str, int, str, int], dict[str, str]]:
+    """Return people's grades of predictions that enough people graded.
+
+    Returns person → grade by (task, index, model, sample).
+    """
+    said_of: dict[str, dict[str, str]] = defaultdict(dict)
+    for task in tasks:
+        for person, said in _judgements(task)[0].items():
+            for name, grade in said.items():
+                said_of[f"{task.name}/{name}"][person] = grade
+    found = {}
+    for task, item in _predictions(tasks, source):
+        one = _answer(task, item)
+        grades = said_of.get(f"{task.name}/{_key(item.index, one.name, one.sha256)}")
+        if grades:
+            found[task.name, item.index, item.model, item.sample] = grades
+    return found
+
+
 def _by_model(
     tasks: Sequence[Task], source: Path, said_of: Mapping[str, Mapping[str, str]]
 ) -> dict[str, Counter[str]]:
