@@ -10,7 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar, cast
 
-from lmr_author import code, files, processes, staging
+from lmr_author import code, files, processes
+from lmr_author.replay import staging
 from lmr_author.sandbox import owner
 from lmr_author.sandbox.base import Sandbox
 from lmr_author.task import Implementation, Progress, Task, TaskInfo

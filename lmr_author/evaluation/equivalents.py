@@ -14,7 +14,7 @@ from lmr_author import files
 from lmr_author.code import Module, find, parameters
 from lmr_author.errors import LmrError, UsageError
 from lmr_author.evaluation.mutants import mutants
-from lmr_author.staging import golden_overlay
+from lmr_author.replay.staging import golden_overlay
 from lmr_author.task import Task, TaskInfo
 
 

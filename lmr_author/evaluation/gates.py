@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from lmr_author import replaying
 from lmr_author.errors import LmrError, SandboxError
 from lmr_author.evaluation.bench import Bench
 from lmr_author.evaluation.gate import Gate
@@ -15,6 +14,7 @@ from lmr_author.evaluation.judges import RecordingJudge, ScriptJudge, judges_for
 from lmr_author.evaluation.mutants_die import MutantsDie
 from lmr_author.evaluation.trivial import trivial_sources
 from lmr_author.evaluation.verdict import BUSY, Verdict
+from lmr_author.replay import replaying
 from lmr_author.task import GateResult, GateStatus, Progress
 from lmr_author.task import recording as recorded
 

@@ -6,13 +6,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from lmr_author import judging, replaying
-from lmr_author.controlled import CONTROL, Beside, beside_the_golden
 from lmr_author.evaluation import script
 from lmr_author.evaluation.bench import Bench
 from lmr_author.evaluation.evidence import Profile, advice, problem
 from lmr_author.evaluation.verdict import Verdict
 from lmr_author.probe.checking import digest
+from lmr_author.replay import judging, replaying
+from lmr_author.replay.replaying import CONTROL, Controlled, beside_the_golden
 from lmr_author.task import recording as recorded
 from lmr_author.task.recording import Recording
 
@@ -143,7 +143,7 @@ class RecordingJudge(Judge):
             verdicts[version.id] = verdict or Verdict(False, "the run ended in it")
         return verdicts
 
-    def _told(self, tried: Beside, name: str) -> Verdict | None:
+    def _told(self, tried: Controlled, name: str) -> Verdict | None:
         """What can be said of a version; None where the run ended before it was done."""
         found = {case: outcome for case in self.expected if (outcome := tried.run.outcomes.get((name, case)))}
         lost = any(item.document is None and item.status in LOST for item in found.values())

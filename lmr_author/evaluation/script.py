@@ -15,8 +15,8 @@ from lmr_author.errors import LmrError
 from lmr_author.evaluation.bench import Bench
 from lmr_author.evaluation.evidence import ScriptRun
 from lmr_author.evaluation.verdict import Verdict
+from lmr_author.replay.staging import PROBE_ROOT, probe_mount
 from lmr_author.sandbox.base import Command, ExecResult, Limits, Mount
-from lmr_author.staging import PROBE_ROOT, probe_mount
 
 MAX_LOG = 1024 * 1024
 """Bytes of a log that are read."""

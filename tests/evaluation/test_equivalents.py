@@ -12,7 +12,7 @@ from lmr_author.code import Module, find
 from lmr_author.errors import LmrError
 from lmr_author.evaluation import equivalents
 from lmr_author.evaluation.mutants import mutants
-from lmr_author.staging import golden_overlay
+from lmr_author.replay.staging import golden_overlay
 from lmr_author.task import Task
 from tests import example as example_task
 

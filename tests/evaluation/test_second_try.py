@@ -15,8 +15,8 @@ from lmr_author.evaluation.candidates.desk import CandidateOptions
 from lmr_author.evaluation.candidates.run import score
 from lmr_author.evaluation.candidates.score import Outcome
 from lmr_author.evaluation.candidates.station import StationOptions
-from lmr_author.replaying import Outcome as Replayed
-from lmr_author.replaying import Plan, Replay, replay
+from lmr_author.replay.replaying import Outcome as Replayed
+from lmr_author.replay.replaying import Plan, Replay, replay
 from lmr_author.task import Task
 from tests.evaluation.foreign import PLAIN_PYTHON, STYLES, foreign_task
 from tests.workflow.pipeline.running import only_hinge, quiet, recorded

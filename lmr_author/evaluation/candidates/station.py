@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from lmr_author import replaying
 from lmr_author.errors import LmrError, SandboxError
 from lmr_author.evaluation import script
 from lmr_author.evaluation.bench import Bench
@@ -22,6 +21,7 @@ from lmr_author.evaluation.candidates.score import CaseScore, Outcome, Score
 from lmr_author.evaluation.candidates.suspicions import suspicions
 from lmr_author.evaluation.evidence import Profile, ScriptRun, advice, problem
 from lmr_author.evaluation.judges import RecordingJudge
+from lmr_author.replay import replaying
 from lmr_author.sandbox.base import Limits
 from lmr_author.task import recording as recorded
 
