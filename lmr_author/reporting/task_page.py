@@ -13,7 +13,6 @@ from lmr_author.checks.pairing import Pair, pair
 from lmr_author.checks.view import TaskView
 from lmr_author.code import Definition, Module, first_line
 from lmr_author.errors import LmrError
-from lmr_author.evaluation import equivalents
 from lmr_author.paper import pages as paper_pages
 from lmr_author.reporting import records, values
 from lmr_author.reporting.code import Code
@@ -27,7 +26,7 @@ from lmr_author.reporting.model import (
 )
 from lmr_author.reporting.status import STEPS, status_with
 from lmr_author.suggesting.passages import FunctionWords, passages
-from lmr_author.task import GateResult, Implementation, Progress, Task
+from lmr_author.task import GateResult, Implementation, Progress, Task, equivalents
 from lmr_author.task import evaluation as evaluations
 from lmr_author.task import recording as recorded
 from lmr_author.validation.checking import checked
@@ -214,9 +213,7 @@ def _case(folder: Any, case: recorded.Case) -> CaseView:
 def _accepted(task: Task, one: Implementation) -> tuple[tuple[tuple[str, str, str], ...], str]:
     """Mutants accepted as equivalent, as (id, diff, reason)."""
     try:
-        reasons = equivalents.load(task).get(str(one.target), {})
-        data = files.read_json(task.equivalent_mutants_path) if reasons else {"accepted": []}
+        mutants = equivalents.load(task).of(one.target)
     except LmrError as error:
         return (), error.message
-    diffs = {str(item.get("id")): str(item.get("diff", "")) for item in data["accepted"]}
-    return tuple((name, diffs.get(name, ""), reason) for name, reason in reasons.items()), ""
+    return tuple((item.id, item.diff, item.reason) for item in mutants), ""
