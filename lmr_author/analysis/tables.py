@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from statistics import mean, stdev
 
 from lmr_author.analysis.observations import Observation, majority
-from lmr_author.evaluation.candidates.summary import wilson
+from lmr_author.evaluation.candidates.results import wilson
 from lmr_author.review.agreement import agreement
 
 Group = tuple[str, str, str]

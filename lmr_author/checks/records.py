@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 from lmr_author.checks.base import NOTE, WARNING, Problem, check
 from lmr_author.checks.listing import Entry
 from lmr_author.checks.metadata import validator
 from lmr_author.checks.view import TaskView
-from lmr_author.task import Finding
+from lmr_author.errors import LmrError
+from lmr_author.task import Evaluation, Finding
 from lmr_author.task.accepted import Accepted
-from lmr_author.task.state import CONTENT, RUNNING, State
+from lmr_author.task.reviews import Review
+from lmr_author.task.state import State
 
 WITH_SCHEMA = frozenset(
     """
@@ -88,18 +89,24 @@ def records_current(task: TaskView) -> Iterator[Problem]:
             value = json.loads(task.read_bytes(task.path(entry)) or b"")
         except (ValueError, RecursionError):
             continue
-        if not _names_a_state(value) or (name == "review" and value.get("signed_off") is not True):
+        record = _read(Evaluation if name == "evaluation" else Review, value)
+        if record is None or (isinstance(record, Review) and not record.signed_off):
             continue
         state = state or State.of(task.task)
-        current = value.get(CONTENT) == state.content if name == "review" else state.evaluated(value)
-        if not current:
+        same = (
+            record.is_of(state) if isinstance(record, Evaluation) else record.content_digest == state.content
+        )
+        if not same:
             what, command = ("sign-off", "review") if name == "review" else ("evaluation", "evaluate")
             message = f"the {what} is of an earlier state of the task"
             yield Problem(message, f"run `lmr-author {command}` again", task.path(entry))
 
 
-def _names_a_state(value: Any) -> bool:
-    return isinstance(value, dict) and any(isinstance(value.get(key), str) for key in (CONTENT, RUNNING))
+def _read(kind: type[Evaluation | Review], value: object) -> Evaluation | Review | None:
+    try:
+        return kind.from_json(value)
+    except LmrError:  # LMR802
+        return None
 
 
 @check(

@@ -26,8 +26,10 @@ from lmr_author.checks.masks import syntax_error
 from lmr_author.checks.pairing import pair, pairs
 from lmr_author.checks.test_code import EXITS, UnitTest, dotted, is_dead, read_test
 from lmr_author.checks.view import TaskView
+from lmr_author.errors import LmrError
 from lmr_author.files import sha256_file
 from lmr_author.task import Implementation
+from lmr_author.task.evaluation import Evaluation, passes_without_solution
 from lmr_author.task.recording import SUPPORT
 from lmr_author.task.state import State
 
@@ -120,21 +122,15 @@ def _is_exit(node: ast.AST) -> bool:
 
 
 def _proven_to_pass(task: TaskView, target: Implementation) -> str:
-    """Return what the evaluation has shown, if it is of the present state: the test passed without the solution."""
+    """Return how the test passed without the solution in an evaluation of the present state; "" if it did not."""
     try:
-        data = json.loads(task.read_bytes(task.task.evaluation_path) or b"null")
-        gates = [
-            one
-            for one in data["gates"]
-            if one["implementation"] == target.index and one["status"] == "failed"
-        ]
-        failed = {one["gate"] for one in gates} & {"masked-fails", "trivial-fails"}
-    except (ValueError, KeyError, TypeError, RecursionError):
+        evaluation = Evaluation.from_json(json.loads(task.read_bytes(task.task.evaluation_path) or b"null"))
+    except (ValueError, RecursionError, LmrError):
         return ""
-    if not failed or not State.of(task.task).evaluated(data):
+    how = passes_without_solution(evaluation.gates, target.index)
+    if not how or not evaluation.is_of(State.of(task.task)):
         return ""
-    what = "the masked code" if "masked-fails" in failed else "a function that does nothing"
-    return f"the test passes with {what}, as `lmr-author evaluate` has shown"
+    return f"{how}, as `lmr-author evaluate` has shown"
 
 
 @target_check(

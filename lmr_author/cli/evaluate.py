@@ -21,7 +21,7 @@ from lmr_author.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from lmr_author.evaluation.candidates.desk import CandidateOptions
+    from lmr_author.evaluation.candidates.scorer import CandidateOptions
     from lmr_author.evaluation.evaluate import EvaluateOptions
     from lmr_author.task import Task
 
@@ -121,10 +121,9 @@ def evaluate(
     if predictions is not None:
         if implementation is not None:
             raise UsageError("--implementation is for gates, not for candidates", "leave it out")
-        from lmr_author.evaluation.candidates.desk import CandidateOptions
-        from lmr_author.evaluation.candidates.station import StationOptions
+        from lmr_author.evaluation.candidates.scorer import CandidateOptions, JudgingOptions
 
-        judging = StationOptions(timeout, memory, whole_file, protocol.value)
+        judging = JudgingOptions(timeout, memory, whole_file, protocol.value)
         chosen = CandidateOptions(
             out or Path("lmr-results"), jobs, sandbox.value, python, base_image, gpus, scheduler, judging
         )

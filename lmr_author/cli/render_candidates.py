@@ -12,10 +12,8 @@ from lmr_author.cli.render import console
 from lmr_author.cli.render_text import escape
 
 if TYPE_CHECKING:
-    from lmr_author.evaluation.candidates.pool import Pace
-    from lmr_author.evaluation.candidates.run import Scored
-    from lmr_author.evaluation.candidates.score import Result
-    from lmr_author.evaluation.candidates.summary import Row
+    from lmr_author.evaluation.candidates.results import Result, Row
+    from lmr_author.evaluation.candidates.run import Pace, Scored
 
 EVERY = 50
 """Without a terminal, a line is printed after so many results."""
@@ -49,7 +47,7 @@ class Display:
 
     def result(self, result: Result, pace: Pace) -> None:
         """Count one more result in."""
-        self._counts[result.score.outcome.value] += 1
+        self._counts[result.outcome.value] += 1
         counts = ", ".join(f"{number} {outcome}" for outcome, number in self._counts.most_common())
         left = pace.seconds_left
         estimate = f", about {timedelta(seconds=round(left))} left" if left is not None else ""
@@ -83,8 +81,8 @@ def scored(found: Scored) -> None:
             for place, (cell, width) in enumerate(zip(line, widths, strict=True))
         ]
         screen.print("  ".join(cells).rstrip(), markup=False, style="bold" if line[1] == "all" else "")
-    apart = [result for result in found.results if result.score.outcome.value == "infrastructure"]
-    reasons = Counter(f"{result.task} {result.index}: {result.score.reason}" for result in apart)
+    apart = [result for result in found.results if result.outcome.value == "infrastructure"]
+    reasons = Counter(f"{result.task} {result.index}: {result.reason}" for result in apart)
     for reason, number in reasons.most_common(10):
         screen.print(f"not judged ({number}): {reason}", markup=False)
     for name, error in found.broken.items():
@@ -93,13 +91,13 @@ def scored(found: Scored) -> None:
         some = ", ".join(f"{name} ({number})" for name, number in list(found.elsewhere.items())[:5])
         more = f", and {len(found.elsewhere) - 5} more" if len(found.elsewhere) > 5 else ""
         screen.print(f"left out, as these tasks are not here: {some}{more}", markup=False)
-    notes = Counter(note for result in found.results for note in result.score.dropped)
+    notes = Counter(note for result in found.results for note in result.dropped)
     if notes:
         most = ", ".join(f"{note} ({number})" for note, number in notes.most_common(3))
         screen.print(
             f"not applied, as outside of the target: {most}; --whole-file applies them", markup=False
         )
-    if any(result.score.method == "test script" for result in found.results):
+    if any(result.method == "test script" for result in found.results):
         screen.print(
             "judged by hand-written test scripts: sound against mistakes, not against code that cheats",
             markup=False,

@@ -151,7 +151,7 @@ def _noticed(proof: Proof, screen: Console, varied: bool) -> None:
     noticed = proof.noticed
     if not noticed.tried:
         return
-    from lmr_author.evaluation.mutants_die import NEEDED, whole_percent
+    from lmr_author.evaluation.wrong_versions import NEEDED, whole_percent
 
     killed = len(noticed.tried) - len(noticed.missed)
     share = killed / len(noticed.tried)

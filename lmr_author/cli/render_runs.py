@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from lmr_author.evaluation.evaluate import Broken, EvaluationRun
+    from lmr_author.evaluation.own_test import OwnTest
     from lmr_author.reporting.status import Status
     from lmr_author.task.reviews import Review, ReviewItem
 
@@ -105,6 +106,7 @@ class GateTable:
             self._screen.print(f"  [bold red]not evaluated[/]: {escape(result.error.message)}")
             self._screen.print(f"  [cyan]hint:[/] {escape(result.error.hint)}")
             return
+        own_tests(result.own_tests, self._screen)
         held = sum(gate.status is GateStatus.PASSED for gate in result.gates)
         verdict = "[green]sound: every gate holds[/]" if result.passed else "[bold red]not proven[/]"
         kind = result.record.kind
@@ -121,6 +123,24 @@ class GateTable:
                 "  [yellow]note:[/] this replaced an evaluation in the same sandbox in which every gate passed "
                 f"({escape(result.lost)}); if only the machine failed, evaluate again"
             )
+
+
+def own_tests(found: Sequence[OwnTest], screen: Console) -> None:
+    """Print what running each hand-written test has shown, by its exit code and by its log."""
+    styles = {"sound": "green", "unproven": "yellow", "weak": "yellow"}
+    for item in found:
+        style = styles.get(item.verdict.value, "bold red")
+        reason = f": {escape(item.reason)}" if item.reason else ""
+        screen.print(
+            f"  test of implementation {item.implementation}: [{style}]{item.verdict.value}[/]{reason}"
+        )
+        if item.counts:
+            screen.print(f"    {'passes':<14}{'golden':<10}{'masked':<10}wrong versions")
+        for one in item.counts:
+            golden, masked, wrong = (
+                f"{passed} of {runs}" for passed, runs in (one.golden, one.masked, one.wrong)
+            )
+            screen.print(f"    {'by ' + one.by:<14}{golden:<10}{masked:<10}{wrong}")
 
 
 def checklist_items(items: Iterable[ReviewItem]) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
 
-from lmr_author import files, staging
+from lmr_author import files
 from lmr_author.environment import code as code_
 from lmr_author.environment import places
 from lmr_author.environment.base_images import BaseImage, other_python
@@ -33,6 +33,7 @@ from lmr_author.environment.recipe import (
 )
 from lmr_author.environment.requirements import read_text, wheel_version
 from lmr_author.errors import LmrError
+from lmr_author.replay import staging
 from lmr_author.task import TORCH_FAMILY
 from lmr_author.texts import listed, printable
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lmr_author import files, staging
+from lmr_author import files
 from lmr_author.environment import interpreters, lock_file, records, venvs
 from lmr_author.environment.build import sandbox_of
 from lmr_author.environment.detect import read_recipe
@@ -20,6 +20,7 @@ from lmr_author.environment.recipe import Recipe
 from lmr_author.environment.repair import OF_THE_LOCK, Repair, Repairs
 from lmr_author.environment.smoke import Imported, first_explained, import_files
 from lmr_author.errors import LmrError
+from lmr_author.replay import staging
 from lmr_author.sandbox.base import Mount
 from lmr_author.task import Progress, Task, TaskInfo
 

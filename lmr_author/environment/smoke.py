@@ -10,8 +10,8 @@ from typing import Any
 from lmr_author import resources
 from lmr_author.environment.failures import Explanation, Failure, explain
 from lmr_author.errors import SandboxBuildError
+from lmr_author.replay.staging import PROBE_ROOT, probe_mount
 from lmr_author.sandbox.base import Command, ExecResult, Limits, Mount, Sandbox
-from lmr_author.staging import PROBE_ROOT, probe_mount
 
 SECONDS = 120.0
 """Time limit of importing one file: importing torch and transformers from a cold disk takes half a minute."""

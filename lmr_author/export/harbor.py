@@ -13,12 +13,13 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from lmr_author import code, files, judging, replaying, resources, staging
+from lmr_author import code, files, resources
 from lmr_author.errors import LmrError
 from lmr_author.export.agent import write_bundle
 from lmr_author.export.output import render
 from lmr_author.export.soundness import Exportable
 from lmr_author.probe import instrument
+from lmr_author.replay import judging, replaying, staging
 from lmr_author.task import Implementation
 from lmr_author.task import recording as recorded
 from lmr_author.task.recording import Recording

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lmr_author.errors import UsageError
+from lmr_author.replay.staging import PROBE_ROOT
 from lmr_author.sandbox.base import Mount
-from lmr_author.staging import PROBE_ROOT
 
 PYTHONS = ("python", "python3", "python2")
 MODULE_PROGRAMS = {

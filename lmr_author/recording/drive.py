@@ -16,8 +16,8 @@ from lmr_author.recording.choose import Call
 from lmr_author.recording.command import Driver
 from lmr_author.recording.helpers import NO_HELPERS, Helpers, fixture_advice
 from lmr_author.recording.sizes import of_refused
+from lmr_author.replay.staging import PROBE_ROOT, probe_mount, source_folder
 from lmr_author.sandbox.base import Command, ExecResult, Limits, Mount, Sandbox
-from lmr_author.staging import PROBE_ROOT, probe_mount, source_folder
 
 JOB = f"{PROBE_ROOT}/job"
 OUT = f"{PROBE_ROOT}/out"

@@ -6,11 +6,11 @@ import ast
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lmr_author import code, compilers, files, replaying, staging
+from lmr_author import code, files
 from lmr_author.code import FunctionNode
 from lmr_author.errors import LmrError, TargetError
 from lmr_author.probe.outcome import RAISED
-from lmr_author.recording import failed, resuming, varying
+from lmr_author.recording import compilers, failed, resuming, varying
 from lmr_author.recording.choose import Call, order_of_choice
 from lmr_author.recording.command import Driver
 from lmr_author.recording.command import driver as read_command
@@ -18,6 +18,7 @@ from lmr_author.recording.drive import Drive, Recorded, drive, with_made
 from lmr_author.recording.drivers import from_examples, from_inputs, from_tests
 from lmr_author.recording.helpers import Helpers
 from lmr_author.recording.options import RecordOptions
+from lmr_author.replay import replaying, staging
 from lmr_author.sandbox.base import Sandbox
 from lmr_author.task import UNIT_TEST, Implementation, Progress, Target, Task, TaskInfo
 from lmr_author.task.recording import FIXTURES

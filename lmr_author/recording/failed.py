@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from lmr_author import compilers
+from lmr_author.recording import compilers
 from lmr_author.sandbox.base import ExecResult
 from lmr_author.task import TORCH_FAMILY, UNIT_TEST
 

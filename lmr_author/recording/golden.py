@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lmr_author import judging, replaying
 from lmr_author.probe.document import Document, dump
 from lmr_author.recording.choose import Call
 from lmr_author.recording.helpers import Helpers
 from lmr_author.recording.tolerance import in_double
+from lmr_author.replay import judging, replaying
 from lmr_author.sandbox.base import Limits, Sandbox
 
 DOUBLE = "-double"

@@ -9,8 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from lmr_author import replaying
-from lmr_author.controlled import CONTROL, beside_the_golden
 from lmr_author.errors import LmrError
 from lmr_author.probe.document import Document
 from lmr_author.probe.fixtures import as_written
@@ -20,6 +18,8 @@ from lmr_author.recording.golden import Golden
 from lmr_author.recording.helpers import fixture_advice
 from lmr_author.recording.sizes import Room, too_much
 from lmr_author.recording.tolerance import derive
+from lmr_author.replay import replaying
+from lmr_author.replay.replaying import CONTROL, beside_the_golden
 from lmr_author.sandbox.base import Limits
 from lmr_author.task import Progress
 from lmr_author.texts import time_left

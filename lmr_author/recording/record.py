@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lmr_author import code, files, judging, replaying, staging
+from lmr_author import code, files
 from lmr_author.environment.build import prepare, sandbox_of
 from lmr_author.environment.command_advice import explainer
 from lmr_author.environment.local import interpreter_for, where_it_runs
@@ -24,6 +24,7 @@ from lmr_author.recording.options import RecordOptions, check_options
 from lmr_author.recording.prove import Proof, prove
 from lmr_author.recording.sizes import Room
 from lmr_author.recording.tolerance import Widened
+from lmr_author.replay import judging, replaying, staging
 from lmr_author.sandbox.base import Sandbox
 from lmr_author.task import Implementation, Progress, Target, Task, TaskInfo
 from lmr_author.task.recording import Recording, load

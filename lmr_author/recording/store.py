@@ -7,13 +7,14 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from lmr_author import __version__, files, replaying
+from lmr_author import __version__, files
 from lmr_author.code import FunctionNode
 from lmr_author.probe.calling import GRADIENTS
 from lmr_author.recording.choose import Proven
 from lmr_author.recording.drive import Drive, Recorded
 from lmr_author.recording.page import support_file, write_page
 from lmr_author.recording.prove import Proof
+from lmr_author.replay import replaying
 from lmr_author.task import Implementation, Task, TaskInfo
 from lmr_author.task.recording import MANIFEST, SUPPORT, Case, Coverage, RecordedTarget, Recording, load
 

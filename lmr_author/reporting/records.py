@@ -10,8 +10,9 @@ from lmr_author.errors import LmrError
 from lmr_author.reporting.model import Event, ReviewRow, ReviewView
 from lmr_author.review.agreement import Agreement
 from lmr_author.review.review import load_reviews, result_of
-from lmr_author.task import Evaluation, Task, TaskInfo
+from lmr_author.task import Evaluation, Task, TaskInfo, accepted
 from lmr_author.task import recording as recorded
+from lmr_author.task.equivalents import EquivalentMutants
 from lmr_author.task.reviews import Review
 from lmr_author.task.vetting import VettingRecord
 from lmr_author.texts import counted
@@ -117,10 +118,10 @@ def history(task: Task, info: TaskInfo, evaluation: Evaluation | None) -> tuple[
         outcome = "every gate passed" if run.passed else run.open_gates
         found.append(Event(run.started, f"evaluated, {run.place.removeprefix('the ')}: {outcome}"))
     found += [Event(one.created, f"reviewed by {one.reviewer}") for one in load_reviews(task)]
-    for path, what in ((task.accepted_path, "finding"), (task.equivalent_mutants_path, "mutant")):
-        for entry in files.objects_in(files.read_object_or_empty(path).get("accepted")):
-            name = entry.get("code") or entry.get("id")
-            found.append(Event(str(entry.get("date", "")), f"{what} {name} accepted: {entry.get('reason')}"))
+    found += [Event(one.date, f"finding {one.code} accepted: {one.reason}") for one in accepted.load(task)]
+    equivalent = EquivalentMutants.read_if_valid(task.equivalent_mutants_path)
+    for mutant in equivalent.accepted if equivalent else ():
+        found.append(Event(mutant.date, f"mutant {mutant.id} accepted: {mutant.reason}"))
     return tuple(sorted((event for event in found if event.when), key=lambda event: event.when))
 
 

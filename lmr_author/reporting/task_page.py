@@ -14,7 +14,6 @@ from lmr_author.checks.pairing import Pair, pair
 from lmr_author.checks.view import TaskView
 from lmr_author.code import Definition, Module, first_line
 from lmr_author.errors import LmrError
-from lmr_author.evaluation import equivalents
 from lmr_author.paper import pages as paper_pages
 from lmr_author.paper.pages import Block
 from lmr_author.reporting import records, values
@@ -30,7 +29,17 @@ from lmr_author.reporting.model import (
 )
 from lmr_author.reporting.status import STEPS, Status, status_with
 from lmr_author.suggesting.passages import FunctionWords, passages
-from lmr_author.task import Evaluation, Finding, GateResult, Implementation, Progress, Severity, State, Task
+from lmr_author.task import (
+    Evaluation,
+    Finding,
+    GateResult,
+    Implementation,
+    Progress,
+    Severity,
+    State,
+    Task,
+    equivalents,
+)
 from lmr_author.task import evaluation as evaluations
 from lmr_author.task import recording as recorded
 from lmr_author.texts import counted
@@ -289,9 +298,7 @@ def _differences(cases: Sequence[CaseView]) -> tuple[tuple[str, tuple[str, ...]]
 def _accepted(task: Task, one: Implementation) -> tuple[tuple[tuple[str, str, str], ...], str]:
     """Return the mutants accepted as equivalent, as (id, diff, reason)."""
     try:
-        reasons = equivalents.load(task).get(str(one.target), {})
-        data = files.read_json(task.equivalent_mutants_path) if reasons else {"accepted": []}
+        mutants = equivalents.load(task).of(one.target)
     except LmrError as error:
         return (), error.message
-    diffs = {str(item.get("id")): str(item.get("diff", "")) for item in data["accepted"]}
-    return tuple((name, diffs.get(name, ""), reason) for name, reason in reasons.items()), ""
+    return tuple((item.id, item.diff, item.reason) for item in mutants), ""

@@ -18,8 +18,8 @@ from lmr_author.errors import LmrError, UsageError
 from lmr_author.evaluation.candidates import predictions
 from lmr_author.evaluation.candidates.answer import Invalid, parsed
 from lmr_author.evaluation.candidates.predictions import Prediction
+from lmr_author.replay.staging import read_golden
 from lmr_author.review.agreement import Agreement, agreement
-from lmr_author.staging import read_golden
 from lmr_author.task import Implementation, Task
 from lmr_author.task.reviews import Grade, Grades, path_of_reviewer
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from lmr_author import replaying
 from lmr_author.recording.page import support_file, write_page
 from lmr_author.recording.tolerance import derive
+from lmr_author.replay import replaying
 from lmr_author.task import Implementation
 from lmr_author.task.recording import SUPPORT, Case, Coverage, RecordedTarget, Recording
 from tests.probe.harness import Repository

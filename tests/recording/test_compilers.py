@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author import compilers
 from lmr_author.masking import MaskOptions, mask
-from lmr_author.recording import failed
+from lmr_author.recording import compilers, failed
 from lmr_author.recording.record import RecordOptions, record
 from lmr_author.sandbox.base import ExecResult
 from tests.support import make_task, write_files

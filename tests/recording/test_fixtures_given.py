@@ -12,7 +12,7 @@ import pytest
 
 from lmr_author.errors import LmrError
 from lmr_author.evaluation.candidates.run import CandidateOptions, score
-from lmr_author.evaluation.candidates.score import Outcome
+from lmr_author.evaluation.verdict import Outcome
 from lmr_author.probe.document import walk
 from lmr_author.probe.encoding import encode
 from lmr_author.probe.fixtures import Fixtures
@@ -127,7 +127,7 @@ def judged(task: Task, answers: dict[str, str], out: Path) -> dict[str, tuple[Ou
         lambda _: None,
         lambda *_: None,
     )
-    return {item.model: (item.score.outcome, item.score.reason) for item in done.results}
+    return {item.model: (item.outcome, item.score.reason) for item in done.results}
 
 
 @pytest.mark.bwrap

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author import files, replaying
+from lmr_author import files
 from lmr_author.errors import LmrError
 from lmr_author.masking import MaskOptions, mask
 from lmr_author.probe.document import Document
 from lmr_author.probe.encoding import encode
 from lmr_author.recording import helpers
 from lmr_author.recording.record import RecordOptions, record
+from lmr_author.replay import replaying
 from lmr_author.task import Task
 from lmr_author.task import recording as recorded
 from tests.evaluation.foreign import PLAIN_PYTHON

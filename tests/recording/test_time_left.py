@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author import replaying
 from lmr_author.recording.record import RecordOptions, record
-from lmr_author.replaying import Replay, replay
+from lmr_author.replay import replaying
+from lmr_author.replay.replaying import Replay, replay
 from lmr_author.texts import time_left
 from tests.evaluation.foreign import PLAIN_PYTHON
 from tests.workflow.pipeline.running import HINGE, only_hinge

@@ -6,9 +6,10 @@ import ast
 
 import pytest
 
-from lmr_author import files, staging
+from lmr_author import files
 from lmr_author.errors import LmrError, TargetError
 from lmr_author.masking import unmask
+from lmr_author.replay import staging
 from lmr_author.task import Task
 from lmr_author.validation.run import select_checks, validate_task
 from tests.support import LOSSES

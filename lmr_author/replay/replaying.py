@@ -1,7 +1,7 @@
-"""Replay recorded cases in a sandbox and read back what the target did; nothing of it is trusted.
+"""Replay recorded cases in a sandbox and read back what the target did; no part of the answer is trusted.
 
-The sandbox sees the tree, the probe and the inputs. It sends back encoded outcomes, and the
-comparison with the expected ones happens here, outside.
+The sandbox sees the tree, the probe and the inputs. It sends back encoded outcomes, which are compared with the
+expected ones here, outside.
 """
 
 from __future__ import annotations
@@ -9,18 +9,19 @@ from __future__ import annotations
 import json
 import posixpath
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from lmr_author import files, judging, resources
+from lmr_author import files, resources
 from lmr_author.errors import LmrError
 from lmr_author.probe import checking, compare, frames
 from lmr_author.probe.document import BadDocument, Document
 from lmr_author.probe.replayer import LOAD_SECONDS
+from lmr_author.replay import judging
+from lmr_author.replay.staging import PROBE_ROOT, probe_mount
 from lmr_author.sandbox.base import Command, ExecResult, Limits, Mount, Sandbox
-from lmr_author.staging import PROBE_ROOT, probe_mount
 
 INPUTS = f"{PROBE_ROOT}/job"
 
@@ -28,12 +29,18 @@ HEAVY = ("numpy", "torch")
 """Libraries worth importing once for all versions."""
 
 BATCH_BYTES = 96 * 2**20
-"""Outcomes that one run may send back, in bytes, judged by what was recorded."""
+"""Size of the outcomes that one run may send back, estimated from the recorded ones."""
+
+CONTROL = "the golden"
+"""Id of the golden that is replayed in front of other versions."""
+
+MORE_TIME = 10
+"""Factor of the time limit in the second attempt, when the golden exceeded it in the first."""
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A version of the goal file to replay: None is the one that stands in the tree."""
+    """A version of the goal file to replay; without ``source``, the one in the tree."""
 
     id: str
     source: bytes | None = None
@@ -42,21 +49,21 @@ class Variant:
 
 @dataclass(frozen=True)
 class Plan:
-    """What to replay.
+    """The cases to replay, and the target to call.
 
     Attributes:
         goal_file, qualname, line: the target, in the tree that is mounted.
-        module: name it is imported under, None for a script.
+        module: name it is imported under; None for a script.
         sys_path: folders of the repository put on ``sys.path``, as in ``["", "src"]``.
         recording: folder that holds ``<case>/inputs.*``.
         cases: names of the cases.
         preload: libraries to import before the versions part ways; those that the recorded run used.
         case_seconds: time limit of one call.
         fixtures: ``unit_test/fixtures.py``, when the inputs name fixtures.
-        judging: what checkers of the annotator judge, if anything.
-        until_lost: whether a version that did not end in a case, in time or at all, is not asked for the others, and
-            none after the first when it is that.
-        share: whether the installed packages that the first versions import are imported once for all others.
+        judging: the parts that checkers of the annotator judge, if any.
+        until_lost: skip the remaining cases of a version that timed out or crashed in one, and all versions when
+            the first did.
+        share: import the installed packages that the first versions import once for all others.
     """
 
     goal_file: str
@@ -76,10 +83,10 @@ class Plan:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one variant did in one case, as the sandbox claims.
+    """The outcome of one variant in one case, as the sandbox claims.
 
     Attributes:
-        judged: path → what the annotator's checker says against that part, "" for nothing.
+        judged: path → objection of the annotator's checker to that part; "" for none.
     """
 
     status: str
@@ -111,6 +118,14 @@ class Replay:
         return self.outcomes.get((variant, case), Outcome("timeout" if self.result.timed_out else "crashed"))
 
 
+@dataclass(frozen=True)
+class Controlled:
+    """Versions replayed beside the golden. ``fair``: the cases that the golden passed there."""
+
+    run: Replay
+    fair: frozenset[str]
+
+
 def replay(
     sandbox: Sandbox,
     tree: Path,
@@ -129,9 +144,9 @@ def replay(
         sandbox: prepared.
         tree: the repository to run, without ``unit_test/``.
         tree_inside: where it appears inside.
-        hash_seed: PYTHONHASHSEED, varied between repeats so that an order that depends on it shows.
-        threads: with how many torch computes; sums depend on it in their last bits.
-        stop: asked while it runs; True ends it.
+        hash_seed: PYTHONHASHSEED, varied between repeats to reveal results that depend on it.
+        threads: number of threads of torch, on which the last bits of sums depend.
+        stop: polled while it runs; True ends it.
 
     Raises:
         SandboxError: the sandbox failed. A target that fails is an outcome.
@@ -153,13 +168,13 @@ def replay(
 
 
 def most_seconds(plan: Plan, variants: int) -> float:
-    """What a run may take: more than all of its versions together, each of which has its own limits inside."""
+    """Return the time limit of a run: more than all of its versions together may take inside."""
     loading = max(LOAD_SECONDS, plan.case_seconds)
     return loading + (loading + plan.case_seconds * len(plan.cases)) * variants
 
 
 def load_document(folder: Path, stem: str) -> Document:
-    """A stored document. Raises LmrError when it is damaged; never runs or imports what it names."""
+    """Read a stored document without running or importing anything. Raises LmrError when it is damaged."""
     try:
         return checking.load(str(folder), stem)
     except (BadDocument, OSError) as error:
@@ -170,15 +185,49 @@ def load_document(folder: Path, stem: str) -> Document:
 
 
 def differences(expected: Document, outcome: Outcome, checkers: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """How an outcome differs from the expected one; [] when it does not."""
+    """Return the differences between an outcome and the expected one; [] for none."""
     if outcome.document is None:
         return [outcome.error_text or outcome.status]
     found = [str(item) for item in compare.compare(expected, outcome.document, judging.without(checkers))]
     for path in judging.functions_of(checkers):
         message = outcome.judged.get(path, judging.NOT_JUDGED)
         found += [f"{path}: {message}"] if message else []
-    # When the call raised where it should have returned, what it raised is what a person wants to know.
+    # A call that raised where it should have returned: the exception explains more than the missing value.
     return [f"raised {outcome.error_text}", *found] if found and outcome.error_text else found
+
+
+def beside_the_golden(
+    run: Callable[[Sequence[Variant], float, bool], Replay],
+    golden: Variant,
+    versions: Sequence[Variant],
+    cases: Collection[str],
+    seconds: float,
+    passes: Callable[[str, Outcome], bool],
+) -> Controlled:
+    """Replay versions with the golden in front; repeat with more time if the golden fails a case, if that helps.
+
+    Where the golden fails beside them, the failure of a version proves nothing: the machine may be busy, or
+    compiling anew (numba). If more time does not help, nothing is shared either, as a library that started
+    threads on import can hang in a forked process.
+
+    Args:
+        run: replays versions with a time limit for each case, sharing imports or not.
+        golden: the goal file as the golden has it, named :data:`CONTROL`.
+        seconds: time limit of one case.
+        passes: compares an outcome of a case with the recorded one.
+    """
+
+    def fair(replayed: Replay) -> frozenset[str]:
+        outcomes = {case: replayed.outcomes.get((golden.id, case)) for case in cases}
+        return frozenset(case for case, outcome in outcomes.items() if outcome and passes(case, outcome))
+
+    found = run([golden, *versions], seconds, True)
+    if len(fair(found)) < len(cases):
+        for shared in (True, False):
+            if len(fair(run([golden], MORE_TIME * seconds, shared))) == len(cases):
+                found = run([golden, *versions], MORE_TIME * seconds, shared)
+                break
+    return Controlled(found, fair(found))
 
 
 def write_job(job: Path, tree_inside: str, plan: Plan, variants: Sequence[Variant], threads: int) -> str:
@@ -223,19 +272,19 @@ def write_job(job: Path, tree_inside: str, plan: Plan, variants: Sequence[Varian
 
 
 def _judged(sandbox: Sandbox, plan: Plan, found: Replay) -> Replay:
-    """With what the annotator's checkers say of each outcome."""
-    if plan.judging is None:
-        return found
-    told = [
-        (key, item)
+    """Add the objections of the annotator's checkers to each outcome."""
+    documents = {
+        key: item.document
         for key, item in found.outcomes.items()
-        if item.document is not None and plan.judging.functions.get(key[1])
-    ]
-    if not told:
+        if item.document is not None and plan.judging is not None and plan.judging.functions.get(key[1])
+    }
+    if not documents or plan.judging is None:
         return found
-    pairs = [(key[1], item.document) for key, item in told if item.document is not None]
-    said = judging.judge(sandbox, plan.judging, pairs)
-    judged = {key: replace(item, judged=one) for (key, item), one in zip(told, said, strict=True)}
+    answers = judging.judge(sandbox, plan.judging, [(key[1], item) for key, item in documents.items()])
+    judged = {
+        key: replace(found.outcomes[key], judged=answer)
+        for key, answer in zip(documents, answers, strict=True)
+    }
     return replace(found, outcomes={**found.outcomes, **judged})
 
 

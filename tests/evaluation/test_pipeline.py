@@ -32,7 +32,7 @@ def judged(task: Task, code: str) -> list[str]:
     given.write_text("\n".join(lines))
     options = CandidateOptions(out=task.root.parent / f"out-{len(code)}")
     found = score([task], given, options, lambda _: None, lambda *_: None)
-    return [str(result.score.outcome) for result in found.results]
+    return [str(result.outcome) for result in found.results]
 
 
 def test_two_implementations_recorded_and_proven(task: Task) -> None:

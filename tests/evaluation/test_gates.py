@@ -78,41 +78,12 @@ assert ok
 """
 
 
-def hand_written(tmp_path: Path, text: str) -> Evaluation:
-    task = only_hinge(tmp_path)
-    (task.root / "small-repo/unit_test/unit_test_1.py").write_text(text)
-    return run_gates(task)
-
-
-def test_a_hand_written_test_is_judged_by_exit_code_and_log(tmp_path: Path) -> None:
-    result = hand_written(tmp_path, HAND_WRITTEN.replace("hinge(0.5) == 0.5 and ", ""))
-    held = {gate.gate: gate.message for gate in result.gates if gate.status is not GateStatus.PASSED}
-    assert set(held) == {"mutants-die"}, held
-    assert "test script" in held["mutants-die"], "one input tells few mutants apart"
-
-
-@pytest.mark.parametrize(
-    ("text", "gate", "message"),
-    [
-        (HAND_WRITTEN.replace("assert ok", "").replace("ok = ", "try:\n  ok = ").replace(
-            "open(", "except NotImplementedError: ok = True\nopen("), "masked-fails", "passes"),
-        (HAND_WRITTEN.replace('"Passed" if ok', '"Failed" if ok'), "golden-passes", "log says Failed"),
-        ("print('Passed')\n", "masked-fails", "passes"),
-        (HAND_WRITTEN.replace("hinge(2.0) == 0.0", "hinge(2.0) == 7"), "golden-passes", "exits 1"),
-        ("import sys; sys.exit(3)\n", "golden-passes", "exits 3"),
-    ],
-    ids=["swallows the mask", "log disagrees", "only prints", "wrong", "never"],
-)  # fmt: skip
-def test_hand_written_tests_that_prove_nothing(tmp_path: Path, text: str, gate: str, message: str) -> None:
-    result = hand_written(tmp_path, text)
-    assert statuses(result)[gate] is GateStatus.FAILED
-    assert message in next(item.message for item in result.gates if item.gate == gate)
-    assert not result.passed
-
-
 def test_a_hand_written_test_that_calls_a_copy(tmp_path: Path) -> None:
     copy = "def hinge(x, margin=1.0):\n    return max(0.0, margin - x)\n"
-    result = hand_written(tmp_path, HAND_WRITTEN.replace("from pkg.losses import hinge\n", copy))
+    task = only_hinge(tmp_path)
+    test = HAND_WRITTEN.replace("from pkg.losses import hinge\n", copy)
+    (task.root / "small-repo/unit_test/unit_test_1.py").write_text(test)
+    result = run_gates(task)
     assert statuses(result)["target-entered"] is GateStatus.FAILED
     failed = next(gate for gate in result.gates if gate.gate == "target-entered")
     assert failed.message == "the test never calls hinge of pkg/losses.py"

@@ -12,7 +12,7 @@ from lmr_author.sandbox.base import Mount
 from lmr_author.task import UNIT_TEST, Implementation, Task, TaskInfo, also_masked
 
 PROBE_ROOT = "/lmr"
-"""Where the probe's package ``lmr_probe`` lies inside a sandbox; the folder is on PYTHONPATH."""
+"""Folder of the probe's package ``lmr_probe`` inside a sandbox; it is on PYTHONPATH."""
 
 
 def copy_tree(repository: Path, destination: Path, overlay: Mapping[str, bytes], *, with_tests: bool) -> None:
@@ -21,9 +21,8 @@ def copy_tree(repository: Path, destination: Path, overlay: Mapping[str, bytes],
     Args:
         repository: the task's repository folder.
         destination: a folder that does not exist yet.
-        overlay: path in the repository → content to have there instead.
-        with_tests: whether ``unit_test/`` comes along; without it neither inputs nor expected outputs
-            are in the tree.
+        overlay: path in the repository → content that replaces it.
+        with_tests: copy ``unit_test/`` too; without it neither inputs nor expected outputs are in the tree.
     """
 
     def left_out(folder: str, names: list[str]) -> set[str]:
@@ -41,7 +40,7 @@ def copy_tree(repository: Path, destination: Path, overlay: Mapping[str, bytes],
 
 
 def golden_overlay(task: Task, info: TaskInfo) -> dict[str, bytes]:
-    """Every goal file as the golden has it, but for look-alikes that were masked along.
+    """Return every goal file as the golden has it, with the look-alikes that were masked along still masked.
 
     A candidate does not have those, so the golden is run without them too.
     """
@@ -59,7 +58,7 @@ def golden_overlay(task: Task, info: TaskInfo) -> dict[str, bytes]:
 
 
 def original_overlay(task: Task, info: TaskInfo) -> dict[str, bytes]:
-    """Every file in which something is masked as it was before: the repository that the paper has."""
+    """Return the original content of every file in which something is masked."""
     overlay = {item.goal_file: read_golden(task, item) for item in info.implementations}
     for item in also_masked.load(task):
         if item.path not in overlay and item.original:
@@ -70,13 +69,12 @@ def original_overlay(task: Task, info: TaskInfo) -> dict[str, bytes]:
 def only_masked(
     task: Task, info: TaskInfo, implementation: Implementation, qualnames: Sequence[str] = ()
 ) -> dict[str, bytes]:
-    """Every goal file as the golden has it, but for this one implementation, which is as the task has it.
+    """Return every goal file as the golden has it, with only this implementation as the task has it.
 
-    With it each implementation is tested by itself: that another function is still masked cannot be
-    the reason for a failure.
+    So each implementation is tested by itself: another masked function cannot be the reason for a failure.
 
     Args:
-        qualnames: the functions that are masked, when that is not the one that the implementation names.
+        qualnames: the masked functions, if they are not the one that the implementation names.
     """
     overlay = golden_overlay(task, info)
     alone = all(
@@ -108,7 +106,7 @@ def only_masked(
 
 
 def read_golden(task: Task, implementation: Implementation) -> bytes:
-    """The golden's bytes. Raises LmrError when it is missing."""
+    """Return the golden's bytes. Raises LmrError when it is missing."""
     path = task.golden(implementation)
     if not path.is_file():
         raise LmrError(
@@ -119,17 +117,17 @@ def read_golden(task: Task, implementation: Implementation) -> bytes:
 
 
 def tree_path(info: TaskInfo) -> str:
-    """Where the repository lies inside a sandbox: the place LMR-Bench's own scripts use."""
+    """Return the repository's place inside a sandbox, the one that LMR-Bench's own scripts use."""
     return f"/workspace/{info.repo_folder_name}"
 
 
 def probe_mount(probe: Path) -> Mount:
-    """The probe, importable inside as the package ``lmr_probe`` with ``PROBE_ROOT`` on the path."""
+    """Return the mount of the probe, importable as the package ``lmr_probe`` with ``PROBE_ROOT`` on the path."""
     return Mount(probe, f"{PROBE_ROOT}/lmr_probe")
 
 
 def source_folder(repository: Path) -> str:
-    """``src`` when packages lie in it (``src/peft/__init__.py``) and it is no package itself; else ""."""
+    """Return ``src`` if it contains packages (``src/peft/__init__.py``) and is no package itself; else ""."""
     folder = repository / "src"
     if not folder.is_dir() or folder.is_symlink() or (folder / "__init__.py").exists():
         return ""

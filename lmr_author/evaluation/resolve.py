@@ -1,7 +1,7 @@
-"""What a task's ``info.json`` means where it is spelt loosely: hand-made tasks are run as they were intended.
+"""Resolve a loosely written ``info.json``, so that hand-made tasks run as they were intended.
 
-``validate`` reports each of these faults. To run the task, what was obviously meant is taken (the only
-golden of that name, the only class with that method), and a note says so.
+``validate`` reports each of these faults. To run the task, the obvious reading is taken (the only golden of that
+name, the only class with that method), and a note says so.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from lmr_author.task import Implementation, Task, TaskInfo
 
 
 @dataclass(frozen=True)
-class Meant:
+class Resolved:
     """An implementation as it was intended.
 
     Attributes:
         implementation: with paths that exist and a target that its files define.
         qualnames: the functions that are masked; several when a class stands for its methods.
-        notes: what was taken for something else, one sentence each.
+        notes: the corrections, one sentence each.
     """
 
     implementation: Implementation
@@ -32,21 +32,21 @@ class Meant:
     notes: tuple[str, ...]
 
 
-def meant(task: Task) -> tuple[TaskInfo, tuple[Meant, ...]]:
-    """The task's ``info.json`` and its implementations as they were intended; what is unclear stays as it is.
+def resolve(task: Task) -> tuple[TaskInfo, tuple[Resolved, ...]]:
+    """Return the task's ``info.json`` and its implementations as they were intended; unclear parts stay.
 
     Raises LmrError when there is no ``info.json``.
     """
     info = task.load()
     view = TaskView(task)
     found = tuple(
-        _meant(view, mine, item)
+        _resolve(view, mine, item)
         for mine, item in zip(view.implementations, info.implementations, strict=True)
     )
     return replace(info, implementations=tuple(item.implementation for item in found)), found
 
 
-def _meant(view: TaskView, mine: Implementation, given: Implementation) -> Meant:
+def _resolve(view: TaskView, mine: Implementation, given: Implementation) -> Resolved:
     pair = pairing.pair(view, mine)
     goal_path, test_path = pair.goal_path, lookup.unit_test_path(view, mine)
     names = tuple(item.qualname for item in pair.targets if item.golden and item.goal)
@@ -62,13 +62,13 @@ def _meant(view: TaskView, mine: Implementation, given: Implementation) -> Meant
     if len(names) == 1:
         owner, _, name = names[0].rpartition(".")
         taken = replace(taken, goal_function=name, class_name=owner)
-    return Meant(taken, names or (given.qualname,), tuple(_notes(given, taken, names)))
+    return Resolved(taken, names or (given.qualname,), tuple(_notes(given, taken, names)))
 
 
 def _elsewhere(
     view: TaskView, mine: Implementation, pair: pairing.Pair
 ) -> tuple[Path | None, tuple[str, ...]]:
-    """The goal file by the golden's name, where the one that is named does not define the target."""
+    """Find the goal file by the golden's name, where the file that is named does not define the target."""
     assert pair.golden is not None and pair.golden_path is not None
     wanted = [
         item.qualname

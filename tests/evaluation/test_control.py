@@ -9,14 +9,13 @@ from typing import Any
 
 import pytest
 
-from lmr_author import replaying
-from lmr_author.controlled import CONTROL
 from lmr_author.evaluation import judges, script
 from lmr_author.evaluation.bench import Bench
 from lmr_author.evaluation.evaluate import EvaluationRun
-from lmr_author.evaluation.evidence import ScriptRun
 from lmr_author.evaluation.judges import RecordingJudge, ScriptJudge
-from lmr_author.replaying import Outcome, Replay, Variant
+from lmr_author.evaluation.script import ScriptRun
+from lmr_author.replay import replaying
+from lmr_author.replay.replaying import CONTROL, Outcome, Replay, Variant
 from lmr_author.sandbox.local import LocalSandbox
 from lmr_author.task import GateResult, GateStatus, Task
 from tests.evaluation.foreign import PLAIN_PYTHON

@@ -1,8 +1,8 @@
-"""Outcomes that a checker of the annotator judges: in a sandbox of its own, where no candidate has been.
+"""Judge outcomes with the annotator's checkers, in a sandbox that no candidate has run in.
 
-The host runs no code of a task, and where a candidate runs nothing can be trusted to judge it. So what a candidate
-returned comes out of its sandbox as data, and goes with what was expected into another one, with
-``unit_test/checkers.py`` and nothing else.
+The host runs no code of a task, and nothing that runs beside a candidate can be trusted to judge it. So a
+candidate's outcome leaves its sandbox as data, and enters another one together with the expected outcome and
+``unit_test/checkers.py``.
 """
 
 from __future__ import annotations
@@ -17,16 +17,14 @@ from typing import Any
 from lmr_author import files, resources
 from lmr_author.probe import checking, frames
 from lmr_author.probe.document import Document
+from lmr_author.replay.staging import PROBE_ROOT, probe_mount
 from lmr_author.sandbox.base import Command, Limits, Mount, Sandbox
-from lmr_author.staging import PROBE_ROOT, probe_mount
 
 PLACE = f"{PROBE_ROOT}/judge"
 CUSTOM = "custom"
 """The kind of checker that names a function."""
-SECONDS = 120.0
-"""Time that judging may take beside what each outcome may."""
-EACH = 2.0
-"""Seconds for each outcome."""
+SECONDS, SECONDS_EACH = 120.0, 2.0
+"""Time limit of judging: a fixed part, and one for each outcome."""
 NOT_JUDGED = "the checker did not answer"
 
 Checkers = Mapping[str, Mapping[str, Any]]
@@ -34,7 +32,7 @@ Checkers = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Judging:
-    """What is left to checkers of the annotator.
+    """The parts of outcomes that checkers of the annotator judge.
 
     Attributes:
         file: ``unit_test/checkers.py``.
@@ -48,12 +46,12 @@ class Judging:
 
 
 def functions_of(checkers: Checkers) -> dict[str, str]:
-    """Path → function, for the parts that a function judges."""
+    """Return path → function, for the parts that a function judges."""
     return {path: str(item["function"]) for path, item in checkers.items() if item.get("kind") == CUSTOM}
 
 
 def without(checkers: Checkers) -> dict[str, dict[str, Any]]:
-    """Checkers in which what a function judges is nobody else's business."""
+    """Return the checkers with the parts that a function judges ignored."""
     return {
         path: {"kind": "ignore"} if item.get("kind") == CUSTOM else dict(item)
         for path, item in checkers.items()
@@ -63,9 +61,9 @@ def without(checkers: Checkers) -> dict[str, dict[str, Any]]:
 def judge(
     sandbox: Sandbox, judging: Judging, outcomes: Sequence[tuple[str, Document]]
 ) -> list[dict[str, str]]:
-    """For each outcome, as (case, document): path → what its checker says against it, "" for nothing.
+    """Return path → objection of its checker ("" for none), for each outcome, given as (case, document).
 
-    A part whose checker did not answer counts as one that differs.
+    A part whose checker did not answer counts as different.
 
     Raises:
         SandboxError: the sandbox failed.
@@ -77,13 +75,14 @@ def judge(
         shutil.copyfile(judging.file, job / judging.file.name)
         request = {"checkers": judging.file.name, "items": items}
         (job / "request.json").write_text(json.dumps(request), encoding="utf-8")
-        _readable(job)
+        for file in job.rglob("*"):  # for the user that the sandbox runs as
+            file.chmod(0o755 if file.is_dir() else 0o644)
         command = Command(
             argv=("python", "-m", "lmr_probe", "judge", f"{PLACE}/request.json"),
             mounts=(probe_mount(resources.probe_folder()), Mount(job, PLACE)),
             cwd=PLACE,
             env={"PYTHONPATH": PROBE_ROOT, "PYTHONHASHSEED": "0"},
-            limits=Limits(seconds=SECONDS + EACH * len(items)),
+            limits=Limits(seconds=SECONDS + SECONDS_EACH * len(items)),
         )
         result = sandbox.run(command)
     for frame in frames.read_frames(result.stdout):
@@ -94,7 +93,7 @@ def judge(
 
 
 def _item(job: Path, judging: Judging, number: int, case: str, document: Document) -> dict[str, Any]:
-    """Lay out one outcome, and what was expected of it; the latter once per case."""
+    """Lay out an outcome, and once for each case the expected one."""
     expected, actual = job / "cases" / case, job / f"outcome_{number}.bin"
     if not expected.exists():
         expected.mkdir(parents=True)
@@ -106,9 +105,3 @@ def _item(job: Path, judging: Judging, number: int, case: str, document: Documen
         "actual": actual.name,
         "paths": dict(judging.functions.get(case, {})),
     }
-
-
-def _readable(folder: Path) -> None:
-    """For the user that a sandbox runs as."""
-    for path in folder.rglob("*"):
-        path.chmod(0o755 if path.is_dir() else 0o644)
