@@ -26,7 +26,7 @@ from lmr_author.reporting.model import (
     TaskPage,
 )
 from lmr_author.reporting.status import STEPS, status_with
-from lmr_author.suggesting.passages import FunctionWords, passages
+from lmr_author.suggesting.sections import FunctionWords, passages
 from lmr_author.task import GateResult, Implementation, Progress, Task
 from lmr_author.task import evaluation as evaluations
 from lmr_author.task import recording as recorded
