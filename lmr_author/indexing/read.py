@@ -129,7 +129,8 @@ def read(path: str, data: bytes) -> tuple[list[Entry], Counter[str]]:
     module = code.Module.parse(data, path)
     comments = list(_comments(module.text)) if "#" in module.text else []
     demand = code.demanded(module.tree) if b"parse_args" in data else ""
-    has_old_names = any(name.encode() in data for name in PYTHON_2)
+    nodes = list(ast.walk(module.tree))
+    has_old_names = any(isinstance(node, ast.Name) and node.id in PYTHON_2 for node in nodes)
     entries = []
     for item in module.definitions:
         node = item.node
@@ -163,12 +164,11 @@ def read(path: str, data: bytes) -> tuple[list[Entry], Counter[str]]:
                 obstacle = (
                     f"it, or what it calls of its file, uses {', '.join(gone)}, which Python 3 does not have"
                 )
-            elif _needs_gpu(item.function):
+            elif b"cuda" in data and _needs_gpu(item.function):
                 obstacle = NEEDS_GPU
             entry = replace(_with_code(entry, item), obstacle=obstacle)
         entries.append(entry)
-    calls = (node for node in ast.walk(module.tree) if isinstance(node, ast.Call))
-    names = (_name(call.func) for call in calls)
+    names = (_name(node.func) for node in nodes if isinstance(node, ast.Call))
     return entries, Counter(name for name in names if name and name not in _SELF)
 
 
