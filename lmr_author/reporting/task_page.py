@@ -8,13 +8,12 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lmr_author import files
+from lmr_author import files, paper
 from lmr_author.checks.pairing import Pair, pair
 from lmr_author.checks.view import TaskView
 from lmr_author.code import Definition, Module, first_line
 from lmr_author.errors import LmrError
 from lmr_author.evaluation import equivalents
-from lmr_author.paper import pages as paper_pages
 from lmr_author.reporting import records, values
 from lmr_author.reporting.code import Code
 from lmr_author.reporting.model import (
@@ -71,13 +70,13 @@ def task_page(task: Task, say: Progress) -> TaskPage:
     )
 
 
-def _blocks(task: Task, view: TaskView) -> tuple[tuple[paper_pages.Block, ...], str]:
+def _blocks(task: Task, view: TaskView) -> tuple[tuple[paper.Block, ...], str]:
     """The paper's paragraphs, or none and why."""
     pdf = view.repository / "paper.pdf" if view.repository else None
     if pdf is None or not pdf.is_file() or pdf.is_symlink():
         return (), "there is no paper.pdf"
     try:
-        return paper_pages.blocks(pdf), ""
+        return paper.blocks(pdf), ""
     except LmrError as error:
         return (), error.message
 
@@ -87,7 +86,7 @@ def _implementation(
     view: TaskView,
     implementation: Implementation,
     gates: Sequence[GateResult],
-    blocks: Sequence[paper_pages.Block],
+    blocks: Sequence[paper.Block],
     problem: str,
 ) -> ImplementationView:
     own = [gate for gate in gates if gate.implementation == implementation.index]
@@ -148,9 +147,7 @@ def _words(implementation: Implementation, one: Pair) -> FunctionWords:
     )
 
 
-def _pages(
-    view: TaskView, words: FunctionWords, blocks: Sequence[paper_pages.Block]
-) -> tuple[PaperPage, ...]:
+def _pages(view: TaskView, words: FunctionWords, blocks: Sequence[paper.Block]) -> tuple[PaperPage, ...]:
     """The pages that describe a function, each with its passages marked."""
     marks: dict[int, list[Mark]] = defaultdict(list)
     for number, found in enumerate(passages([block.text for block in blocks], words), 1):
@@ -161,14 +158,14 @@ def _pages(
     if not marks or view.repository is None:
         return ()
     try:
-        drawn = paper_pages.images(view.repository / "paper.pdf", marks)
+        drawn = paper.images(view.repository / "paper.pdf", marks)
     except LmrError:
         drawn = {}
     order = sorted(marks, key=lambda number: min(mark.number for mark in marks[number]))
     return tuple(_page(number, drawn.get(number), marks[number]) for number in order)
 
 
-def _page(number: int, image: paper_pages.PageImage | None, marks: Sequence[Mark]) -> PaperPage:
+def _page(number: int, image: paper.PageImage | None, marks: Sequence[Mark]) -> PaperPage:
     if image is None:
         return PaperPage(number, 0, 0, "", tuple(marks))
     png = base64.b64encode(image.png).decode("ascii")
