@@ -78,7 +78,7 @@ def _blocks(task: Task, view: TaskView) -> tuple[tuple[paper.Block, ...], str]:
     try:
         return paper.blocks(pdf), ""
     except LmrError as error:
-        return (), error.message
+        return (), f"the pages cannot be drawn: {error.message}"
 
 
 def _implementation(

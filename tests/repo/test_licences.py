@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.repo.licences import recognise, recognise_text
+from lmr_author.repo.tree import recognise_licence, recognise_licence_text
 
 MIT = """MIT License  Copyright (c) 2023 X
 
@@ -40,14 +40,14 @@ GPL3 = (
     ],
 )
 def test_texts(text: str, expected: str) -> None:
-    assert recognise_text(text) == expected
+    assert recognise_licence_text(text) == expected
 
 
 def test_files(tmp_path: Path) -> None:
-    assert recognise(tmp_path) == ("", "")
+    assert recognise_licence(tmp_path) == ("", "")
     (tmp_path / "LICENSE.md").write_text("Ask us first.")
-    assert recognise(tmp_path) == ("", "LICENSE.md")
+    assert recognise_licence(tmp_path) == ("", "LICENSE.md")
     (tmp_path / "copying").write_text(MIT)
-    assert recognise(tmp_path) == ("MIT", "copying")
+    assert recognise_licence(tmp_path) == ("MIT", "copying")
     (tmp_path / "license_utils.py").write_text(GPL3)
-    assert recognise(tmp_path) == ("MIT", "copying")
+    assert recognise_licence(tmp_path) == ("MIT", "copying")
