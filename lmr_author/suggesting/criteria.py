@@ -325,23 +325,8 @@ _PROJECT_NAMES = """
 _PROJECTS = frozenset(_PROJECT_NAMES.split())
 """Folders of projects that research code is often copied from."""
 
-_ARCHITECTURES = """
-    Albert Bart Bert BigBird Blenderbot Bloom CLIP CTRL Deberta DebertaV2 DistilBert DPR Electra GPT GPT2 GPTJ GPTNeo
-    GPTNeoX LayoutLM Llama Longformer M2M100 Marian MBart Mistral Mixtral MT5 OpenAIGPT OPT Pegasus Phi Qwen2 Qwen3
-    Roberta Swin T5 ViT Wav2Vec2 Whisper XLM XLMRoberta XLNet
-"""
-_PARTS = r"""
-    Embeddings? RotaryEmbedding (Self|Cross|Flash|Sdpa)?Attention2? SelfOutput Intermediate Output Layer Block Stack MLP
-    (En|De)coder(Layer)? Pooler (Text|Vision)?Model PreTrainedModel LayerNorm RMSNorm PredictionHeadTransform
-    (LM|OnlyMLM|OnlyNSP|LMPrediction|PreTraining|Classification)Heads? (LMHead|DoubleHeads)Model LayerFF
-    Layer(Self|Cross)Attention Tokenizer(Fast)? Config For(Sequence|Token|Image)Classification ForQuestionAnswering
-    For(MaskedLM|CausalLM|PreTraining|NextSentencePrediction|MultipleChoice|ConditionalGeneration)
-"""
-_LIBRARY_CLASS = re.compile(
-    rf"(?P<prefix>\w*?)(?P<architecture>{'|'.join(sorted(_ARCHITECTURES.split(), key=len, reverse=True))})"
-    rf"(?P<part>{'|'.join(_PARTS.split())})"
-)
-"""Class names of the library transformers, which is what is copied most: an architecture and a part of it."""
+_LIBRARY_FILE = re.compile(r"(modeling|tokenization|configuration)_\w+")
+"""Names of the files of the library transformers, which is what is copied most."""
 
 
 class Origins:
@@ -370,8 +355,8 @@ class Origins:
                 if tree and (in_src or f"{tree}setup.py" in paths):
                     self._copies[tree] = name
 
-    def of(self, path: str, class_name: str) -> Origin | None:
-        """Return the origin of a function by its file and class ("" for none); None for the repository's own."""
+    def of(self, path: str) -> Origin | None:
+        """Return the origin of a file's functions; None for the repository's own."""
         for tree, project in self._copies.items():
             if path.startswith(tree):
                 where = f"{tree.rstrip('/')}, a copy of {project}"
@@ -380,10 +365,8 @@ class Origins:
             name = folder.lower().replace("-", "_")
             if _FOREIGN.fullmatch(folder) or (name in _PROJECTS and name not in self._own):
                 return Origin(False, f"it belongs to another project ({folder})")
-        found = _LIBRARY_CLASS.fullmatch(class_name.partition(".")[0])
-        if found is None or found["architecture"].lower() in self._own.split("_"):
-            return None
-        if found["prefix"]:
-            name = f"{found['architecture']}{found['part']}"
-            return Origin(True, f"it seems to be adapted from transformers' {name}")
-        return Origin(False, f"transformers has a class {found[0]}, of which this seems to be a copy")
+        stem = path.rpartition("/")[2].removesuffix(".py")
+        named_for_it = any(len(word) > 3 and word in stem for word in self._own.split("_"))
+        if _LIBRARY_FILE.fullmatch(stem) and not named_for_it:
+            return Origin(True, f"its file is named as one of transformers, {stem}.py")
+        return None

@@ -163,7 +163,7 @@ def rank(
     for place, entry in enumerate(index.functions):
         if not globs or any(fnmatchcase(entry.path, glob) for glob in globs):
             description = Description(descriptions.share(place) if descriptions else 1.0)
-            case = Case(entry, index, description, origin=origins.of(entry.path, entry.class_name))
+            case = Case(entry, index, description, origin=origins.of(entry.path))
             found.append((place, _judge(case)))
     found.sort(key=lambda item: -item[1].score)
     best: list[Suggestion] = []
@@ -174,7 +174,7 @@ def rank(
             index,
             descriptions.describe(place) if descriptions else item.description,
             copies.of(item.entry),
-            origins.of(item.entry.path, item.entry.class_name),
+            origins.of(item.entry.path),
         )
         best.append(_judge(case))
     best.sort(key=lambda item: -item.score)

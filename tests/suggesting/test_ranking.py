@@ -229,23 +229,19 @@ def index_of(root: Path, **classes: str) -> indexing.Index:
 
 
 @pytest.mark.parametrize(
-    ("class_name", "adapted"),
+    ("path", "name", "adapted"),
     [
-        ("BertSelfAttention", False),
-        ("DebertaV2ForQuestionAnswering", False),
-        ("XLMRobertaEncoder", False),
-        ("PrunedBertSelfAttention", True),
-        ("MyGPT2LMHeadModel", True),
-        # Names of one's own, in the library's style.
-        ("BertPrefixForQuestionAnswering", None),
-        ("BertForRanking", None),
-        ("SelfAttention", None),
-        ("LongformerSelfAttention", None),
-        ("", None),
+        ("modeling_bert.py", "ours", True),
+        ("src/tokenization_t5.py", "ours", True),
+        ("modeling.py", "ours", None),
+        ("losses.py", "ours", None),
+        ("modeling_pairs_bert.py", "pairs-of-bert", None),
     ],
 )
-def test_a_librarys_class_is_told_by_its_name(tmp_path: Path, class_name: str, adapted: bool | None) -> None:
-    found = Origins(index_of(tmp_path, net="PairLoss"), "longformer").of("net.py", class_name)
+def test_a_librarys_file_is_told_by_its_name(
+    tmp_path: Path, path: str, name: str, adapted: bool | None
+) -> None:
+    found = Origins(indexing.build(tmp_path), name).of(path)
     assert (found.adapted if found else None) is adapted
 
 
@@ -256,20 +252,20 @@ def test_everything_in_a_copied_repository_is_its_projects(tmp_path: Path) -> No
         src__transformers__a="A", setup="", train="T",
     )  # fmt: skip
     origins = Origins(index)
-    copied = {entry.path for entry in index.functions if origins.of(entry.path, entry.class_name) is not None}
+    copied = {entry.path for entry in index.functions if origins.of(entry.path) is not None}
     assert copied == {
         "nlu/src/transformers/a.py", "nlu/examples/fast/b.py", "old/fairseq/a.py", "old/train.py",
         "new/fairseq/a.py", "SentEval/a.py", "vendor/a.py", "src/transformers/a.py",
     }  # fmt: skip
-    assert origins.of("nlu/examples/fast/b.py", "B") == Origin(
+    assert origins.of("nlu/examples/fast/b.py") == Origin(
         False, "it belongs to another project (nlu, a copy of transformers)"
     )
-    assert Origins(index, "sent-eval").of("SentEval/a.py", "A") is not None
-    assert Origins(index, "transformers").of("src/transformers/a.py", "A") is None
+    assert Origins(index, "sent-eval").of("SentEval/a.py") is not None
+    assert Origins(index, "transformers").of("src/transformers/a.py") is None
 
 
 def test_copies_come_after_what_is_new(tmp_path: Path) -> None:
-    index = index_of(tmp_path, a__net="BertLayer", b__net="PrunedBertLayer", c__net="PairLoss")
+    index = index_of(tmp_path, vendor__net="A", b__modeling_bert="B", c__net="C")
     found = rank(index, PaperText.from_json(PAPER), repository="ours")
-    assert [item.entry.path for item in found] == ["c/net.py", "b/net.py", "a/net.py"]
+    assert [item.entry.path for item in found] == ["c/net.py", "b/modeling_bert.py", "vendor/net.py"]
     assert "adapted from a library" in found[1].warnings and "another project's" in found[2].warnings
