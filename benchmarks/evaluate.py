@@ -33,8 +33,8 @@ from lmr_author.evaluation.candidates.scorer import CandidateOptions
 from lmr_author.evaluation.judges import RecordingJudge
 from lmr_author.evaluation.mutants import mutants
 from lmr_author.evaluation.resolve import resolve
+from lmr_author.sandbox import image_tag, open_sandbox
 from lmr_author.sandbox.docker import DockerSandbox
-from lmr_author.sandbox.factory import image_tag, open_sandbox
 from lmr_author.task import Task
 
 TASK = Path(__file__).resolve().parent.parent / "tasks" / "1-rating-margin"

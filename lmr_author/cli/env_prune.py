@@ -52,7 +52,7 @@ def env_prune(
 
 def _show(plan: PrunePlan) -> None:
     from lmr_author.cli.render import console
-    from lmr_author.sandbox.docker_prune import ago
+    from lmr_author.sandbox.docker_engine import ago
     from lmr_author.texts import size_text
 
     screen = console()

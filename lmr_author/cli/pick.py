@@ -27,11 +27,11 @@ def pick_target(task: Task) -> str:
 def pick_targets(task: Task, *, several: bool = True) -> list[str]:
     """The same for several functions, marked with Tab; in the order they were marked."""
     from lmr_author.cli import render
-    from lmr_author.suggesting import suggest as workflow
+    from lmr_author.suggesting import suggest
 
     repository = task.repository(task.load())
     with render.progress("reading the repository"):
-        found = workflow.suggest(task, workflow.SuggestOptions(top=None))
+        found = suggest(task)
     free = [item for item in found.suggestions if item.masked is None]
     if not free:
         raise LmrError(f"every function of {found.repository}/ is masked", "name another target")
@@ -45,7 +45,7 @@ def pick(choices: Sequence[Choice], *, several: bool = False) -> list[str]:
 
 def _choice(item: Suggestion, repository: Path) -> Choice:
     from lmr_author.cli.render_suggest import size
-    from lmr_author.suggesting.criterion import pages
+    from lmr_author.suggesting.criteria import pages
 
     terms = ", ".join(f"{match.term} ({pages(match.pages)})" for match in item.description.matches)
     return Choice(
@@ -59,11 +59,11 @@ def _choice(item: Suggestion, repository: Path) -> Choice:
 
 def _source(repository: Path, item: Suggestion) -> str:
     """The lines of a function, decorators included, as they stand in the file now."""
-    from lmr_author import indexing
+    from lmr_author import files, indexing
 
     entry = item.entry
-    data, reason = indexing.content(str(repository / entry.path))
+    data = files.read_regular(str(repository / entry.path), indexing.MAX_BYTES)
     if data is None:
-        return f"# {reason}"
+        return "# the file cannot be read"
     lines = data.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return textwrap.dedent("\n".join(lines[entry.first_line - 1 : entry.end_line]).expandtabs(8))

@@ -12,8 +12,7 @@ from lmr_author.texts import counted
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from lmr_author.suggesting import Suggestion
-    from lmr_author.suggesting.suggest import Suggestions
+    from lmr_author.suggesting import Suggestion, Suggestions
 
 
 def table(found: Suggestions, *, of_task: bool) -> None:
@@ -47,7 +46,7 @@ def why(item: Suggestion) -> Text:
     """One line: size, what speaks against it, the terms it shares with the paper and on which pages."""
     from rich.text import Text
 
-    from lmr_author.suggesting.criterion import pages
+    from lmr_author.suggesting.criteria import pages
 
     line = Text(size(item), "dim")
     if item.masked is not None:

@@ -26,9 +26,9 @@ def suggest(
     output: FormatOption = Format.text,
 ) -> int:
     """Rank the repository's functions by how well the paper describes them and how good a task each makes."""
+    from lmr_author import suggesting
     from lmr_author.cli import render, render_suggest
     from lmr_author.errors import UsageError
-    from lmr_author.suggesting import suggest as workflow
 
     if repo is not None and task is not None:
         raise UsageError(
@@ -36,12 +36,11 @@ def suggest(
         )
     if paper is not None and repo is None:
         raise UsageError("--paper goes with --repo", "a task has its own paper.json")
-    options = workflow.SuggestOptions(top, tuple(globs or ()))
     with render.progress("reading the repository"):
         if repo is not None:
-            found = workflow.suggest_repository(repo, paper, options)
+            found = suggesting.suggest_repository(repo, paper, top, globs or ())
         else:
-            found = workflow.suggest(task_or_repo(task), options)
+            found = suggesting.suggest(task_or_repo(task), top, globs or ())
     if output is Format.json:
         print_json(found.to_json())
     else:

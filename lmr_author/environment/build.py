@@ -18,10 +18,9 @@ from lmr_author.environment.repair import Repair, Repairs, with_its_python
 from lmr_author.environment.smoke import SECONDS, Imported, ask_inventory, first_explained, import_files
 from lmr_author.errors import LmrError, SandboxBuildError, SandboxError, UsageError
 from lmr_author.replay.staging import tree_path
-from lmr_author.sandbox import docker_engine
+from lmr_author.sandbox import docker_engine, image_tag, open_sandbox
 from lmr_author.sandbox.base import OnLine, Sandbox
 from lmr_author.sandbox.docker_engine import connect, engine_errors, image_python
-from lmr_author.sandbox.factory import image_tag, open_sandbox
 from lmr_author.task import Progress, Task, TaskInfo
 from lmr_author.texts import size_text
 

@@ -17,8 +17,7 @@ from lmr_author.masking.body import notes_in
 from lmr_author.masking.docstrings import Documented, Entry, documented, sentences
 from lmr_author.masking.notes import MaskNotes, one_line
 from lmr_author.suggesting import PaperText
-from lmr_author.suggesting.passages import FunctionWords
-from lmr_author.suggesting.sections import best_section, sections
+from lmr_author.suggesting.sections import FunctionWords, best_section, sections
 from lmr_author.task import CATEGORIES, Finding, Implementation, Task, TaskInfo
 from lmr_author.validation.run import select_checks, validate
 

@@ -14,7 +14,7 @@ from lmr_author.masking.mask import MaskOptions
 from lmr_author.masking.notes import MaskNotes
 from lmr_author.masking.notes_file import Described
 from lmr_author.masking.select import Chosen, Selection
-from lmr_author.suggesting import category
+from lmr_author.suggesting import sections
 from lmr_author.task import Task
 
 Drafts = dict[str, tuple[MaskNotes, tuple[Proposal, ...]]]
@@ -92,7 +92,7 @@ def without_category(task: Task, selection: Selection, options: MaskOptions) -> 
 def likely_category(selection: Selection, names: Sequence[str]) -> str:
     """Guess the category of the first of some functions, by their node ids; "" when there is none."""
     found = [item.definition for item in selection.chosen if str(item.target) in names]
-    return category.likely_category(words_of(found[0])) if found else ""
+    return sections.likely_category(words_of(found[0])) if found else ""
 
 
 def _given(options: MaskOptions, item: Chosen) -> Described:

@@ -9,13 +9,12 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lmr_author import files
+from lmr_author import files, paper
 from lmr_author.checks.pairing import Pair, pair
 from lmr_author.checks.view import TaskView
 from lmr_author.code import Definition, Module, first_line
 from lmr_author.errors import LmrError
-from lmr_author.paper import pages as paper_pages
-from lmr_author.paper.pages import Block
+from lmr_author.paper import Block
 from lmr_author.reporting import records, values
 from lmr_author.reporting.code import Code
 from lmr_author.reporting.model import (
@@ -28,7 +27,7 @@ from lmr_author.reporting.model import (
     VerdictLine,
 )
 from lmr_author.reporting.status import STEPS, Status, status_with
-from lmr_author.suggesting.passages import FunctionWords, passages
+from lmr_author.suggesting.sections import FunctionWords, passages
 from lmr_author.task import (
     Evaluation,
     Finding,
@@ -123,7 +122,7 @@ def _blocks(task: Task, view: TaskView) -> tuple[tuple[Block, ...], str]:
     if pdf is None or not pdf.is_file() or pdf.is_symlink():
         return (), "no paper.pdf"
     try:
-        return paper_pages.blocks(pdf), ""
+        return paper.blocks(pdf), ""
     except LmrError as error:
         return (), error.message
 
@@ -234,14 +233,14 @@ def _pages(view: TaskView, blocks: Sequence[Block], marked: Mapping[int, str]) -
     if not marks or view.repository is None:
         return ()
     try:
-        drawn = paper_pages.images(view.repository / "paper.pdf", marks)
+        drawn = paper.images(view.repository / "paper.pdf", marks)
     except LmrError:
         drawn = {}
     order = sorted(marks, key=lambda number: min(mark.number for mark in marks[number]))
     return tuple(_page(number, drawn.get(number), marks[number]) for number in order)
 
 
-def _page(number: int, image: paper_pages.PageImage | None, marks: Sequence[Mark]) -> PaperPage:
+def _page(number: int, image: paper.PageImage | None, marks: Sequence[Mark]) -> PaperPage:
     if image is None:
         return PaperPage(number, 0, 0, "", tuple(marks))
     png = base64.b64encode(image.png).decode("ascii")

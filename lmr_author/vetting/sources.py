@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import quote, urlsplit
 
-from lmr_author.arxiv import API, ArxivEntry, arxiv_entry
+from lmr_author.paper.web import ARXIV, SECONDS, ArxivEntry, Unavailable, arxiv_entry, get
 from lmr_author.texts import printable
 from lmr_author.vetting.evidence import Evidence
-from lmr_author.web import SECONDS, Unavailable, get
 
 _ANTHOLOGY = re.compile(
     r"(?:aclanthology\.org/|aclweb\.org/anthology/|10\.18653/v1/)"
@@ -23,7 +22,7 @@ _ANTHOLOGY = re.compile(
 class Services:
     """Addresses of the services, for mirrors and tests; ``seconds`` is the time limit of one answer."""
 
-    arxiv: str = API
+    arxiv: str = ARXIV
     anthology: str = "https://aclanthology.org"
     github: str = "https://api.github.com"
     seconds: float = SECONDS

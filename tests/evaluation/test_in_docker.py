@@ -16,8 +16,8 @@ import pytest
 from lmr_author.demo import DemoHooks, demo
 from lmr_author.evaluation.evaluate import EvaluateOptions, evaluate
 from lmr_author.masking import MaskOptions, mask
+from lmr_author.sandbox import image_tag
 from lmr_author.sandbox.docker_engine import connect
-from lmr_author.sandbox.factory import image_tag
 from lmr_author.task import GateResult, GateStatus, Task
 from tests.support import base_image, make_task, remove_image
 

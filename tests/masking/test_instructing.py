@@ -12,8 +12,7 @@ from lmr_author.cli.app import main
 from lmr_author.masking import instruction as mask_instruction
 from lmr_author.masking.instruction import draft_instruction
 from lmr_author.masking.notes import MaskNotes
-from lmr_author.suggesting.passages import FunctionWords
-from lmr_author.suggesting.sections import best_section, sections
+from lmr_author.suggesting.sections import FunctionWords, best_section, sections
 from lmr_author.task import Target
 from tests import example as example_task
 from tests import example as example_texts

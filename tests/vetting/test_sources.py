@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from lmr_author import web
+from lmr_author.paper import web
 from lmr_author.vetting import sources
 from lmr_author.vetting.sources import Services
 from tests.servers import Answer, serve

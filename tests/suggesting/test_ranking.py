@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from lmr_author import indexing
-from lmr_author.suggesting import PaperText, Suggestion, rank, reader
+from lmr_author.suggesting import PaperText, Suggestion, rank
+from lmr_author.suggesting.criteria import Origin, Origins
+from tests.support import write_files
 
 PAPER = {
     "1": "Margin Ranking with Soft Penalties (MRSP). We rank documents by a pairwise penalty.",
@@ -194,7 +196,7 @@ def test_what_cannot_run_in_a_test_moves_down_and_says_why(tmp_path: Path) -> No
     changed = {"c.py": (tmp_path / "c.py").read_bytes()}
     (tmp_path / "c.py").write_text("def score_penalty(scores):\n    raise NotImplementedError\n")
     index = indexing.build(tmp_path, instead=changed)
-    found = rank(index, PaperText(PAPER), obstacle=reader(tmp_path, changed))
+    found = rank(index, PaperText.from_json(PAPER))
     assert found[0].entry.path == "c.py", "the golden counts, not the mask"
     said = {item.entry.path: item for item in found}
     assert "cannot run in a test" in said["a.py"].warnings and "cannot run in a test" in said["b.py"].warnings
@@ -204,30 +206,66 @@ def test_what_cannot_run_in_a_test_moves_down_and_says_why(tmp_path: Path) -> No
     assert runs["c.py"].startswith("nothing")
 
 
-def test_a_projects_own_folder_is_its_own_with_dashes_too(tmp_path: Path) -> None:
-    (tmp_path / "sentence_transformers").mkdir()
-    (tmp_path / "sentence_transformers" / "a.py").write_text(
-        "def pairwise_penalty(a, b):\n    return a - b\n"
-    )
-    index = indexing.build(tmp_path)
-    for name, foreign in (("sentence-transformers", False), ("other", True)):
-        (found,) = rank(index, PaperText(PAPER), repository=name)
-        assert ("another project's" in found.warnings) is foreign
+METHOD = '''\
+class {name}:
+    def forward(self, scores, labels, temperature=1.0):
+        """The pairwise penalty of documents."""
+        total, pairs = 0.0, 0
+        for score, label in zip(scores, labels):
+            if label > temperature:
+                total += (score - label) / temperature
+                pairs += 1
+        return total / max(pairs, 1)
+'''
+
+
+def index_of(root: Path, **classes: str) -> indexing.Index:
+    """An index of files (``a__b`` is ``a/b.py``) with one class each; "" for none."""
+    texts = {
+        f"{path.replace('__', '/')}.py": METHOD.format(name=name) if name else "VALUE = 1\n"
+        for path, name in classes.items()
+    }
+    return indexing.build(write_files(root, texts))
 
 
 @pytest.mark.parametrize(
-    ("body", "warned"),
+    ("path", "name", "adapted"),
     [
-        ("return x.to('cuda')", True),
-        ("return x.cuda()", True),
-        ("return torch.zeros(3, device='cuda:0') + x", True),
-        ("return x.to(self.device)", False),
-        ("return x.to('cuda' if torch.cuda.is_available() else 'cpu')", False),
-        ("return x.to('cuda') if torch.cuda.is_available() else x", False),
+        ("modeling_bert.py", "ours", True),
+        ("src/tokenization_t5.py", "ours", True),
+        ("modeling.py", "ours", None),
+        ("losses.py", "ours", None),
+        ("modeling_pairs_bert.py", "pairs-of-bert", None),
     ],
 )
-def test_a_function_that_moves_data_to_a_gpu_says_so(body: str, warned: bool, tmp_path: Path) -> None:
-    (tmp_path / "model.py").write_text(f"import torch\n\n\ndef move(self, x):\n    {body}\n")
+def test_a_librarys_file_is_told_by_its_name(
+    tmp_path: Path, path: str, name: str, adapted: bool | None
+) -> None:
+    found = Origins(indexing.build(tmp_path), name).of(path)
+    assert (found.adapted if found else None) is adapted
 
-    (found,) = rank(indexing.build(tmp_path), PaperText({}), obstacle=reader(tmp_path, {}))
-    assert ("needs a GPU" in found.warnings) is warned
+
+def test_everything_in_a_copied_repository_is_its_projects(tmp_path: Path) -> None:
+    index = index_of(
+        tmp_path, nlu__src__transformers__a="A", nlu__examples__fast__b="B", nlg__b="B", old__fairseq__a="A",
+        old__setup="", old__train="T", new__fairseq__a="A", new__train="T", SentEval__a="A", vendor__a="A",
+        src__transformers__a="A", setup="", train="T",
+    )  # fmt: skip
+    origins = Origins(index)
+    copied = {entry.path for entry in index.functions if origins.of(entry.path) is not None}
+    assert copied == {
+        "nlu/src/transformers/a.py", "nlu/examples/fast/b.py", "old/fairseq/a.py", "old/train.py",
+        "new/fairseq/a.py", "SentEval/a.py", "vendor/a.py", "src/transformers/a.py",
+    }  # fmt: skip
+    assert origins.of("nlu/examples/fast/b.py") == Origin(
+        False, "it belongs to another project (nlu, a copy of transformers)"
+    )
+    assert Origins(index, "sent-eval").of("SentEval/a.py") is not None
+    assert Origins(index, "transformers").of("src/transformers/a.py") is None
+
+
+def test_copies_come_after_what_is_new(tmp_path: Path) -> None:
+    index = index_of(tmp_path, vendor__net="A", b__modeling_bert="B", c__net="C")
+    found = rank(index, PaperText.from_json(PAPER), repository="ours")
+    assert [item.entry.path for item in found] == ["c/net.py", "b/modeling_bert.py", "vendor/net.py"]
+    assert "adapted from a library" in found[1].warnings and "another project's" in found[2].warnings
