@@ -23,8 +23,6 @@ NEEDED = 0.9
 MOST_BY_SCRIPT = 20
 """Mutants that a hand-written script is tried on: each is a run of its own, imports included."""
 
-_REMEDY = "record a call that {}, or record again with --vary"
-
 
 class MutantsDie(Gate):
     """At least 90 % of the golden's mutants fail; survivors accepted as equivalent do not count."""
@@ -106,8 +104,11 @@ class MutantsDie(Gate):
             return self.passed(message, **detail)
         if killed + len(untold) >= NEEDED * len(tried):
             return self.result(GateStatus.UNPROVEN, message, BUSY, **detail)
+        recording = bench.recording
         better = (
-            "record again with --vary, which looks for inputs that tell them apart"
+            "drive it with inputs that tell them apart"
+            if recording and recording.varied
+            else "record again with --vary, which looks for inputs that tell them apart"
             if isinstance(judge, RecordingJudge)
             else "let the test compare more, or make a recorded one (lmr-author record)"
         )
@@ -137,14 +138,15 @@ def _why(bench: Bench, mutant: Mutant, verdict: Verdict, golden: Sequence[Verdic
     recording = bench.recording
     if recording is None:
         return ""
+    remedy = f"record a call that {{}}{'' if recording.varied else ', or record again with --vary'}"
     given = {name for case in recording.cases for name in case.summary}
     if mutant.parameter and mutant.parameter not in given:
-        return f"no case sets `{mutant.parameter}`: {_REMEDY.format('does')}"
+        return f"no case sets `{mutant.parameter}`: {remedy.format('does')}"
     if mutant.line in recording.coverage.missed:
-        return f"no case reaches line {mutant.line}: {_REMEDY.format('does')}"
+        return f"no case reaches line {mutant.line}: {remedy.format('does')}"
     same = bool(verdict.identity) and verdict.identity in {item.identity for item in golden}
     if not same and verdict.identity:
         return "the outputs differ, but within the tolerance"
     if mutant.line in recording.coverage.never_false:
-        return f"the condition on line {mutant.line} holds in every case: {_REMEDY.format('does not')}"
+        return f"the condition on line {mutant.line} holds in every case: {remedy.format('does not')}"
     return "the outputs are the same to the bit: equivalent, or no case tells the difference"

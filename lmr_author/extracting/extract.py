@@ -14,9 +14,8 @@ from enum import StrEnum
 from lmr_author import code
 from lmr_author.errors import TargetError, UsageError
 from lmr_author.extracting import events, mutated, rules, write
-from lmr_author.extracting.event import CHANGES
-from lmr_author.extracting.names import names
-from lmr_author.extracting.scope import Names, bound_in_module
+from lmr_author.extracting.events import CHANGES
+from lmr_author.extracting.names import Names, bound_in_module, names
 from lmr_author.extracting.selection import Block, select
 
 COMPILING = frozenset({"compile", "jit", "njit", "script", "vectorize"})

@@ -9,7 +9,7 @@ from typing import NoReturn
 
 from lmr_author.errors import TargetError
 from lmr_author.extracting import events
-from lmr_author.extracting.expressions import SEES_ALL, SEES_LOCALS
+from lmr_author.extracting.events import SEES_ALL, SEES_LOCALS
 from lmr_author.extracting.selection import Block, is_docstring
 
 FRAME_READERS = frozenset({"_getframe", "currentframe", "stack", "getouterframes"})

@@ -10,10 +10,10 @@ from pathlib import Path
 from lmr_author import __version__, files, replaying
 from lmr_author.code import FunctionNode
 from lmr_author.probe.calling import GRADIENTS
-from lmr_author.recording.choose import Proven
-from lmr_author.recording.drive import Drive, Recorded
+from lmr_author.recording.calls import Proven
 from lmr_author.recording.page import support_file, write_page
 from lmr_author.recording.prove import Proof
+from lmr_author.recording.run import Recorded, Run
 from lmr_author.task import Implementation, Task, TaskInfo
 from lmr_author.task.recording import MANIFEST, SUPPORT, Case, Coverage, Recording, load
 
@@ -35,12 +35,13 @@ def store(
     task: Task,
     info: TaskInfo,
     implementation: Implementation,
-    plan: Drive,
+    plan: Run,
     recorded: Recorded,
     proof: Proof,
     coverage: Coverage,
     helpers: Mapping[str, str],
     function: FunctionNode,
+    varied: bool,
 ) -> Recording:
     """Write ``recordings/N/`` whole or not at all, then the test; neither must exist yet.
 
@@ -50,6 +51,7 @@ def store(
         coverage: what of the target the cases execute.
         helpers: digests of the annotator's own files that the cases need.
         function: the target in the golden.
+        varied: variations of the recorded inputs were tried.
     """
     folder = task.recording(info, implementation.index)
     with files.staged_folder(folder) as staging:
@@ -69,6 +71,7 @@ def store(
             cases=tuple(_store_case(staging, number, item) for number, item in enumerate(proof.chosen, 1)),
             support={},
             helpers=helpers,
+            varied=varied,
         )
         documents = [
             (

@@ -80,6 +80,7 @@ class Recording:
 
     Attributes:
         helpers: of the annotator's own files beside the tests, those that the cases need → SHA-256.
+        varied: variations of the recorded inputs were tried too.
     """
 
     goal_file: str
@@ -96,6 +97,7 @@ class Recording:
     cases: tuple[Case, ...]
     support: Mapping[str, str]
     helpers: Mapping[str, str] = field(default_factory=dict)
+    varied: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """The document as stored."""
@@ -115,6 +117,7 @@ class Recording:
             ],
             "support": dict(self.support),
             **({"helpers": dict(self.helpers)} if self.helpers else {}),
+            **({"varied": True} if self.varied else {}),
         }
 
     @classmethod
@@ -139,6 +142,7 @@ class Recording:
                 cases=tuple(_case(item) for item in data["cases"]),
                 support={str(key): str(value) for key, value in data["support"].items()},
                 helpers={str(key): str(value) for key, value in data.get("helpers", {}).items()},
+                varied=data.get("varied") is True,
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise LmrError(f"{MANIFEST} is not a recording's manifest ({error!r})", "record again") from error
