@@ -217,7 +217,9 @@ def _function(node: Function) -> Iterator[Event]:
     yield event(Kind.BIND, node.name, node)
     own, to_module = own_names(node), declared(node.body, ast.Global)
     for item in scope(node.body):
-        if item.kind in (Kind.GLOBAL_READ, Kind.GLOBAL_BIND) or (item.kind is Kind.READ_ALL and item.name not in own):
+        if item.kind in (Kind.GLOBAL_READ, Kind.GLOBAL_BIND) or (
+            item.kind is Kind.READ_ALL and item.name not in own
+        ):
             yield item
         elif item.name in to_module:
             yield item.of_module()

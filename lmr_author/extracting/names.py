@@ -232,9 +232,10 @@ class Local(Scope):
                 if item.kind is Kind.LATE_BIND and item.name in used:
                     if not node.inside or self._is_shared(item.name):
                         self._refuse_closure(item, "binds it too")
-                elif not node.inside and item.name in self.bound:
-                    if self.flow.reachable([number]) & set(self.flow.enters):
-                        self._refuse_closure(item, "reads it, and may run in the meantime")
+                    continue
+                outside = not node.inside and item.name in self.bound
+                if outside and self.flow.reachable([number]) & set(self.flow.enters):
+                    self._refuse_closure(item, "reads it, and may run in the meantime")
         for item in self.inside:
             if item.kind is Kind.LATE_READ and item.name in self.own and item.name in self.rebound_after:
                 raise TargetError(
