@@ -78,13 +78,11 @@ def lost_calls(result: RecordResult) -> list[str]:
         f"{'were' if len(numbers) > 1 else 'was'} rejected: {shortened(reason, 200)}"
         for reason, numbers in reasons.items()
     ]
+    kinds = {"too_large": "too large to store", "misfit": "against the signature"}
     for item in result.not_stored:
-        why = {"too_large": "too large to store", "misfit": "not calls of its signature"}.get(
-            item.kind, "impossible to store"
-        )
-        advice = f"; {too_large_advice(item.reason)}" if item.kind == "too_large" else ""
-        were = "call was" if item.count == 1 else "calls were"
-        found.append(f"{item.count} {were} {why}: {shortened(item.reason, 200)}{advice}")
+        why = kinds.get(item.kind, "impossible to store")
+        advice = f": {too_large_advice(item.reason)}" if item.kind == "too_large" else ""
+        found.append(f"lost: {counted(item.count, 'call')}, {why} ({shortened(item.reason, 200)}){advice}")
     shown = found[:MOST]
     if len(found) > MOST:
         shown.append(f"and calls were lost for {counted(len(found) - MOST, 'more reason')}")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lmr_author.errors import UsageError
-from lmr_author.recording.command import DRIVER, Driver, driver
+from lmr_author.recording.drivers import DRIVER, Driver, read_command
 from lmr_author.sandbox.base import Mount
 
 LAUNCHER = ("-m", "torch.distributed.run")
@@ -23,7 +23,7 @@ def repository(tmp_path: Path) -> Path:
 
 
 def read(repository: Path, *command: str) -> Driver:
-    return driver(command, repository, repository.parent / "here")
+    return read_command(command, repository, repository.parent / "here")
 
 
 @pytest.mark.parametrize(
