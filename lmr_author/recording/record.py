@@ -17,8 +17,8 @@ from lmr_author.evaluation.bench import MUTANTS
 from lmr_author.evaluation.mutants import mutants
 from lmr_author.masking import locate
 from lmr_author.probe.calling import GRADIENTS
-from lmr_author.recording import checkers, failed, helpers, store
-from lmr_author.recording.calls import MOST_BYTES, Proven, Room, coverage, hits_of, order_of_choice
+from lmr_author.recording import checkers, failed, store
+from lmr_author.recording.calls import MOST_BYTES, Proven, Room, coverage, order_of_choice
 from lmr_author.recording.drivers import Driver, from_examples, from_inputs, from_tests, read_command
 from lmr_author.recording.prove import Golden, Proof, prove
 from lmr_author.recording.run import Recorded, Run, Unstored, forget, run, watch
@@ -114,7 +114,7 @@ class _Job:
     info: TaskInfo
     implementation: Implementation
     options: RecordOptions
-    helpers: helpers.Helpers
+    helpers: checkers.Helpers
     work: Path
 
 
@@ -164,7 +164,7 @@ def record(
 
 def _check(
     task: Task, info: TaskInfo, implementation: Implementation, options: RecordOptions
-) -> helpers.Helpers:
+) -> checkers.Helpers:
     """Return the annotator's own checkers and fixtures. Raises LmrError where something is not ready to record."""
     folder = task.recording(info, implementation.index)
     # A recording without its test is one whose making was cut short: it is put aside, not defended.
@@ -181,10 +181,10 @@ def _check(
     given = [name for name, used in ways.items() if used]
     if len(given) > 1:
         raise UsageError(f"{' and '.join(given)} both drive the target", "choose one of them")
-    own = helpers.read(task.unit_test_folder(info))
+    own = checkers.read_helpers(task.unit_test_folder(info))
     checks = checkers.parse(options.checks)
     checkers.check_extras(checks)
-    helpers.check_functions(checks, own)
+    checkers.check_functions(checks, own)
     return own
 
 
@@ -252,33 +252,17 @@ def _recorded(
             "nothing was recorded: the tolerances were not agreed to",
             f"say which are right, as in --check '{next(iter(wide))}=allclose:1e-6,1e-6'",
         )
-    calls = [item.call for item in proof.chosen]
-    documents = [
-        (replaying.load_document(call.folder, "inputs"), replaying.load_document(call.folder, "expected"))
-        for call in calls
-    ]
-    if job.options.gradients and not any(expected.tree.get(GRADIENTS) for _, expected in documents):
+    if job.options.gradients and not any(
+        replaying.load_document(item.call.folder, "expected").tree.get(GRADIENTS) for item in proof.chosen
+    ):
         tell(NO_GRADIENTS)
-    covered = coverage(hits_of(calls), recorded.blocks, recorded.absent)
-    executed = coverage(recorded.executed, recorded.blocks, recorded.absent)
-    needed = helpers.digests(
-        job.helpers, [inputs for inputs, _ in documents], [item.checkers for item in proof.chosen]
-    )
     kept = store.put_aside(task, info, implementation)
-    recording = store.store(
-        task,
-        info,
-        implementation,
-        plan,
-        recorded,
-        proof,
-        covered,
-        needed,
-        definition.function,
-        job.options.vary,
-    )
+    function, varied = definition.function, job.options.vary
+    recording = store.store(task, info, implementation, plan, recorded, proof, function, varied=varied)
     forget(folder)
-    original = code.Module.parse(staging.read_golden(task, implementation), plan.goal_file)
+    executed = coverage(recorded.executed, recorded.blocks, recorded.absent)
+    not_kept = sorted(set(recording.coverage.missed) - set(executed.missed))
+    original = code.Module.parse(staging.read_golden(task, implementation), plan.goal_file).tree
     return RecordResult(
         implementation,
         recording,
@@ -288,8 +272,8 @@ def _recorded(
         failed.printed_error(recorded.result),
         recorded.result.timed_out,
         recorded.not_stored,
-        _blocks(original.tree, executed.missed),
-        _blocks(original.tree, sorted(set(covered.missed) - set(executed.missed))),
+        _blocks(original, executed.missed),
+        _blocks(original, not_kept),
         executed.never_false,
     )
 
@@ -326,14 +310,12 @@ def _prove(
     cases.mkdir()
     staging.copy_tree(job.task.repository(job.info), clean, overlay, with_tests=False)
     module, definition = target
-    name = recorded.summary.get("module")
-    sys_path: Sequence[str] = recorded.summary.get("sys_path") or [""]
     replay_plan = replaying.Plan(
         goal_file=plan.goal_file,
         qualname=plan.qualname,
         line=definition.line,
-        module=name if isinstance(name, str) and name != "__main__" else None,
-        sys_path=tuple(sys_path),
+        module=recorded.module,
+        sys_path=recorded.sys_path,
         recording=cases,
         cases=(),
         preload=tuple(name for name in replaying.HEAVY if name in recorded.summary),

@@ -22,8 +22,8 @@ from lmr_author.errors import LmrError
 from lmr_author.probe.outcome import RAISED
 from lmr_author.recording import failed
 from lmr_author.recording.calls import Call, hits_of, too_large_advice
+from lmr_author.recording.checkers import NO_HELPERS, Helpers, fixture_advice
 from lmr_author.recording.drivers import Driver
-from lmr_author.recording.helpers import NO_HELPERS, Helpers, fixture_advice
 from lmr_author.sandbox.base import Command, ExecResult, Limits, Mount, Sandbox
 from lmr_author.staging import PROBE_ROOT, probe_mount, source_folder
 from lmr_author.task import Progress
@@ -98,6 +98,17 @@ class Recorded:
     def absent(self) -> dict[int, int]:
         """Block id that stands for an ``else`` that is not written → id of the ``if``'s own block."""
         return self._numbers("absent")
+
+    @property
+    def module(self) -> str | None:
+        """The name under which the target's file was imported; None for a script."""
+        name = self.summary.get("module")
+        return name if isinstance(name, str) and name != "__main__" else None
+
+    @property
+    def sys_path(self) -> tuple[str, ...]:
+        """Folders of the repository on ``sys.path``; "" is its root."""
+        return tuple(str(item) for item in self.summary.get("sys_path", ())) or ("",)
 
     @property
     def executed(self) -> set[int]:

@@ -9,7 +9,7 @@ import ast
 import copy
 import random
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from lmr_author import code
 from lmr_author.probe.checking import digest
@@ -24,20 +24,25 @@ LARGEST = 1 << 20
 
 def options_of(function: code.FunctionNode) -> dict[str, list[Any]]:
     """Return the values that the source shows for parameters: plain defaults, and texts that they are compared with."""
-    pairs = code.parameters(function.args)
-    found = {item.arg: [value.value] if isinstance(value, ast.Constant) else [] for item, value in pairs}
-    sources: list[tuple[str, ast.AST]] = [
-        (item.arg, item.annotation)
-        for item, _ in pairs
-        if item.annotation is not None and "Literal" in ast.unparse(item.annotation)
-    ]
-    for node in ast.walk(function):
-        if isinstance(node, ast.Compare) and isinstance(node.left, ast.Name) and node.left.id in found:
-            sources += [(node.left.id, other) for other in node.comparators]
-    for name, source in sources:
-        constants = (item.value for item in ast.walk(source) if isinstance(item, ast.Constant))
-        found[name] += [value for value in constants if isinstance(value, str) and value not in found[name]]
-    return {name: values for name, values in found.items() if values}
+    found: dict[str, list[Any]] = {}
+    for item, default in code.parameters(function.args):
+        sources: list[ast.AST] = [
+            other
+            for node in ast.walk(function)
+            if isinstance(node, ast.Compare) and isinstance(node.left, ast.Name) and node.left.id == item.arg
+            for other in node.comparators
+        ]
+        if item.annotation is not None and "Literal" in ast.unparse(item.annotation):
+            sources.insert(0, item.annotation)
+        constants = [node.value for source in sources for node in ast.walk(source) if _is_text(node)]
+        plain = [default.value] if isinstance(default, ast.Constant) else []
+        if values := list(dict.fromkeys([*plain, *constants])):
+            found[item.arg] = values
+    return found
+
+
+def _is_text(node: ast.AST) -> TypeGuard[ast.Constant]:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def variations(bases: Sequence[Document], options: Mapping[str, Sequence[Any]]) -> list[Document]:
@@ -53,10 +58,11 @@ def variations(bases: Sequence[Document], options: Mapping[str, Sequence[Any]]) 
         made = Document(copy.deepcopy(base.tree), dict(base.buffers), base.omitted)
         made.tree.pop("@random", None)  # a fresh state is another input
         given = [name for name in made.tree if name[:1] != "@"]
-        arrays = [name for name in given if _is_array(made.tree[name])]
+        nodes = [made.tree[name] for name in given]
+        arrays = [node for node in nodes if isinstance(node, dict) and node.get("$") in ("tensor", "array")]
         if number // len(bases) < len(arrays):
             # Drawn numbers never overflow an exponential, so the first variations have one large argument each.
-            _renumber(made, made.tree[arrays[number // len(bases)]], "large", drawn)
+            _renumber(made, arrays[number // len(bases)], "large", drawn)
         else:
             names = [*given, *(name for name in options if name not in given)]
             for name in drawn.sample(names, min(len(names), drawn.randint(1, MOST_CHANGES))):
@@ -70,40 +76,39 @@ def variations(bases: Sequence[Document], options: Mapping[str, Sequence[Any]]) 
 
 
 def _changed(made: Document, node: Any, values: Sequence[Any], drawn: random.Random) -> Any:
-    """Return another node in place of one; arrays are changed in place."""
+    """Return another node in place of one; arrays and containers are changed in place."""
     others = [item for item in values if isinstance(item, str) and item != node]
-    if others and (node is None or isinstance(node, str)):
-        return drawn.choice(others)
-    if isinstance(node, bool):
-        return not node
-    if isinstance(node, int):
-        numbers_near = (node + 1, node - 1, 2 * node + 1, 1)
-        return drawn.choice([item for item in numbers_near if node < 0 or item >= 0])
-    if isinstance(node, float):
-        return drawn.choice([node * 0.5, node * 2.0, node + 0.25, 0.3])
-    if isinstance(node, str):
-        words = node.split()
-        return drawn.choice([" ".join(words[::-1]), " ".join(words[1:]), node.upper(), node + ".", ""])
-    if _is_array(node):
-        _renumber(made, node, drawn.choice(["fresh", "order", "scale", "ties"]), drawn)
-    elif isinstance(node, list) and node:
-        place, how = drawn.randrange(len(node)), drawn.choice(["change", "drop", "repeat", "reverse"])
-        if how == "change" or "'id'" in repr(node):  # others refer to an item with an id
-            node[place] = _changed(made, node[place], (), drawn)
-        elif how == "drop":
-            del node[place]
-        elif how == "repeat":
-            node.append(copy.deepcopy(node[place]))
-        else:
-            node.reverse()
-    elif (
-        isinstance(node, dict)
-        and node
-        and ("$" not in node or (node["$"] in ("tuple", "table") and node["v"]))
-    ):
-        items = node if "$" not in node else node["v"]
-        key = drawn.choice(list(items) if "$" not in node else range(len(items)))
-        items[key] = _changed(made, items[key], (), drawn)
+    match node:
+        case None | str() if others:
+            return drawn.choice(others)
+        case bool():
+            return not node
+        case int():
+            near = (node + 1, node - 1, 2 * node + 1, 1)
+            return drawn.choice([item for item in near if node < 0 or item >= 0])
+        case float():
+            return drawn.choice([node * 0.5, node * 2.0, node + 0.25, 0.3])
+        case str():
+            words = node.split()
+            return drawn.choice([" ".join(words[::-1]), " ".join(words[1:]), node.upper(), node + ".", ""])
+        case {"$": "tensor" | "array"}:
+            _renumber(made, node, drawn.choice(["fresh", "order", "scale", "ties"]), drawn)
+        case [_, *_]:
+            place, how = drawn.randrange(len(node)), drawn.choice(["change", "drop", "repeat", "reverse"])
+            if how == "change" or "'id'" in repr(node):  # others refer to an item with an id
+                node[place] = _changed(made, node[place], (), drawn)
+            elif how == "drop":
+                del node[place]
+            elif how == "repeat":
+                node.append(copy.deepcopy(node[place]))
+            else:
+                node.reverse()
+        case {"$": "tuple" | "table", "v": [_, *_] as items}:
+            place = drawn.randrange(len(items))
+            items[place] = _changed(made, items[place], (), drawn)
+        case dict() if node and "$" not in node:
+            key = drawn.choice(list(node))
+            node[key] = _changed(made, node[key], (), drawn)
     return node
 
 
@@ -137,7 +142,3 @@ def _renumber(made: Document, node: dict[str, Any], how: str, drawn: random.Rand
     else:
         buffer = made.buffers[node["file"]]
         made.buffers[node["file"]] = Buffer(buffer.descr, buffer.shape, values.astype(buffer.descr).tobytes())
-
-
-def _is_array(node: Any) -> bool:
-    return isinstance(node, dict) and node.get("$") in ("tensor", "array")

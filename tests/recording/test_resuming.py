@@ -11,8 +11,8 @@ from unittest.mock import Mock
 import pytest
 
 from lmr_author.errors import LmrError
+from lmr_author.recording.checkers import Helpers
 from lmr_author.recording.drivers import read_command
-from lmr_author.recording.helpers import Helpers
 from lmr_author.recording.run import Recorded, Run, begin, forget, interrupted, run
 from lmr_author.sandbox.base import Sandbox
 
