@@ -100,7 +100,7 @@ def record(
     )
     result = _recorded(current_task(task), options, asking=can_ask(yes))
     where = where_options(sandbox, python, base_image)
-    render_record.record_result(result, varied=vary, where=where)
+    render_record.record_result(result, [str(task)] if task else [], where)
     return 0
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from lmr_author.cli.render import console
 from lmr_author.cli.render_text import escape
-from lmr_author.texts import shortened
+from lmr_author.texts import counted, listed, shortened
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,12 +22,12 @@ MOST = 3
 """Notes of one kind that are shown."""
 
 
-def record_result(result: RecordResult, varied: bool = False, where: Sequence[str] = ()) -> None:
-    """What was recorded, what it covers, and what comes next.
+def record_result(result: RecordResult, place: Sequence[str] = (), where: Sequence[str] = ()) -> None:
+    """Print what was recorded, what it covers, and the next command.
 
     Args:
-        varied: whether variations of the inputs were tried, so that there is no need to say that they may help.
-        where: options that say where the code ran, for the next command.
+        place: the task, where it is not the current folder's.
+        where: options that say where the code ran.
     """
     screen = console()
     recording, proof = result.recording, result.proof
@@ -40,8 +40,8 @@ def record_result(result: RecordResult, varied: bool = False, where: Sequence[st
         _case(case, screen)
     for text in not_stored(recording.cases):
         _note(screen, text)
-    for rejected in proof.rejected[:MOST]:
-        _note(screen, f"call {rejected.call.number} was rejected: {shortened(rejected.reason, 200)}")
+    for text in lost_calls(result):
+        _note(screen, text)
     _uncovered(result, screen)
     tolerances(item for proven in proof.chosen for item in proven.wide)
     if all(case.outcome == "raised" for case in recording.cases):
@@ -49,15 +49,16 @@ def record_result(result: RecordResult, varied: bool = False, where: Sequence[st
             screen,
             "the golden raises in every case, which says little: give it what it takes (a file of json has no tensors)",
         )
-    _noticed(proof, screen, varied)
+    _killed(proof, screen, recording.varied)
     if result.exit_code != 0:
         said = f": {result.error}" if result.error else ""
         _note(screen, f"the command itself ended with exit code {result.exit_code}{said}")
     for name in result.kept:
         screen.print(f"  kept the old {escape(name)} in authoring/removed/")
     screen.print(f"  test {result.implementation.unit_test_file}", markup=False)
-    evaluate = shlex.join(["lmr-author", "evaluate", *where])
-    screen.print(f"next: lmr-author validate && {evaluate}", markup=False, soft_wrap=True)
+    validate = shlex.join(["lmr-author", "validate", *place])
+    evaluate = shlex.join(["lmr-author", "evaluate", *place, *where])
+    screen.print(f"next: {validate} && {evaluate}", markup=False, soft_wrap=True)
 
 
 def where_it_runs(line: str) -> None:
@@ -65,14 +66,47 @@ def where_it_runs(line: str) -> None:
     console().print(line, markup=False, soft_wrap=True)
 
 
+def lost_calls(result: RecordResult) -> list[str]:
+    """Return a line for each reason for which calls did not become cases."""
+    from lmr_author.recording.calls import too_large_advice
+
+    reasons: dict[str, list[int]] = {}
+    for rejected in result.proof.rejected:
+        reasons.setdefault(rejected.reason, []).append(rejected.call.number)
+    found = [
+        f"{'calls' if len(numbers) > 1 else 'call'} {listed([str(item) for item in numbers], MOST)} "
+        f"{'were' if len(numbers) > 1 else 'was'} rejected: {shortened(reason, 200)}"
+        for reason, numbers in reasons.items()
+    ]
+    kinds = {"too_large": "too large to store", "misfit": "against the signature"}
+    for item in result.not_stored:
+        why = kinds.get(item.kind, "impossible to store")
+        advice = f": {too_large_advice(item.reason)}" if item.kind == "too_large" else ""
+        found.append(f"lost: {counted(item.count, 'call')}, {why} ({shortened(item.reason, 200)}){advice}")
+    shown = found[:MOST]
+    if len(found) > MOST:
+        shown.append(f"and calls were lost for {counted(len(found) - MOST, 'more reason')}")
+    if result.cut_off:
+        shown.append("the command was stopped at its time limit (--timeout): later calls are missing")
+    return shown
+
+
 def _uncovered(result: RecordResult, screen: Console) -> None:
-    coverage, file = result.recording.coverage, result.recording.target.goal_file
-    never = ", ".join(map(str, coverage.never_false))
-    if result.missed:
+    file = result.recording.target.goal_file
+    if result.not_kept:
         _note(
-            screen, f"never executed: {lines(result.missed)} of {file}; drive it with inputs that reach them"
+            screen,
+            f"executed only by calls that are not among the cases: {lines(result.not_kept)} of {file}; make these "
+            "calls storable and reproducible, or raise --cases",
         )
-    if never:
+    if result.missed:
+        before = " before the command was stopped" if result.cut_off else ""
+        _note(
+            screen,
+            f"never executed{before}: {lines(result.missed)} of {file}; drive it with inputs that reach them",
+        )
+    if result.never_false:
+        never = ", ".join(map(str, result.never_false))
         _note(
             screen,
             f"never false: the condition on line {never}; drive it with inputs for which it does not hold",
@@ -86,7 +120,7 @@ def lines(blocks: Sequence[tuple[int, int]]) -> str:
 
 
 def _case(case: Case, screen: Console) -> None:
-    from lmr_author.recording.sizes import megabytes
+    from lmr_author.recording.calls import megabytes
 
     values = ", ".join(f"{name}: {text}" for name, text in case.summary.items())
     origin = "inputs made" if case.made else f"call {case.call}"
@@ -96,7 +130,7 @@ def _case(case: Case, screen: Console) -> None:
 def not_stored(cases: Sequence[Case]) -> list[str]:
     """What was left out of objects, each part once, and the functions that would build it; a line each."""
     from lmr_author.probe.fixtures import as_written
-    from lmr_author.recording.helpers import fixture_name
+    from lmr_author.recording.checkers import fixture_name
 
     found: dict[str, list[str]] = {}
     for case in cases:
@@ -146,23 +180,26 @@ def cut_short() -> None:
     _note(screen, "the calls so far are kept: the same command with --resume goes on with them")
 
 
-def _noticed(proof: Proof, screen: Console, varied: bool) -> None:
-    """How many wrong versions of the golden the cases notice."""
-    noticed = proof.noticed
-    if not noticed.tried:
+def _killed(proof: Proof, screen: Console, varied: bool) -> None:
+    """Print how many mutants of the golden the cases kill."""
+    tried, survivors = proof.killed.tried, proof.killed.survivors
+    if not tried:
         return
     from lmr_author.evaluation.wrong_versions import NEEDED, whole_percent
 
-    killed = len(noticed.tried) - len(noticed.missed)
-    share = killed / len(noticed.tried)
+    share = 1 - len(survivors) / len(tried)
+    more = "shows the survivors" if proof.killed.complete else "tries more: the golden is slow"
     screen.print(
-        f"  {killed} of {len(noticed.tried)} wrong versions of the golden fail "
-        f"({whole_percent(share)}; `lmr-author evaluate` shows those that do not)"
+        f"  {len(tried) - len(survivors)} of {len(tried)} mutants fail ({whole_percent(share)}; "
+        f"`lmr-author evaluate` {more})"
     )
     if share < NEEDED:
-        accept = "accept what it shows to be equivalent (--accept-mutant)"
-        help_of_ours = accept if varied else "record again with --vary --force"
-        _note(screen, f"`evaluate` asks for {NEEDED:.0%}: {help_of_ours}, or drive it with other inputs")
+        advice = (
+            "accept those that are equivalent (evaluate --accept-mutant)"
+            if varied
+            else "record again with --vary --force"
+        )
+        _note(screen, f"`evaluate` asks for {NEEDED:.0%}: {advice}, or drive it with other inputs")
 
 
 def _note(screen: Console, text: str) -> None:

@@ -147,8 +147,11 @@ class MutantsDie(Gate):
             return self.passed(message, **detail)
         if killed + len(untold) >= NEEDED * len(tried):
             return self.result(GateStatus.UNPROVEN, message, BUSY, **detail)
+        recording = bench.recording
         better = (
-            "record again with --vary, which looks for inputs that tell them apart"
+            "drive it with inputs that tell them apart"
+            if recording and recording.varied
+            else "record again with --vary, which looks for inputs that tell them apart"
             if isinstance(judge, RecordingJudge)
             else "let the test compare more, or make a recorded one (lmr-author record)"
         )
@@ -173,7 +176,7 @@ def explain_survivor(
     """Return why the test does not notice a mutant, and a remedy; "" when that is not visible."""
     if recording is None:
         return ""
-    remedy = "record a call that {}, or record again with --vary"
+    remedy = "record a call that {}" + ("" if recording.varied else ", or record again with --vary")
     given = {name for case in recording.cases for name in case.summary}
     if mutant.parameter and mutant.parameter not in given:
         return f"no case sets `{mutant.parameter}`: {remedy.format('does')}"

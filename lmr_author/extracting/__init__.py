@@ -4,10 +4,10 @@ Bytes in, bytes out: :func:`lmr_author.extracting.extract.extract` neither reads
 
 1. finds the statements that a range of lines covers (``selection``),
 2. refuses what would mean something else in a function (``rules``),
-3. finds what the block needs and what is needed of it afterwards: what happens to names (``events``), on
-   which ways (``flow``), what is therefore bound and needed (``facts``), and what that means in a ``script``
-   and in a ``function`` (``names`` chooses, ``scope`` has what they share),
+3. finds the function's signature (``names``) from the ``events`` of names on the ways through the code (``flow``),
 4. edits the file's bytes (``write``) and proves that the program, with the call put back, is the same one.
+
+``task_file`` does this for a file of a task.
 
 ``docs/decisions/0006-own-extraction-not-rope.md`` says why rope does not do this.
 """

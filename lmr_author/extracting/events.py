@@ -1,76 +1,276 @@
-"""What statements and scopes do to names, in the order of evaluation."""
+"""The events of names: what statements, expressions and scopes do to them, in the order of evaluation."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-
-from lmr_author.extracting.event import CHANGES, Event, Kind, event
-from lmr_author.extracting.expressions import later, of_all, of_one, parameters
+from dataclasses import dataclass
+from enum import Enum, auto
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+
+SEES_LOCALS = frozenset({"locals", "vars", "dir"})
+SEES_ALL = frozenset({"globals", "eval", "exec"})
+CONSUMERS = frozenset(
+    {"all", "any", "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum", "tuple"}
+)
+"""Builtins that use up an iterator, and call a function they are given, before they return."""
+LAZY = frozenset({"enumerate", "filter", "map", "reversed", "zip"})
+"""Builtins whose result is used up with what they were given."""
+
+
+class Kind(Enum):
+    """The kinds of events."""
+
+    READ = auto()
+    BIND = auto()
+    MAYBE_BIND = auto()  # in a part of an expression that may be passed over
+    DELETE = auto()
+    UNBIND = auto()  # what Python does with the name of an `except` clause at its end
+    LATE_READ = auto()  # by a function, lambda or generator that is made here and may run at any later time
+    LATE_BIND = auto()  # likewise, through `nonlocal`
+    GLOBAL_READ = auto()  # likewise, of the module's variable
+    GLOBAL_BIND = auto()
+    READ_LOCALS = auto()  # every variable of this scope: locals(), vars(), dir()
+    READ_ALL = auto()  # likewise, and every variable of the module: eval, exec, globals()
+
+
+BINDS = frozenset({Kind.BIND, Kind.MAYBE_BIND})
+CHANGES = BINDS | {Kind.DELETE, Kind.UNBIND}
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One event of one name; of a read of every name, ``name`` is the function called."""
+
+    kind: Kind
+    name: str
+    line: int
+
+    def later(self) -> Event:
+        """Return the same event in a function that may run at any later time."""
+        if self.kind is Kind.READ:
+            return Event(Kind.LATE_READ, self.name, self.line)
+        return Event(Kind.LATE_BIND, self.name, self.line) if self.kind in CHANGES else self
+
+    def of_module(self) -> Event:
+        """Return the same event for a name that its scope declares ``global``."""
+        changed = self.kind in CHANGES or self.kind is Kind.LATE_BIND
+        return Event(Kind.GLOBAL_BIND if changed else Kind.GLOBAL_READ, self.name, self.line)
+
+
+def event(kind: Kind, name: str, node: ast.AST) -> Event:
+    """Return an event at a node."""
+    return Event(kind, name, getattr(node, "lineno", 0))
+
+
+# expressions
+
+
+def parameters(arguments: ast.arguments) -> list[str]:
+    """Return the names of a function's parameters."""
+    return [item.arg for item in _arguments(arguments)]
+
+
+def _arguments(arguments: ast.arguments) -> list[ast.arg]:
+    named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    return [*named, *(item for item in (arguments.vararg, arguments.kwarg) if item)]
+
+
+def expressions(nodes: Iterable[ast.expr | None], sure: bool = True) -> Iterator[Event]:
+    """Yield the events of expressions in the order of evaluation; None stands for one that is left out."""
+    for node in nodes:
+        if node is not None:
+            yield from expression(node, sure)
+
+
+def expression(node: ast.expr, sure: bool = True, consumed: bool = False) -> Iterator[Event]:
+    """Yield the events of an expression.
+
+    Args:
+        sure: it is surely evaluated.
+        consumed: a generator or function that it makes is used up at once.
+    """
+    match node:
+        case ast.Name(ctx=ast.Load()):
+            yield event(Kind.READ, node.id, node)
+        case ast.Name(ctx=ast.Del()):
+            yield event(Kind.DELETE, node.id, node)
+        case ast.Name():
+            yield event(Kind.BIND if sure else Kind.MAYBE_BIND, node.id, node)
+        case ast.NamedExpr():
+            yield from expressions([node.value, node.target], sure)
+        case ast.BoolOp():
+            yield from expression(node.values[0], sure)
+            yield from expressions(node.values[1:], False)
+        case ast.IfExp():
+            yield from expression(node.test, sure)
+            yield from expressions([node.body, node.orelse], False)
+        case ast.Compare():
+            yield from expressions([node.left, node.comparators[0]], sure)
+            yield from expressions(node.comparators[1:], False)
+        case ast.Lambda():
+            yield from expressions([*node.args.defaults, *node.args.kw_defaults], sure)
+            own = set(parameters(node.args))
+            inner = (item for item in expression(node.body, False) if item.name not in own)
+            yield from (item if consumed else item.later() for item in inner)
+        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            yield from _comprehension(node, sure, consumed)
+        case ast.Call():
+            yield from _call(node, sure, consumed)
+        case _:
+            yield from expressions(_parts(node), sure)
+
+
+def _parts(node: ast.AST) -> Iterator[ast.expr]:
+    return (child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr))
+
+
+def _call(node: ast.Call, sure: bool, consumed: bool) -> Iterator[Event]:
+    yield from expression(node.func, sure)
+    name = node.func.id if isinstance(node.func, ast.Name) else ""
+    last = node.func.attr if isinstance(node.func, ast.Attribute) else name
+    at_once = name in CONSUMERS or last == "reduce" or (consumed and name in LAZY)
+    for argument in node.args:
+        joined = last == "join" and isinstance(argument, ast.GeneratorExp)
+        yield from expression(argument, sure, at_once or joined)
+    for keyword in node.keywords:
+        by_key = keyword.arg == "key" and (name in CONSUMERS or last == "sort")
+        yield from expression(keyword.value, sure, by_key)
+    bare = not node.args and not node.keywords
+    if name in SEES_ALL or (name in SEES_LOCALS and bare):
+        yield event(Kind.READ_ALL if name in SEES_ALL else Kind.READ_LOCALS, name, node)
+
+
+def _comprehension(node: Comprehension, sure: bool, consumed: bool) -> Iterator[Event]:
+    """Yield the events of the first iterable, which is evaluated here, and of the rest: later in a generator."""
+    yield from expression(node.generators[0].iter, sure, consumed)
+    inner: list[Event] = []
+    own: set[str] = set()
+    for number, generator in enumerate(node.generators):
+        inner += expression(generator.iter, False) if number else ()
+        bound = list(expression(generator.target, False))
+        own |= {item.name for item in bound if item.kind in BINDS}
+        inner += [*bound, *expressions(generator.ifs, False)]
+    inner += expressions([node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt], False)
+    lazy = isinstance(node, ast.GeneratorExp) and not consumed
+    yield from (item.later() if lazy else item for item in inner if item.name not in own)
+
+
+# statements
 
 
 def header(statement: ast.stmt) -> list[Event]:
-    """What a statement does when it is reached; of a compound one, without its suites.
+    """Return the events when a statement is reached; of a compound one, without its suites.
 
-    Left to the caller, because they happen on some ways only: the target of a ``for``, the name of an
-    ``except``, the patterns of a ``match``.
+    The target of a ``for``, the name of an ``except`` and the patterns of a ``match`` are left to the caller: they
+    happen on some ways only.
     """
+    return list(_header(statement))
+
+
+def _header(statement: ast.stmt) -> Iterator[Event]:
     match statement:
         case ast.If() | ast.While():
-            return list(of_one(statement.test, True))
+            yield from expression(statement.test)
         case ast.For() | ast.AsyncFor():
-            return list(of_one(statement.iter, True))
+            yield from expression(statement.iter)
         case ast.With() | ast.AsyncWith():
-            parts = [part for item in statement.items for part in (item.context_expr, item.optional_vars)]
-            return list(of_all(parts, True))
+            for item in statement.items:
+                yield from expressions([item.context_expr, item.optional_vars])
         case ast.Match():
-            return list(of_one(statement.subject, True))
+            yield from expression(statement.subject)
         case ast.FunctionDef() | ast.AsyncFunctionDef():
-            return [*_signature(statement), event(Kind.BIND, statement.name, statement), *_late(statement)]
+            yield from _function(statement)
         case ast.ClassDef():
-            return list(_class(statement))
+            yield from _class(statement)
+        case ast.Assign():
+            yield from expressions([statement.value, *statement.targets])
+        case ast.AugAssign(target=ast.Name() as name):
+            yield event(Kind.READ, name.id, statement)
+            yield from expression(statement.value)
+            yield event(Kind.BIND, name.id, statement)
+        case ast.AnnAssign():
+            yield from expressions([statement.value, statement.annotation])
+            if statement.value is not None or not isinstance(statement.target, ast.Name):
+                yield from expression(statement.target)
+        case ast.Import() | ast.ImportFrom():
+            for alias in statement.names:
+                if alias.name != "*":
+                    yield event(Kind.BIND, alias.asname or alias.name.partition(".")[0], statement)
+        case ast.Assert():
+            yield from expression(statement.test)
+            yield from expressions([statement.msg], False)
+        case ast.Try() | ast.TryStar() | ast.Global() | ast.Nonlocal():
+            return
         case _:
-            return list(_simple(statement))
+            yield from expressions(_parts(statement))
 
 
-def target(node: ast.expr) -> list[Event]:
-    """What binding a target does."""
-    return list(of_one(node, True))
+def _function(node: Function) -> Iterator[Event]:
+    """Yield what a ``def`` evaluates at once, its name, and what the function takes from outside when it runs."""
+    arguments = node.args
+    yield from expressions([*node.decorator_list, *arguments.defaults, *arguments.kw_defaults])
+    yield from expressions([item.annotation for item in _arguments(arguments)])
+    yield from expressions([node.returns])
+    yield event(Kind.BIND, node.name, node)
+    own, to_module = own_names(node), declared(node.body, ast.Global)
+    for item in scope(node.body):
+        if item.kind in (Kind.GLOBAL_READ, Kind.GLOBAL_BIND) or (
+            item.kind is Kind.READ_ALL and item.name not in own
+        ):
+            yield item
+        elif item.name in to_module:
+            yield item.of_module()
+        elif item.name not in own and item.kind is not Kind.READ_LOCALS:
+            yield item.later()
+
+
+def _class(node: ast.ClassDef) -> Iterator[Event]:
+    """Yield the events of a class body, which runs at once; its methods see the names around the class."""
+    yield from expressions([*node.decorator_list, *node.bases, *(item.value for item in node.keywords)])
+    to_module = declared(node.body, ast.Global)
+    for item in scope(node.body):
+        if item.name in to_module:
+            yield item.of_module()
+        elif item.kind not in CHANGES and item.kind is not Kind.READ_LOCALS:
+            yield item
+    yield event(Kind.BIND, node.name, node)
 
 
 def pattern(case: ast.match_case) -> list[Event]:
-    """Names that a pattern reads and binds."""
-    found = []
+    """Return the events of a pattern: names that it reads and binds."""
+    found: list[Event] = []
     for node in ast.walk(case.pattern):
-        if isinstance(node, ast.MatchValue):
-            found += list(of_one(node.value, True))
-        elif isinstance(node, ast.MatchClass):
-            found += list(of_one(node.cls, True))
-        elif isinstance(node, ast.MatchMapping):
-            found += [item for key in node.keys for item in of_one(key, True)]
-            found += [event(Kind.BIND, node.rest, node)] if node.rest else []
-        elif isinstance(node, ast.MatchAs | ast.MatchStar) and node.name:
+        if isinstance(node, ast.MatchAs | ast.MatchStar) and node.name:
             found.append(event(Kind.BIND, node.name, node))
+        elif isinstance(node, ast.pattern):
+            found += expressions(_parts(node))
+            rest = getattr(node, "rest", None)
+            found += [event(Kind.BIND, rest, node)] if rest else []
     return found
 
 
-def expression(node: ast.expr) -> list[Event]:
-    """What evaluating an expression does."""
-    return list(of_one(node, True))
+def caught(handler: ast.ExceptHandler) -> list[Event]:
+    """Return the events of entering an ``except`` clause."""
+    found = list(expressions([handler.type]))
+    return [*found, event(Kind.BIND, handler.name, handler)] if handler.name else found
 
 
 def when_true(test: ast.expr) -> list[Event]:
-    """Names that are bound for certain when an ``and`` has come out true."""
+    """Return the names that are bound for certain when an ``and`` has come out true."""
     if not isinstance(test, ast.BoolOp) or not isinstance(test.op, ast.And):
         return []
-    found = [item for value in test.values for item in [*of_one(value, True), *when_true(value)]]
+    found = [item for value in test.values for item in [*expression(value), *when_true(value)]]
     return [item for item in found if item.kind is Kind.BIND]
 
 
+# scopes
+
+
 def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    """Every statement of a scope, those of nested suites included, those of nested scopes not."""
+    """Yield every statement of a scope, those of nested suites included, those of nested scopes not."""
     for statement in body:
         yield statement
         if isinstance(statement, Function | ast.ClassDef):
@@ -81,108 +281,31 @@ def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
             yield from statements(part.body)
 
 
+def everything(statement: ast.stmt) -> list[Event]:
+    """Return the events of a statement on all its ways, without its suites."""
+    found = header(statement)
+    if isinstance(statement, ast.For | ast.AsyncFor):
+        found += expression(statement.target)
+    for handler in getattr(statement, "handlers", ()):
+        found += caught(handler)
+    for case in getattr(statement, "cases", ()):
+        found += [*pattern(case), *expressions([case.guard])]
+    return found
+
+
 def scope(body: Iterable[ast.stmt]) -> Iterator[Event]:
-    """Everything that the statements of a scope do to names, in file order."""
+    """Yield all events of the statements of a scope, in file order."""
     for statement in statements(body):
-        yield from header(statement)
-        if isinstance(statement, ast.For | ast.AsyncFor):
-            yield from target(statement.target)
-        for handler in getattr(statement, "handlers", ()):
-            yield from caught(handler)
-        for case in getattr(statement, "cases", ()):
-            yield from pattern(case)
-            yield from expression(case.guard) if case.guard else ()
-
-
-def caught(handler: ast.ExceptHandler) -> list[Event]:
-    """What entering an ``except`` clause does."""
-    found = list(of_one(handler.type, True)) if handler.type else []
-    return [*found, event(Kind.BIND, handler.name, handler)] if handler.name else found
+        yield from everything(statement)
 
 
 def declared(body: Iterable[ast.stmt], kind: type[ast.Global] | type[ast.Nonlocal]) -> frozenset[str]:
-    """Names that a scope declares ``global`` or ``nonlocal``."""
+    """Return the names that a scope declares ``global`` or ``nonlocal``."""
     return frozenset(name for item in statements(body) if isinstance(item, kind) for name in item.names)
 
 
 def own_names(node: Function) -> frozenset[str]:
-    """The local variables of a function, parameters included."""
+    """Return the local variables of a function, parameters included."""
     bound = {item.name for item in scope(node.body) if item.kind in CHANGES}
     outer = declared(node.body, ast.Global) | declared(node.body, ast.Nonlocal)
     return frozenset((bound | set(parameters(node.args))) - outer)
-
-
-def _simple(statement: ast.stmt) -> Iterator[Event]:
-    match statement:
-        case ast.Assign():
-            yield from of_one(statement.value, True)
-            yield from of_all(statement.targets, True)
-        case ast.AugAssign(target=ast.Name() as name):
-            yield event(Kind.READ, name.id, statement)
-            yield from of_one(statement.value, True)
-            yield event(Kind.BIND, name.id, statement)
-        case ast.AnnAssign():
-            yield from of_all([statement.value, statement.annotation], True)
-            if statement.value is not None or not isinstance(statement.target, ast.Name):
-                yield from of_one(statement.target, True)
-        case ast.Import():
-            for alias in statement.names:
-                yield event(Kind.BIND, alias.asname or alias.name.partition(".")[0], statement)
-        case ast.ImportFrom():
-            for alias in statement.names:
-                if alias.name != "*":
-                    yield event(Kind.BIND, alias.asname or alias.name, statement)
-        case ast.Assert():
-            yield from of_one(statement.test, True)
-            yield from of_all([statement.msg], False)
-        case ast.Try() | ast.TryStar() | ast.Global() | ast.Nonlocal():
-            return
-        case _:
-            for child in ast.iter_child_nodes(statement):
-                if isinstance(child, ast.expr):
-                    yield from of_one(child, True)
-
-
-def _signature(node: Function) -> Iterator[Event]:
-    """What a ``def`` evaluates at once: decorators, defaults, annotations."""
-    arguments = node.args
-    annotated = [
-        *arguments.posonlyargs,
-        *arguments.args,
-        *arguments.kwonlyargs,
-        arguments.vararg,
-        arguments.kwarg,
-    ]
-    yield from of_all(node.decorator_list, True)
-    yield from of_all([*arguments.defaults, *arguments.kw_defaults], True)
-    yield from of_all([item.annotation for item in annotated if item], True)
-    yield from of_all([node.returns], True)
-
-
-def _late(node: Function) -> Iterator[Event]:
-    """What a function takes from outside when it runs."""
-    own = own_names(node)
-    to_module = declared(node.body, ast.Global)
-    for item in scope(node.body):
-        if item.kind in (Kind.GLOBAL_READ, Kind.GLOBAL_BIND) or (
-            item.kind is Kind.READ_ALL and item.name not in own
-        ):
-            yield item
-        elif item.name in to_module:
-            changed = item.kind in CHANGES or item.kind is Kind.LATE_BIND
-            yield Event(Kind.GLOBAL_BIND if changed else Kind.GLOBAL_READ, item.name, item.line)
-        elif item.name not in own and item.kind is not Kind.READ_LOCALS:
-            yield later(item)
-
-
-def _class(node: ast.ClassDef) -> Iterator[Event]:
-    """A class body runs at once; its methods see the names around the class, not those of its body."""
-    yield from of_all([*node.decorator_list, *node.bases], True)
-    yield from of_all([item.value for item in node.keywords], True)
-    to_module = declared(node.body, ast.Global)
-    for item in scope(node.body):
-        if item.name in to_module:
-            yield Event(Kind.GLOBAL_BIND if item.kind in CHANGES else Kind.GLOBAL_READ, item.name, item.line)
-        elif item.kind not in CHANGES and item.kind is not Kind.READ_LOCALS:
-            yield item
-    yield event(Kind.BIND, node.name, node)

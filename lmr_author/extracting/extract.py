@@ -1,4 +1,4 @@
-"""Extract a block: select, check, analyse, write."""
+"""Turn a block of statements into a function: select, check, analyse, write."""
 
 from __future__ import annotations
 
@@ -13,21 +13,30 @@ from enum import StrEnum
 
 from lmr_author import code
 from lmr_author.errors import TargetError, UsageError
-from lmr_author.extracting import events, mutated, rules, write
-from lmr_author.extracting.event import CHANGES
-from lmr_author.extracting.names import names
-from lmr_author.extracting.scope import Names, bound_in_module
+from lmr_author.extracting import events, rules, write
+from lmr_author.extracting.events import CHANGES
+from lmr_author.extracting.names import Names, bound_in_module, names
 from lmr_author.extracting.selection import Block, select
 
 COMPILING = frozenset({"compile", "jit", "njit", "script", "vectorize"})
 """Last names of decorators that translate a function, and may not know how to call another one."""
+
+METHODS = frozenset(
+    {
+        "add", "append", "appendleft", "clear", "difference_update", "discard", "extend", "extendleft",
+        "insert", "intersection_update", "pop", "popitem", "popleft", "remove", "reverse", "rotate",
+        "setdefault", "sort", "subtract", "symmetric_difference_update", "update",
+        "backward", "close", "eval", "load_state_dict", "step", "train", "write", "writelines", "zero_grad",
+    }
+)  # fmt: skip
+"""Methods that change their object: of containers, files, modules, optimizers; PyTorch's others end in _."""
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _LONE_RETURN = re.compile(r"\r(?!\n)")
 
 
 class As(StrEnum):
-    """What a block of a method becomes."""
+    """The kinds of function that a block of a method can become."""
 
     function = "function"
     method = "method"
@@ -46,7 +55,7 @@ class Extraction:
         mutated: inputs that the block visibly changes in place.
         as_globals: module variables that the function binds with ``global``.
         local: names of a script that were module variables and are the function's own now.
-        remarks: what the annotator should know.
+        remarks: notes for the annotator.
         diff: a unified diff from the original to the new file.
     """
 
@@ -92,9 +101,10 @@ def extract(
     _check_name(module, name, receiver)
     plan = _plan(name, block, found, control, receiver)
     data = write.rewrite(module, block, plan)
-    qualname = ".".join([*(_class_path(block) if receiver else ()), name])
+    classes = [item.name for item in block.scopes[1:-1] if not isinstance(item, ast.Module)]
+    qualname = ".".join([*(classes if receiver else ()), name])
     inputs = ((receiver,) if receiver else ()) + plan.parameters
-    changed = mutated.mutated(block.statements, inputs)
+    changed = tuple(name for name in _mutated(block.statements) if name in inputs)
     return Extraction(
         data, qualname, block.start, block.end, inputs, plan.outputs, changed, found.as_globals, found.local,
         tuple(_remarks(block, found, name)), _diff(module, data),
@@ -102,7 +112,7 @@ def extract(
 
 
 def _plan(name: str, block: Block, found: Names, control: rules.Control, receiver: str) -> write.Plan:
-    """What the new function takes and gives; what is ``self`` around the block is its first parameter."""
+    """Return the new function's signature; what is ``self`` around the block is its first parameter."""
     first = _self_name(block)
     parameters = (item for item in found.inputs if item != receiver)
     return write.Plan(
@@ -119,7 +129,7 @@ def _plan(name: str, block: Block, found: Names, control: rules.Control, receive
 
 
 def _receiver(block: Block, found: Names, control: rules.Control, kind: As | None) -> str:
-    """The name of ``self`` when the function becomes a method, else ""."""
+    """Return the name of ``self`` when the function becomes a method, else ""."""
     name = _self_name(block)
     if kind is As.method and not name:
         raise TargetError(
@@ -136,15 +146,12 @@ def _receiver(block: Block, found: Names, control: rules.Control, kind: As | Non
 
 
 def _self_name(block: Block) -> str:
-    """The first parameter of the ordinary method that directly holds the block, or ""."""
+    """Return the first parameter of the ordinary method that directly holds the block, or ""."""
     scope = block.scope
     if len(block.scopes) < 2 or not isinstance(block.scopes[-2], ast.ClassDef):
         return ""
-    if not isinstance(scope, events.Function) or scope.name in (
-        "__new__",
-        "__init_subclass__",
-        "__class_getitem__",
-    ):
+    implicit = ("__new__", "__init_subclass__", "__class_getitem__")
+    if not isinstance(scope, events.Function) or scope.name in implicit:
         return ""
     decorators = {ast.unparse(item).rpartition(".")[2] for item in scope.decorator_list}
     arguments = [*scope.args.posonlyargs, *scope.args.args]
@@ -155,8 +162,28 @@ def _self_name(block: Block) -> str:
     return "" if rebound else first
 
 
+def _mutated(statements: Iterable[ast.stmt]) -> dict[str, None]:
+    """Return the names whose objects the statements visibly change, in order of appearance.
+
+    An assignment or deletion of an attribute or item counts, and a call of a method known to change its object;
+    what a called function does to its arguments is not seen.
+    """
+    found: dict[str, None] = {}
+    for node in (node for item in statements for node in ast.walk(item)):
+        changed: ast.expr | None = None
+        if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
+            changed = node.value
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            name = node.func.attr
+            in_place = name.endswith("_") and not name.startswith("_") and not name.endswith("__")
+            changed = node.func.value if name in METHODS or in_place else None
+        if root := code.root_name(changed):
+            found.setdefault(root)
+    return found
+
+
 def _check_name(module: code.Module, name: str, receiver: str) -> None:
-    """The name is an identifier that the file does not use yet."""
+    """Refuse a name that is not an identifier, or that the file uses already."""
     if not name.isidentifier() or keyword.iskeyword(name):
         raise UsageError(
             f"--name {name}: not a name for a function", "letters, digits and _, no Python keyword"
@@ -173,7 +200,7 @@ def _check_name(module: code.Module, name: str, receiver: str) -> None:
 
 
 def _identifiers(node: ast.AST) -> Iterable[str]:
-    """The identifiers that a node itself holds."""
+    """Yield the identifiers that a node itself holds."""
     for field in ("id", "attr", "name", "asname", "arg", "rest", "names", "kwd_attrs"):
         value = getattr(node, field, None)
         if isinstance(value, str):
@@ -181,10 +208,6 @@ def _identifiers(node: ast.AST) -> Iterable[str]:
             yield value.partition(".")[0]
         elif isinstance(value, list):
             yield from (item for item in value if isinstance(item, str))
-
-
-def _class_path(block: Block) -> list[str]:
-    return [item.name for item in block.scopes[1:-1] if not isinstance(item, ast.Module)]
 
 
 def _remarks(block: Block, found: Names, name: str) -> Iterable[str]:
@@ -207,7 +230,7 @@ def _remarks(block: Block, found: Names, name: str) -> Iterable[str]:
 
 
 def _diff(module: code.Module, data: bytes) -> str:
-    """A unified diff; a line ends with its own line ending, only a lone carriage return is shown as a newline."""
+    """Return a unified diff with the lines' own endings; only a lone carriage return is shown as a newline."""
     new = code.Module.parse(data, module.name)
     before, after = (_LINE.findall(_LONE_RETURN.sub("\n", item.text)) for item in (module, new))
     lines = difflib.unified_diff(before, after, f"a/{module.name}", f"b/{module.name}")

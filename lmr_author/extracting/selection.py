@@ -17,7 +17,7 @@ class Suite:
     """Statements that are indented together.
 
     Attributes:
-        owners: what they are nested in, the module first and the direct owner last.
+        owners: nodes around them, the module first and the direct owner last.
         field: which suite of its owner it is: ``body``, ``orelse`` or ``finalbody``.
         statements: in order.
     """
@@ -32,7 +32,7 @@ class Block:
     """The statements to extract.
 
     Attributes:
-        suite: where they stand.
+        suite: the suite that contains them.
         statements: one or more neighbours of the suite.
         start, end: their first and last line, from 1; comments at the ends that were asked for included.
     """
@@ -60,7 +60,7 @@ class Block:
 
 
 def select(module: code.Module, start: int, end: int) -> Block:
-    """The statements that a range of lines covers; blank lines at its ends do not count.
+    """Return the statements that a range of lines covers; blank lines at its ends do not count.
 
     Raises TargetError with the nearest range that would do.
     """
@@ -70,22 +70,22 @@ def select(module: code.Module, start: int, end: int) -> Block:
     if end > count:
         raise TargetError(f"{module.name} has {count} lines, not {end}", f"END is at most {count}")
     lines = [number for number in range(start, end + 1) if module.line_text(number).strip()]
-    if not lines:
-        raise TargetError(f"lines {start}-{end} of {module.name} are blank", _hint(module, start, end))
     known = [suite for suite in suites(module.tree) if not _is_elif(module, suite)]
-    for suite in known:
-        block = _covered(module, suite, lines[0], lines[-1])
-        if block is not None:
-            return block
+    blocks = (_covered(module, suite, lines[0], lines[-1]) for suite in known) if lines else iter(())
+    block = next(filter(None, blocks), None)
+    if block is not None:
+        return block
+    nearest = _nearest(module, known, start, end)
+    why = "do not cover whole statements of one block" if lines else "are blank"
     raise TargetError(
-        f"lines {start}-{end} of {module.name} do not cover whole statements of one block",
-        _hint(module, start, end),
+        f"lines {start}-{end} of {module.name} {why}",
+        f"the nearest range that does is {nearest[0]}-{nearest[1]}" if nearest else "choose other lines",
     )
 
 
-def suites(node: ast.AST) -> Iterator[Suite]:
-    """Every suite below a node, outer ones first."""
-    stack: list[tuple[ast.AST, tuple[ast.AST, ...]]] = [(node, ())]
+def suites(tree: ast.Module) -> Iterator[Suite]:
+    """Yield every suite of a file, outer ones first."""
+    stack: list[tuple[ast.AST, tuple[ast.AST, ...]]] = [(tree, ())]
     while stack:
         current, above = stack.pop()
         path = (*above, current)
@@ -94,21 +94,18 @@ def suites(node: ast.AST) -> Iterator[Suite]:
             if isinstance(statements, list) and statements:
                 yield Suite(path, field, statements)
                 stack += [(item, path) for item in reversed(statements)]
-        stack += [
-            (item, path) for item in (*getattr(current, "handlers", ()), *getattr(current, "cases", ()))
-        ]
+        parts = (*getattr(current, "handlers", ()), *getattr(current, "cases", ()))
+        stack += [(item, path) for item in parts]
 
 
 def last_line(module: code.Module, statement: ast.stmt) -> int:
-    """The line a statement ends on; a backslash behind it takes the next line along."""
+    """Return the line a statement ends on; a backslash behind it takes the next line along."""
     line = statement.end_lineno or statement.lineno
-    if _rest(module, statement) == "\\" and line < module.line_count:
-        line += 1
-    return line
+    return line + (_rest(module, statement) == "\\" and line < module.line_count)
 
 
 def is_docstring(suite: Suite, statement: ast.stmt) -> bool:
-    """Whether a statement is the docstring of the module, class or function around it."""
+    """Return whether a statement is the docstring of the module, class or function around it."""
     return (
         statement is suite.statements[0]
         and suite.field == "body"
@@ -120,7 +117,7 @@ def is_docstring(suite: Suite, statement: ast.stmt) -> bool:
 
 
 def _covered(module: code.Module, suite: Suite, start: int, end: int) -> Block | None:
-    """The block of a suite that a range covers exactly, or None."""
+    """Return the block of a suite that a range covers exactly, or None."""
     met = [
         item for item in suite.statements if code.first_line(item) <= end and last_line(module, item) >= start
     ]
@@ -139,43 +136,36 @@ def _covered(module: code.Module, suite: Suite, start: int, end: int) -> Block |
 
 
 def _begins_line(module: code.Module, statement: ast.stmt) -> bool:
-    """Whether nothing stands in front of a statement on its first line."""
     line = code.first_line(statement)
     column = 0 if getattr(statement, "decorator_list", ()) else statement.col_offset
     return not module.text[module.line_start(line) : module.offset(line, column)].strip()
 
 
 def _ends_line(module: code.Module, statement: ast.stmt) -> bool:
-    """Whether no other statement stands behind one on its last line."""
     rest = _rest(module, statement)
     return rest in ("", "\\") or rest.startswith("#")
 
 
 def _rest(module: code.Module, statement: ast.stmt) -> str:
-    """What stands behind a statement on its last line, without the semicolon."""
+    """Return what follows a statement on its last line, without the semicolon."""
     line = statement.end_lineno or statement.lineno
     end = module.offset(line, statement.end_col_offset or 0)
     return module.line_text(line)[end - module.line_start(line) :].strip(" \t\f;")
 
 
 def _is_elif(module: code.Module, suite: Suite) -> bool:
-    """Whether a suite is the ``elif`` of its owner: an ``if`` for ast, but no line of its own."""
+    """Return whether a suite is the ``elif`` of its owner: an ``if`` for ast, but no line of its own."""
     first = suite.statements[0]
     if suite.field != "orelse" or not isinstance(suite.owners[-1], ast.If) or not isinstance(first, ast.If):
         return False
     return module.text.startswith("elif", module.offset(first.lineno, first.col_offset))
 
 
-def _hint(module: code.Module, start: int, end: int) -> str:
-    nearest = _nearest(module, start, end)
-    return f"the nearest range that does is {nearest[0]}-{nearest[1]}" if nearest else "choose other lines"
-
-
-def _nearest(module: code.Module, start: int, end: int) -> tuple[int, int] | None:
-    """The range of whole statements whose ends are closest to a range."""
-    best: tuple[int, int, int] | None = None
-    for suite in suites(module.tree):
-        if _is_elif(module, suite) or isinstance(suite.owners[-1], ast.ClassDef):
+def _nearest(module: code.Module, known: list[Suite], start: int, end: int) -> tuple[int, int] | None:
+    """Return the range of whole statements whose ends are closest to a range."""
+    found: list[tuple[int, int, int]] = []
+    for suite in known:
+        if isinstance(suite.owners[-1], ast.ClassDef):
             continue
         usable = [item for item in suite.statements if not is_docstring(suite, item)]
         starts = [item for item in usable if _begins_line(module, item)]
@@ -183,11 +173,8 @@ def _nearest(module: code.Module, start: int, end: int) -> tuple[int, int] | Non
             continue
         first = min(starts, key=lambda item: abs(code.first_line(item) - start))
         ends = [item for item in usable[usable.index(first) :] if _ends_line(module, item)]
-        if not ends:
-            continue
-        last = min(ends, key=lambda item: abs(last_line(module, item) - end))
-        top, bottom = code.first_line(first), last_line(module, last)
-        distance = abs(top - start) + abs(bottom - end)
-        if best is None or distance < best[0]:
-            best = (distance, top, bottom)
-    return best[1:] if best else None
+        if ends:
+            top = code.first_line(first)
+            bottom = min((last_line(module, item) for item in ends), key=lambda line: abs(line - end))
+            found.append((abs(top - start) + abs(bottom - end), top, bottom))
+    return min(found, key=lambda item: item[0])[1:] if found else None

@@ -1,4 +1,4 @@
-"""``extract``: a block of a task's file into a function, with a record of it and a copy of the original."""
+"""Extract a block of a task's file, with a record of it and a copy of the original."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PLACE = re.compile(r"^(?P<path>.+):(?P<start>\d+)(?:-(?P<end>\d+))?$")
 
 @dataclass(frozen=True)
 class ExtractOptions:
-    """What the annotator gave to ``extract``.
+    """The annotator's choices.
 
     Attributes:
         place: ``FILE:START-END``, or ``FILE:LINE``.
@@ -99,8 +99,9 @@ def plan(task: Task, options: ExtractOptions, here: Path) -> Planned:
             f"{path} has masked functions ({', '.join(masked)}): its golden would not have the new function",
             f"restore it first: lmr-author unmask {shlex.quote(f'{path}::{masked[0]}')}",
         )
-    used = _used_elsewhere(repository, path)
-    done = extract(module, start, end, options.name, kind=options.kind, exported=used & _variables(module))
+    variables = {node.id for node in ast.walk(module.tree) if isinstance(node, ast.Name)}
+    exported = variables & _used_elsewhere(repository, path)
+    done = extract(module, start, end, options.name, kind=options.kind, exported=exported)
     if "." in done.qualname:
         _refuse_overridden(repository, path, options.name)
     return Planned(path, module.data, done)
@@ -139,7 +140,7 @@ def _read_place(text: str) -> tuple[str, int, int]:
 
 
 def _is_kept(task: Task, goal: Path) -> bool:
-    """Whether a copy of a file, as it is now, lies in ``authoring/removed/`` already."""
+    """Return whether ``authoring/removed/`` has a copy of a file as it is now."""
     folder = (task.removed_folder / goal.relative_to(task.root)).parent
     digest = files.sha256_file(goal)
     copies = folder.glob(f"{glob.escape(goal.name)}*") if folder.is_dir() else ()
@@ -164,33 +165,33 @@ def _record(task: Task, planned: Planned) -> tuple[str, ...]:
         "sha256_before": files.sha256_bytes(planned.before),
         "sha256_after": files.sha256_bytes(done.data),
     }
-    same = (entry["file"], entry["sha256_before"])
-    earlier = [item for item in document.get("extractions", []) if _state(item) != same]
+    same = {"file": entry["file"], "sha256_before": entry["sha256_before"]}
+    earlier = [item for item in document.get("extractions", []) if not same.items() <= item.items()]
     files.write_json(task.provenance_path, {**document, "extractions": [*earlier, entry]})
     return ()
 
 
-def _state(entry: Any) -> tuple[object, object]:
-    return (entry.get("file"), entry.get("sha256_before")) if isinstance(entry, dict) else (None, None)
-
-
-def _variables(module: code.Module) -> frozenset[str]:
-    """Names that other files can import from a module."""
-    return frozenset(node.id for node in ast.walk(module.tree) if isinstance(node, ast.Name))
-
-
-def _used_elsewhere(repository: Path, path: str) -> frozenset[str]:
-    """Names that other files of the repository import from a file, or take as its attributes."""
+def _used_elsewhere(repository: Path, path: str) -> set[str]:
+    """Return names that other files may take from a file: those that they import, and attributes of any object."""
     pure = PurePosixPath(path)
     stem = pure.parent.name if pure.name == "__init__.py" else pure.stem
-    found: set[str] = set()
+    used: set[str] = set()
     for _, module in _modules_with(repository, path, stem):
-        found |= set(_taken(module.tree, stem))
-    return frozenset(found)
+        nodes = list(ast.walk(module.tree))
+        taken = [
+            alias.name
+            for node in nodes
+            if isinstance(node, ast.ImportFrom) and (node.module or "").rpartition(".")[2] == stem
+            for alias in node.names
+        ]
+        used.update(taken, (node.attr for node in nodes if isinstance(node, ast.Attribute)))
+        if "*" in taken:
+            used.update(node.id for node in nodes if isinstance(node, ast.Name))
+    return used
 
 
 def _modules_with(repository: Path, path: str, word: str) -> Iterator[tuple[str, code.Module]]:
-    """The other files of the repository that hold a word; one that does not parse is passed over."""
+    """Yield the other files of the repository that hold a word; one that does not parse is passed over."""
     for file in locate.python_files(repository):
         relative = file.relative_to(repository).as_posix()
         data = file.read_bytes()
@@ -202,29 +203,8 @@ def _modules_with(repository: Path, path: str, word: str) -> Iterator[tuple[str,
             continue
 
 
-def _taken(tree: ast.Module, stem: str) -> Iterator[str]:
-    """Names that a file takes from a module of some name; of ``import *`` every name that it uses."""
-    aliases = {stem}
-    star = False
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").rpartition(".")[2] == stem:
-            star = star or any(item.name == "*" for item in node.names)
-            yield from (item.name for item in node.names)
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            aliases |= {
-                item.asname for item in node.names if item.asname and item.name.rpartition(".")[2] == stem
-            }
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute):
-            last = node.value.attr if isinstance(node.value, ast.Attribute) else getattr(node.value, "id", "")
-            if last in aliases:
-                yield node.attr
-        elif star and isinstance(node, ast.Name):
-            yield node.id
-
-
 def _refuse_overridden(repository: Path, path: str, name: str) -> None:
-    """A method's name must not be one that a subclass or an instance in another file uses."""
+    """Refuse a method's name that a subclass or an instance in another file uses."""
     for relative, module in _modules_with(repository, path, name):
         for node in ast.walk(module.tree):
             if name in (getattr(node, "attr", ""), getattr(node, "name", "")):

@@ -76,6 +76,7 @@ class Recorder:
         self._next = self.limits["first"]
         self._rush = self._rushes = 0
         self._covered: Set[int] = set()
+        self._executed: Set[int] = set()
         self._saved = 0.0
 
     def forked(self) -> None:
@@ -132,6 +133,7 @@ class Recorder:
     def noticed(self, hits: FrozenSet[int], looked: bool) -> None:
         """Note the blocks that a call executed."""
         with self._lock:
+            self._executed |= hits
             if not looked and hits - self._covered and self._rushes < MOST_RUSHES:
                 self._rush = RUSH
                 self._rushes += 1
@@ -187,6 +189,7 @@ class Recorder:
             "calls": self.calls,
             "stored": sorted(item.number for item in self.pool.kept),
             "blocks": {str(block): line for block, line in lines.items()},
+            "executed": sorted(self._executed),
             "absent": {str(block): own for block, own in absent.items()},
             "module": None if name == objects.MAIN else name,
             "sys_path": self._sys_path(),

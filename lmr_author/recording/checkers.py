@@ -1,14 +1,24 @@
-"""How an outcome is compared, where the annotator says so: ``value[0]=set``, ``value=text:rouge_l>=0.9``."""
+"""The annotator's say in a recording: how parts are compared, and functions that build objects or compare them.
+
+``--check`` takes ``value[0]=set`` or ``value=text:rouge_l>=0.9``; the files are ``fixtures.py`` and ``checkers.py``.
+"""
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from lmr_author import code, files
 from lmr_author.errors import LmrError, UsageError
 from lmr_author.probe import loose
 from lmr_author.probe.document import Document, walk
+from lmr_author.probe.fixtures import as_written
+from lmr_author.replay.judging import functions_of
+from lmr_author.task.recording import CHECKERS, FIXTURES
 
 KINDS = ("exact", "allclose", "set", "dataframe", "text", "custom", "ignore")
 HINT = (
@@ -19,14 +29,16 @@ HINT = (
 BERTSCORE = "bertscore"
 _METRICS = "|".join(loose.METRICS)
 _TEXT = re.compile(rf"^(?P<metric>{_METRICS})(?:\((?P<model>[\w./-]+)\))?>=(?P<needed>[01]?\.?\d+)$")
+_STEPS = re.compile(r"\w+(?:\.\w+)*")
+_GRADIENT = re.compile(r"@gradients\['(\w+)'\]")
 
 
 def parse(texts: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Path in the outcome → checker. Raises UsageError."""
-    return dict(_one(text) for text in texts)
+    """Read ``--check``: path in the outcome → checker. Raises UsageError."""
+    return dict(_parsed(text) for text in texts)
 
 
-def _one(text: str) -> tuple[str, dict[str, Any]]:
+def _parsed(text: str) -> tuple[str, dict[str, Any]]:
     path, separator, spec = text.rpartition("=") if ">=" not in text else text.partition("=")
     kind, _, rest = spec.strip().partition(":")
     if not separator or not path.strip() or kind not in KINDS:
@@ -54,7 +66,7 @@ def _one(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def check_extras(checks: Mapping[str, Mapping[str, Any]]) -> None:
-    """What the checks take is installed. Raises LmrError."""
+    """Raise LmrError when a check needs a package that is not installed."""
     if any(item.get("metric") == BERTSCORE for item in checks.values()) and not loose.bertscore_installed():
         raise LmrError(
             "BERTScore is an optional extra, and not installed", 'pip install "lmr-author[bertscore]"'
@@ -74,7 +86,7 @@ def _number(text: str, whole: str) -> float:
 def with_chosen(
     derived: Mapping[str, Mapping[str, Any]], checks: Mapping[str, Mapping[str, Any]], expected: Document
 ) -> dict[str, dict[str, Any]]:
-    """The derived checkers of an outcome with those that were chosen; what is chosen for a part holds below it.
+    """Return the derived checkers with the chosen ones in their places; a choice for a part holds below it.
 
     Raises:
         LmrError: the outcome has no such part, or it is left unchecked altogether.
@@ -98,11 +110,122 @@ def with_chosen(
     return kept | {path: {**item, **_tolerance(path, item, derived)} for path, item in checks.items()}
 
 
+def differentiated(paths: Iterable[str]) -> frozenset[str]:
+    """Return the parameters whose gradients are compared, by the paths of checkers."""
+    return frozenset(name for path in paths for name in _GRADIENT.findall(path))
+
+
 def _tolerance(
     path: str, checker: Mapping[str, Any], derived: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, float]:
-    """Where items are compared in any order, the widest tolerance of all of them: an item has no place of its own."""
+    """Return the widest tolerance of items that are compared in any order: an item has no place of its own."""
     if checker["kind"] not in ("set", "dataframe"):
         return {}
     below = [item for name, item in derived.items() if name.startswith((path + ".", path + "["))]
     return {name: max(item[name] for item in below) for name in ("rtol", "atol")} if below else {}
+
+
+# the annotator's own files
+
+
+@dataclass(frozen=True)
+class Helpers:
+    """The annotator's files beside the tests. They are read here and run in a sandbox only.
+
+    Attributes:
+        fixtures: ``unit_test/fixtures.py``, None where there is none.
+        fixture_names: the objects that it builds.
+        checkers: ``unit_test/checkers.py``, None where there is none.
+        checker_names: its functions.
+    """
+
+    fixtures: Path | None = None
+    fixture_names: tuple[str, ...] = ()
+    checkers: Path | None = None
+    checker_names: tuple[str, ...] = ()
+
+
+NO_HELPERS = Helpers()
+
+
+def read_helpers(folder: Path) -> Helpers:
+    """Read the helpers in a task's ``unit_test/``. Raises LmrError: one is not Python, or a fixture needs arguments."""
+    fixtures, checkers = _functions(folder / FIXTURES), _functions(folder / CHECKERS)
+    for name, function in fixtures.items():
+        arguments = function.args
+        needed = len(arguments.posonlyargs) + len(arguments.args) - len(arguments.defaults)
+        if needed or any(default is None for default in arguments.kw_defaults):
+            raise LmrError(
+                f"{FIXTURES}: {name} needs arguments (line {function.lineno})",
+                "a fixture is called without any; begin the name of what is no fixture with _",
+            )
+    return Helpers(
+        folder / FIXTURES if fixtures else None,
+        tuple(fixtures),
+        folder / CHECKERS if checkers else None,
+        tuple(checkers),
+    )
+
+
+def _functions(path: Path) -> dict[str, ast.FunctionDef]:
+    if not path.is_file() or path.is_symlink():
+        return {}
+    try:
+        tree = code.parse(path.read_bytes(), path.name)
+    except (SyntaxError, ValueError) as error:
+        raise LmrError(f"unit_test/{path.name} is no Python: {error}", "correct it") from error
+    return {
+        item.name: item
+        for item in tree.body
+        if isinstance(item, ast.FunctionDef) and not item.name.startswith("_")
+    }
+
+
+def check_functions(checks: Mapping[str, Mapping[str, Any]], helpers: Helpers) -> None:
+    """Raise LmrError when a check names a function that ``checkers.py`` does not have."""
+    for path, name in functions_of(checks).items():
+        if name not in helpers.checker_names:
+            known = ", ".join(helpers.checker_names) or "none"
+            raise LmrError(
+                f"unit_test/{CHECKERS} has no function {name}, which is to compare {path} (it has: {known})",
+                f"write it: def {name}(expected, actual): return True where they agree, else False or a text",
+            )
+
+
+def digests(
+    helpers: Helpers, documents: Iterable[Document], checkers: Iterable[Mapping[str, Mapping[str, Any]]]
+) -> dict[str, str]:
+    """Return file → SHA-256 of the helpers that cases with these inputs and checkers need."""
+    needed = {}
+    if helpers.fixtures and any(uses_fixtures(item) for item in documents):
+        needed[FIXTURES] = files.sha256_file(helpers.fixtures)
+    if helpers.checkers and any(functions_of(item) for item in checkers):
+        needed[CHECKERS] = files.sha256_file(helpers.checkers)
+    return needed
+
+
+def uses_fixtures(document: Document) -> bool:
+    """Return whether a document names a fixture."""
+    return any(isinstance(node, dict) and node.get("$") == "fixture" for _, node in walk(document.tree))
+
+
+def fixture_name(place: str) -> str | None:
+    """Return the fixture that would provide a part, by its path or a text that begins with it; None for none.
+
+    It has the name of the last public step: for ``tokenizer._lock`` that is ``tokenizer``.
+    """
+    match = _STEPS.match(as_written(place))
+    steps = [step for step in match.group().split(".") if step and not step.startswith("_")] if match else []
+    return steps[-1] if steps and steps[-1] not in ("self", "value") else None
+
+
+def fixture_advice(places: Iterable[str]) -> str:
+    """Return how to provide parts that could not be stored; "" for no advice."""
+    names = dict.fromkeys(name for name in map(fixture_name, places) if name)
+    if not names:
+        return ""
+    functions = ", ".join(f"`def {name}(): …`" for name in list(names)[:3])
+    return (
+        f"have it built instead: write {functions}, which returns such an object, into unit_test/{FIXTURES} "
+        "and record again; or drive the function with values that can be stored"
+    )

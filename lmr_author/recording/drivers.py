@@ -1,30 +1,192 @@
-"""What drives the target when the annotator has no command: the repository's tests, or calls written out."""
+"""The command that drives the target: the annotator's own, the repository's tests, or calls written out.
+
+Nothing of it runs here: it is read, and run in the sandbox.
+"""
 
 from __future__ import annotations
 
+import itertools
 import json
+import posixpath
 import shutil
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from lmr_author.errors import UsageError
 from lmr_author.probe.document import Document, dump
-from lmr_author.recording.command import DRIVER, Driver
-from lmr_author.recording.drive import Drive
+from lmr_author.replay.staging import PROBE_ROOT
 from lmr_author.sandbox.base import Mount
 from lmr_author.task import UNIT_TEST, Implementation
 
-LEFT_OUT = frozenset({UNIT_TEST, ".git", "node_modules", "site-packages", "build"})
-MOST_BYTES = 2_000_000
-"""Larger files are no tests written by hand."""
+PYTHONS = ("python", "python3", "python2")
+MODULE_PROGRAMS = {
+    "pytest": "pytest",
+    "py.test": "pytest",
+    "torchrun": "torch.distributed.run",
+    "accelerate": "accelerate.commands.accelerate_cli",
+}
+"""Programs that are modules in fact, and run as ``python -m``."""
+LAUNCHERS = ("torch.distributed.run", "torch.distributed.launch", "accelerate.commands.accelerate_cli")
+"""Modules that start the script they are given in a process of its own."""
+DRIVER = f"{PROBE_ROOT}/driver"
+"""The folder of a driver that lies outside the repository, inside the sandbox."""
 MODULE = "lmr_probe.drivers"
 REQUEST = "request.json"
 """What a module of the probe is to call, in the folder that it is given."""
+NO_TESTS_IN = frozenset({UNIT_TEST, ".git", "node_modules", "site-packages", "build"})
+
+
+@dataclass(frozen=True)
+class Driver:
+    """A command ready to be run under the recorder.
+
+    Attributes:
+        arguments: what follows ``python``: a script or ``-m module``, and its arguments.
+        mounts: the driver's folder, when it lies outside the repository.
+        shown: the command as recorded, without paths of this machine.
+        env: variables that the command sets.
+        unseen: files and folders of this machine that it names and the sandbox does not show.
+    """
+
+    arguments: tuple[str, ...]
+    mounts: tuple[Mount, ...]
+    shown: tuple[str, ...]
+    env: Mapping[str, str] = field(default_factory=dict)
+    unseen: tuple[Path, ...] = ()
+
+
+def read_command(command: Sequence[str], repository: Path, here: Path) -> Driver:
+    """Read the annotator's command.
+
+    A script is taken from the repository first, then from the current folder; one that lies outside the repository
+    comes along with its folder, read-only. Other paths in the command are changed to where the sandbox has them.
+
+    Args:
+        command: as typed after ``--``.
+        here: the current folder.
+
+    Raises:
+        UsageError: no command, not a Python one, or a script that does not exist.
+    """
+    variables = list(itertools.takewhile(_is_assignment, command))
+    words = list(command[len(variables) :])
+    if not words:
+        raise UsageError(
+            "no command to record", "add it after --, as in: lmr-author record a.py::f -- python driver.py"
+        )
+    program = Path(words[0]).name
+    if program in MODULE_PROGRAMS:
+        words = ["-m", MODULE_PROGRAMS[program], *words[1:]]
+    elif program in PYTHONS or program.startswith("python3."):
+        words = words[1:]
+    elif not program.endswith(".py"):
+        raise UsageError(
+            f"{words[0]!r} is not a Python command",
+            "run the code by Python: -- python driver.py, or -- python -m module",
+        )
+    if not words or words[0] == "-c":
+        raise UsageError("name a script or a module to run", "put the code into a file: -- python driver.py")
+    if words == ["-m"]:
+        raise UsageError("-m needs a module", "as in: -- python -m package.train")
+    if words[0].startswith("-") and words[0] != "-m":
+        raise UsageError(
+            f"python's option {words[0]} cannot be recorded under",
+            "give the script first: -- python driver.py",
+        )
+    inside, shown, mounts = _with_script(words, repository, here)
+    run = _with_paths(Driver(tuple(inside), mounts, ("python", *shown)), repository, here)
+    env = dict(word.split("=", 1) for word in variables)
+    return replace(run, env=env, shown=(*variables, *run.shown))
+
+
+def _is_assignment(word: str) -> bool:
+    name, separator, _ = word.partition("=")
+    return bool(separator) and name.isidentifier()
+
+
+def _with_script(
+    words: list[str], repository: Path, here: Path
+) -> tuple[list[str], list[str], tuple[Mount, ...]]:
+    """Return the words as the sandbox needs them, as they are shown, and what has to come along."""
+    place: int | None = 0
+    if words[0] == "-m":  # only a launcher's script is a file, and it may be a program elsewhere
+        scripts = [number for number, word in enumerate(words) if word.endswith(".py")]
+        place = scripts[0] if scripts and words[1] in LAUNCHERS else None
+    script = words[place] if place is not None else ""
+    found = next((path for path in (repository / script, here / script) if path.is_file()), None)
+    if place is None or (found is None and place):
+        return words, words, ()
+    if found is None:
+        if Path(script).is_absolute():
+            raise UsageError(f"there is no script {script}", "check the path")
+        raise UsageError(
+            f"there is no script {script!r} in {repository.name}/ or in {here}",
+            "a script is taken from the repository first, then from the current folder",
+        )
+    resolved, root = found.resolve(), repository.resolve()
+    if resolved.is_relative_to(root):
+        inside = shown = resolved.relative_to(root).as_posix()
+        mounts: tuple[Mount, ...] = ()
+    else:
+        inside, shown = f"{DRIVER}/{resolved.name}", resolved.name
+        # A home folder holds more than a driver's files, so the script comes alone.
+        alone = resolved.parent in (Path.home(), Path("/"), Path("/tmp"))
+        mounts = (Mount(resolved, inside) if alone else Mount(resolved.parent, DRIVER),)
+    return (
+        [*words[:place], inside, *words[place + 1 :]],
+        [*words[:place], shown, *words[place + 1 :]],
+        mounts,
+    )
+
+
+def _with_paths(run: Driver, repository: Path, here: Path) -> Driver:
+    """Change the words that name files to where the sandbox has them; those that it has nowhere are ``unseen``."""
+    arguments, shown = list(run.arguments), list(run.shown)
+    unseen = list[Path]()
+    for place, word in enumerate(arguments):
+        option, separator, text = word.rpartition("=") if word.startswith("-") else ("", "", word)
+        path = _on_this_machine(text, repository, here)
+        if path is None:
+            continue
+        found = _place_inside(path, run.mounts, repository)
+        if found is None:
+            unseen.append(path)
+            continue
+        arguments[place], shown[place + 1] = (f"{option}{separator}{name}" for name in found)
+    return replace(run, arguments=tuple(arguments), shown=tuple(shown), unseen=tuple(unseen))
+
+
+def _on_this_machine(text: str, repository: Path, here: Path) -> Path | None:
+    """Return the file or folder that a word names, unless the repository has it where the command looks for it."""
+    if "/" not in text or text.startswith(f"{PROBE_ROOT}/") or text.strip("/") == "":
+        return None
+    path = here / Path(text).expanduser()
+    try:
+        inside = not Path(text).is_absolute() and ".." not in Path(text).parts
+        if not path.exists() or (inside and (repository / text).exists()):
+            return None
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError):  # no path at all, or a circle of links
+        return None
+
+
+def _place_inside(path: Path, mounts: Sequence[Mount], repository: Path) -> tuple[str, str] | None:
+    """Return where the sandbox has a file of this machine, and how that is shown; None where it has not."""
+    root = repository.resolve()
+    if path.is_relative_to(root):
+        inside = path.relative_to(root).as_posix()
+        return inside, inside
+    for mount in mounts:
+        if path.is_relative_to(mount.source.resolve()):
+            shown = path.relative_to(mount.source.resolve()).as_posix()
+            return posixpath.normpath(f"{mount.target}/{shown}"), shown
+    return None
 
 
 def from_tests(implementation: Implementation, repository: Path, options: Sequence[str]) -> Driver:
-    """The repository's own tests: those that name the target, else those that name its file, else all.
+    """Return the repository's own tests: those that name the target, else those that name its file, else all.
 
     Args:
         options: more words for pytest; with a test file among them, only these are run.
@@ -32,45 +194,40 @@ def from_tests(implementation: Implementation, repository: Path, options: Sequen
     Raises:
         UsageError: the repository has no tests.
     """
-    named = [word for word in options if word.partition("::")[0].endswith(".py")]
-    chosen = (
-        []
-        if named
-        else [path.relative_to(repository).as_posix() for path in _tests(implementation, repository)]
-    )
-    words = (*chosen, *options)
+    words = tuple(options)
+    if not any(word.partition("::")[0].endswith(".py") for word in options):
+        words = (*_tests_of(implementation, repository), *options)
     return Driver(("-m", MODULE, "suite", *words), (), ("lmr-author", "record", "--from-tests", "--", *words))
 
 
-def _tests(implementation: Implementation, repository: Path) -> list[Path]:
-    found = [path for path in sorted(repository.rglob("*.py")) if _is_test(path, repository)]
+def _tests_of(implementation: Implementation, repository: Path) -> list[str]:
+    found = {
+        path.relative_to(repository): path.read_text("utf-8", "replace")
+        for path in sorted(repository.rglob("*.py"))
+        if (path.name.startswith("test_") or path.name.endswith("_test.py"))
+        and not NO_TESTS_IN & set(path.relative_to(repository).parts)
+        and path.is_file()
+        and not path.is_symlink()
+    }
     if not found:
         raise UsageError(
             f"{repository.name}/ has no tests (test_*.py, *_test.py)",
             'drive the function yourself: -- python driver.py, or --from-example "f(…)"',
         )
-    texts = {path: path.read_text("utf-8", "replace") for path in found}
-    qualname = implementation.qualname.split(".")
-    special = qualname[-1].startswith("__") or qualname[-1] in ("forward", "step")
-    for name in (qualname[0] if special else qualname[-1], qualname[0], Path(implementation.goal_file).stem):
-        naming = [path for path in found if name in texts[path]]
+    parts = implementation.qualname.split(".")
+    # Nobody calls `forward` or `__init__` by its name: the class is what a test names.
+    implicit = parts[-1].startswith("__") or parts[-1] in ("forward", "step")
+    for name in (parts[0] if implicit else parts[-1], parts[0], Path(implementation.goal_file).stem):
+        naming = [path.as_posix() for path, text in found.items() if name in text]
         if naming:
             return naming
-    return found
-
-
-def _is_test(path: Path, repository: Path) -> bool:
-    inside = path.relative_to(repository)
-    named = path.name.startswith("test_") or path.name.endswith("_test.py")
-    if not named or LEFT_OUT & set(inside.parts) or path.is_symlink():
-        return False
-    return path.is_file() and path.stat().st_size < MOST_BYTES
+    return [path.as_posix() for path in found]
 
 
 def from_examples(
     implementation: Implementation, examples: Sequence[str], work: Path, fixtures: Path | None = None
 ) -> Driver:
-    """Calls written by the annotator. They are read here, and run inside the sandbox only.
+    """Return calls written by the annotator. They are read here, and run inside the sandbox only.
 
     Args:
         examples: Python text, as in ``preference_loss(torch.randn(4), torch.randn(4), beta=0.1)``.
@@ -78,69 +235,49 @@ def from_examples(
         fixtures: ``unit_test/fixtures.py``, whose functions an example may call.
 
     Raises:
-        UsageError: an example is no Python.
+        UsageError: an example is not Python.
     """
     for text in examples:
         try:
             compile(text.strip(), "example", "exec", dont_inherit=True)
         except (SyntaxError, ValueError) as error:
             raise UsageError(
-                f"this example is no Python: {text!r} ({error})",
+                f"this example is not Python: {text!r} ({error})",
                 "write a call, as in f(torch.randn(4), beta=0.1)",
             ) from error
-    folder = work / "examples"
-    folder.mkdir()
-    request: dict[str, Any] = {"goal_file": implementation.goal_file, "examples": list(examples)}
-    if fixtures is not None:
-        shutil.copyfile(fixtures, folder / fixtures.name)
-        request["fixtures"] = fixtures.name
     shown = [word for text in examples for word in ("--from-example", text)]
-    return _driver("examples", folder, request, shown)
+    request = {"goal_file": implementation.goal_file, "examples": list(examples)}
+    return _request("examples", work / "examples", request, shown, fixtures)
 
 
 def from_inputs(
-    inputs: Sequence[Document], shown: Sequence[str], plan: Drive, work: Path, found: Mapping[str, Any]
+    inputs: Sequence[Document], target: Mapping[str, Any], work: Path, fixtures: Path | None = None
 ) -> Driver:
-    """Calls from inputs that were made here, not recorded.
+    """Return calls with inputs that were made from recorded ones.
 
     Args:
-        shown: how they were made, as the command line says it.
-        plan: the target.
+        target: ``goal_file``, ``qualname``, ``nth``, ``module`` and ``sys_path`` of what to call.
         work: a folder of ours, for the inputs.
-        found: the summary of a recorded run, for the module's name; {} when there was none.
+        fixtures: ``unit_test/fixtures.py``, whose objects the inputs may name.
     """
     folder = work / "made"
-    folder.mkdir()
     names = [f"{number:04d}" for number in range(1, len(inputs) + 1)]
     for name, document in zip(names, inputs, strict=True):
-        (folder / name).mkdir()
+        (folder / name).mkdir(parents=True)
         dump(document, str(folder / name), "inputs")
-    request = {
-        "goal_file": plan.goal_file,
-        "qualname": plan.qualname,
-        "nth": plan.nth,
-        "module": found.get("module"),
-        "sys_path": found.get("sys_path"),
-        "cases": names,
-    }
-    if plan.helpers.fixtures is not None:
-        shutil.copyfile(plan.helpers.fixtures, folder / plan.helpers.fixtures.name)
-        request["fixtures"] = plan.helpers.fixtures.name
-    return _driver("calls", folder, request, shown)
+    return _request("calls", folder, {**target, "cases": names}, ("--vary",), fixtures)
 
 
-def _driver(part: str, folder: Path, request: Mapping[str, Any], shown: Sequence[str]) -> Driver:
-    """A part of the probe's drivers that carries out a request; every user may read what lies in the request's folder.
-
-    Args:
-        folder: a folder of ours, with the files that the request names.
-        shown: how the request came about, as the command line says it.
-    """
+def _request(
+    part: str, folder: Path, request: Mapping[str, Any], shown: Sequence[str], fixtures: Path | None
+) -> Driver:
+    """Return a driver that is a part of the probe and carries out a request; every user may read its folder."""
+    folder.mkdir(exist_ok=True)
+    if fixtures is not None:
+        shutil.copyfile(fixtures, folder / fixtures.name)
+        request = {**request, "fixtures": fixtures.name}
     (folder / REQUEST).write_text(json.dumps(request), "utf-8")
     for path in [folder, *folder.rglob("*")]:
         path.chmod(0o755 if path.is_dir() else 0o644)
-    return Driver(
-        ("-m", MODULE, part, f"{DRIVER}/{REQUEST}"),
-        (Mount(folder, DRIVER),),
-        ("lmr-author", "record", *shown),
-    )
+    arguments = ("-m", MODULE, part, f"{DRIVER}/{REQUEST}")
+    return Driver(arguments, (Mount(folder, DRIVER),), ("lmr-author", "record", *shown))

@@ -1,67 +1,148 @@
 """Replay recorded calls on the golden, keep those that reproduce, derive their tolerances, and choose among them.
 
-About three are chosen which together cover the target, and a few more where these notice wrong versions of it.
+About three are chosen which together cover the target, and a few more where these kill mutants that the others do not.
 """
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from lmr_author.errors import LmrError
-from lmr_author.probe.document import Document
+from lmr_author.evaluation.bench import MUTANTS
+from lmr_author.probe.document import Document, dump
 from lmr_author.probe.fixtures import as_written
-from lmr_author.recording.checkers import with_chosen
-from lmr_author.recording.choose import Call, Proven, order_of_choice
-from lmr_author.recording.golden import Golden
-from lmr_author.recording.helpers import fixture_advice
-from lmr_author.recording.sizes import Room, too_much
-from lmr_author.recording.tolerance import derive
-from lmr_author.replay import replaying
+from lmr_author.recording.calls import Call, Proven, Room, hits_of, order_of_choice, too_much
+from lmr_author.recording.checkers import Helpers, fixture_advice, with_chosen
+from lmr_author.recording.tolerance import derive, in_double
+from lmr_author.replay import judging, replaying
 from lmr_author.replay.replaying import CONTROL, beside_the_golden
-from lmr_author.sandbox.base import Limits
+from lmr_author.sandbox.base import Limits, Sandbox
 from lmr_author.task import Progress
 from lmr_author.texts import time_left
 
 REPEATS = 3
 """Golden replays per call, each in a process of its own."""
-LOOKED_AT, LOOKED_AT_BYTES, LOOKED_AT_SECONDS = 100, 48 * 2**20, 20.0
-"""Calls among which those are looked for that notice wrong versions, their size and their time, at most."""
-MOST_MUTANTS, FEWEST_MUTANTS = 60, 5
-"""Wrong versions tried; with fewer, what a slow function leaves time for, nothing can be told."""
-MUTANT_SECONDS, OVERHEAD = 90.0, 0.3
-"""What trying them may take, by the golden's own times, and what starting one takes."""
+BATCH_CALLS, BATCH_BYTES, BATCH_SECONDS = 100, 48 * 2**20, 20.0
+"""Calls that are replayed, and searched for those that kill mutants: their number, size and time, at most."""
+FEWEST_MUTANTS = 5
+"""With fewer, which is what a slow function leaves time for, nothing is shown."""
+MUTANT_SECONDS, OVERHEAD = 120.0, 0.3
+"""The time for trying mutants, by the golden's own times, and what starting one takes."""
 NOT_IMPORTED = "the goal file cannot be imported by itself"
+DOUBLE = "-double"
+"""Ends the name of a case whose inputs are float64."""
 
-Mutants = Callable[[int], Sequence[replaying.Variant]]
-"""Makes so many wrong versions of the goal file, or fewer."""
+Mutants = Callable[[int, Sequence[Proven]], Sequence[replaying.Variant]]
+"""Makes so many mutants of the goal file, or fewer, for cases that some calls become."""
 
 
 @dataclass(frozen=True)
 class Rejected:
-    """A call that was not taken, and why."""
+    """A call that was recorded and not taken, and why."""
 
     call: Call
     reason: str
 
 
 @dataclass(frozen=True)
-class Noticed:
-    """Wrong versions that were tried, and those that no chosen call tells from the golden."""
+class Killed:
+    """Mutants that were tried, and those that survive all chosen cases.
+
+    Attributes:
+        complete: all mutants were tried that ``evaluate`` tries; a slow function leaves time for fewer.
+    """
 
     tried: tuple[str, ...] = ()
-    missed: tuple[str, ...] = ()
+    survivors: tuple[str, ...] = ()
+    complete: bool = True
 
 
 @dataclass(frozen=True)
 class Proof:
-    """The chosen calls in order, the rejected ones, the versions of what ran them, and what they notice."""
+    """The chosen calls in order, the rejected ones, the versions of what ran them, and the mutants they kill."""
 
     chosen: tuple[Proven, ...]
     rejected: tuple[Rejected, ...]
     versions: dict[str, str]
-    noticed: Noticed = field(default_factory=Noticed)
+    killed: Killed = field(default_factory=Killed)
+
+
+@dataclass(frozen=True)
+class Golden:
+    """The golden tree, ready to replay recorded calls on it, or on mutants of its goal file.
+
+    Attributes:
+        plan: target and module; ``recording`` is a folder of ours, which :meth:`add` fills.
+        tree, inside: the golden tree, without tests, and where it appears.
+        helpers: what the annotator wrote beside the tests.
+        functions: path in the outcome → function of ``unit_test/checkers.py`` that judges it.
+    """
+
+    sandbox: Sandbox
+    plan: replaying.Plan
+    tree: Path
+    inside: str
+    helpers: Helpers
+    functions: Mapping[str, str]
+
+    def add(self, calls: Sequence[Call]) -> None:
+        """Make calls ready to be replayed: as they are and, where they hold float32, as float64."""
+        for call in calls:
+            folder = self.plan.recording / str(call.number)
+            shutil.copytree(call.folder, folder)
+            precise = in_double(replaying.load_document(folder, "inputs"))
+            if precise is not None:
+                double = self.plan.recording / f"{call.number}{DOUBLE}"
+                double.mkdir()
+                dump(precise, str(double), "inputs")
+
+    def replay(
+        self,
+        calls: Sequence[Call],
+        variants: Sequence[replaying.Variant] = (replaying.Variant("golden"),),
+        *,
+        seed: int = 0,
+        threads: int = 1,
+        limits: Limits | None = None,
+        **changes: Any,
+    ) -> replaying.Replay:
+        """Replay calls, named by their number. ``changes``: of the plan. Raises SandboxError."""
+        cases = tuple(str(call.number) for call in calls)
+        custom = None
+        if self.helpers.checkers is not None and self.functions:
+            custom = judging.Judging(
+                self.helpers.checkers, self.plan.recording, dict.fromkeys(cases, self.functions)
+            )
+        plan = replace(self.plan, cases=cases, judging=custom, fixtures=self.helpers.fixtures, **changes)
+        return replaying.replay(
+            self.sandbox,
+            self.tree,
+            self.inside,
+            plan,
+            variants,
+            hash_seed=seed,
+            threads=threads,
+            limits=limits,
+        )
+
+    def precise(self, calls: Sequence[Call]) -> dict[int, Document]:
+        """Return outcomes of calls with float64 in the place of float32, where the golden accepts that."""
+        names = {call.number: f"{call.number}{DOUBLE}" for call in calls}
+        names = {number: name for number, name in names.items() if (self.plan.recording / name).is_dir()}
+        if not names:
+            return {}
+        plan = replace(self.plan, cases=tuple(names.values()), fixtures=self.helpers.fixtures)
+        run = replaying.replay(self.sandbox, self.tree, self.inside, plan, [replaying.Variant("golden")])
+        outcomes = {number: run.of("golden", name) for number, name in names.items()}
+        return {
+            number: item.document
+            for number, item in outcomes.items()
+            if item.document is not None and item.status == "returned"
+        }
 
 
 def prove(
@@ -70,47 +151,55 @@ def prove(
     wanted: int,
     progress: Progress,
     mutants: Mutants,
-    checks: Mapping[str, Mapping[str, Any]] | None = None,
-    room: Room | None = None,
+    checks: Mapping[str, Mapping[str, Any]],
+    room: Room,
 ) -> Proof:
-    """Choose ``wanted`` calls that replay to the same outcome, and a few more that notice wrong versions.
+    """Choose ``wanted`` calls that replay to the same outcome, and a few more that kill mutants.
 
     Args:
-        calls: what was recorded.
+        calls: as recorded.
         checks: path in the outcome → how it is compared, where the annotator says so.
-        room: size that the chosen calls may have together; None for that of a task with nothing else in it.
+        room: size that the chosen calls may have together.
 
     Raises:
         LmrError: not one call reproduces, or none has room in the task, with the reasons.
     """
-    room = room or Room()
-    proven, rejected, first = _reproducing(golden, calls, wanted, progress, checks or {})
+    proven, rejected, first = _reproducing(golden, calls, wanted, progress, checks)
     if not proven:
         raise _irreproducible(golden.plan.qualname, rejected)
-    alone = [item for item in proven if item.call.stored <= room.left]
-    if not alone:
+    fitting = [item for item in proven if item.call.stored <= room.left]
+    if not fitting:
         smallest = min(proven, key=lambda item: item.call.stored)
         raise LmrError(
             f"no call of {golden.plan.qualname} has room in the task",
             f"the smallest: {too_much(smallest.call, room)}",
         )
     left = time_left(2 * first.result.seconds + MUTANT_SECONDS / 3)
-    progress(f"trying wrong versions of the golden{', ' + left if left else ''}")
-    chosen, noticed = _choose(golden, alone, wanted, mutants)
-    chosen, large = _fitting(chosen, room)
-    rejected += [
-        Rejected(item.call, too_much(item.call, room)) for item in proven if item not in alone
-    ] + large
+    progress(f"trying mutants of the golden{', ' + left if left else ''}")
+    cost = sum(item.cost for item in fitting[:wanted])
+    affordable = int(MUTANT_SECONDS / (OVERHEAD + cost))
+    versions = mutants(affordable, fitting) if affordable >= FEWEST_MUTANTS else ()
+    chosen, killed_by = _choose(golden, fitting, wanted, versions)
+    without_room = [item.call for item in proven if item not in fitting]
+    size, kept = 0, list[Proven]()
+    for item in chosen:
+        if size + item.call.stored > room.left:
+            without_room.append(item.call)
+            continue
+        kept.append(item)
+        size += item.call.stored
+    without_room.sort(key=lambda call: call.stored)
+    rejected += [Rejected(call, too_much(call, room)) for call in without_room]
     progress("confirming the chosen cases")
-    confirmed, failed = _confirmed(golden, chosen)
+    confirmed, failed = _confirmed(golden, kept)
     if not confirmed:
         raise _irreproducible(golden.plan.qualname, failed)
-    versions = {
-        name: str(first.facts[name])
-        for name in ("python", "torch", "numpy", "pandas")
-        if first.facts.get(name)
-    }
-    return Proof(tuple(confirmed), (*failed, *rejected), versions, noticed)
+    dead = set[str]().union(*(killed_by.get(item.call.number, ()) for item in confirmed))
+    tried = tuple(version.id for version in versions)
+    killed = Killed(tried, tuple(item for item in tried if item not in dead), affordable >= MUTANTS)
+    names = ("python", "torch", "numpy", "pandas")
+    found = {name: str(first.facts[name]) for name in names if first.facts.get(name)}
+    return Proof(tuple(confirmed), (*failed, *rejected), found, killed)
 
 
 def _reproducing(
@@ -120,16 +209,18 @@ def _reproducing(
     progress: Progress,
     checks: Mapping[str, Mapping[str, Any]],
 ) -> tuple[list[Proven], list[Rejected], replaying.Replay]:
-    """Replay calls until enough reproduce: these, the others, and the first run."""
+    """Replay calls until enough reproduce; return these, the others, and the first run."""
     waiting = order_of_choice(calls)
-    proven: list[Proven] = []
-    rejected: list[Rejected] = []
-    first: replaying.Replay | None = None
+    proven, rejected, first = list[Proven](), list[Rejected](), list[replaying.Replay]()
     while waiting and len(proven) < wanted:
-        batch = _first(waiting)
+        batch, size, seconds = waiting[:1], waiting[0].size, 0.0
+        for call in waiting[1:BATCH_CALLS]:
+            size, seconds = size + call.size, seconds + call.seconds + call.comparing
+            if size > BATCH_BYTES or seconds > BATCH_SECONDS:
+                break
+            batch.append(call)
         waiting = waiting[len(batch) :]
         golden.add(batch)
-        numbers = [call.number for call in batch]
         runs: list[replaying.Replay] = []
         for seed in range(1, REPEATS + 1):
             left = time_left((REPEATS + 3 - seed) * runs[0].result.seconds) if runs else ""
@@ -137,26 +228,16 @@ def _reproducing(
                 f"replaying {len(batch)} of {len(calls)} recorded calls on the golden{', ' + left if left else ''}"
             )
             # Another number of threads sums in another order: the spread of that belongs to the tolerance.
-            variants = [replaying.Variant("golden")]
-            runs.append(golden.replay(numbers, variants, seed=seed, threads=1 + seed // REPEATS))
-        precise = golden.precise(numbers)
-        first = first or runs[0]
+            runs.append(golden.replay(batch, seed=seed, threads=1 + seed // REPEATS))
+        precise = golden.precise(batch)
+        first = first or runs
         for call in batch:
             judged = _judge(call, runs, precise.get(call.number), checks)
-            (rejected if isinstance(judged, Rejected) else proven).append(judged)  # type: ignore[arg-type]
-    assert first is not None, "there is a call at least"
-    return proven, rejected, first
-
-
-def _first(waiting: Sequence[Call]) -> list[Call]:
-    """The next calls to look at, until they get too large or too slow together; one at least."""
-    batch, size, seconds = list(waiting[:1]), waiting[0].size, 0.0
-    for call in waiting[1:LOOKED_AT]:
-        size, seconds = size + call.size, seconds + call.seconds + call.comparing
-        if size > LOOKED_AT_BYTES or seconds > LOOKED_AT_SECONDS:
-            break
-        batch.append(call)
-    return batch
+            if isinstance(judged, Rejected):
+                rejected.append(judged)
+            else:
+                proven.append(judged)
+    return proven, rejected, first[0]
 
 
 def _judge(
@@ -184,96 +265,85 @@ def _judge(
 
 
 def _choose(
-    golden: Golden, proven: Sequence[Proven], wanted: int, mutants: Mutants
-) -> tuple[list[Proven], Noticed]:
-    """Take the first ``wanted`` calls, and up to as many again that notice wrong versions which those do not.
+    golden: Golden, proven: Sequence[Proven], wanted: int, versions: Sequence[replaying.Variant]
+) -> tuple[list[Proven], dict[int, frozenset[str]]]:
+    """Take the first ``wanted`` calls, and up to as many again that kill other mutants or execute other blocks.
 
-    Then those go whose place others fill as well, in what they execute and in what they notice.
+    Then drop those whose place others fill as well, in the blocks they execute and the mutants they kill.
+
+    Returns the chosen calls, and number of a call → ids of the mutants it kills.
     """
     chosen, rest = list(proven[:wanted]), list(proven[wanted:])
-    affordable = int(MUTANT_SECONDS / (OVERHEAD + sum(item.cost for item in chosen)))
-    versions = mutants(min(MOST_MUTANTS, affordable)) if affordable >= FEWEST_MUTANTS else ()
-    if not versions:
-        return chosen, Noticed()
-    noticed = _noticed(golden, chosen, versions)
-    left = {item.id for item in versions}.difference(*noticed.values())
-    if left and rest:
-        budget, looked_at = MUTANT_SECONDS - OVERHEAD * len(left), list[Proven]()
-        for item in rest:
-            budget -= item.cost * len(left)
-            if looked_at and budget < 0:
-                break
-            looked_at.append(item)
-        noticed |= _noticed(golden, looked_at, [item for item in versions if item.id in left])
-        while left and len(chosen) < 2 * wanted and looked_at:
-            best = max(looked_at, key=lambda item: len(noticed[item.call.number] & left))
-            if not noticed[best.call.number] & left:
-                break
-            looked_at.remove(best)
-            chosen.append(best)
-            left -= noticed[best.call.number]
+    killed: dict[int, frozenset[str]] = {item.call.number: frozenset() for item in proven}
+    killed |= _killed(golden, chosen, versions)
+    left = {item.id for item in versions}.difference(*killed.values())
+    budget, tried = MUTANT_SECONDS - OVERHEAD * len(left), list[Proven]()
+    for item in rest:
+        budget -= item.cost * len(left)
+        if tried and budget < 0:
+            break
+        tried.append(item)
+    if tried:
+        killed |= _killed(golden, tried, [item for item in versions if item.id in left])
+    covered = hits_of(item.call for item in chosen)
+
+    def gain(item: Proven) -> int:
+        return len(killed[item.call.number] & left) + len(item.call.hits - covered)
+
+    while rest and len(chosen) < 2 * wanted:
+        best = max(rest, key=gain)
+        if not gain(best):
+            break
+        rest.remove(best)
+        chosen.append(best)
+        left -= killed[best.call.number]
+        covered |= best.call.hits
     for item in sorted(chosen, key=lambda item: -item.call.size):
         others = [other for other in chosen if other is not item]
-        blocks = set[int]().union(*(other.call.hits for other in others))
-        seen = set[str]().union(*(noticed[other.call.number] for other in others))
-        if len(chosen) > wanted and item.call.hits <= blocks and noticed[item.call.number] <= seen:
+        dead = set[str]().union(*(killed[other.call.number] for other in others))
+        superfluous = item.call.hits <= hits_of(other.call for other in others)
+        if len(chosen) > wanted and superfluous and killed[item.call.number] <= dead:
             chosen = others
-    # Per cents are those of the chosen cases, as `evaluate` counts them, not of the whole recording.
-    seen = set().union(*(noticed[item.call.number] for item in chosen))
-    return chosen, Noticed(
-        tuple(item.id for item in versions), tuple(item.id for item in versions if item.id not in seen)
-    )
+    return chosen, killed
 
 
-def _noticed(
+def _killed(
     golden: Golden, calls: Sequence[Proven], versions: Sequence[replaying.Variant]
 ) -> dict[int, frozenset[str]]:
-    """Number of a call → the versions whose outcome it tells from the golden's.
+    """Return number of a call → the versions that fail its case, with the limits that ``evaluate`` has.
 
-    What the time did not suffice for counts as not noticed.
+    Versions that the time did not suffice for survive.
     """
-    found: dict[int, set[str]] = {item.call.number: set() for item in calls}
     by_name = {str(item.call.number): item for item in calls}
     expected = {name: replaying.load_document(item.call.folder, "expected") for name, item in by_name.items()}
+    found: dict[str, set[str]] = {name: set() for name in by_name}
 
     def passes(case: str, outcome: replaying.Outcome) -> bool:
         return not replaying.differences(expected[case], outcome, by_name[case].checkers)
 
     def run(variants: Sequence[replaying.Variant], seconds: float, shared: bool) -> replaying.Replay:
         limits = Limits(seconds=60 + 3 * MUTANT_SECONDS)
-        return golden.replay(list(found), variants, case_seconds=seconds, limits=limits, share=shared)
+        called = [item.call for item in calls]
+        return golden.replay(
+            called, variants, limits=limits, case_seconds=seconds, share=shared, until_lost=True
+        )
 
-    slowest = max((item.seconds for item in calls), default=0.0)
-    size = max(1, sum(item.call.size for item in calls))
-    step = max(1, min(50, replaying.BATCH_BYTES // size))
+    patience = max(5.0, 20 * max((item.seconds for item in calls), default=0.0))
+    step = max(1, min(50, replaying.BATCH_BYTES // max(1, sum(item.call.size for item in calls))))
     for start in range(0, len(versions), step):
         batch = versions[start : start + step]
-        tried = beside_the_golden(
-            run, replaying.Variant(CONTROL), batch, by_name, max(2.0, 20 * slowest), passes
-        )
+        tried = beside_the_golden(run, replaying.Variant(CONTROL), batch, by_name, patience, passes)
         for version in batch:
             for case in tried.fair:
                 outcome = tried.run.outcomes.get((version.id, case))
                 if outcome and not passes(case, outcome):
-                    found[int(case)].add(version.id)
-    return {number: frozenset(ids) for number, ids in found.items()}
-
-
-def _fitting(proven: Sequence[Proven], room: Room) -> tuple[list[Proven], list[Rejected]]:
-    """The calls that fit into the size that a task's recordings may have, best first; others smallest first."""
-    kept, left_out, size = list[Proven](), list[Proven](), 0
-    for item in proven:
-        fits = size + item.call.stored <= room.left
-        (kept if fits else left_out).append(item)
-        size += item.call.stored if fits else 0
-    left_out.sort(key=lambda item: item.call.stored)
-    return kept, [Rejected(item.call, too_much(item.call, room)) for item in left_out]
+                    found[case].add(version.id)
+    return {int(case): frozenset(ids) for case, ids in found.items()}
 
 
 def _confirmed(golden: Golden, chosen: Sequence[Proven]) -> tuple[list[Proven], list[Rejected]]:
     """Run the chosen calls once more, in a run that their tolerances were not derived from."""
-    numbers = [item.call.number for item in chosen]
-    run = golden.replay(numbers, [replaying.Variant("golden")], seed=REPEATS + 1, threads=3)
+    run = golden.replay([item.call for item in chosen], seed=REPEATS + 1, threads=3)
     confirmed, failed = [], []
     for item in chosen:
         expected = replaying.load_document(item.call.folder, "expected")

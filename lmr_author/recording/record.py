@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,43 +11,86 @@ from lmr_author import code, files
 from lmr_author.environment.build import prepare, sandbox_of
 from lmr_author.environment.command_advice import explainer
 from lmr_author.environment.local import interpreter_for, where_it_runs
-from lmr_author.errors import LmrError, TargetError
+from lmr_author.errors import LmrError, TargetError, UsageError
+from lmr_author.evaluation.bench import MUTANTS
 from lmr_author.evaluation.mutants import mutants
 from lmr_author.masking import locate
 from lmr_author.probe.calling import GRADIENTS
-from lmr_author.recording import checkers, failed, helpers, resuming, store
-from lmr_author.recording.choose import Call, coverage
-from lmr_author.recording.command import Driver
-from lmr_author.recording.drive import Drive, Recorded
-from lmr_author.recording.driving import Job, driven, driver_of, plan_of, target_of
-from lmr_author.recording.golden import Golden
-from lmr_author.recording.options import RecordOptions, check_options
-from lmr_author.recording.prove import Proof, prove
-from lmr_author.recording.sizes import Room
+from lmr_author.recording import checkers, compilers, failed, store
+from lmr_author.recording.calls import MOST_BYTES, Proven, Room, coverage, order_of_choice
+from lmr_author.recording.drivers import Driver, from_examples, from_inputs, from_tests, read_command
+from lmr_author.recording.prove import Golden, Proof, prove
+from lmr_author.recording.run import Recorded, Run, Unstored, forget, run, watch
 from lmr_author.recording.tolerance import Widened
+from lmr_author.recording.varying import options_of, variations
 from lmr_author.replay import judging, replaying, staging
 from lmr_author.sandbox.base import Sandbox
-from lmr_author.task import Implementation, Progress, Target, Task, TaskInfo
-from lmr_author.task.recording import Recording, load
+from lmr_author.task import UNIT_TEST, Implementation, Progress, Target, Task, TaskInfo, equivalents
+from lmr_author.task.recording import FIXTURES, Recording, load
 
 __all__ = ["NO_GRADIENTS", "RecordOptions", "RecordResult", "record"]
 
+NO_GRADIENTS = "note: --gradients: no case has any, as no input is a tensor of PyTorch that requires one"
+VARIED = 5
+"""Recorded calls that variations are made of."""
+
 Agree = Callable[[Sequence[Widened]], bool]
 """Asks a person whether tolerances wider than usual are right."""
-Mutants = Callable[[code.Module, code.Definition, int], Sequence[replaying.Variant]]
-"""Makes so many wrong versions of a golden's target, or fewer."""
+Tell = Callable[[str], None]
+"""Shows a line to the annotator."""
 
-NO_GRADIENTS = "note: --gradients: no case has any, as no input is a tensor of PyTorch that requires one"
+
+@dataclass(frozen=True)
+class RecordOptions:
+    """How to record.
+
+    Attributes:
+        target: as typed; None when the task has a single implementation.
+        command: the annotator's command; with ``from_tests``, more words for pytest.
+        cases: how many cases to keep.
+        sandbox, python, base_image: where it runs.
+        seconds: time limit of the command.
+        max_mb: limit of one recorded call, in MB.
+        max_total_mb: limit of all cases of the task together, in MB.
+        gradients: compare gradients with respect to the inputs too.
+        force: replace an existing recording (the old one is kept in ``authoring/removed/``).
+        resume: take the calls of an earlier run of the same command that was cut short, instead of running it.
+        from_tests: the repository's own tests drive the target.
+        examples: calls written out, as Python text, that drive it.
+        vary: also try variations of the recorded inputs.
+        checks: ``PATH=KIND``, how parts of the outcome are compared.
+    """
+
+    target: str | None
+    command: tuple[str, ...]
+    cases: int = 3
+    sandbox: str = "local"
+    python: Path | None = None
+    base_image: str | None = None
+    seconds: float = 600.0
+    max_mb: float = 8.0
+    max_total_mb: float = MOST_BYTES / 2**20
+    gradients: bool = False
+    force: bool = False
+    resume: bool = False
+    from_tests: bool = False
+    examples: tuple[str, ...] = ()
+    vary: bool = False
+    checks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class RecordResult:
-    """What came of it.
+    """A recording, and what it leaves open.
 
     Attributes:
         kept: earlier files that were moved to ``authoring/removed/``.
         error: the last error that the command printed, where it failed.
-        missed: first and last lines of the golden's blocks that no case executes.
+        cut_off: the command was stopped at its time limit, so later calls are missing.
+        not_stored: calls that the recorder could not store, and why.
+        missed: first and last lines of the golden's blocks that no call executed.
+        not_kept: likewise, of blocks that only calls executed which did not become cases.
+        never_false: lines of conditions that held whenever a call reached them.
     """
 
     implementation: Implementation
@@ -55,7 +99,23 @@ class RecordResult:
     exit_code: int
     kept: tuple[str, ...]
     error: str = ""
+    cut_off: bool = False
+    not_stored: tuple[Unstored, ...] = ()
     missed: tuple[tuple[int, int], ...] = ()
+    not_kept: tuple[tuple[int, int], ...] = ()
+    never_false: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Job:
+    """One recording: what is recorded, with what options, in which folder of ours."""
+
+    task: Task
+    info: TaskInfo
+    implementation: Implementation
+    options: RecordOptions
+    helpers: checkers.Helpers
+    work: Path
 
 
 def record(
@@ -64,22 +124,24 @@ def record(
     here: Path,
     progress: Progress,
     agree: Agree | None = None,
-    tell: Callable[[str], None] = lambda line: None,
+    tell: Tell = lambda line: None,
 ) -> RecordResult:
     """Record real calls of a masked function's golden into cases and a unit test.
 
     Args:
+        here: the current folder, from which scripts and files are named.
         agree: asked about tolerances that had to be widened; None to take them.
-        tell: told, in lines to be shown, which Python runs the command, where nobody named one, and what was found out.
+        tell: shows the Python that runs the command, where nobody named one, and notes.
 
     Raises:
         TargetError: the target is not masked in this task.
-        LmrError: see :func:`record_in_sandbox`.
+        UsageError: the options contradict one another, or name what is not there.
+        LmrError: the command never calls it, nothing can be stored, or nothing reproduces.
         SandboxError: the sandbox failed.
     """
     info = task.load()
     implementation = _implementation(task, info, options.target, here)
-    own = check(task, info, implementation, options)
+    own = _check(task, info, implementation, options)
     python, about = interpreter_for(task, options.sandbox, options.python)
     files.require_writable(task.recording(info, implementation.index))
     with (
@@ -87,27 +149,23 @@ def record(
         sandbox_of(task, info, options.sandbox, python=python, base_image=options.base_image) as sandbox,
     ):
         work.chmod(0o755)
-        job = Job(task, info, implementation, options, here, work, own)
-        driver = driver_of(job)  # before anything is built, so that what cannot be read is told at once
+        job = _Job(task, info, implementation, options, own, work)
+        driver = _driver(job, here)  # before anything is built, so that mistakes in the command show at once
         if where := where_it_runs(options.sandbox, python, about):
             tell(f"recording {where}")
         progress("preparing the environment")
         prepare(sandbox, progress)
-        wrong = explainer(in_image=sandbox.name == "docker", python=options.python)
-        return record_in_sandbox(
-            job, driver, sandbox, _mutants, progress, explain=wrong, agree=agree, tell=tell
-        )
+        plan = _plan(job, driver, explainer(in_image=sandbox.name == "docker", python=options.python))
+        if plan.uncompiled:
+            words = " ".join(f"{name}={value}" for name, value in plan.uncompiled.items())
+            tell(f"recording with {words}, as compiled code cannot be watched")
+        return _recorded(job, plan, sandbox, progress, agree, tell)
 
 
-def check(
+def _check(
     task: Task, info: TaskInfo, implementation: Implementation, options: RecordOptions
-) -> helpers.Helpers:
-    """Return the annotator's own checkers and fixtures, where everything is ready to record.
-
-    Raises:
-        UsageError: the options contradict one another, or name what is not there.
-        LmrError: there is a recording already and no ``force``.
-    """
+) -> checkers.Helpers:
+    """Return the annotator's own checkers and fixtures. Raises LmrError where something is not ready to record."""
     folder = task.recording(info, implementation.index)
     # A recording without its test is one whose making was cut short: it is put aside, not defended.
     if folder.exists() and task.unit_test(info, implementation).exists() and not options.force:
@@ -115,83 +173,149 @@ def check(
             f"{implementation.target} has a recording already ({folder.relative_to(task.root)})",
             "add --force to make it anew; the old one is kept in authoring/removed/",
         )
-    check_options(options)
-    own = helpers.read(task.unit_test_folder(info))
+    ways = {
+        "a command": bool(options.command) and not options.from_tests,
+        "--from-tests": options.from_tests,
+        "--from-example": bool(options.examples),
+    }
+    given = [name for name, used in ways.items() if used]
+    if len(given) > 1:
+        raise UsageError(f"{' and '.join(given)} both drive the target", "choose one of them")
+    own = checkers.read_helpers(task.unit_test_folder(info))
     checks = checkers.parse(options.checks)
     checkers.check_extras(checks)
-    helpers.check_functions(checks, own)
+    checkers.check_functions(checks, own)
     return own
 
 
-def record_in_sandbox(
-    job: Job,
-    driver: Driver,
-    sandbox: Sandbox,
-    mutants: Mutants,
-    progress: Progress,
-    *,
-    explain: failed.Explain = lambda text: "",
-    agree: Agree | None = None,
-    tell: Callable[[str], None] = lambda line: None,
-) -> RecordResult:
-    """Record in a sandbox that is prepared.
+def _driver(job: _Job, here: Path) -> Driver:
+    options, implementation = job.options, job.implementation
+    repository = job.task.repository(job.info)
+    if options.examples:
+        return from_examples(implementation, options.examples, job.work, job.helpers.fixtures)
+    if options.from_tests:
+        return from_tests(implementation, repository, options.command)
+    return read_command(options.command, repository, here)
 
-    Args:
-        sandbox: prepared.
-        explain: what is wrong with an environment, and what repairs it, by what a command said.
-        agree: asked about tolerances that had to be widened; None to take them.
-        tell: told, in lines to be shown, what was found out.
 
-    Raises:
-        LmrError: the command never calls it, nothing can be stored, or nothing reproduces.
-        SandboxError: the sandbox failed.
-    """
+def _plan(job: _Job, driver: Driver, explain: failed.Explain) -> Run:
+    """Lay out the golden tree to run in. Raises LmrError: the target is not in its golden."""
     task, info, implementation = job.task, job.info, job.implementation
-    run = task.run_folder(implementation.index)
-    plan = replace(plan_of(job), explain=explain, driver=driver)
-    if plan.uncompiled:
-        words = " ".join(f"{name}={value}" for name, value in plan.uncompiled.items())
-        tell(f"recording with {words}, as compiled code cannot be watched")
-    recorded = driven(sandbox, plan, job.options, run, progress)
-    proof = _prove(job, sandbox, plan, recorded, mutants, progress)
+    overlay = staging.original_overlay(task, info)
+    golden = code.Module.parse(overlay[implementation.goal_file], implementation.goal_file)
+    goal = code.Module.parse(task.goal(info, implementation).read_bytes(), implementation.goal_file)
+    pair = code.matching(golden, goal, implementation.qualname, implementation.nth)
+    if pair is None:
+        raise LmrError(
+            f"{implementation.target} cannot be identified in {implementation.golden_file}",
+            "run `lmr-author validate`",
+        )
+    tree = job.work / "tree"
+    staging.copy_tree(task.repository(info), tree, overlay, with_tests=False)
+    if job.helpers.fixtures is not None:  # so that the driver can build the same objects
+        files.write_bytes(tree / UNIT_TEST / FIXTURES, job.helpers.fixtures.read_bytes())
+    return Run(
+        tree=tree,
+        inside=staging.tree_path(info),
+        goal_file=implementation.goal_file,
+        qualname=implementation.qualname,
+        line=pair[0].line,
+        nth=pair[0].nth if pair[0].siblings > 1 else 0,
+        driver=driver,
+        work=job.work,
+        seconds=job.options.seconds,
+        max_bytes=int(job.options.max_mb * 1024 * 1024),
+        helpers=job.helpers,
+        gradients=job.options.gradients,
+        uncompiled=compilers.switches(golden.tree, pair[0].function),
+        explain=explain,
+    )
+
+
+def _recorded(
+    job: _Job, plan: Run, sandbox: Sandbox, progress: Progress, agree: Agree | None, tell: Tell
+) -> RecordResult:
+    """Run the plan in a prepared sandbox, prove what it records, and store that."""
+    task, info, implementation = job.task, job.info, job.implementation
+    folder = task.run_folder(implementation.index)
+    overlay = staging.golden_overlay(task, info)
+    module = code.Module.parse(overlay[plan.goal_file], plan.goal_file)
+    definition = code.find(module, Target(plan.goal_file, plan.qualname, nth=plan.nth or None))
+    recorded = run(sandbox, plan, folder, resume=job.options.resume, progress=progress)
+    if job.options.vary:
+        progress("calling it with variations of the recorded inputs")
+        recorded = _varied(sandbox, plan, recorded, definition.function)
+    proof = _prove(job, sandbox, plan, recorded, overlay, (module, definition), progress)
     wide = {item.path: item for case in proof.chosen for item in case.wide}
     if wide and agree is not None and not agree(list(wide.values())):
         raise LmrError(
             "nothing was recorded: the tolerances were not agreed to",
             f"say which are right, as in --check '{next(iter(wide))}=allclose:1e-6,1e-6'",
         )
-    if job.options.gradients and not any(_has_gradients(item.call) for item in proof.chosen):
+    if job.options.gradients and not any(
+        replaying.load_document(item.call.folder, "expected").tree.get(GRADIENTS) for item in proof.chosen
+    ):
         tell(NO_GRADIENTS)
-    calls = [item.call for item in proof.chosen]
-    inputs = [replaying.load_document(call.folder, "inputs") for call in calls]
-    own = helpers.digests(job.helpers, inputs, [item.checkers for item in proof.chosen])
-    covered = coverage(calls, recorded.blocks, recorded.absent)
     kept = store.put_aside(task, info, implementation)
-    recording = store.store(task, info, implementation, plan, recorded, proof, covered, own, target_of(plan))
-    resuming.forget(run)
-    error = failed.printed_error(recorded.result)
-    missed = _missed(task, implementation, recording)
-    return RecordResult(implementation, recording, proof, recorded.result.exit_code, kept, error, missed)
+    function, varied = definition.function, job.options.vary
+    recording = store.store(task, info, implementation, plan, recorded, proof, function, varied=varied)
+    forget(folder)
+    executed = coverage(recorded.executed, recorded.blocks, recorded.absent)
+    not_kept = sorted(set(recording.coverage.missed) - set(executed.missed))
+    original = code.Module.parse(staging.read_golden(task, implementation), plan.goal_file).tree
+    return RecordResult(
+        implementation,
+        recording,
+        proof,
+        recorded.result.exit_code,
+        kept,
+        failed.printed_error(recorded.result),
+        recorded.result.timed_out,
+        recorded.not_stored,
+        _blocks(original, executed.missed),
+        _blocks(original, not_kept),
+        executed.never_false,
+    )
+
+
+def _varied(sandbox: Sandbox, plan: Run, recorded: Recorded, function: code.FunctionNode) -> Recorded:
+    """Add calls with variations of recorded inputs."""
+    best = order_of_choice(recorded.calls)[:VARIED]
+    bases = [replaying.load_document(call.folder, "inputs") for call in best]
+    work = plan.work / "varied"
+    (work / "out").mkdir(parents=True)
+    work.chmod(0o755)
+    target = {
+        "goal_file": plan.goal_file,
+        "qualname": plan.qualname,
+        "nth": plan.nth,
+        "module": recorded.summary.get("module"),
+        "sys_path": recorded.summary.get("sys_path"),
+    }
+    driver = from_inputs(variations(bases, options_of(function)), target, work, plan.helpers.fixtures)
+    return recorded.with_made(watch(sandbox, replace(plan, driver=driver, work=work), work / "out"))
 
 
 def _prove(
-    job: Job, sandbox: Sandbox, plan: Drive, recorded: Recorded, mutants: Mutants, progress: Progress
+    job: _Job,
+    sandbox: Sandbox,
+    plan: Run,
+    recorded: Recorded,
+    overlay: dict[str, bytes],
+    target: tuple[code.Module, code.Definition],
+    progress: Progress,
 ) -> Proof:
     """Replay on a tree that the recorded run has not touched."""
     clean, cases = job.work / "clean", job.work / "cases"
     cases.mkdir()
-    overlay = staging.golden_overlay(job.task, job.info)
     staging.copy_tree(job.task.repository(job.info), clean, overlay, with_tests=False)
-    module = code.Module.parse(overlay[plan.goal_file], plan.goal_file)
-    definition = code.find(module, Target(plan.goal_file, plan.qualname, nth=plan.nth or None))
-    name = recorded.summary.get("module")
-    sys_path: Sequence[str] = recorded.summary.get("sys_path") or [""]
+    module, definition = target
     replay_plan = replaying.Plan(
         goal_file=plan.goal_file,
         qualname=plan.qualname,
         line=definition.line,
-        module=name if isinstance(name, str) and name != "__main__" else None,
-        sys_path=tuple(sys_path),
+        module=recorded.module,
+        sys_path=recorded.sys_path,
         recording=cases,
         cases=(),
         preload=tuple(name for name in replaying.HEAVY if name in recorded.summary),
@@ -199,39 +323,30 @@ def _prove(
     checks = checkers.parse(job.options.checks)
     golden = Golden(sandbox, replay_plan, clean, plan.inside, job.helpers, judging.functions_of(checks))
     others = [item for item in job.info.implementations if item.index != job.implementation.index]
-    found = {str(item.target): load(job.task.recording(job.info, item.index)) for item in others}
-    taken = {name: sum(case.bytes for case in one.cases) for name, one in found.items() if one}
+    recordings = {str(item.target): load(job.task.recording(job.info, item.index)) for item in others}
+    taken = {key: sum(case.bytes for case in item.cases) for key, item in recordings.items() if item}
     room = Room(int(job.options.max_total_mb * 2**20), taken)
-    return prove(
-        golden,
-        recorded.calls,
-        job.options.cases,
-        progress,
-        lambda most: mutants(module, definition, most),
-        checks,
-        room,
-    )
+    accepted = {one.id for one in equivalents.load(job.task).of(job.implementation.target)}
+
+    def versions(most: int, proven: Sequence[Proven]) -> list[replaying.Variant]:
+        """Make the mutants that `evaluate` tries, in its order, so that both show the same figure."""
+        differentiated = checkers.differentiated(path for item in proven for path in item.checkers)
+        made = mutants(module, definition, min(most, MUTANTS) + len(accepted), differentiated)
+        others = [item for item in made if item.id not in accepted]
+        return [
+            replaying.Variant(item.id, item.data, definition.line) for item in others[: min(most, MUTANTS)]
+        ]
+
+    return prove(golden, recorded.calls, job.options.cases, progress, versions, checks, room)
 
 
-def _has_gradients(call: Call) -> bool:
-    """Tell whether a gradient belongs to a call's outcome."""
-    return bool(replaying.load_document(call.folder, "expected").tree.get(GRADIENTS))
-
-
-def _missed(task: Task, implementation: Implementation, recording: Recording) -> tuple[tuple[int, int], ...]:
-    """The blocks that no case executes; one that lies within another that is not is not named again."""
-    golden = task.golden(implementation)
-    tree = code.Module.parse(golden.read_bytes(), implementation.goal_file).tree
+def _blocks(tree: ast.Module, lines: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """Return the first and last lines of blocks by their first lines, without those inside another."""
     blocks: list[tuple[int, int]] = []
-    for line in recording.coverage.missed:
+    for line in lines:
         if not blocks or line > blocks[-1][1]:
             blocks.append((line, code.block_end(tree, line)))
     return tuple(blocks)
-
-
-def _mutants(module: code.Module, definition: code.Definition, most: int) -> Sequence[replaying.Variant]:
-    found = mutants(module, definition, most)
-    return [replaying.Variant(item.id, item.data, definition.line) for item in found]
 
 
 def _implementation(task: Task, info: TaskInfo, target: str | None, here: Path) -> Implementation:

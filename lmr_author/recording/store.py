@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,13 +9,14 @@ from pathlib import Path
 from lmr_author import __version__, files
 from lmr_author.code import FunctionNode
 from lmr_author.probe.calling import GRADIENTS
-from lmr_author.recording.choose import Proven
-from lmr_author.recording.drive import Drive, Recorded
+from lmr_author.recording.calls import Proven, coverage, hits_of
+from lmr_author.recording.checkers import digests
 from lmr_author.recording.page import support_file, write_page
 from lmr_author.recording.prove import Proof
+from lmr_author.recording.run import Recorded, Run
 from lmr_author.replay import replaying
 from lmr_author.task import Implementation, Task, TaskInfo
-from lmr_author.task.recording import MANIFEST, SUPPORT, Case, Coverage, RecordedTarget, Recording, load
+from lmr_author.task.recording import MANIFEST, SUPPORT, Case, RecordedTarget, Recording, load
 
 OLD_SUPPORT = "lmr_probe"
 """Folder beside the tests where older versions put what these needed."""
@@ -36,46 +36,47 @@ def store(
     task: Task,
     info: TaskInfo,
     implementation: Implementation,
-    plan: Drive,
+    plan: Run,
     recorded: Recorded,
     proof: Proof,
-    coverage: Coverage,
-    helpers: Mapping[str, str],
     function: FunctionNode,
+    *,
+    varied: bool,
 ) -> Recording:
     """Write ``recordings/N/`` whole or not at all, then the test; neither must exist yet.
 
     Args:
-        plan, recorded: how it was made.
+        plan, recorded: the run that made it.
         proof: the chosen calls, in order, and the versions of what ran them.
-        coverage: what of the target the cases execute.
-        helpers: digests of the annotator's own files that the cases need.
         function: the target in the golden.
+        varied: variations of the recorded inputs were tried.
     """
     folder = task.recording(info, implementation.index)
+    documents = [
+        (
+            replaying.load_document(item.call.folder, "inputs"),
+            replaying.load_document(item.call.folder, "expected"),
+        )
+        for item in proof.chosen
+    ]
+    checkers = [item.checkers for item in proof.chosen]
+    hits = hits_of(item.call for item in proof.chosen)
     with files.staged_folder(folder) as staging:
-        module = recorded.summary.get("module")
         recording = Recording(
             target=RecordedTarget(plan.goal_file, plan.qualname, plan.line),
-            module=module if isinstance(module, str) and module != "__main__" else None,
-            sys_path=tuple(str(item) for item in recorded.summary.get("sys_path", [""])) or ("",),
+            module=recorded.module,
+            sys_path=recorded.sys_path,
             command=plan.driver.shown,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             tool=__version__,
             versions=proof.versions,
             calls=int(recorded.summary.get("calls", len(recorded.calls))),
-            coverage=coverage,
+            coverage=coverage(hits, recorded.blocks, recorded.absent),
             cases=tuple(_store_case(staging, number, item) for number, item in enumerate(proof.chosen, 1)),
             support={},
-            helpers=helpers,
+            helpers=digests(plan.helpers, [inputs for inputs, _ in documents], checkers),
+            varied=varied,
         )
-        documents = [
-            (
-                replaying.load_document(staging / case.name, "inputs"),
-                replaying.load_document(staging / case.name, "expected"),
-            )
-            for case in recording.cases
-        ]
         page, needs_support = write_page(implementation, recording, function, documents, plan.nth)
         recording = replace(recording, support={SUPPORT: ""} if needs_support else {})
         files.write_json(staging / MANIFEST, recording.to_json())
@@ -88,7 +89,7 @@ def _store_case(staging: Path, number: int, item: Proven) -> Case:
     """Copy what belongs to a case, nothing else that lies in the recorder's folder."""
     target = staging / f"case_{number}"
     target.mkdir()
-    for path in sorted(item.call.folder.iterdir()):
+    for path in item.call.folder.iterdir():
         if path.name.startswith(("inputs.", "expected.")) and path.is_file() and not path.is_symlink():
             files.write_bytes(target / path.name, path.read_bytes())
     stored = sorted(target.iterdir())

@@ -151,9 +151,10 @@ class Recording(Record):
         cases: the stored calls.
         support: SHA-256 of each file of ``unit_test/`` that replays the cases.
         helpers: SHA-256 of the annotator's own files in ``unit_test/`` that the cases need.
+        varied: true if variations of the recorded inputs were tried too.
     """
 
-    optional: ClassVar = ("helpers",)
+    optional: ClassVar = ("helpers", "varied")
 
     format: Literal["lmr-recording/2"] = "lmr-recording/2"
     target: RecordedTarget
@@ -170,6 +171,7 @@ class Recording(Record):
     helpers: Annotated[Mapping[str, Digest], msgspec.Meta(extra_json_schema=_HELPERS)] = field(
         default_factory=dict
     )
+    varied: bool = False
 
     @classmethod
     def from_json(cls, data: object) -> Recording:

@@ -1,4 +1,4 @@
-"""What `record` says comes next runs where the recording ran."""
+"""The next command that `record` prints runs where the recording ran."""
 
 from __future__ import annotations
 
@@ -32,4 +32,5 @@ def test_the_next_command_names_the_interpreter_that_was_given(
     assert app.run(words) == 0
 
     said = capsys.readouterr().err
-    assert f"next: lmr-author validate && lmr-author evaluate --python {sys.executable}\n" in said
+    next_line = f"next: lmr-author validate {task.root} && lmr-author evaluate {task.root} --python {sys.executable}\n"
+    assert next_line in said, "it can be pasted in the folder where this was typed"

@@ -113,9 +113,7 @@ def test_the_indentation_of_the_file_is_used() -> None:
 def test_indentation_that_cannot_be_moved_is_refused() -> None:
     # Deeper than eight spaces, whatever a tab is worth; but it does not begin with eight spaces.
     data = b"if 1:\n        if 1:\n\t        x = 1\n        print(1)\n"
-    with pytest.raises(
-        TargetError, match=r"line 3 of file\.py is not indented with the block's tabs and spaces"
-    ):
+    with pytest.raises(TargetError, match=r"lines 2-4 of file\.py cannot be indented anew"):
         of(data, 2, 4)
 
 

@@ -1,36 +1,76 @@
-"""Objects that cannot be stored are built by fixtures."""
+"""The annotator's own files: objects that cannot be stored are built, and parts are compared, by functions."""
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from lmr_author.evaluation.candidates.score import Outcome
 
 from lmr_author import files
 from lmr_author.errors import LmrError
+from lmr_author.evaluation.candidates.run import CandidateOptions, score
+from lmr_author.evaluation.evaluate import EvaluateOptions, evaluate
 from lmr_author.masking import MaskOptions, mask
-from lmr_author.probe.document import Document
+from lmr_author.probe.document import Document, walk
 from lmr_author.probe.encoding import encode
-from lmr_author.recording import helpers
-from lmr_author.recording.record import RecordOptions, record
+from lmr_author.probe.fixtures import Fixtures
+from lmr_author.recording import checkers
+from lmr_author.recording.record import RecordOptions, RecordResult, record
 from lmr_author.replay import replaying
-from lmr_author.task import Task
+from lmr_author.task import GateStatus, Task
 from lmr_author.task import recording as recorded
 from tests.evaluation.foreign import PLAIN_PYTHON
-from tests.recording.helped import RUN, failed_gates, masked_and_recorded
+from tests.support import make_task, write_files
+
+WORDS = '''\
+import threading
+
+
+class Tokenizer:
+    """Holds what cannot be stored."""
+
+    def __init__(self, words):
+        self.words = words
+        self.lock = threading.Lock()
+
+    def __reduce__(self):
+        raise TypeError("cannot pickle a tokenizer")
+
+    def ids(self, text):
+        with self.lock:
+            return [self.words.index(word) for word in text.split()]
+
+
+def first(text, tokenizer, scale=1.0):
+    """The first token of a text, scaled."""
+    ids = tokenizer.ids(text)
+    return ids[0] * scale if ids else -1.0
+
+
+def direction(values):
+    """A unit vector along some values; which way is not said."""
+    norm = sum(value * value for value in values) ** 0.5
+    return {"axis": [-value / norm for value in values], "norm": norm}
+'''
+
+
+RUN = """\
+from pkg.words import Tokenizer, direction, first
+
+tokenizer = Tokenizer("the cat sat on a mat".split())
+for text in ("cat sat", "mat the", "on", ""):
+    first(text, tokenizer, scale=2.0)
+for values in ([3.0, 4.0], [1.0, 2.0, 2.0], [5.0]):
+    direction(values)
+"""
 
 FIXTURES = '''\
-import os
-import random
-
-from pkg.words import Counter, Tokenizer
-
-
-def counter():
-    """One word counted, at random."""
-    made = Counter()
-    made.seen["c"] = random.randint(1, 10**9)
-    return made
+from pkg.words import Tokenizer
 
 
 def tokenizer():
@@ -38,25 +78,123 @@ def tokenizer():
     return Tokenizer("the cat sat on a mat".split())
 '''
 
+CHECKERS = '''\
+def up_to_sign(expected, actual):
+    """An axis has no direction."""
+    print("whatever a checker prints")
+    if len(expected) != len(actual):
+        return "another number of values"
+    for sign in (1, -1):
+        if all(abs(e - sign * a) < 1e-9 for e, a in zip(expected, actual)):
+            return True
+    return False
+'''
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> Task:
+    """A task with code whose objects cannot be stored."""
+    made = make_task(tmp_path)
+    write_files(made.root / "small-repo", {"pkg/words.py": WORDS, "words_run.py": RUN})
+    return made
+
+
+def masked_and_recorded(task: Task, target: str, **options: object) -> RecordResult:
+    if not task.load().implementations:
+        mask(task, MaskOptions((target,), category="Evaluation Metrics"), task.root)
+    command = () if "examples" in options else ("python", "words_run.py")
+    chosen = RecordOptions(target, command, python=PLAIN_PYTHON, **options)  # type: ignore[arg-type]
+    return record(task, chosen, task.root, lambda _: None)
+
+
+def failed_gates(task: Task) -> list[str]:
+    """The gates that fail; without the one that tries mutants, which takes longest."""
+    result = evaluate(task, EvaluateOptions(python=PLAIN_PYTHON, mutants=0), lambda _: None, lambda _: None)
+    gates = [gate for gate in result.gates if gate.gate != "mutants-die"]
+    return [f"{gate.gate}: {gate.message}" for gate in gates if gate.status is not GateStatus.PASSED]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [("def tokenizer(path):\n    return path\n", "needs arguments"), ("def tokenizer(\n", "no Python")],
+)
+def test_fixtures_that_cannot_be_used(tmp_path: Path, text: str, reason: str) -> None:
+    (tmp_path / "fixtures.py").write_text(text)
+    with pytest.raises(LmrError, match=reason):
+        checkers.read_helpers(tmp_path)
+
+
+def test_what_counts_as_a_fixture(tmp_path: Path) -> None:
+    (tmp_path / "fixtures.py").write_text(
+        "import os\n\ndef _load(path): ...\n\ndef model(size=3): ...\n\nvalue = 3\n\ndef words(): ...\n"
+    )
+    found = checkers.read_helpers(tmp_path)
+    assert (found.fixture_names, found.checkers) == (("model", "words"), None)
+    assert checkers.read_helpers(tmp_path / "nowhere") == checkers.Helpers()
+
+
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [("tokenizer is a X: …", "tokenizer"), ("self.cfg.tokenizer._lock", "tokenizer"), ("self._lock", None),
+     ("value is a X", None), ("hooks[1]", "hooks"), ("", None),
+     ("self._modules['encoder']", "encoder"), ("self._modules['a']._buffers['b']", "b"),
+     ("self._cache['encoder']", None)],
+)  # fmt: skip
+def test_the_advice_names_the_function_to_write(place: str, name: str | None) -> None:
+    assert checkers.fixture_name(place) == name
+    advice = checkers.fixture_advice([place])
+    assert (f"def {name}()" in advice) if name else advice == ""
+
+
+def test_a_fixture_stands_for_a_part_of_a_torch_module() -> None:
+    """Where ``self.encoder = encoder`` puts it: torch keeps it in a dictionary of its own."""
+    pytest.importorskip("torch")
+    from torch import nn
+
+    model = nn.Sequential()
+    model.add_module("encoder", nn.Linear(2, 2))
+    model.add_module("head", nn.Linear(2, 2))
+
+    stored = encode({"self": model}, 10**6, (), Fixtures(("encoder",)).find)
+
+    assert [
+        path for path, node in walk(stored.tree) if isinstance(node, dict) and node.get("$") == "fixture"
+    ] == ["self._modules['encoder']"]
+    assert any(path.startswith("self._modules['head']._parameters") for path, _ in walk(stored.tree))
+
+
+def test_a_recording_depends_on_the_helpers_that_its_cases_need(tmp_path: Path) -> None:
+    (tmp_path / "fixtures.py").write_text("def tokenizer():\n    return 1\n")
+    (tmp_path / "checkers.py").write_text("def close(expected, actual):\n    return True\n")
+    found = checkers.read_helpers(tmp_path)
+    plain = encode({"x": 1})
+    built = Document({"x": {"$": "fixture", "v": "tokenizer"}}, {})
+    exact, custom = {"value": {"kind": "exact"}}, {"value": {"kind": "custom", "function": "close"}}
+    assert checkers.digests(found, [plain], [exact]) == {}
+    assert checkers.digests(found, [plain, built], [exact]) == {
+        "fixtures.py": files.sha256_file(tmp_path / "fixtures.py")
+    }
+    assert checkers.digests(found, [plain], [exact, custom]).keys() == {"checkers.py"}
+    assert checkers.digests(checkers.NO_HELPERS, [built], [custom]) == {}
+
 
 @pytest.mark.bwrap
-@pytest.mark.parametrize("target", ["pkg/words.py::first", "pkg/words.py::Reader.longest"])
-def test_an_object_that_cannot_be_stored_is_built(task: Task, target: str) -> None:
-    if target.endswith("first"):
-        with pytest.raises(LmrError) as caught:
-            masked_and_recorded(task, target)
-        assert "tokenizer.lock (_thread.lock) could not be stored" in str(caught.value.hint)
-        assert "`def lock(): …`" in str(caught.value.hint)
+def test_an_object_that_cannot_be_stored_is_built(task: Task) -> None:
+    target = "pkg/words.py::first"
+    with pytest.raises(LmrError) as caught:
+        masked_and_recorded(task, target)
+    assert "tokenizer.lock (_thread.lock) could not be stored" in str(caught.value.hint)
+    assert "`def lock(): …`" in str(caught.value.hint)
+
     beside = task.root / "small-repo/unit_test"
     (beside / "fixtures.py").write_text(FIXTURES)
     result = masked_and_recorded(task, target)
     assert list(result.recording.helpers) == ["fixtures.py"]
     inputs = replaying.load_document(beside / "recordings/1/case_1", "inputs")
-    assert helpers.uses_fixtures(inputs)
-    assert inputs.omitted == ()
-    test = (beside / "unit_test_1.py").read_text()
-    assert "fixtures=HERE / 'fixtures.py'" in test
+    assert checkers.uses_fixtures(inputs) and inputs.omitted == ()
+    assert "fixtures=HERE / 'fixtures.py'" in (beside / "unit_test_1.py").read_text()
     assert failed_gates(task) == []
+
     (beside / "fixtures.py").write_text(FIXTURES.replace("the cat", "cat the"))
     assert any(line.startswith("untampered: ") and "fixtures.py" in line for line in failed_gates(task))
     (beside / "fixtures.py").unlink()
@@ -65,44 +203,71 @@ def test_an_object_that_cannot_be_stored_is_built(task: Task, target: str) -> No
 
 
 @pytest.mark.bwrap
-def test_the_driver_may_build_the_same_object(task: Task) -> None:
-    (task.root / "small-repo/unit_test/fixtures.py").write_text(FIXTURES)
-    run = RUN.replace(
-        'tokenizer = Tokenizer("the cat sat on a mat".split())', "tokenizer = fixtures.tokenizer()"
-    )
-    (task.root / "small-repo/words_run.py").write_text(f"from unit_test import fixtures\n{run}")
+def test_drivers_and_examples_may_call_a_fixture(task: Task) -> None:
+    root = task.root / "small-repo"
+    (root / "unit_test/fixtures.py").write_text(FIXTURES)
+    made_here = 'tokenizer = Tokenizer("the cat sat on a mat".split())'
+    run = RUN.replace(made_here, "tokenizer = fixtures.tokenizer()")
+    (root / "words_run.py").write_text(f"from unit_test import fixtures\n{run}")
+    examples = ("first('mat cat', tokenizer())", "first('', tokenizer(), scale=3.0)")
 
-    result = masked_and_recorded(task, "pkg/words.py::first")
+    driven = masked_and_recorded(task, "pkg/words.py::first")
+    written = masked_and_recorded(task, "pkg/words.py::first", examples=examples, vary=True, force=True)
 
-    assert result.recording.cases[0].summary["tokenizer"] == "the fixture tokenizer"
-    assert failed_gates(task) == []
+    for result in (driven, written):
+        assert result.recording.cases[0].summary["tokenizer"] == "the fixture tokenizer"
+    assert written.recording.coverage.missed == ()
 
 
 @pytest.mark.bwrap
-def test_an_example_may_call_a_fixture(task: Task) -> None:
-    (task.root / "small-repo/unit_test/fixtures.py").write_text(FIXTURES)
-    mask(task, MaskOptions(("pkg/words.py::first",)), task.root)
-    examples = ("first('mat cat', tokenizer())", "first('', tokenizer(), scale=3.0)")
-    result = record(
-        task,
-        RecordOptions(None, (), examples=examples, vary=True, python=PLAIN_PYTHON),
-        task.root,
-        lambda _: None,
-    )
-    assert result.recording.coverage.missed == ()
-    assert result.recording.cases[0].summary["tokenizer"] == "the fixture tokenizer"
-
-
-def test_a_recording_depends_on_the_helpers_that_its_cases_need(tmp_path: Path) -> None:
-    (tmp_path / "fixtures.py").write_text("def tokenizer():\n    return 1\n")
-    (tmp_path / "checkers.py").write_text("def close(expected, actual):\n    return True\n")
-    found = helpers.read(tmp_path)
-    plain = encode({"x": 1})
-    built = Document({"x": {"$": "fixture", "v": "tokenizer"}}, {})
-    exact, custom = {"value": {"kind": "exact"}}, {"value": {"kind": "custom", "function": "close"}}
-    assert helpers.digests(found, [plain], [exact]) == {}
-    assert helpers.digests(found, [plain, built], [exact]) == {
-        "fixtures.py": files.sha256_file(tmp_path / "fixtures.py")
+def test_a_part_that_a_function_compares(task: Task, tmp_path: Path) -> None:
+    beside, direction = task.root / "small-repo/unit_test", "pkg/words.py::direction"
+    checks = ("value['axis']=custom:up_to_sign",)
+    with pytest.raises(LmrError, match="no function up_to_sign"):
+        masked_and_recorded(task, direction, checks=checks)
+    (beside / "checkers.py").write_text(CHECKERS)
+    result = masked_and_recorded(task, direction, checks=checks)
+    assert list(result.recording.helpers) == ["checkers.py"]
+    assert failed_gates(task) == []
+    answers = {
+        "other way": "norm = sum(v * v for v in values) ** 0.5\n"
+        "    return {'axis': [v / norm for v in values], 'norm': norm}",
+        "wrong": "norm = sum(v * v for v in values) ** 0.5\n    return {'axis': list(values), 'norm': norm}",
+        "wrong elsewhere": "return {'axis': [-v / sum(v * v for v in values) ** 0.5 for v in values], 'norm': 1.0}",
+        "missing": "return {'norm': sum(v * v for v in values) ** 0.5}",
+        "names code": "import os\n    norm = sum(v * v for v in values) ** 0.5\n"
+        "    return {'axis': os.system, 'norm': norm}",
     }
-    assert helpers.digests(found, [plain], [exact, custom]).keys() == {"checkers.py"}
-    assert helpers.digests(helpers.NO_HELPERS, [built], [custom]) == {}
+    found = judged(task, answers, tmp_path / "out")
+    assert found["other way"] == (Outcome.PASSED, "")
+    assert {name for name, (outcome, _) in found.items() if outcome is Outcome.PASSED} == {"other way"}
+    assert "up_to_sign says no" in found["wrong"][1]
+    assert "plain values only" in found["names code"][1]
+
+    assert "custom=HERE / 'checkers.py'" in (beside / "unit_test_1.py").read_text()
+    assert shipped(beside.parent) == 1, "masked"
+    (beside.parent / "pkg/words.py").write_text(WORDS)
+    assert shipped(beside.parent) == 0
+
+
+def judged(task: Task, answers: dict[str, str], out: Path) -> dict[str, tuple[Outcome, str]]:
+    """What becomes of some bodies of the target."""
+    out.mkdir()
+    lines = [
+        {"task": task.name, "index": 1, "model": name, "code": f"def direction(values):\n    {body}\n"}
+        for name, body in answers.items()
+    ]
+    (out / "predictions.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    done = score(
+        [task],
+        out / "predictions.jsonl",
+        CandidateOptions(out, python=PLAIN_PYTHON),
+        lambda _: None,
+        lambda *_: None,
+    )
+    return {item.model: (item.score.outcome, item.score.reason) for item in done.results}
+
+
+def shipped(root: Path, *words: str) -> int:
+    command: Sequence[str] = [sys.executable, "unit_test/unit_test_1.py"]
+    return subprocess.run(command, cwd=root, env={"PYTHONPATH": str(root)}, capture_output=True).returncode

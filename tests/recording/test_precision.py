@@ -9,7 +9,6 @@ import pytest
 
 from lmr_author.probe.decoding import decode
 from lmr_author.probe.encoding import encode
-from lmr_author.recording.sizes import of_refused
 from lmr_author.recording.tolerance import BY_DTYPE, _rounding_errors, derive, in_double
 
 
@@ -64,18 +63,3 @@ def test_what_float64_says_nothing_about() -> None:
     assert _rounding_errors(recorded, outcome([1.0, 2.0], "f4")) == {}, "it made float32 of float64"
     assert _rounding_errors(recorded, encode({"@raised": "ValueError"})) == {}
     assert _rounding_errors(recorded, outcome([1.0, np.nan], "f8")) == {"value": np.inf}
-
-
-@pytest.mark.parametrize(
-    ("reason", "told"),
-    [
-        (
-            "x: 40000000 bytes, more than the limit of 8000000 (x: [500, 20000], y: [500])",
-            "x[:90] instead of all 500",
-        ),
-        ("self.table: 40000000 bytes, more than the limit of 8000000", "--max-mb 39"),
-        ("x: nothing of the kind", "--max-mb"),
-    ],
-)
-def test_what_to_do_about_a_large_call(reason: str, told: str) -> None:
-    assert told in of_refused(reason)

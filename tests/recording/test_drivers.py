@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from lmr_author import resources
 from lmr_author.errors import UsageError
-from lmr_author.recording.command import DRIVER, Driver, driver
+from lmr_author.recording.drivers import DRIVER, Driver, read_command
 from lmr_author.sandbox.base import Mount
 
 LAUNCHER = ("-m", "torch.distributed.run")
@@ -23,7 +27,7 @@ def repository(tmp_path: Path) -> Path:
 
 
 def read(repository: Path, *command: str) -> Driver:
-    return driver(command, repository, repository.parent / "here")
+    return read_command(command, repository, repository.parent / "here")
 
 
 @pytest.mark.parametrize(
@@ -136,3 +140,51 @@ def test_what_cannot_be_recorded_is_refused(command: tuple[str, ...], said: str,
     with pytest.raises(UsageError, match=said) as caught:
         read(repository, *command)
     assert caught.value.hint
+
+
+PARSES = """\
+import argparse
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--rate", type=float, default=2.0)
+args = parser.parse_args()
+
+
+def scale(x):
+    return x * args.rate
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "request_of"),
+    [
+        ("examples", {"examples": ["scale(3)"]}),
+        ("calls", {"qualname": "scale", "nth": 0, "module": "train", "sys_path": [""], "cases": []}),
+    ],
+)
+def test_a_file_that_parses_the_command_line_sees_none_of_ours(
+    module: str, request_of: dict[str, object], tmp_path: Path
+) -> None:
+    (tmp_path / "train.py").write_text(PARSES)
+    (tmp_path / "request.json").write_text(json.dumps({"goal_file": "train.py", **request_of}))
+
+    run = subprocess.run(
+        [sys.executable, "-m", f"{resources.probe_folder().name}.drivers", module, "request.json"],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(resources.probe_folder().parent)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+    assert (run.returncode, run.stderr) == (0, "")
+
+
+def test_an_example_for_a_file_that_is_named_as_its_package(tmp_path: Path) -> None:
+    (tmp_path / "same").mkdir()
+    (tmp_path / "same/__init__.py").write_text("from same.same import double\n")
+    (tmp_path / "same/same.py").write_text("def double(x):\n    return 2 * x\n")
+    code = "from lmr_author.probe.drivers import import_goal as f; print(f(sys.argv[1], 'same/same.py').double(4))"
+    command = [sys.executable, "-c", f"import sys; sys.path.append(sys.argv[1]); {code}", str(tmp_path)]
+    done = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("8\n", "")

@@ -1,0 +1,209 @@
+"""Recorded calls: which of them become cases, what they cover, and how much room they take."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lmr_author.recording.tolerance import Widened
+from lmr_author.task.recording import Coverage
+
+MOST_BYTES = 32 * 2**20
+"""Default limit of all cases of one task together: what a repository of tasks can carry."""
+TEXT_PER_SECOND = 500_000
+"""Bytes of a JSON document that are read and compared in a second, roughly."""
+
+_SHAPE = re.compile(r"(?P<name>\w+): [\w ]*\[(?P<shape>\d+(?:, \d+)*)\]")
+"""An argument in words, as in ``x: tensor float32[512, 768]``."""
+_REFUSED = re.compile(r"^.*?: (?P<size>\d+) bytes, more than the limit of (?P<most>\d+)")
+
+
+@dataclass(frozen=True)
+class Call:
+    """One recorded call, as the recorder left it.
+
+    Attributes:
+        number: its place among all calls of the run, from 1.
+        folder: holds ``inputs.*`` and ``expected.*``.
+        hits: blocks and branches of the target that it executed.
+        size: bytes of the values in inputs and expected outputs together.
+        summary: parameter → a description, as in ``tensor float32 [4]``; calls with the same one are alike.
+        outcome: ``"returned"`` or ``"raised"``.
+        omitted: attributes that could not be stored, with the advice.
+        made: its inputs were made from recorded ones; what it returned is the golden's all the same.
+        seconds: how long it took when it was recorded.
+    """
+
+    number: int
+    folder: Path
+    hits: frozenset[int]
+    size: int
+    summary: Mapping[str, str] = field(default_factory=dict)
+    outcome: str = "returned"
+    omitted: tuple[Mapping[str, Any], ...] = ()
+    made: bool = False
+    seconds: float = 0.0
+
+    @property
+    def stored(self) -> int:
+        """Bytes of its files: the values, and the documents around them."""
+        paths = [path for path in self.folder.glob("*") if path.name.startswith(("inputs.", "expected."))]
+        return max(self.size, sum(path.stat().st_size for path in paths))
+
+    @property
+    def comparing(self) -> float:
+        """Seconds that comparing its outcome takes: JSON costs time, arrays hardly any."""
+        paths = [self.folder / name for name in ("inputs.json", "expected.json")]
+        return sum(path.stat().st_size for path in paths if path.is_file()) / TEXT_PER_SECOND
+
+
+@dataclass(frozen=True)
+class Proven:
+    """A call that reproduces.
+
+    Attributes:
+        checkers: leaf path → how it is compared.
+        seconds: how long the golden takes for it.
+        wide: tolerances that are wider than their element type's.
+    """
+
+    call: Call
+    checkers: dict[str, dict[str, Any]]
+    seconds: float = 0.0
+    wide: tuple[Widened, ...] = ()
+
+    @property
+    def cost(self) -> float:
+        """Seconds that one more replay of it takes, comparison included."""
+        return self.seconds + self.call.comparing
+
+
+def order_of_choice(calls: Sequence[Call]) -> list[Call]:
+    """Return all calls, best first.
+
+    A small set that covers what all of them cover comes first. Then those that differ most from the chosen ones
+    in the arguments given. Small calls come before large ones, recorded before made ones, and calls that raised
+    come last unless they alone cover something: a test made of errors says little about the method.
+    """
+    remaining = sorted(
+        calls, key=lambda call: (call.outcome != "returned", call.made, call.size, call.number)
+    )
+    chosen = _covering(remaining)
+    remaining = [call for call in remaining if call not in chosen]
+    while remaining:
+        best = max(
+            remaining, key=lambda call: (call.outcome == "returned", not call.made, _news(call, chosen))
+        )
+        remaining.remove(best)
+        chosen.append(best)
+    return chosen
+
+
+def _covering(calls: Sequence[Call]) -> list[Call]:
+    """Return calls that cover everything, greedily by new coverage, none of them superfluous."""
+    remaining, chosen = list(calls), list[Call]()
+    covered: set[int] = set()
+    while remaining:
+        # `max` takes the first of equals, and the calls come sorted: small ones, no errors.
+        best = max(remaining, key=lambda call: (len(call.hits - covered), _news(call, chosen)))
+        if chosen and not best.hits - covered:
+            break
+        remaining.remove(best)
+        chosen.append(best)
+        covered |= best.hits
+    for call in list(chosen):
+        if len(chosen) > 1 and call.hits <= hits_of(other for other in chosen if other is not call):
+            chosen.remove(call)
+    return chosen
+
+
+def _news(call: Call, chosen: Sequence[Call]) -> int:
+    """Return how many arguments differ from those of the most similar chosen call; one left out counts too."""
+    return min((len(set(call.summary.items()) ^ set(other.summary.items())) for other in chosen), default=0)
+
+
+def hits_of(calls: Iterable[Call]) -> set[int]:
+    """Return the blocks that some calls execute."""
+    return set[int]().union(*(call.hits for call in calls))
+
+
+def coverage(hits: set[int], blocks: Mapping[int, int], absent: Mapping[int, int]) -> Coverage:
+    """Return the lines of the target that are executed, and those that are not.
+
+    Args:
+        hits: executed blocks.
+        blocks: block id → its first line in the golden file.
+        absent: block that stands for an ``else`` that is not written, on the line of the ``if`` → the ``if``'s block.
+    """
+    lines = {line for block, line in blocks.items() if block in hits and block not in absent}
+    missed = {line for block, line in blocks.items() if block not in hits and block not in absent}
+    never = {blocks[block] for block, own in absent.items() if own in hits and block not in hits}
+    return Coverage(tuple(sorted(lines)), tuple(sorted(missed - lines)), tuple(sorted(never)))
+
+
+# sizes
+
+
+@dataclass(frozen=True)
+class Room:
+    """The space for the cases of a task.
+
+    Attributes:
+        total: bytes.
+        taken: other target → bytes that the cases of its recording take.
+    """
+
+    total: int = MOST_BYTES
+    taken: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def left(self) -> int:
+        """Bytes that this recording may have; 0 when others have them all."""
+        return max(0, self.total - sum(self.taken.values()))
+
+
+def too_much(call: Call, room: Room) -> str:
+    """Return why a call does not fit beside others, and how to make it fit."""
+    size = call.stored
+    shapes = _shapes(", ".join(f"{name}: {text}" for name, text in call.summary.items()))
+    others = "".join(f", {megabytes(taken)} of it taken by {name}" for name, taken in room.taken.items())
+    return (
+        f"{megabytes(size)} beside the others, and the task has {megabytes(room.total)} in all{others}; "
+        f"{_less_data(size, room.left // 3, shapes)}, or raise the limit: "
+        f"--max-total-mb {math.ceil((room.total + size) / 2**20)}"
+    )
+
+
+def too_large_advice(reason: str) -> str:
+    """Return how to make calls smaller that the recorder refused, from the reason that it gave."""
+    found = _REFUSED.match(reason)
+    if found is None:
+        return "raise --max-mb, or drive it with less data"
+    size = int(found["size"])
+    less = _less_data(size, int(found["most"]), _shapes(reason))
+    return f"{less}, or raise the limit: --max-mb {math.ceil(size / 2**20)}"
+
+
+def _less_data(size: int, most: int, shapes: Mapping[str, list[int]]) -> str:
+    if shapes:
+        name = max(shapes, key=lambda item: math.prod(shapes[item]))
+        rows = shapes[name][0]
+        fewer = max(1, int(rows * most / size * 0.9))
+        if fewer < rows:
+            return f"slice the batch in the driver, {name}[:{fewer}] instead of all {rows} rows"
+    return "drive it with less data"
+
+
+def _shapes(text: str) -> dict[str, list[int]]:
+    return {
+        match["name"]: [int(word) for word in match["shape"].split(", ")] for match in _SHAPE.finditer(text)
+    }
+
+
+def megabytes(size: int) -> str:
+    """Return a size in words."""
+    return f"{size / 2**20:.1f} MB" if size >= 2**20 else f"{size / 1024:.1f} kB"

@@ -1,0 +1,361 @@
+"""Run what drives the target, with the golden in place and the recorder watching, and read what the recorder kept.
+
+While the command runs, the recorder's output lies in the task, in ``authoring/runs/``, beside a note of what was run.
+It is removed when the recording is stored: what lies there afterwards is a run that was cut short, by a kill or Ctrl-C,
+and ``--resume`` takes its complete calls as if it had ended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import posixpath
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from lmr_author import __version__, files, resources
+from lmr_author.errors import LmrError
+from lmr_author.probe.outcome import RAISED
+from lmr_author.recording import failed
+from lmr_author.recording.calls import Call, hits_of, too_large_advice
+from lmr_author.recording.checkers import NO_HELPERS, Helpers, fixture_advice
+from lmr_author.recording.drivers import Driver
+from lmr_author.replay import replaying
+from lmr_author.replay.staging import PROBE_ROOT, probe_mount, source_folder
+from lmr_author.sandbox.base import Command, ExecResult, Limits, Mount, Sandbox
+from lmr_author.task import Progress
+from lmr_author.texts import listed
+
+JOB = f"{PROBE_ROOT}/job"
+OUT = f"{PROBE_ROOT}/out"
+
+
+@dataclass(frozen=True)
+class Run:
+    """What to run and record.
+
+    Attributes:
+        tree: a private copy of the repository, golden in place; the run may write into it.
+        inside: where it appears in the sandbox.
+        goal_file, qualname, line: the target.
+        nth: which definition of its name it is, where the file has several; else 0.
+        driver: what calls the target.
+        work: a folder of ours for the job and its output.
+        seconds: time limit of the whole run.
+        max_bytes: limit of one recorded call.
+        helpers: what the annotator wrote beside the tests.
+        gradients: whether gradients with respect to the inputs belong to the outcome.
+        uncompiled: environment variables that keep the target's compiler from compiling it.
+        explain: see :data:`~lmr_author.recording.failed.Explain`.
+    """
+
+    tree: Path
+    inside: str
+    goal_file: str
+    qualname: str
+    line: int
+    nth: int
+    driver: Driver
+    work: Path
+    seconds: float
+    max_bytes: int
+    helpers: Helpers = NO_HELPERS
+    gradients: bool = False
+    uncompiled: Mapping[str, str] = field(default_factory=dict)
+    explain: failed.Explain = lambda text: ""
+
+
+@dataclass(frozen=True)
+class Unstored:
+    """Calls that the recorder did not store, and why.
+
+    Attributes:
+        kind: ``unstorable``, ``too_large``, ``misfit`` (of the signature) or ``failed``.
+    """
+
+    kind: str
+    reason: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What the recorder left: complete calls and its summary."""
+
+    calls: tuple[Call, ...]
+    summary: Mapping[str, Any]
+    result: ExecResult
+
+    @property
+    def blocks(self) -> dict[int, int]:
+        """Block id → first line, for every block and branch of the target."""
+        return self._numbers("blocks")
+
+    @property
+    def absent(self) -> dict[int, int]:
+        """Block id that stands for an ``else`` that is not written → id of the ``if``'s own block."""
+        return self._numbers("absent")
+
+    @property
+    def module(self) -> str | None:
+        """The name under which the target's file was imported; None for a script."""
+        name = self.summary.get("module")
+        return name if isinstance(name, str) and name != "__main__" else None
+
+    @property
+    def sys_path(self) -> tuple[str, ...]:
+        """Folders of the repository on ``sys.path``; "" is its root."""
+        return tuple(str(item) for item in self.summary.get("sys_path", ())) or ("",)
+
+    @property
+    def executed(self) -> set[int]:
+        """Blocks that any call executed, also one that was not stored."""
+        return hits_of(self.calls) | {int(block) for block in self.summary.get("executed", ())}
+
+    @property
+    def not_stored(self) -> tuple[Unstored, ...]:
+        """The calls that are missing, the most frequent reason first."""
+        counts: dict[tuple[str, str], int] = {}
+        for item in self.summary.get("not_stored", ()):
+            key = (str(item["kind"]), str(item["reason"]))
+            counts[key] = counts.get(key, 0) + int(item["count"])
+        found = [Unstored(*key, count) for key, count in counts.items()]
+        return tuple(sorted(found, key=lambda item: -item.count))
+
+    def _numbers(self, name: str) -> dict[int, int]:
+        return {int(key): int(value) for key, value in self.summary.get(name, {}).items()}
+
+    def with_made(self, made: Recorded) -> Recorded:
+        """Add calls whose inputs were made from these. They get the numbers that follow."""
+        before = int(self.summary.get("calls", 0))
+        more = tuple(replace(call, number=call.number + before, made=True) for call in made.calls)
+        executed = sorted(self.executed | made.executed)
+        return replace(self, calls=(*self.calls, *more), summary={**self.summary, "executed": executed})
+
+
+def run(sandbox: Sandbox, plan: Run, kept: Path, *, resume: bool, progress: Progress) -> Recorded:
+    """Run what drives the target, or take up a run that was cut short.
+
+    Args:
+        kept: the folder in the task where the recorder's output lies while the command runs.
+
+    Raises:
+        LmrError: the target was never called, no call could be stored, or there is nothing to resume.
+        SandboxError: the sandbox failed.
+    """
+    earlier = interrupted(kept, plan)
+    if resume:
+        if earlier is None:
+            raise LmrError(
+                f"no earlier run of this command left complete calls of {plan.qualname}",
+                "leave out --resume; it is for the same command, options and code as those of the run that was cut "
+                "short",
+            )
+        progress("taking up the run that was cut short")
+        return earlier
+    also = f" ({len(earlier.calls)} calls of an earlier run are lost: --resume takes them)" if earlier else ""
+    progress(f"running the command{also}")
+    try:
+        recorded = watch(sandbox, plan, begin(kept, plan))
+        _refuse_fatal(plan, recorded, in_image=sandbox.name == "docker")
+        return recorded
+    except (LmrError, KeyboardInterrupt) as error:
+        # Only an interrupted run can be taken up, and only its complete calls.
+        if isinstance(error, LmrError) or interrupted(kept, plan) is None:
+            forget(kept)
+        raise
+
+
+def watch(sandbox: Sandbox, plan: Run, out: Path) -> Recorded:
+    """Run a driver under the recorder. Calls that were complete when the run ended, however it ended, are kept.
+
+    Raises:
+        LmrError: the target was never called, or no call could be stored.
+        SandboxError: the sandbox failed.
+    """
+    job = plan.work / "job"
+    job.mkdir()
+    config = {
+        "tree": posixpath.relpath(plan.inside, JOB),
+        "goal_file": plan.goal_file,
+        "qualname": plan.qualname,
+        "line": plan.line,
+        "out": posixpath.relpath(OUT, JOB),
+        "max_bytes": plan.max_bytes,
+        "fixture_names": list(plan.helpers.fixture_names),
+        "gradients": plan.gradients,
+    }
+    files.write_json(job / "config.json", config)
+    job.joinpath("config.json").chmod(0o644)
+    # An installed package is found without its folder; so is one that lies in src/.
+    below = source_folder(plan.tree)
+    places = [PROBE_ROOT, plan.inside, *([f"{plan.inside}/{below}"] if below else [])]
+    places += filter(None, [plan.driver.env.get("PYTHONPATH")])
+    result = sandbox.run(
+        Command(
+            argv=("python", "-m", "lmr_probe", "record", f"{JOB}/config.json", "--", *plan.driver.arguments),
+            mounts=(
+                Mount(plan.tree, plan.inside, writable=True),
+                probe_mount(resources.probe_folder()),
+                Mount(job, JOB),
+                Mount(out, OUT, writable=True),
+                *plan.driver.mounts,
+            ),
+            cwd=plan.inside,
+            env={**plan.uncompiled, **plan.driver.env, "PYTHONPATH": ":".join(places), "PYTHONHASHSEED": "0"},
+            limits=Limits(seconds=plan.seconds),
+        )
+    )
+    recorded = read(out, result)
+    if not recorded.calls:
+        raise _nothing(plan, recorded, in_image=sandbox.name == "docker")
+    return recorded
+
+
+def read(out: Path, result: ExecResult) -> Recorded:
+    """Read what the command's process left, and those that it started."""
+    children = out / "children"
+    summaries: list[dict[str, Any]] = []
+    calls: list[Call] = []
+    for place in [out, *(sorted(children.iterdir()) if children.is_dir() else ())]:
+        if place.is_symlink():
+            continue
+        found = _calls(place)
+        before = sum(int(item["calls"]) for item in summaries)
+        calls += [replace(call, number=call.number + before) for call in found]
+        path = place / "summary.json"
+        summary: Any = files.read_json(path) if path.is_file() and not path.is_symlink() else {}
+        summary = summary if isinstance(summary, dict) else {}
+        # A process that was killed may have made more calls than its summary has.
+        made = max([int(summary.get("calls", 0)), *(call.number for call in found)])
+        summaries.append({**summary, "calls": made})
+    # The first process that called the target describes it; the others add to that.
+    merged = dict(next((item for item in summaries if item["calls"]), summaries[0]))
+    merged["calls"] = sum(item["calls"] for item in summaries)
+    for name in ("imported", "executed"):
+        merged[name] = sorted({entry for item in summaries for entry in item.get(name, ())})
+    merged["not_stored"] = [entry for item in summaries for entry in item.get("not_stored", ())]
+    return Recorded(tuple(calls), merged, result)
+
+
+def _calls(place: Path) -> list[Call]:
+    calls = []
+    for folder in sorted((place / "calls").glob("[0-9]*")) if (place / "calls").is_dir() else []:
+        meta = folder / "meta.json"
+        if not meta.is_file() or folder.is_symlink():
+            continue
+        data = json.loads(meta.read_bytes())
+        calls.append(
+            Call(
+                number=int(data["call"]),
+                folder=folder,
+                hits=frozenset(int(item) for item in data["hits"]),
+                size=int(data["bytes"]),
+                summary={str(key): str(value) for key, value in data["summary"].items()},
+                outcome=str(data["outcome"]),
+                omitted=tuple(dict(item) for item in data["omitted"]),
+                seconds=float(data.get("seconds", 0.0)),
+            )
+        )
+    return calls
+
+
+def _nothing(plan: Run, recorded: Recorded, *, in_image: bool) -> LmrError:
+    """Return why nothing was recorded, from the summary or from how the run ended."""
+    result, name = recorded.result, f"{plan.goal_file}::{plan.qualname}"
+    if result.timed_out:
+        return LmrError(
+            f"the command ran {plan.seconds:.0f} s without a complete call of {name}", "raise --timeout"
+        )
+    reasons = {item.kind: item.reason for item in reversed(recorded.not_stored)}
+    if reason := reasons.get("too_large"):
+        return LmrError(f"every call of {name} is larger than the limit: {reason}", too_large_advice(reason))
+    if reason := reasons.get("unstorable", reasons.get("failed")):
+        return LmrError(
+            f"no call of {name} could be stored: {reason}",
+            fixture_advice([reason])
+            or "drive the function directly, with values that can be stored (tensors, arrays, plain objects)",
+        )
+    if reason := reasons.get("misfit"):
+        return LmrError(
+            f"no call of {name} fits its signature: {reason}", "correct the call; nothing of the target ran"
+        )
+    if result.exit_code != 0:
+        last = failed.last_error(result)
+        return LmrError(
+            f"the command failed before it called {name}: {last}",
+            failed.advice(plan.tree, last, result, in_image, plan.driver.unseen, plan.explain),
+        )
+    imported = [str(path) for path in recorded.summary.get("imported", ())]
+    without = "" if plan.goal_file in imported else f" (not {plan.goal_file})"
+    return LmrError(
+        f"the command never called {name}",
+        f"files of the repository that it imported: {listed(imported, 6) or 'none'}{without}; check that the driver "
+        "reaches the function",
+    )
+
+
+def _refuse_fatal(plan: Run, recorded: Recorded, *, in_image: bool) -> None:
+    """Raise LmrError where the target only raises, and the command dies of it: nobody expects it to."""
+    result = recorded.result
+    if any(call.outcome != "raised" for call in recorded.calls) or result.exit_code == 0:
+        return
+    last = failed.last_error(result)
+    raised = str(replaying.load_document(recorded.calls[-1].folder, "expected").tree.get(RAISED))
+    if last.partition(":")[0].rpartition(".")[2] == raised.rpartition(".")[2]:
+        told = failed.advice(plan.tree, last, result, in_image, plan.driver.unseen, plan.explain)
+        raise LmrError(
+            f"{plan.goal_file}::{plan.qualname} raised whenever it was called, and the command died of it: {last}",
+            f"{told}; where it is meant to raise, have the driver catch it",
+        )
+
+
+# runs that were cut short
+
+
+def begin(folder: Path, plan: Run) -> Path:
+    """Return an empty folder for the recorder's output; removes what an earlier run left there."""
+    forget(folder)
+    out = folder / "out"
+    out.mkdir(parents=True)
+    files.write_json(folder / "run.json", _identity(plan))
+    return out
+
+
+def forget(folder: Path) -> None:
+    """Remove what a run left, and the folders above it that were made for it."""
+    shutil.rmtree(folder, ignore_errors=True)
+    with contextlib.suppress(OSError):  # something else lies there
+        folder.parent.rmdir()
+        folder.parent.parent.rmdir()
+
+
+def interrupted(folder: Path, plan: Run) -> Recorded | None:
+    """Return the complete calls of a run of the same command on the same code; None when there are none."""
+    if not (folder / "run.json").is_file() or files.read_json(folder / "run.json") != _identity(plan):
+        return None
+    recorded = read(folder / "out", ExecResult(-9, b"", b"", 0.0))
+    return recorded if recorded.calls else None
+
+
+def _identity(plan: Run) -> dict[str, str]:
+    """Return a digest of what a run depends on: another command, script, option, golden or version is another run."""
+    scripts: list[Path] = []
+    for mount in plan.driver.mounts:
+        inside: Sequence[Path] = [mount.source] if mount.source.is_file() else sorted(mount.source.glob("*"))
+        scripts += [path for path in inside if path.suffix in (".py", ".json") and path.is_file()]
+    parts = {
+        "command": list(plan.driver.shown),
+        "scripts": {path.name: files.sha256_file(path) for path in scripts},
+        "golden": files.sha256_file(plan.tree / plan.goal_file),
+        "target": [plan.goal_file, plan.qualname, plan.nth],
+        "options": [plan.gradients, plan.max_bytes],
+        "fixtures": files.sha256_file(plan.helpers.fixtures) if plan.helpers.fixtures else "",
+        "tool": __version__,
+    }
+    text = json.dumps(parts, sort_keys=True)
+    return {"command": " ".join(plan.driver.shown), "digest": hashlib.sha256(text.encode()).hexdigest()}

@@ -1,0 +1,214 @@
+"""Recording from start to end: the figures it shows, the calls it loses, and what it asks of a repository."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lmr_author.cli.render_record import lost_calls
+from lmr_author.errors import LmrError
+from lmr_author.evaluation.evaluate import accept_mutants
+from lmr_author.masking import MaskOptions, mask
+from lmr_author.recording.record import NO_GRADIENTS, RecordOptions, RecordResult, record
+from lmr_author.replay import replaying
+from lmr_author.replay.replaying import Replay, replay
+from lmr_author.task import Task
+from lmr_author.texts import time_left
+from tests.evaluation.foreign import PLAIN_PYTHON
+from tests.support import make_task, write_files
+from tests.workflow.pipeline.running import HINGE, only_hinge, quiet, recorded, run_gates
+
+pytestmark = pytest.mark.bwrap
+
+MIXED = """\
+import threading
+from pkg.sizes import size
+
+for x in (1, 2.5, [1] * 50_000):
+    size(x)
+size(-3)
+size(threading.Lock())
+try:
+    size()
+except TypeError:
+    pass
+"""
+SIZES = """\
+def size(x):
+    if isinstance(x, list):
+        x = len(x)
+        return x + 1
+    elif not isinstance(x, (int, float)):
+        return 0
+    if x > 10_000:
+        return 10_000
+    return abs(x) * 2
+"""
+
+
+def recorded_from(
+    tmp_path: Path, files: dict[str, str], target: str, driver: str, *words: str, **options: object
+) -> tuple[RecordResult, list[str]]:
+    """Mask a function of some files and record it; returns the lines that it showed, too."""
+    task = make_task(tmp_path)
+    write_files(task.root / "small-repo", files)
+    write_files(tmp_path, {"driver.py": driver})
+    mask(task, MaskOptions((target,)), task.root)
+    shown: list[str] = []
+    chosen = RecordOptions(target, (*words, "python", "driver.py"), **options)  # type: ignore[arg-type]
+    return record(task, chosen, tmp_path, quiet, tell=shown.append), shown
+
+
+def mutants_of(task: Task, **options: object) -> tuple[int, int]:
+    """The mutants that ``evaluate`` tries, and those that fail."""
+    gate = next(item for item in run_gates(task, **options).gates if item.gate == "mutants-die")
+    return gate.detail["mutants"], gate.detail["killed"]
+
+
+def test_record_and_evaluate_show_the_same_figure(tmp_path: Path) -> None:
+    """Also when mutants are accepted as equivalent."""
+    task = only_hinge(tmp_path)
+    for force in (False, True):
+        killed = recorded(task, HINGE, force=force).proof.killed
+        assert killed.complete
+        assert mutants_of(task) == (len(killed.tried), len(killed.tried) - len(killed.survivors))
+        if killed.survivors:
+            accept_mutants(task, killed.survivors[:1], "the same for all numbers")
+
+
+def test_calls_that_are_lost_are_listed_and_their_lines_were_executed(tmp_path: Path) -> None:
+    result, _ = recorded_from(tmp_path, {"pkg/sizes.py": SIZES}, "pkg/sizes.py::size", MIXED, max_mb=0.05)
+
+    too_large, unstorable, misfit = sorted(lost_calls(result), key=len, reverse=True)
+    assert too_large.startswith("lost: 1 call, too large to store (x: ") and "--max-mb 1" in too_large
+    assert unstorable.startswith("lost: 1 call, impossible to store (x is a _thread.lock: ")
+    assert misfit.startswith("lost: 1 call, against the signature (missing a required argument: 'x')")
+    assert result.not_kept == ((3, 4), (6, 6))
+    assert result.missed == ((8, 8),), "no call at all executed this"
+
+
+def test_a_second_function_gets_what_the_first_has_left(tmp_path: Path) -> None:
+    task = make_task(tmp_path)
+    hinge, add = "pkg/losses.py::hinge", "pkg/losses.py::Meter.add"
+    mask(task, MaskOptions((hinge, add)), task.root)
+
+    def run(target: str, total: int, force: bool = False) -> RecordResult:
+        options = RecordOptions(target, ("python", "run.py"), max_total_mb=total / 2**20, force=force)
+        return record(task, options, task.root, quiet)
+
+    alone = sum(case.bytes for case in run(hinge, 2**20).recording.cases)
+    with pytest.raises(LmrError) as caught:
+        run(add, alone)
+    assert f"taken by {hinge}" in caught.value.hint and "--max-total-mb" in caught.value.hint
+    other = run(add, 2**20).recording.cases
+    fewer = run(add, alone + sum(case.bytes for case in other) - 1, force=True)
+    assert len(fewer.recording.cases) == len(other) - 1, (
+        "an earlier recording of the same function does not count"
+    )
+    assert f"taken by {hinge}" in fewer.proof.rejected[-1].reason
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(9, ""), (14, "about 10 s left"), (94, "about 90 s left"), (100, "about 2 min left"),
+     (361, "about 6 min left")],
+)  # fmt: skip
+def test_an_estimate_is_in_round_numbers(seconds: float, text: str) -> None:
+    assert time_left(seconds) == text
+
+
+def test_progress_has_an_estimate_as_soon_as_the_golden_has_run_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[str] = []
+    task = only_hinge(tmp_path)
+
+    def slow(*arguments: object, **options: object) -> Replay:
+        found: Replay = replay(*arguments, **options)  # type: ignore[arg-type]
+        object.__setattr__(found.result, "seconds", 60.0)
+        return found
+
+    monkeypatch.setattr(replaying, "replay", slow)
+    record(task, RecordOptions(HINGE, ("python", "run.py"), python=PLAIN_PYTHON), task.root, shown.append)
+    estimates = [line.rpartition(", ")[2] for line in shown if " left" in line]
+    assert estimates == ["about 4 min left", "about 3 min left", "about 3 min left"]
+
+
+def test_gradients_that_no_case_has_are_mentioned(tmp_path: Path) -> None:
+    shown: list[str] = []
+    task = only_hinge(tmp_path)
+    options = RecordOptions(HINGE, ("python", "run.py"), python=PLAIN_PYTHON, gradients=True)
+    record(task, options, task.root, quiet, tell=shown.append)
+    assert NO_GRADIENTS in shown
+
+
+@pytest.mark.torch
+@pytest.mark.timeout(300)
+def test_gradients_that_a_case_has_are_compared(tmp_path: Path) -> None:
+    task = make_task(tmp_path / "tasks")
+    driver = (
+        "import torch\nfrom pkg.losses import hinge\n"
+        "for x in (0.5, 3.0):\n    hinge(torch.tensor(x, requires_grad=True))\n"
+    )
+    write_files(tmp_path, {"driver.py": driver})
+    mask(task, MaskOptions((HINGE,), category="Evaluation Metrics"), task.root)
+    shown: list[str] = []
+    options = RecordOptions(HINGE, ("python", "driver.py"), gradients=True)
+    result = record(task, options, tmp_path, quiet, tell=shown.append)
+    assert NO_GRADIENTS not in shown
+    assert any("@gradients['x']" in case.checkers for case in result.recording.cases)
+    killed = result.proof.killed
+    assert mutants_of(task, python=None) == (len(killed.tried), len(killed.tried) - len(killed.survivors))
+
+
+def test_a_compiled_function_is_recorded_as_python(tmp_path: Path) -> None:
+    """As numba does, the compiler here refuses names that it does not know, when the function is called."""
+    fake = (
+        "import os\n\n\ndef njit(function):\n    def compiled(*arguments):\n"
+        "        assert set(function.__code__.co_names) <= {'abs'}, 'nopython: unknown names'\n"
+        "        return function(*arguments)\n\n"
+        "    return function if os.environ.get('NUMBA_DISABLE_JIT') == '1' else compiled\n"
+    )
+    code = "from numba import njit\n\n\n@njit\ndef size(x):\n    return abs(x) * 2\n"
+    driver = "from sizes import size\n\nfor x in (1, -2):\n    size(x)\n"
+
+    result, shown = recorded_from(tmp_path, {"sizes.py": code, "numba.py": fake}, "sizes.py::size", driver)
+
+    assert len(result.recording.cases) == 2
+    assert [line for line in shown if line.startswith("recording with NUMBA_DISABLE_JIT=1")]
+
+
+def test_a_file_that_cannot_be_imported_is_no_matter_of_inputs(tmp_path: Path) -> None:
+    """Its calls are recorded; nothing that the driver passes makes them replay."""
+    task = make_task(tmp_path)
+    script = (
+        "import sys\n\n\ndef scale(x):\n    return x * 2\n\n\n"
+        "rate = float(sys.argv[1])\nfor x in (1.0, rate):\n    print(scale(x))\n"
+    )
+    (task.root / "small-repo" / "train.py").write_text(script)
+    mask(task, MaskOptions(("train.py::scale",)), task.root)
+    options = RecordOptions("train.py::scale", ("python", "train.py", "3"))
+
+    with pytest.raises(LmrError, match=r"scale was called, but no test can do that.*IndexError") as caught:
+        record(task, options, task.root, quiet)
+
+    assert "choose a function of a file that does not run a program" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("folder", "words"), [("src", ()), ("code", ("PYTHONPATH=code",))], ids=["src", "named by the command"]
+)
+def test_a_package_that_lies_in_a_folder_of_its_own_is_found(
+    folder: str, words: tuple[str, ...], tmp_path: Path
+) -> None:
+    """As it is where the package is installed: drivers and tests import it by its name."""
+    files = {
+        f"{folder}/apart/__init__.py": "",
+        f"{folder}/apart/sizes.py": "def twice(x):\n    return x * 2\n",
+    }
+    driver = "from apart.sizes import twice\n\nfor x in (1, -2):\n    twice(x)\n"
+
+    result, _ = recorded_from(tmp_path, files, f"{folder}/apart/sizes.py::twice", driver, *words)
+
+    assert len(result.recording.cases) == 2
