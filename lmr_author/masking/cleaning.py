@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from lmr_author import files
 from lmr_author.errors import LmrError
 from lmr_author.leaks import Leak
-from lmr_author.leaks.generated import BACKUP_SUFFIXES
+from lmr_author.leaks.search import BACKUP_SUFFIXES
 
 CHECKPOINTS = ".ipynb_checkpoints"
 """Old states of notebooks. Each is kept: nothing makes them again."""

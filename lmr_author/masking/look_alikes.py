@@ -12,8 +12,7 @@ from lmr_author import code, files, leaks
 from lmr_author.checks.scan import solutions
 from lmr_author.checks.view import TaskView
 from lmr_author.errors import LmrError, TargetError, UsageError
-from lmr_author.leaks.compare import compare
-from lmr_author.leaks.statements import of_function
+from lmr_author.leaks.statements import compare, of_function
 from lmr_author.masking import locate
 from lmr_author.masking.body import is_masked, unmask_source
 from lmr_author.masking.select import Selection, find_target, functions
