@@ -14,7 +14,7 @@ from lmr_author.checks.pairing import pair, pairs
 from lmr_author.checks.scan import histories, scan, solutions
 from lmr_author.checks.view import TaskView
 from lmr_author.leaks import Leak, is_generated
-from lmr_author.leaks import lines as text_lines
+from lmr_author.leaks.fragments import added_comments, squeezed
 from lmr_author.task import Implementation, Severity
 from lmr_author.texts import counted
 
@@ -139,7 +139,7 @@ def solution_in_comments(task: TaskView, target: Implementation) -> Iterator[Pro
     one = pair(task, target)
     if one.goal is None or one.golden is None or one.goal_path is None:
         return
-    added = text_lines.added_comments(one.goal, one.golden)
+    added = added_comments(one.goal, one.golden)
     for item in (item for item in solutions(task) if item.implementation is target):
         leaks = (leak for leak in scan(task).leaks if leak.kind == "comments" and leak.solution is item)
         leak = next((leak for leak in leaks if place(task, leak) == one.goal_path and not leak.member), None)
@@ -154,8 +154,8 @@ def solution_in_comments(task: TaskView, target: Implementation) -> Iterator[Pro
             yield Problem(message, "delete them", one.goal_path, leak.line, severity=severity_of(leak))
         elif len(lines) >= min(2, len(item.lines)):
             numbers = range(1, one.goal.line_count + 1)
-            squeezed = ((number, text_lines.squeezed(one.goal.line_text(number))) for number in numbers)
-            first = next((number for number, text in squeezed if any(line in text for line in lines)), 0)
+            numbered = ((number, squeezed(one.goal.line_text(number))) for number in numbers)
+            first = next((number for number, text in numbered if any(line in text for line in lines)), 0)
             message = f"comments or strings contain {counted(len(lines), 'line')} of the solution of {item.qualname}"
             yield Problem(message, "delete them", one.goal_path, first)
 

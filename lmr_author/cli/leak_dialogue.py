@@ -11,8 +11,8 @@ from typing import Any
 
 from lmr_author.cli import ask, render, render_mask
 from lmr_author.masking import MaskOptions, mask
-from lmr_author.masking import open_leaks as leak_answers
-from lmr_author.masking.open_leaks import Answer, OpenLeak
+from lmr_author.masking import leftovers as leak_answers
+from lmr_author.masking.leftovers import Answer, OpenLeak
 from lmr_author.task import Task, accepted
 
 SHOW, MASK, ACCEPT, LEAVE = "Show what is the same", "Mask it too", "Accept it, with a reason", "Leave it"

@@ -14,7 +14,7 @@ from lmr_author.errors import UsageError
 
 if TYPE_CHECKING:
     from lmr_author.masking import MaskOptions
-    from lmr_author.masking.notes_file import Described, Entry
+    from lmr_author.masking.notes import Described, Entry
     from lmr_author.task import Task
 
 
@@ -175,14 +175,14 @@ def _run(folder: Task, options: MaskOptions, here: Path, *, asking: bool) -> int
 
 def _from_file(folder: Task, path: Path, here: Path) -> tuple[tuple[str, ...], dict[str, Described]]:
     """Targets and what is said about them, from ``--notes FILE``."""
-    from lmr_author.masking import select as mask_select
+    from lmr_author.masking import locate
 
-    return mask_select.targets_of(folder, read_entries(path), str(path), here)
+    return locate.targets_of(folder, read_entries(path), str(path), here)
 
 
 def read_entries(path: Path) -> tuple[Entry, ...]:
     """The entries of a notes file. Raises UsageError when there is none, LmrError when it is wrong."""
-    from lmr_author.masking.notes_file import read_notes_file
+    from lmr_author.masking.notes import read_notes_file
 
     if not path.is_file():
         raise UsageError(f"--notes {path}: there is no such file", "write one with --draft-notes FILE")
@@ -197,16 +197,16 @@ def _draft(folder: Task, targets: tuple[str, ...], here: Path, to: str) -> int:
     """``--draft-notes``: the drafts as a file to edit; an existing file is never overwritten."""
     from lmr_author import files
     from lmr_author.cli import render
-    from lmr_author.masking import questions as mask_drafts
-    from lmr_author.masking import select as mask_select
-    from lmr_author.masking.notes_file import write_notes_file
+    from lmr_author.masking import locate
+    from lmr_author.masking.mask import drafts
+    from lmr_author.masking.notes import write_notes_file
 
     path = Path(to)
     if to != "-" and path.exists():
         raise UsageError(f"--draft-notes {to}: the file exists", "name another, or remove it")
     with render.progress("drafting"):
-        selection = mask_select.select(folder, targets, here)
-        text = write_notes_file(mask_drafts.drafts(selection), mask_drafts.with_docstring(selection))
+        selection = locate.select(folder, targets, here)
+        text = write_notes_file(drafts(selection), selection.documented)
     if to == "-":
         sys.stdout.write(text)
         return 0

@@ -12,13 +12,10 @@ from pathlib import Path
 
 from lmr_author.cli import ask, render, render_mask
 from lmr_author.errors import LmrError, UsageError
-from lmr_author.masking import questions as mask_drafts
 from lmr_author.masking.context import Proposal
-from lmr_author.masking.mask import MaskOptions, check
-from lmr_author.masking.notes import MaskNotes
-from lmr_author.masking.notes_file import Described, read_notes_file, write_notes_file
-from lmr_author.masking.questions import Drafts
-from lmr_author.masking.select import Chosen, Selection, methods_of, select
+from lmr_author.masking.locate import Chosen, Selection, methods_of, select
+from lmr_author.masking.mask import Drafts, MaskOptions, check, describe, drafts, likely_category, preview
+from lmr_author.masking.notes import Described, MaskNotes, read_notes_file, write_notes_file
 from lmr_author.task import Task
 
 USE, EDIT = "Use it", "Edit it"
@@ -38,26 +35,30 @@ def complete(task: Task, options: MaskOptions, here: Path) -> MaskOptions:
     options = replace(options, targets=_methods(task, options.targets, here))
     selection = select(task, options.targets, here)
     check(options, selection)
-    open_notes = mask_drafts.without_notes(task, selection, options)
-    open_context = mask_drafts.without_context(task, selection, options)
-    drafts: Drafts = {}
+    known = describe(task, selection, options)
+    open_notes = [name for name, said in known.items() if said.notes is None]
+    open_context = [name for name, said in known.items() if said.retrieval is None]
+    drafted: Drafts = {}
     if open_notes or open_context:
         with render.progress("reading the repository"):
-            drafts = mask_drafts.drafts(selection)
-    drafts = {name: (notes, files if name in open_context else ()) for name, (notes, files) in drafts.items()}
+            drafted = drafts(selection)
+    drafted = {
+        name: (notes, files if name in open_context else ()) for name, (notes, files) in drafted.items()
+    }
     each = dict(options.each)
-    answers = _notes(selection, {name: drafts[name] for name in open_notes if name in drafts}, options)
+    answers = _notes(selection, {name: drafted[name] for name in open_notes if name in drafted}, options)
     for name, said in answers.items():
         given = each.get(name, Described())
         each[name] = replace(given, notes=said.notes)
         if name in open_context and said.retrieval is not None:
             each[name] = replace(each[name], retrieval=said.retrieval)
     asked = [name for name in open_context if each.get(name, Described()).retrieval is None]
-    for name, paths in _context({name: drafts[name][1] for name in asked if name in drafts}).items():
+    for name, paths in _context({name: drafted[name][1] for name in asked if name in drafted}).items():
         each[name] = replace(each.get(name, Described()), retrieval=paths)
     category = options.category
-    if open_category := mask_drafts.without_category(task, selection, replace(options, each=each)):
-        category = ask.category(mask_drafts.likely_category(selection, open_category))
+    known = describe(task, selection, replace(options, each=each))
+    if without := [item for item in selection.chosen if not known[str(item.target)].category]:
+        category = ask.category(likely_category(without[0]))
     return replace(options, each=each, category=category)
 
 
@@ -106,7 +107,7 @@ def _one(
     item: Chosen, name: str, draft: tuple[MaskNotes, tuple[Proposal, ...]], selection: Selection
 ) -> dict[str, Described]:
     notes = draft[0]
-    render_mask.preview(name, mask_drafts.preview(item, notes))
+    render_mask.preview(name, preview(item, notes))
     choices = [USE, EDIT, NOTHING]
     if notes.docstring and notes.has_comment:
         choices = [USE, EDIT, DOCSTRING_ONLY, COMMENT_ONLY, NOTHING]
@@ -124,7 +125,7 @@ def _one(
 
 def _edited(drafts: Drafts, selection: Selection) -> dict[str, Described]:
     """What an annotator makes of the drafts in an editor; asked again until it can be read."""
-    text = write_notes_file(drafts, mask_drafts.with_docstring(selection))
+    text = write_notes_file(drafts, selection.documented)
     while True:
         text = ask.edit(text, suffix=".yaml")
         try:
@@ -133,7 +134,7 @@ def _edited(drafts: Drafts, selection: Selection) -> dict[str, Described]:
                 item = next((one for one in selection.chosen if str(one.target) == name), None)
                 if name not in drafts or item is None:
                     raise LmrError(f"{name} is not one of the functions to mask")
-                mask_drafts.preview(item, said.notes or MaskNotes())
+                preview(item, said.notes or MaskNotes())
         except LmrError as error:
             render.console().print(f"{error.message}", style="red", markup=False)
             if ask.confirm("Edit again? (no: a bare TODO)"):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from lmr_author.masking import MaskResult, UnmaskResult
-    from lmr_author.masking.open_leaks import OpenLeak
+    from lmr_author.masking.leftovers import OpenLeak
 
 SOON = 5
 """Seconds from which on a line that says what is being done tells the time."""
@@ -151,15 +151,13 @@ def mask_next(result: MaskResult) -> None:
 
 def unmask_result(result: UnmaskResult) -> None:
     """What ``unmask`` did."""
-    from lmr_author.masking.cleaning import HISTORY_FOLDERS
+    from lmr_author.masking.leftovers import HISTORY_FOLDERS
 
     screen = console()
     for target in result.targets:
         screen.print(f"[green]restored[/] {escape(target)}")
     for name in result.also:
         screen.print(f"[green]restored[/] {escape(name)}, which was masked along")
-    for name, target in result.still_alike:
-        screen.print(f"  {name} stays masked: it is like {target}, too", markup=False)
     _paths(result.put_back, "  put back {}")
     for name in result.left_out:
         history = name.rpartition("/")[2] in HISTORY_FOLDERS
@@ -171,7 +169,7 @@ def unmask_result(result: UnmaskResult) -> None:
 
 def _paths(names: Sequence[str], line: str) -> None:
     """A line for each path; of many caches only the first, and how many more there are."""
-    from lmr_author.masking.cleaning import is_generated
+    from lmr_author.masking.leftovers import is_generated
 
     caches = [name for name in names if is_generated(name.rpartition("/")[2])]
     left_out = set(caches[FEW_CACHES:]) if len(caches) > FEW_CACHES + 1 else set()
