@@ -189,16 +189,10 @@ def applies(declared: Declared) -> bool:
         "os_name": "posix",
         "platform_machine": "x86_64",
     }
-    pythons = ("3.7", "3.8", "3.10", "3.11", "3.12")
     return any(
         marker.evaluate({**linux, "python_version": one, "python_full_version": f"{one}.0", "extra": ""})
-        for one in pythons
+        for one in ("3.7", "3.8", "3.10", "3.11", "3.12")
     )
-
-
-def is_exact(declared: Declared) -> bool:
-    """Return whether a requirement names one version."""
-    return bool(exact_version(declared.text))
 
 
 def exact_version(text: str) -> str:
@@ -207,6 +201,11 @@ def exact_version(text: str) -> str:
     return next(
         (part.version for part in parts if part.operator in ("==", "===") and "*" not in part.version), ""
     )
+
+
+def is_exact(declared: Declared) -> bool:
+    """Return whether a requirement names one version."""
+    return bool(exact_version(declared.text))
 
 
 def has_version(declared: Declared) -> bool:

@@ -24,37 +24,20 @@ from packaging.version import Version
 
 from lmr_author import files, processes
 from lmr_author.environment import interpreters
-from lmr_author.environment.base_images import BaseImage
+from lmr_author.environment.base_images import BaseImage, builds_from, older
 from lmr_author.environment.packages import names, newest_patch
-from lmr_author.environment.pythons import builds_from, older
-from lmr_author.environment.recipe import Declared
+from lmr_author.environment.recipe import Declared, Fact, Recipe
 from lmr_author.errors import LmrError
 from lmr_author.sandbox.base import Command, Limits, Mount
 from lmr_author.sandbox.local import LocalSandbox
-from lmr_author.task import TORCH_FAMILY
+from lmr_author.task import TORCH_FAMILY, Progress
 from lmr_author.texts import printable
 
-NVIDIA = tuple(
-    f"nvidia-{name}-{cuda}"
-    for cuda in ("cu11", "cu12", "cu13")
-    for name in [
-        "cublas",
-        "cuda-cupti",
-        "cuda-nvrtc",
-        "cuda-runtime",
-        "cudnn",
-        "cufft",
-        "cufile",
-        "curand",
-        "cusolver",
-        "cusparse",
-        "cusparselt",
-        "nccl",
-        "nvjitlink",
-        "nvshmem",
-        "nvtx",
-    ]
+_CUDA_PARTS = (
+    "cublas cuda-cupti cuda-nvrtc cuda-runtime cudnn cufft cufile curand cusolver cusparse cusparselt nccl nvjitlink"
+    " nvshmem nvtx"
 )
+NVIDIA = tuple(f"nvidia-{name}-{cuda}" for cuda in ("cu11", "cu12", "cu13") for name in _CUDA_PARTS.split())
 """CUDA libraries that torch brings; they stay the base image's, like torch itself."""
 NO_DATES = "the package index gives no upload dates, so versions as of the commit's date cannot be told"
 _NO_INDEX = re.compile(
@@ -62,9 +45,21 @@ _NO_INDEX = re.compile(
     r"|client error \(Connect\)"
 )
 _YANKED = re.compile(r"`([\w.-]+==\S+?)` is yanked(?: \(reason: \"(.*?)\"\))?")
+_QUIET = {"UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"}
 _ABOUT_PYTHON = re.compile(
     r"^warning: A managed Python download.*?(?=^\S|\Z)|^warning: The requested Python.*?$", re.M | re.S
 )
+
+
+_REASONS = (
+    (r"Because ([\w.-]+) was not found in the package registry", "is not on the package index"),
+    (r"there is no version of ([\w.-]+?)[=<>!~]", "has no such version on the package index"),
+    (r"Because ([\w.-]+?)==\S+ has no (?:usable )?wheels?", "has no wheel for this Python"),
+    (r"only ([\w.-]+?)[=<>!~]\S* is available", "has no such version on the package index"),
+    (r"Wheels are required for `([\w.-]+)`", ""),
+    (r"Failed to (?:build|download and build|prepare)[^`]*`([\w.-]+?)(?:==|@|`)", ""),
+)
+"""uv's words → the report; "" where there is a source, so that nothing is wrong."""
 
 
 @dataclass(frozen=True)
@@ -138,10 +133,10 @@ def ask(question: Question, seconds: float, *, files_only: bool = False) -> Answ
         _write(folder / "constraints.txt", question.constraints)
         _write(folder / "excludes.txt", question.excluded)
         arguments = _arguments(question)
-        arguments += ["--format", "pylock.toml"] if files_only else ["--annotation-style", "line"]
+        arguments += ["--format", "pylock.toml"] if files_only else ["--no-annotate"]
         if not can_build():
             env = {key: value for key, value in os.environ.items() if key != "VIRTUAL_ENV"}
-            env |= {"UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"}
+            env |= _QUIET
             own = ["--python", sys.executable, "--only-binary", ":all:"]
             done = processes.run([str(program), *arguments, *own], cwd=folder, env=env, seconds=seconds)
             return Answer(done.exit_code, done.stdout.decode("utf-8", "replace"), done.stderr, done.timed_out)
@@ -174,12 +169,7 @@ def _in_sandbox(program: Path, arguments: list[str], folder: Path, python: str, 
                 ("/uv/uv", *arguments, "--python", str(interpreter)),
                 mounts=(*mounts, Mount(cache, "/uv/cache", writable=True)),
                 cwd="/uv/work",
-                env={
-                    **settings,
-                    "UV_CACHE_DIR": "/uv/cache",
-                    "UV_PYTHON_DOWNLOADS": "never",
-                    "NO_COLOR": "1",
-                },
+                env={**settings, "UV_CACHE_DIR": "/uv/cache", **_QUIET},
                 limits=Limits(seconds=max(1.0, seconds - (time.monotonic() - began))),
                 network=True,
             )
@@ -241,13 +231,7 @@ def excluded(base: BaseImage, project: str, declared: Sequence[Declared]) -> tup
     needs = frozenset({"typing-extensions"}) if old else names("torch_needs")
     own = [project] if project else []
     left = needs - {item.name for item in declared}
-    return (
-        *sorted(TORCH_FAMILY),
-        *NVIDIA,
-        *own,
-        *sorted(left),
-        *sorted(names("backports")),
-    )
+    return (*sorted(TORCH_FAMILY), *NVIDIA, *own, *sorted(left), *sorted(names("backports")))
 
 
 def index_failure(text: str) -> str:
@@ -336,3 +320,40 @@ def newest_python(pin: str, base: BaseImage) -> str:
         if any(one.has_wheel for one in package_files([pin], replace(base, python=python), 30.0).values()):
             return python
     return ""
+
+
+def dead(
+    recipe: Recipe, base: BaseImage, *, seconds: float, progress: Progress | None = None
+) -> tuple[Fact, ...]:
+    """Return requirements that cannot be had, or whose version was withdrawn, each with its origin.
+
+    Dates do not matter. Raises LmrError when the index does not answer, or not within ``seconds``.
+    """
+    left = {item.name: item for item in recipe.requirements}
+    found: list[Fact] = []
+    deadline = time.monotonic() + seconds
+    while left:
+        question = Question(tuple(item.text for item in left.values()), base, resolve=False)
+        done = ask(question, max(deadline - time.monotonic(), 1))
+        if done.timed_out:
+            raise LmrError(
+                f"the package index took longer than {seconds:.0f} s", "run it again: answers are kept"
+            )
+        if done.exit_code == 0:
+            for text in yanked(done.stderr):
+                item = left.get(canonicalize_name(text.partition("==")[0]))
+                found.append(Fact(text, item.origin if item else ""))
+            break
+        text = message(done.stderr)
+        if failure := index_failure(text):
+            raise LmrError(failure, "check the network, or leave out --online")
+        hits = ((re.search(pattern, text), reason) for pattern, reason in _REASONS)
+        name, reason = next(((canonicalize_name(hit[1]), reason) for hit, reason in hits if hit), ("", ""))
+        if name not in left:
+            raise LmrError(f"the package index cannot be asked: {cause(done.stderr)}", "check the network")
+        item = left.pop(name)
+        if reason:
+            found.append(Fact(f"{item.text} {reason}", item.origin))
+        if progress is not None:
+            progress(f"asked about {item.name}")
+    return tuple(found)

@@ -52,5 +52,5 @@ def notes_on(info: TaskInfo, stages: Stages, had_tests: bool) -> list[str]:
 def _again(lock: Lock) -> str:
     """The command that makes a lock that is not pinned."""
     if lock.conflict is not None:
-        return "`lmr-author env lock --relax` makes the smallest changes that help"
+        return "`lmr-author env lock --relax` loosens what conflicts"
     return "`lmr-author env lock` makes it again"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from lmr_author import code, files, judging, replaying, staging
 from lmr_author.environment.build import prepare, sandbox_of
-from lmr_author.environment.command_advice import explainer
+from lmr_author.environment.failures import explain_command
 from lmr_author.environment.local import interpreter_for, where_it_runs
 from lmr_author.errors import LmrError, TargetError
 from lmr_author.evaluation.mutants import mutants
@@ -92,7 +93,7 @@ def record(
             tell(f"recording {where}")
         progress("preparing the environment")
         prepare(sandbox, progress)
-        wrong = explainer(in_image=sandbox.name == "docker", python=options.python)
+        wrong = partial(explain_command, in_image=sandbox.name == "docker", python=options.python)
         return record_in_sandbox(
             job, driver, sandbox, _mutants, progress, explain=wrong, agree=agree, tell=tell
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -60,7 +59,6 @@ if TYPE_CHECKING:
 def late():
     import wandb
 """
-    cell = ["%pip x\n", "import seaborn"]
     recipe = read_recipe(
         write_files(
             tmp_path,
@@ -69,7 +67,7 @@ def late():
                 "model/layers.py": "import torch",
                 "src/utils.py": "",
                 "tests/test_a.py": "import pytest",
-                "nb.ipynb": json.dumps({"cells": [{"cell_type": "code", "source": cell}, 3]}),
+                "examples/plot.py": "import seaborn",
                 "broken.py": "import (",
             },
         )
