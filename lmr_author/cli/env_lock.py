@@ -63,7 +63,8 @@ def env_lock(
     """Pin what the repository needs as of its commit's date, for the image's Python."""
     from lmr_author.cli import ask, render_env
     from lmr_author.cli.render import progress
-    from lmr_author.environment.lock import LockOptions, lock
+    from lmr_author.environment.lock import lock
+    from lmr_author.environment.pinning import LockOptions
 
     where = place(task, repo)
     options = LockOptions(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -12,7 +11,6 @@ from typing import Any
 
 from lmr_author import __version__, files
 from lmr_author.environment import lock_file, place, resolver
-from lmr_author.environment.code import parse_quietly
 from lmr_author.environment.failures import Explanation, Failure, explain
 from lmr_author.environment.repair import Repair, Repairs
 from lmr_author.environment.smoke import SECONDS, Imported, ask_inventory, first_explained, import_files
@@ -27,11 +25,9 @@ from lmr_author.texts import size_text
 
 _MOST_TOP_LEVEL = 20
 _GB = 1000**3
-_UNPACKED = 4
-"""Disk space of an installed wheel and its download, in multiples of its size (measured on numpy, scipy, pandas,
-transformers, pyarrow: 3.0 to 4.4)."""
-_PER_PACKAGE = 15 * 1000**2
-"""Assumed of a package whose size the index does not tell."""
+_PER_PACKAGE = 60 * 1000**2
+"""About the disk space of a package and its download (numpy, scipy, pandas, transformers, pyarrow: 45 to 160 MB; most
+others less)."""
 _BASES = {"runtime": 8 * _GB, "devel": 18 * _GB}
 """About the size of an official PyTorch image, unpacked and while it is unpacked."""
 
@@ -145,7 +141,7 @@ def build(task: Task, options: BuildOptions, hooks: Hooks) -> BuildResult:
 
 
 def _files(task: Task, info: TaskInfo, given: tuple[str, ...]) -> tuple[str, ...]:
-    """The files to import: as given, else the goal files, else the packages or modules at the repository's top."""
+    """The files to import: as given, else the goal files, else the packages at the repository's top."""
     root = task.repository(info)
     for name in given:
         if not files.inside(root, name).is_file():
@@ -154,29 +150,13 @@ def _files(task: Task, info: TaskInfo, given: tuple[str, ...]) -> tuple[str, ...
         return found
     aside = ("test", "tests", "docs", "unit_test", "examples", "scripts", "benchmarks")
     packages = sorted([*root.glob("*/__init__.py"), *root.glob("src/*/__init__.py")])
-    top = [path for path in packages if path.parent.name not in aside]
-    top = top or [
-        path for path in sorted(root.glob("*.py")) if path.name != "conftest.py" and not _is_script(path)
-    ]
+    top = [path.relative_to(root).as_posix() for path in packages if path.parent.name not in aside]
     if not top:
         raise LmrError(
-            f"{task.name} has nothing masked, and no packages or modules at the top of its repository",
+            f"{task.name} has nothing masked, and no packages at the top of its repository",
             "name what to import with --file, or mask a function first",
         )
-    return tuple(path.relative_to(root).as_posix() for path in top[:_MOST_TOP_LEVEL])
-
-
-def _is_script(path: Path) -> bool:
-    """Return whether a file does work when it is imported, or cannot be parsed."""
-    try:
-        body = parse_quietly(path.read_bytes()).body
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
-        return True
-    return any(
-        isinstance(node, ast.For | ast.While | ast.With)
-        or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call))
-        for node in body
-    )
+    return tuple(top[:_MOST_TOP_LEVEL])
 
 
 def _require_space(task: Task, info: TaskInfo, options: BuildOptions, say: Progress) -> None:
@@ -191,9 +171,7 @@ def _require_space(task: Task, info: TaskInfo, options: BuildOptions, say: Progr
     finally:
         client.close()
     pins = lock_file.requirements(place.text_of(task.lock))
-    found = resolver.package_files(pins, replace(known.base, python=known.python), 20.0).values()
-    sizes = [one.size for one in found if one.size is not None]
-    packages = _UNPACKED * sum(sizes) + (len(pins) - len(sizes)) * _PER_PACKAGE
+    packages = len(pins) * _PER_PACKAGE
     image = 0 if base is not None else _BASES.get(known.base.kind, _BASES["runtime"])
     tree = sum(path.stat().st_size for path in files.walk(task.repository(info)))
     needed = image + packages + 2 * tree  # the repository is sent to the engine and copied into a layer

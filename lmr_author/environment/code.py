@@ -29,7 +29,6 @@ _SKIPPED = re.compile(
 )
 _EXAMPLES = re.compile(r"(^|/)(examples?|bench[^/]*|demos?|notebooks?)/", re.I)
 _ASIDE = re.compile(r"(^|/)(scripts?|tools?|util(s|ity|ities)?|[^/]*comparison)/", re.I)
-_GUARD = re.compile(r"cuda|gpu|device", re.I)
 _AVAILABLE = re.compile(r"_?(is|has|have)_\w+_(available|installed)|TYPE_CHECKING")
 _PUBLISHED = re.compile(r"^(?![./~])[A-Za-z0-9][\w.+-]*(/[\w.+-]+)?$")
 """A name of a model or data set, or an address' beginning; no path."""
@@ -146,25 +145,22 @@ def parse_quietly(text: str | bytes) -> ast.Module:
 class _Reader(ast.NodeVisitor):
     """Reads one module in a single pass over its tree.
 
-    The state says of the node being visited: does importing the module run it, does the code need it, and is it
-    under a test for a device.
+    The state says of the node being visited: does importing the module run it, and does the code need it.
     """
 
     def __init__(self, path: str) -> None:
         self.found = SourceFile(path)
-        self._at_once, self._needed, self._guarded = True, True, False
+        self._at_once, self._needed = True, True
         self._aliases: dict[str, str] = {}
         self._constants: dict[str, str] = {}
         self._seen: set[tuple[str, ...]] = set()
 
-    def _visit_all(self, nodes: Iterable[ast.AST], **state: bool) -> None:
-        before = (self._at_once, self._needed, self._guarded)
-        self._at_once = state.get("at_once", self._at_once)
-        self._needed = state.get("needed", self._needed)
-        self._guarded = state.get("guarded", self._guarded)
+    def _visit_all(self, nodes: Iterable[ast.AST], *, at_once: bool = True, needed: bool = True) -> None:
+        before = (self._at_once, self._needed)
+        self._at_once, self._needed = self._at_once and at_once, self._needed and needed
         for node in nodes:
             self.visit(node)
-        self._at_once, self._needed, self._guarded = before
+        self._at_once, self._needed = before
 
     def visit_Module(self, node: ast.Module) -> None:
         for item in node.body:
@@ -176,7 +172,16 @@ class _Reader(ast.NodeVisitor):
         # Decorators and defaults are evaluated where the function is defined; its body when it is called.
         body = node.body if isinstance(node.body, list) else [node.body]
         self._visit_all([*getattr(node, "decorator_list", []), node.args])
+        outside, ordered = self._constants, [*node.args.posonlyargs, *node.args.args]
+        defaults = dict(zip(reversed(ordered), reversed(node.args.defaults), strict=False))
+        defaults |= {
+            arg: value
+            for arg, value in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+            if value
+        }
+        self._constants = outside | {arg.arg: _string(value) for arg, value in defaults.items()}
         self._visit_all(body, at_once=False)
+        self._constants = outside
 
     visit_AsyncFunctionDef = visit_FunctionDef
     visit_Lambda = visit_FunctionDef
@@ -185,19 +190,18 @@ class _Reader(ast.NodeVisitor):
         caught = {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
         words = {_last(item) for one in node.handlers if one.type for item in ast.walk(one.type)}
         optional = bool(caught & words) or any(one.type is None for one in node.handlers)
-        self._visit_all([*node.body, *node.handlers], needed=self._needed and not optional)
+        self._visit_all([*node.body, *node.handlers], needed=not optional)
         self._visit_all([*node.orelse, *node.finalbody])
 
     def visit_If(self, node: ast.If | ast.IfExp) -> None:
         words = [_last(word) for word in ast.walk(node.test) if isinstance(word, ast.Name | ast.Attribute)]
-        guarded = self._guarded or any(map(_GUARD.search, words))
         body = node.body if isinstance(node.body, list) else [node.body]
         orelse = node.orelse if isinstance(node.orelse, list) else [node.orelse]
-        optional = any(map(_AVAILABLE.fullmatch, words))
-        run = self._at_once and words[:1] != ["__name__"]
-        self._visit_all([node.test], guarded=True)
-        self._visit_all(body, at_once=run, needed=self._needed and not optional, guarded=guarded)
-        self._visit_all(orelse, guarded=guarded)
+        self.visit(node.test)
+        self._visit_all(
+            body, at_once=words[:1] != ["__name__"], needed=not any(map(_AVAILABLE.fullmatch, words))
+        )
+        self._visit_all(orelse)
 
     visit_IfExp = visit_If
 
@@ -222,9 +226,8 @@ class _Reader(ast.NodeVisitor):
         name = f"{self._aliases.get(head, head)}{dot}{rest}"
         origin = f"{printable(self.found.path)}:{node.lineno}"
         when = "when imported" if self._at_once else "when run"
-        use = "" if self._guarded else _gpu(node, name)
-        if use and self._is_first(use, when):
-            self.found.cuda.append(Fact(f"{use}, {when}", origin))
+        if _compiles(node, name) and self._is_first(COMPILES, when):
+            self.found.cuda.append(Fact(f"{COMPILES}, {when}", origin))
         kind, what = self._download(node, name)
         if what and self._is_first(kind, what, when):
             self.found.downloads.append(Download(kind, printable(what, 200), origin, self._at_once))
@@ -264,21 +267,10 @@ class _Reader(ast.NodeVisitor):
         return self._constants.get(node.id, "") if isinstance(node, ast.Name) else _string(node)
 
 
-def _gpu(call: ast.Call, name: str) -> str:
-    """Return how a call cannot do without a GPU, or compiles for one; "" when it can."""
-    last = name.rpartition(".")[2]
-    first = _string(call.args[0]) if call.args else ""
-    words = {word.arg: _string(word.value) for word in call.keywords}
-    if last == "cuda" and isinstance(call.func, ast.Attribute) and name != "torch.cuda":
-        return ".cuda()"
-    if last == "to" and first.startswith("cuda"):
-        return '.to("cuda")'
-    if name == "torch.device" and first.startswith("cuda"):
-        return 'torch.device("cuda")'
-    if any(words.get(key, "").startswith("cuda") for key in ("device", "map_location")):
-        return 'device="cuda"'
-    sources = {"cuda_sources", "cpp_sources", "extra_cuda_cflags", "extra_cflags"} & words.keys()
-    return COMPILES if last in ("load", "load_inline") and ("cpp_extension" in name or sources) else ""
+def _compiles(call: ast.Call, name: str) -> bool:
+    words = {word.arg for word in call.keywords}
+    sources = {"cuda_sources", "cpp_sources", "extra_cuda_cflags", "extra_cflags"} & words
+    return name.endswith(("load", "load_inline")) and ("cpp_extension" in name or bool(sources))
 
 
 def _last(node: ast.AST) -> str:
@@ -372,10 +364,3 @@ def unavailable(code: Code, parts: Sequence[str]) -> list[Unused]:
                     top, Unused(f"import {top}", origin, "unavailable", reason, canonicalize_name(top))
                 )
     return list(found.values())
-
-
-def example_packages(code: Code, parts: Sequence[str]) -> list[Declared]:
-    """Return the packages that only examples and ``parts`` import, sorted: they are not installed."""
-    main = {item.name for item in imported_packages(code, code.main(parts))}
-    aside = [item for item in code.files if _is_aside(item.path, parts)]
-    return [item for item in imported_packages(code, aside) if item.name not in main]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import configparser
 import re
-import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -54,15 +52,15 @@ _SCRIPT = re.compile(
 _README = re.compile(r"^(readme|install(ation|ing)?|setup|requirements)(\.(md|rst|txt))?$", re.I)
 _DOCKERFILE = re.compile(r"^(Dockerfile([.-][\w.-]+)?|[\w-]+\.Dockerfile)$", re.I)
 _SETUP_FOLDERS = ("scripts", "install", "setup", "conda", "env", "envs", "environment", "environments")
-_DECLARING = ("pyproject.toml", "setup.cfg", "setup.py", "Pipfile")
-_VERSIONS = ("uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", ".python-version", "runtime.txt")
+_DECLARING = ("pyproject.toml", "setup.cfg", "setup.py")
+_VERSIONS = ("uv.lock", "poetry.lock", "pdm.lock", ".python-version", "runtime.txt")
 
 
 def read_recipe(repo: Path, commit_date: datetime | None = None, goals: Sequence[str] = ()) -> Recipe:
     """Return what the repository in the folder ``repo`` needs.
 
     Declared requirements are taken from its top folder: requirements files first, then conda's environment,
-    pyproject.toml, setup.cfg, setup.py, Pipfile and installation scripts; a later file does not change what an
+    pyproject.toml, setup.cfg, setup.py and installation scripts; a later file does not change what an
     earlier one pins. What the main code imports at once without declaring it is added; where nothing is
     declared, everything that the code imports is used. README and Dockerfile only help to choose versions.
 
@@ -84,7 +82,7 @@ def read_recipe(repo: Path, commit_date: datetime | None = None, goals: Sequence
     kept = [item for item in chosen if item not in own]
     python = asked_for(found)
     apt = [fact for manifest in found for fact in manifest.apt]
-    cuda = [*_extensions(repo), *(fact for file in code.files for fact in file.cuda)]
+    cuda = [fact for file in code.files for fact in file.cuda]
     problems = [
         *(problem for manifest in found for problem in manifest.problems),
         *map(str, unused),
@@ -92,7 +90,7 @@ def read_recipe(repo: Path, commit_date: datetime | None = None, goals: Sequence
         *(f"{item.origin}: not used, {item.name} is this repository's own package" for item in own),
         *([f"not used, for a part of the repository only: {_some(deeper)}"] if deeper else []),
         *_about_cuda(repo, cuda),
-        *_about_code(code, parts, kept),
+        *_about_code(code),
         *(f"not installed, a system package: {printable(str(fact))}" for fact in apt
           if not known_debian(fact.text) and fact.text not in names("system_common")),
     ]  # fmt: skip
@@ -104,7 +102,7 @@ def read_recipe(repo: Path, commit_date: datetime | None = None, goals: Sequence
         python=python.text,
         python_origin=python.origin,
         project=project,
-        own_version=_own_version(repo) if any(project in file.asked for file in code.files) else "",
+        own_version=_own_version(found) if any(project in file.asked for file in code.files) else "",
         devel=_devel(kept, cuda),
         source_folder=staging.source_folder(repo),
         date=commit_date,
@@ -364,20 +362,6 @@ def _devel(declared: list[Declared], cuda: list[Fact]) -> str:
     )
 
 
-def _extensions(root: Path) -> list[Fact]:
-    """CUDA extensions that a ``setup*.py`` builds; the package is not installed, so they are not compiled."""
-    found = []
-    for path in sorted(root.glob("setup*.py")):
-        try:
-            lines = read_text(files.inside(root, path.name)).splitlines()
-        except LmrError:
-            continue
-        number = next((n for n, line in enumerate(lines, 1) if re.search(r"\bCUDAExtension\s*\(", line)), 0)
-        if number:
-            found.append(Fact("builds a CUDA extension", f"{printable(path.name)}:{number}"))
-    return found
-
-
 def _about_cuda(repo: Path, cuda: list[Fact]) -> list[str]:
     """Problems with CUDA code that is compiled by nobody, or only when it runs."""
     sources = [path.relative_to(repo).as_posix() for path in files.walk(repo) if path.suffix == ".cu"]
@@ -393,8 +377,8 @@ def _about_cuda(repo: Path, cuda: list[Fact]) -> list[str]:
     return said
 
 
-def _about_code(code: Code, parts: list[str], installed: Iterable[Declared]) -> list[str]:
-    """Problems with the Python files themselves, and what only examples import."""
+def _about_code(code: Code) -> list[str]:
+    """Problems with the Python files themselves."""
     said = []
     if not code.files and not code.unreadable:
         said.append("there are no Python files beside tests and documentation")
@@ -403,34 +387,18 @@ def _about_code(code: Code, parts: list[str], installed: Iterable[Declared]) -> 
         said.append(f"{reason}: {_some(code.unreadable)}")
     if code.left_out:
         said.append(f"{code.left_out} Python files were not read: there are too many")
-    known = {item.name for item in installed}
-    aside = [item.name for item in code_.example_packages(code, parts) if item.name not in known]
-    return said + ([f"not installed, only examples import it: {_some(aside, 12)}"] if aside else [])
+    return said
 
 
 def _some(items: Iterable[str], limit: int = 5) -> str:
     return listed([printable(item) for item in items], limit)
 
 
-def _own_version(repo: Path) -> str:
+def _own_version(found: list[Manifest]) -> str:
     """The version that a repository gives its package; ``0`` where it computes one, or names none."""
-
-    def pyproject(text: str) -> str:
-        data = tomllib.loads(text)
-        return str((data.get("project") or data["tool"]["poetry"])["version"])
-
-    def setup_cfg(text: str) -> str:
-        parser = configparser.RawConfigParser()
-        parser.read_string(text)
-        return parser.get("metadata", "version")
-
-    def setup_py(text: str) -> str:
-        match = re.search(r"""^\s*(?:version|__version__|VERSION)\s*=\s*["']([^"']+)["']""", text, re.M)
-        return match[1] if match else ""
-
-    for path, read in (("pyproject.toml", pyproject), ("setup.cfg", setup_cfg), ("setup.py", setup_py)):
+    for manifest in found:
         try:
-            return str(Version(read(read_text(files.inside(repo, path)))))
-        except (LmrError, OSError, ValueError, KeyError, TypeError, configparser.Error, InvalidVersion):
+            return str(Version(manifest.version))
+        except InvalidVersion:
             continue
     return "0"

@@ -6,7 +6,7 @@ import difflib
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,8 @@ from packaging.utils import canonicalize_name
 from lmr_author import processes
 from lmr_author.environment import place, resolver
 from lmr_author.environment.base_images import BaseImage, followed
-from lmr_author.environment.pinning import SECONDS, Lock, PinOptions, pin, with_changes
+from lmr_author.environment.interpreters import at
+from lmr_author.environment.pinning import Lock, LockOptions, pin, with_changes
 from lmr_author.environment.place import Detected, Place, Written, detect
 from lmr_author.environment.recipe import Declared, Recipe, exact_version, has_version
 from lmr_author.errors import LmrError, UsageError
@@ -41,38 +42,6 @@ print(json.dumps({"python": "%d.%d" % sys.version_info[:2], "packages": found}))
 """
 
 
-@dataclass(frozen=True)
-class LockOptions:
-    """The options of ``env lock``.
-
-    Attributes:
-        date: versions as of this moment, as given; None for the commit's.
-        python: Python version inside the image, where it is known better.
-        base_image: the image, in place of the Dockerfile's.
-        hashes: write the hash of each file.
-        relax: where nothing fits, loosen what conflicts.
-        offline: use what was asked before.
-        force: overwrite a lock that somebody edited.
-        dry_run: write nothing.
-        without: names of packages that are not installed.
-        only_goal: pin only what the goal files import.
-        from_python: an interpreter with which the code runs: its versions are taken.
-    """
-
-    date: str | None = None
-    python: str | None = None
-    base_image: str | None = None
-    hashes: bool = False
-    relax: bool = False
-    offline: bool = False
-    force: bool = False
-    dry_run: bool = False
-    seconds: float = SECONDS
-    without: tuple[str, ...] = ()
-    only_goal: bool = False
-    from_python: Path | None = None
-
-
 def lock(
     where: Place, options: LockOptions, progress: Progress | None = None, agree: Agree | None = None
 ) -> Written:
@@ -92,18 +61,16 @@ def lock(
         goals=_goals(where, options),
     )
     recipe, base = found.recipe, found.base
-    how = PinOptions(
-        options.seconds, options.hashes, options.offline, without=_without(recipe, options.without)
-    )
+    options = replace(options, without=_without(recipe, options.without))
     changes = ("only what the goal files import is installed (--only-goal)",) if options.only_goal else ()
     if options.from_python is not None:
-        recipe, made = _from_python(recipe, base, options.from_python, how, changes)
+        recipe, made = _from_python(recipe, base, options.from_python, options, changes)
     else:
-        made = pin(recipe, base, how, say, changes=changes)
+        made = pin(recipe, base, options, say, changes=changes)
     if not made.pinned:
-        recipe, made = _relaxed(recipe, base, made, how, say, agree, relax=options.relax)
+        recipe, made = _relaxed(recipe, base, made, options, say, agree)
     if options.relax and made.compiled:
-        recipe, made = _with_wheels(recipe, base, made, how, say)
+        recipe, made = _with_wheels(recipe, base, made, options, say)
     return _write(replace(found, recipe=recipe), made, options)
 
 
@@ -129,133 +96,103 @@ def _without(recipe: Recipe, given: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _relaxed(
-    recipe: Recipe,
-    base: BaseImage,
-    failed: Lock,
-    how: PinOptions,
-    say: Progress,
-    agree: Agree | None,
-    *,
-    relax: bool,
+    recipe: Recipe, base: BaseImage, failed: Lock, options: LockOptions, say: Progress, agree: Agree | None
 ) -> tuple[Recipe, Lock]:
     """A recipe with changes that were agreed to, and its lock. Raises LmrError, which says what would work."""
     why = _why(failed, base)
     if failed.conflict is None and not failed.reason.startswith(resolver.NO_DATES):
         raise LmrError(why, _advice(failed))
     if failed.conflict is None:
+        if not (options.relax or (agree and agree(f"{why}. Take today's versions instead?"))):
+            raise LmrError(why, "--relax takes today's versions, and says so in the lock")
         looser = replace(recipe, date=None)
         change = "today's versions: the package index gives no upload dates"
-        if not (relax or (agree and agree(f"{why}. Take today's versions instead?"))):
-            raise LmrError(why, "--relax takes today's versions, and says so in the lock")
-        made = pin(looser, base, how, say, changes=(change,))
+        made = pin(looser, base, options, say, changes=(change,))
         if not made.pinned:
             raise LmrError(_why(made, base), _advice(made))
         return looser, made
-    looser, made = _later(recipe, base, how, say)
+    looser, made = recipe, failed
+    if recipe.date is not None and recipe.date + _LATER < datetime.now(UTC):
+        looser = replace(recipe, date=recipe.date + _LATER)
+        change = f"versions as of {(recipe.date + _LATER).date()} in place of {recipe.date.date()}"
+        say(f"trying {change}")
+        made = pin(looser, base, options, say, changes=(change,))
     if not made.pinned:
-        looser, made = _loosened(recipe, base, how, say, failed)
+        looser, made = _loosened(recipe, base, failed, options, say)
     changes = "; ".join(made.changes)
     if not made.pinned:
         left = f"; still in conflict after {changes}: {made.reason}" if changes else ""
         raise LmrError(why, f"try another --python-version, --base-image or --date, or --without NAME{left}")
-    if relax or (agree and agree(f"{why}. It works with {changes}. Do that?")):
+    if options.relax or (agree and agree(f"{why}. It works with {changes}. Do that?")):
         return looser, made
     raise LmrError(why, f"--relax makes the changes that help: {changes}")
-
-
-def _later(recipe: Recipe, base: BaseImage, how: PinOptions, say: Progress) -> tuple[Recipe, Lock]:
-    """The recipe as of half a year later, where that has passed."""
-    if recipe.date is None or recipe.date + _LATER > datetime.now(UTC):
-        return recipe, Lock("", False, "")
-    later = replace(recipe, date=recipe.date + _LATER)
-    day = (recipe.date + _LATER).date()
-    say(f"trying versions as of {day}")
-    change = f"versions as of {day} in place of {recipe.date.date()}"
-    return later, pin(later, base, how, say, changes=(change,))
 
 
 def _loosened(
     recipe: Recipe,
     base: BaseImage,
-    how: PinOptions,
+    made: Lock,
+    options: LockOptions,
     say: Progress,
-    failed: Lock,
-    changes: tuple[str, ...] = (),
+    only_wheels: tuple[str, ...] = (),
 ) -> tuple[Recipe, Lock]:
     """The recipe with the requirements loosened that uv blames, one step at a time, until its versions fit together."""
-    deadline = time.monotonic() + how.seconds
-    original = {item.name: item for item in recipe.requirements}
-    made = failed
+    deadline = time.monotonic() + options.seconds
+    loose = list(recipe.requirements)
     for _ in range(_ROUNDS):
         names = {item.name for item in made.conflict.blamed} if made.conflict else set()
-        steps = {
-            item: replace(item, text=weaker)
-            for item in recipe.requirements
-            if item.name in names and (weaker := _weaker(item))
-        }
-        if not steps or time.monotonic() > deadline:
+        weaker = [_weaker(item) if item.name in names else item for item in loose]
+        if weaker == loose or time.monotonic() > deadline:
             break
-        recipe = replace(recipe, requirements=tuple(steps.get(item, item) for item in recipe.requirements))
-        say(f"trying {listed([item.text for item in steps.values()], 3)}")
-        left = replace(how, seconds=max(deadline - time.monotonic(), 1))
-        made = pin(recipe, base, left, say)
-        if made.pinned or made.conflict is None:
-            break
-    changed = [item for item in recipe.requirements if item != original[item.name]]
+        say(f"trying {listed([new.text for new, old in zip(weaker, loose, strict=True) if new != old], 3)}")
+        loose = weaker
+        left = replace(options, seconds=max(deadline - time.monotonic(), 1))
+        made = pin(replace(recipe, requirements=tuple(loose)), base, left, say, only_wheels=only_wheels)
     held = resolver.versions("\n".join(made.pins))
-    if made.pinned:  # what was loosened and fits all the same is no change
-        changed = [item for item in changed if not _allows(original[item.name], held.get(item.name, ""))]
-    words = (f"{item.text} in place of {original[item.name]}" for item in changed)
-    return recipe, with_changes(made, (*changes, *words), recipe, base)
+    changes = tuple(
+        f"{new.text} in place of {old}"
+        for new, old in zip(loose, recipe.requirements, strict=True)
+        # What was loosened, and fits all the same, is no change.
+        if new != old and not (made.pinned and held.get(old.name, "none") in Requirement(old.text).specifier)
+    )
+    looser = replace(recipe, requirements=tuple(loose))
+    return looser, with_changes(made, changes, looser, base)
 
 
-def _weaker(item: Declared) -> str:
-    """The next weaker form of a requirement: ``~=``, ``>=``, no version, no extras; "" when there is none."""
+def _weaker(item: Declared) -> Declared:
+    """The next weaker form of a requirement: ``~=``, ``>=``, no version, no extras."""
     requirement = Requirement(item.text)
     marker = f"; {requirement.marker}" if requirement.marker else ""
     extras = f"[{','.join(sorted(requirement.extras))}]" if requirement.extras else ""
-    version = exact_version(item.text).partition("+")[0]
-    if version.count("."):
-        return f"{requirement.name}{extras}~={version}{marker}"
-    operators = [part for part in requirement.specifier if part.operator == "~="]
-    if version or operators:
-        return f"{requirement.name}{extras}>={version or operators[0].version}{marker}"
-    if has_version(item):
-        return f"{requirement.name}{extras}{marker}"
-    return f"{requirement.name}{marker}" if extras else ""
-
-
-def _allows(item: Declared, version: str) -> bool:
-    return bool(version) and version in Requirement(item.text).specifier
+    exact = exact_version(item.text).partition("+")[0]
+    compatible = next((part.version for part in requirement.specifier if part.operator == "~="), exact)
+    version = f"~={exact}" if exact.count(".") else f">={compatible}" if compatible else ""
+    if not has_version(item):
+        extras = ""
+    return replace(item, text=f"{requirement.name}{extras}{version}{marker}")
 
 
 def _with_wheels(
-    recipe: Recipe, base: BaseImage, made: Lock, how: PinOptions, say: Progress
+    recipe: Recipe, base: BaseImage, made: Lock, options: LockOptions, say: Progress
 ) -> tuple[Recipe, Lock]:
-    """A lock without what has to be compiled because the image's Python is newer than it; else the lock as it was.
-
-    A package without a wheel for any Python is most likely Python alone, and its source is as good.
-    """
+    """A lock without what has to be compiled because the image's Python is newer than it; else the lock as it was."""
     held = resolver.versions("\n".join(made.pins))
-    newest = {
-        name: resolver.newest_python(f"{name}=={held[name]}", base) for name in made.compiled if name in held
-    }
-    native = tuple(name for name, python in newest.items() if python)
+    pins = [f"{name}=={held[name]}" for name in made.compiled if name in held]
+    # A package without a wheel for any Python is most likely Python alone, and its source is as good.
+    native = [pin for pin in pins if resolver.newest_python(pin, base)]
     if not native:
         return recipe, made
-    say(f"looking for wheels of {listed(list(native), 5)}")
-    first = followed(base.python)
-    day = max(recipe.date, first) if recipe.date and first else recipe.date
-    why = f"{listed([f'{name}=={held[name]}' for name in native], 5)} has no wheel for Python {base.python}"
-    changes = made.changes
-    if recipe.date and day and day != recipe.date:
-        changes = (*changes, f"versions as of {day.date()} in place of {recipe.date.date()}: {why}")
-    wheels = replace(how, only_wheels=native)
-    later = replace(recipe, date=day)
-    again = pin(later, base, wheels, say, changes=changes)
+    say(f"looking for wheels of {listed(native, 5)}")
+    later, changes, first = recipe, made.changes, followed(base.python)
+    if recipe.date and first and first > recipe.date:
+        later = replace(recipe, date=first)
+        why = f"{listed(native, 5)} has no wheel for Python {base.python}"
+        changes = (*changes, f"versions as of {first.date()} in place of {recipe.date.date()}: {why}")
+    names = tuple(text.partition("==")[0] for text in native)
+    again = pin(later, base, options, say, only_wheels=names)
     if again.conflict is not None:
-        later, again = _loosened(later, base, wheels, say, again, changes)
-    return (later, again) if again.pinned else (recipe, made)
+        later, again = _loosened(later, base, again, options, say, names)
+    return (later, with_changes(again, changes, later, base)) if again.pinned else (recipe, made)
 
 
 def next_wheel(text: str, base: BaseImage, offline: bool = False) -> str:
@@ -267,13 +204,13 @@ def next_wheel(text: str, base: BaseImage, offline: bool = False) -> str:
 
 
 def _from_python(
-    recipe: Recipe, base: BaseImage, python: Path, how: PinOptions, changes: tuple[str, ...]
+    recipe: Recipe, base: BaseImage, python: Path, options: LockOptions, changes: tuple[str, ...]
 ) -> tuple[Recipe, Lock]:
     """The recipe with the versions of an environment in which the code runs, and of what these packages need in turn.
 
     PyTorch and CUDA stay the base image's. Raises LmrError for what is no Python, or a lock that cannot be made.
     """
-    done = processes.run([str(python), "-I", "-c", _INSTALLED], cwd=Path("/"), seconds=60)
+    done = processes.run([str(at(python).path), "-I", "-c", _INSTALLED], cwd=Path("/"), seconds=60)
     try:
         data = json.loads(done.stdout)
     except ValueError as error:
@@ -290,17 +227,19 @@ def _from_python(
     pinned = tuple(
         Declared(name, f"{name}=={installed[name][0].partition('+')[0]}", str(python))
         for name in sorted(set(wanted) & installed.keys())
-        if name not in left and name not in how.without
+        if name not in left and name not in options.without
     )
     made = pin(
-        replace(recipe, requirements=pinned, date=None), base, replace(how, frozen=True),
+        replace(recipe, requirements=pinned, date=None), base, options, frozen=True,
         changes=(*changes, f"versions of a working environment (Python {data['python']})"),
     )  # fmt: skip
     if not made.pinned:
         hint = f"{base.reference} has Python {base.python}, and the environment {data['python']}"
         raise LmrError(_why(made, base), f"{hint}: name another image with --base-image, or --python-version")
     absent = [
-        item for item in recipe.requirements if item.name not in installed and item.name not in how.without
+        item
+        for item in recipe.requirements
+        if item.name not in installed and item.name not in options.without
     ]
     notes = [f"{item} is not in that environment" for item in absent]
     torch = installed.get("torch", ("", []))[0].partition("+")[0]

@@ -1,10 +1,9 @@
-"""Read what a repository declares in pyproject.toml, setup.cfg, setup.py, Pipfile, conda files and lock files."""
+"""Read what a repository declares in pyproject.toml, setup.cfg, setup.py, conda files and lock files."""
 
 from __future__ import annotations
 
 import ast
 import configparser
-import json
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
@@ -18,6 +17,7 @@ from lmr_author import files
 from lmr_author.environment.code import dotted_name, parse_quietly
 from lmr_author.environment.recipe import Declared, Fact, Manifest, Unused
 from lmr_author.environment.requirements import (
+    MAX_BYTES,
     conda_requirement,
     normal_path,
     parse_requirement,
@@ -43,15 +43,12 @@ class Lines:
     def __init__(self, path: str, text: str) -> None:
         self._path = path
         self._lines = text.splitlines()
-        self._at = 0
 
     def of(self, *needles: str) -> str:
-        """Return ``path:line`` of the next line with all needles (from the top again when there is none)."""
-        count = len(self._lines)
-        for number in (*range(self._at, count), *range(min(self._at, count))):
-            if all(needle in self._lines[number] for needle in needles):
-                self._at = number
-                return f"{self._path}:{number + 1}"
+        """Return ``path:line`` of the first line with all needles."""
+        for number, line in enumerate(self._lines, 1):
+            if all(needle in line for needle in needles):
+                return f"{self._path}:{number}"
         return self._path
 
     def each(self, values: object) -> list[Line]:
@@ -63,9 +60,8 @@ def read_manifest(root: Path, path: str) -> Manifest:
     """Read a file by its name; one that cannot be read is a problem, and declares nothing."""
     name = PurePosixPath(path).name
     reader = _READERS.get(name, _conda if name.endswith((".yml", ".yaml")) else _toml_lock)
-    locks = name in ("uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock")
     try:
-        text = read_text(files.inside(root, path), _LOCK_BYTES if locks else 1024 * 1024)
+        text = read_text(files.inside(root, path), _LOCK_BYTES if name.endswith(".lock") else MAX_BYTES)
         return reader(text, path, root)
     except (
         LmrError,
@@ -105,34 +101,24 @@ def _manifest(
     )
 
 
-def _classified(lines: Iterable[Line]) -> Fact:
-    """Return the lowest Python among classifiers (``Programming Language :: Python :: 3.12``)."""
-    found = ((re.search(r"Programming Language :: Python :: 3\.(\d+)\s*$", text), at) for text, at in lines)
-    minors = [(int(match[1]), at) for match, at in found if match]
-    return Fact(f">=3.{min(minors)[0]}", f"{min(minors)[1]}, classifiers") if minors else NOTHING
-
-
 def _pyproject(text: str, path: str, root: Path) -> Manifest:
-    """Read ``[project]`` (PEP 621), else ``[tool.poetry]``, else flit's older form; extras and groups are suggested."""
+    """Read ``[project]`` (PEP 621), else ``[tool.poetry]``; extras and groups are suggested."""
     data = tomllib.loads(text)
     lines = Lines(path, text)
     project, poetry = _table(data, "project"), _table(data, "tool", "poetry")
-    flit = _table(data, "tool", "flit", "metadata")
     if poetry and not project:
         dependencies = _table(poetry, "dependencies")
         needed = _poetry_lines(dependencies, lines)
-        python, name = _poetry_specifier(dependencies.get("python")), _text(poetry.get("name"))
+        python = _poetry_specifier(dependencies.get("python"))
     else:
-        table = project or flit
-        needed = lines.each(project.get("dependencies") or flit.get("requires"))
-        python = _text(table.get("requires-python"))
-        name = _text(table.get("name") or table.get("module"))
+        needed = lines.each(project.get("dependencies"))
+        python = _text(project.get("requires-python"))
+    name = _text((project or poetry).get("name"))
     asked = Fact(python, lines.of("python", python.split(",")[0].lstrip("><=!~ "))) if python else NOTHING
-    if not python:
-        asked = _classified(lines.each((project or poetry or flit).get("classifiers")))
     dynamic = "dependencies" in _strings(project.get("dynamic"))
     problems = (f"{path}: dependencies are dynamic",) if dynamic else ()
-    return _manifest(path, needed, asked, name, _optional(data, lines), problems=problems)
+    made = _manifest(path, needed, asked, name, _optional(data, lines), problems=problems)
+    return replace(made, version=_text((project or poetry).get("version")))
 
 
 def _optional(data: dict[str, Any], lines: Lines) -> list[Line]:
@@ -207,14 +193,11 @@ def _setup_cfg(text: str, path: str, root: Path) -> Manifest:
 
     needed = listed("options", "install_requires")
     python = parser.get("options", "python_requires", fallback="")
-    asked = (
-        Fact(python, lines.of("python_requires"))
-        if python
-        else _classified(listed("metadata", "classifiers"))
-    )
+    asked = Fact(python, lines.of("python_requires")) if python else NOTHING
     extras = parser.options("options.extras_require") if parser.has_section("options.extras_require") else []
     suggested = [line for extra in extras for line in listed("options.extras_require", extra)]
-    return _manifest(path, needed, asked, parser.get("metadata", "name", fallback=""), suggested)
+    made = _manifest(path, needed, asked, parser.get("metadata", "name", fallback=""), suggested)
+    return replace(made, version=parser.get("metadata", "version", fallback=""))
 
 
 def _setup_py(text: str, path: str, root: Path) -> Manifest:
@@ -228,9 +211,11 @@ def _setup_py(text: str, path: str, root: Path) -> Manifest:
     complete = reader.complete
     name = reader.lines(keywords.get("name"))
     demanded = reader.lines(keywords.get("python_requires"))
-    python = Fact(*demanded[0]) if demanded else _classified(reader.lines(keywords.get("classifiers")))
+    python = Fact(*demanded[0]) if demanded else NOTHING
     extras = reader.lines(keywords.get("extras_require"))
+    version = reader.lines(keywords.get("version"))
     made = _manifest(path, needed, python, name[0][0] if name else "", extras)
+    made = replace(made, version=version[0][0] if version else "")
     if complete:
         return made
     # What is computed is nearly always the content of a requirements file, whichever way it is opened.
@@ -300,25 +285,10 @@ class _SetupReader:
             parts = [node.left, node.right]
         elif isinstance(node, ast.Call) and dotted_name(node.func) in ("list", "sorted", "tuple", "set"):
             parts = node.args[:1]
-        elif isinstance(node, ast.Call | ast.Subscript) and (found := self._from_table(node)):
-            return found
         if parts is None or depth > 20:
             self.complete = self.complete and (node is None or isinstance(node, ast.Constant))
             return []
         return [line for part in parts for line in self.lines(part, depth + 1)]
-
-    def _from_table(self, node: ast.Call | ast.Subscript) -> list[Line]:
-        """Look up ``deps["torch"]`` or ``deps_list("torch")`` in the list ``_deps``, as transformers does."""
-        keys = node.args if isinstance(node, ast.Call) else [node.slice]
-        wanted = [key.value for key in keys if isinstance(key, ast.Constant)]
-        table = {
-            re.split(r"[\s!<>=~;\[@]", text, maxsplit=1)[0]: (text, origin)
-            for name in ("_deps", "deps", "_dependencies", "dependencies", "requirements")
-            for value in self._names.get(name, ())
-            if isinstance(value, ast.List)
-            for text, origin in self.lines(value)
-        }
-        return [table[key] for key in wanted if key in table] if len(wanted) == len(keys) else []
 
 
 def _conda(text: str, path: str, root: Path) -> Manifest:
@@ -358,28 +328,6 @@ def _conda(text: str, path: str, root: Path) -> Manifest:
     return _with(own, included)
 
 
-def _pipfile(text: str, path: str, root: Path) -> Manifest:
-    """Read ``[packages]`` and ``[requires]`` of a Pipfile; its development packages are suggested."""
-    data = tomllib.loads(text)
-    lines = Lines(path, text)
-
-    def listed(section: str) -> list[Line]:
-        found = []
-        for name, value in _table(data, section).items():
-            row = value if isinstance(value, dict) else {"version": value}
-            version, marker = _text(row.get("version")).replace("*", ""), _text(row.get("markers"))
-            text = f"{name}{_extras(row)}{version}{marker and f'; {marker}'}"
-            found.append((_elsewhere(name, row) or text, lines.of(name, "=")))
-        return found
-
-    needed, extra = listed("packages"), listed("dev-packages")
-    requires = _table(data, "requires")
-    version = _text(requires.get("python_full_version")) or _text(requires.get("python_version"))
-    python = f"=={version}.*" if version.count(".") == 1 else f"=={version}"
-    asked = Fact(python, lines.of("python", version)) if version else NOTHING
-    return _manifest(path, needed, asked, suggested=extra)
-
-
 def _toml_lock(text: str, path: str, root: Path) -> Manifest:
     """Read the versions of poetry.lock, uv.lock or pdm.lock; a package in several versions gives no constraint."""
     starts = [number for number, line in enumerate(text.splitlines(), 1) if line.strip() == "[[package]]"]
@@ -403,18 +351,6 @@ def _toml_lock(text: str, path: str, root: Path) -> Manifest:
     return _manifest(path, (), constraints=lines)
 
 
-def _pipfile_lock(text: str, path: str, root: Path) -> Manifest:
-    data = json.loads(text)
-    lines = Lines(path, text)
-    packages = _table(data, "default") if isinstance(data, dict) else {}
-    found = [
-        (f"{name}{row['version']}", lines.of(f'"{name}": {{'))
-        for name, row in packages.items()
-        if isinstance(row, dict) and str(row.get("version", "")).startswith("==")
-    ]
-    return _manifest(path, (), constraints=found)
-
-
 def _python_version(text: str, path: str, root: Path) -> Manifest:
     """Read ``.python-version`` (pyenv, uv) or ``runtime.txt`` (``python-3.8.10``)."""
     match = re.search(r"^\s*(?:cpython-|python-)?(3\.\d+)(?:\.\d+)?\s*$", text, re.M)
@@ -425,8 +361,6 @@ _READERS: dict[str, Callable[[str, str, Path], Manifest]] = {
     "pyproject.toml": _pyproject,
     "setup.cfg": _setup_cfg,
     "setup.py": _setup_py,
-    "Pipfile": _pipfile,
-    "Pipfile.lock": _pipfile_lock,
     ".python-version": _python_version,
     "runtime.txt": _python_version,
 }

@@ -6,6 +6,7 @@ import re
 import time
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
+from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
@@ -92,33 +93,47 @@ class Lock:
 
 
 @dataclass(frozen=True)
-class PinOptions:
-    """How to pin.
+class LockOptions:
+    """The options of ``env lock``.
 
     Attributes:
+        date: versions as of this moment, as given; None for the commit's.
+        python: Python version inside the image, where it is known better.
+        base_image: the image, in place of the Dockerfile's.
+        hashes: write the hash of each version's files.
+        relax: where nothing fits, loosen what conflicts.
+        offline: use what was asked before.
+        force: overwrite a lock that somebody edited.
+        dry_run: write nothing.
         seconds: time limit; with 0 no index is asked, and exact requirements are taken as the repository names them.
-        hashes: write the hashes of each version's files.
-        offline: answer from the resolver's cache alone.
-        without: names that are not installed, whoever needs them.
-        only_wheels: names of which a version with a wheel is needed.
-        frozen: the requirements are a whole environment, installed as it stands; None to judge by the list.
+        without: names of packages that are not installed, whoever needs them.
+        only_goal: pin only what the goal files import.
+        from_python: an interpreter with which the code runs: its versions are taken.
     """
 
-    seconds: float = SECONDS
+    date: str | None = None
+    python: str | None = None
+    base_image: str | None = None
     hashes: bool = False
+    relax: bool = False
     offline: bool = False
+    force: bool = False
+    dry_run: bool = False
+    seconds: float = SECONDS
     without: tuple[str, ...] = ()
-    only_wheels: tuple[str, ...] = ()
-    frozen: bool | None = None
+    only_goal: bool = False
+    from_python: Path | None = None
 
 
 def pin(
     recipe: Recipe,
     base: BaseImage,
-    options: PinOptions | None = None,
+    options: LockOptions | None = None,
     progress: Progress | None = None,
     *,
     changes: tuple[str, ...] = (),
+    only_wheels: tuple[str, ...] = (),
+    frozen: bool = False,
     stoppable: bool = False,
 ) -> Lock:
     """Pin a recipe for a base image; when the index does not answer, or no versions fit, it is not, and says why.
@@ -127,10 +142,12 @@ def pin(
 
     Args:
         changes: what the caller changed of the repository's own requirements, for the lock's comments.
+        only_wheels: names of which a version with a wheel is needed.
+        frozen: the requirements are a whole environment, installed as it stands, whatever the list looks like.
         stoppable: an interrupt ends the resolution, not the program: the lock is not pinned, and says why.
     """
-    options = options or PinOptions()
-    search = _Search(recipe, base, options)
+    options = options or LockOptions()
+    search = _Search(recipe, base, options, list(only_wheels), frozen)
     try:
         if not search.declared:
             made = Lock("", True, "the repository needs nothing beside PyTorch")
@@ -165,17 +182,17 @@ class _Search:
 
     recipe: Recipe
     base: BaseImage
-    options: PinOptions
+    options: LockOptions
+    only_wheels: list[str]
+    frozen: bool
     declared: list[Declared] = field(default_factory=list)
     constraints: list[Declared] = field(default_factory=list)
     own_constraints: list[str] = field(default_factory=list)
     kept: list[Declared] = field(default_factory=list)
     later: dict[str, date] = field(default_factory=dict)
-    only_wheels: list[str] = field(default_factory=list)
     prereleases: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
-    frozen: bool = False
     unfit: int = 0
     wheels_day: date | None = None
 
@@ -196,17 +213,14 @@ class _Search:
             else:
                 self.declared.append(item)
         # A full list is an environment that existed: installed as it is, contradictory as it may be.
-        self.frozen = is_freeze(self.declared) if self.options.frozen is None else self.options.frozen
+        if is_freeze(self.declared) and not self.frozen:
+            self.frozen = True
+            self.remarks.append("the repository lists a whole environment, which is installed as it stands")
         if self.frozen:
-            if self.options.frozen is None:
-                self.remarks.append(
-                    "the repository lists a whole environment, which is installed as it stands"
-                )
             return
         left = TORCH_FAMILY | {"torchtext"} if version else TORCH_FAMILY
         self.constraints = [item for item in self.recipe.constraints if item.name not in left]
         self.own_constraints = [f"torchtext=={version}"] if version else []
-        self.only_wheels = list(self.options.only_wheels)
         first = followed(self.base.python)
         if first and self.recipe.date and self.recipe.date < first:
             self.wheels_day = first.date()

@@ -16,14 +16,14 @@ import git
 from packaging.utils import canonicalize_name
 
 from lmr_author import files
-from lmr_author.environment import lock_file, resolver
+from lmr_author.environment import lock_file
 from lmr_author.environment.base_images import BaseImage, choose_base
 from lmr_author.environment.detect import problems, read_recipe
 from lmr_author.environment.lock_file import is_untouched
 from lmr_author.environment.pinning import Lock
-from lmr_author.environment.recipe import Fact, Recipe
+from lmr_author.environment.recipe import Recipe
 from lmr_author.errors import LmrError, UsageError
-from lmr_author.task import Progress, Task, TaskInfo
+from lmr_author.task import Task, TaskInfo
 
 FORMAT = "lmr-environment/1"
 
@@ -47,12 +47,11 @@ class Place:
 
 @dataclass(frozen=True)
 class Detected:
-    """The needs of a repository, and the image that fits. ``dead``: the index's report, None when it was not asked."""
+    """The needs of a repository, and the image that fits."""
 
     place: Place
     recipe: Recipe
     base: BaseImage
-    dead: tuple[Fact, ...] | None = None
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -101,15 +100,9 @@ def place_alone(folder: Path) -> Place:
 
 
 def detect(
-    place: Place,
-    *,
-    base_image: str | None = None,
-    python: str | None = None,
-    goals: Sequence[str] = (),
-    online: bool = False,
-    progress: Progress | None = None,
+    place: Place, *, base_image: str | None = None, python: str | None = None, goals: Sequence[str] = ()
 ) -> Detected:
-    """Return what the repository needs. With ``online`` the package index is asked about each requirement."""
+    """Return what the repository needs, and the image that fits."""
     if base_image is not None:
         choose_base(Recipe(), base_image)  # a reference that is none is not passed over
     recipe = read_recipe(place.folder, place.date, goals)
@@ -117,8 +110,7 @@ def detect(
         base = choose_base(recipe, base_image, python)
     else:
         base = base_in_use(place.task, recipe, base_image, python)
-    dead = resolver.dead(recipe, base, seconds=300.0, progress=progress) if online else None
-    return Detected(place, recipe, base, dead)
+    return Detected(place, recipe, base)
 
 
 def require_untouched(place: Place, name: str) -> None:

@@ -26,11 +26,11 @@ from lmr_author import files, processes
 from lmr_author.environment import interpreters
 from lmr_author.environment.base_images import BaseImage, builds_from, older
 from lmr_author.environment.packages import names, newest_patch
-from lmr_author.environment.recipe import Declared, Fact, Recipe
+from lmr_author.environment.recipe import Declared
 from lmr_author.errors import LmrError
 from lmr_author.sandbox.base import Command, Limits, Mount
 from lmr_author.sandbox.local import LocalSandbox
-from lmr_author.task import TORCH_FAMILY, Progress
+from lmr_author.task import TORCH_FAMILY
 from lmr_author.texts import printable
 
 _CUDA_PARTS = (
@@ -49,17 +49,6 @@ _QUIET = {"UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"}
 _ABOUT_PYTHON = re.compile(
     r"^warning: A managed Python download.*?(?=^\S|\Z)|^warning: The requested Python.*?$", re.M | re.S
 )
-
-
-_REASONS = (
-    (r"Because ([\w.-]+) was not found in the package registry", "is not on the package index"),
-    (r"there is no version of ([\w.-]+?)[=<>!~]", "has no such version on the package index"),
-    (r"Because ([\w.-]+?)==\S+ has no (?:usable )?wheels?", "has no wheel for this Python"),
-    (r"only ([\w.-]+?)[=<>!~]\S* is available", "has no such version on the package index"),
-    (r"Wheels are required for `([\w.-]+)`", ""),
-    (r"Failed to (?:build|download and build|prepare)[^`]*`([\w.-]+?)(?:==|@|`)", ""),
-)
-"""uv's words → the report; "" where there is a source, so that nothing is wrong."""
 
 
 @dataclass(frozen=True)
@@ -93,12 +82,11 @@ class Question:
 
 @dataclass(frozen=True)
 class PackageFiles:
-    """The files of a pinned package that fit an image: when they were uploaded, and their size (None: unknown)."""
+    """The files of a pinned package that fit an image, and when they were uploaded."""
 
     version: str
     has_wheel: bool
     uploaded: Date | None
-    size: int | None
 
 
 @dataclass(frozen=True)
@@ -288,11 +276,9 @@ def package_files(
         wheels = package.get("wheels", [])
         listed = [*wheels, *([package["sdist"]] if "sdist" in package else [])]
         times = [item["upload-time"] for item in listed if isinstance(item.get("upload-time"), datetime)]
-        sizes = [item["size"] for item in listed if isinstance(item.get("size"), int)]
         uploaded = min(times).date() if times else None
-        found[canonicalize_name(str(package["name"]))] = PackageFiles(
-            str(package.get("version", "")), bool(wheels), uploaded, max(sizes, default=None)
-        )
+        version = str(package.get("version", ""))
+        found[canonicalize_name(str(package["name"]))] = PackageFiles(version, bool(wheels), uploaded)
     return found
 
 
@@ -320,40 +306,3 @@ def newest_python(pin: str, base: BaseImage) -> str:
         if any(one.has_wheel for one in package_files([pin], replace(base, python=python), 30.0).values()):
             return python
     return ""
-
-
-def dead(
-    recipe: Recipe, base: BaseImage, *, seconds: float, progress: Progress | None = None
-) -> tuple[Fact, ...]:
-    """Return requirements that cannot be had, or whose version was withdrawn, each with its origin.
-
-    Dates do not matter. Raises LmrError when the index does not answer, or not within ``seconds``.
-    """
-    left = {item.name: item for item in recipe.requirements}
-    found: list[Fact] = []
-    deadline = time.monotonic() + seconds
-    while left:
-        question = Question(tuple(item.text for item in left.values()), base, resolve=False)
-        done = ask(question, max(deadline - time.monotonic(), 1))
-        if done.timed_out:
-            raise LmrError(
-                f"the package index took longer than {seconds:.0f} s", "run it again: answers are kept"
-            )
-        if done.exit_code == 0:
-            for text in yanked(done.stderr):
-                item = left.get(canonicalize_name(text.partition("==")[0]))
-                found.append(Fact(text, item.origin if item else ""))
-            break
-        text = message(done.stderr)
-        if failure := index_failure(text):
-            raise LmrError(failure, "check the network, or leave out --online")
-        hits = ((re.search(pattern, text), reason) for pattern, reason in _REASONS)
-        name, reason = next(((canonicalize_name(hit[1]), reason) for hit, reason in hits if hit), ("", ""))
-        if name not in left:
-            raise LmrError(f"the package index cannot be asked: {cause(done.stderr)}", "check the network")
-        item = left.pop(name)
-        if reason:
-            found.append(Fact(f"{item.text} {reason}", item.origin))
-        if progress is not None:
-            progress(f"asked about {item.name}")
-    return tuple(found)

@@ -55,8 +55,7 @@ def without(result: LocalResult) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("image", "built", "extra"),
-    [(OFFICIAL, "", "torch==2.0.1"), ("me/base:1", "2.2.0+cpu", "torch==2.2.0")],
+    ("image", "built", "extra"), [(OFFICIAL, "", "torch==2.0.1"), ("me/base:1", "2.2.0+cpu", "torch==2.2.0")]
 )
 def test_pytorch_is_the_images(tmp_path: Path, image: str, built: str, extra: str) -> None:
     result = local(task(tmp_path, image, "import torch\n", built=built))

@@ -173,10 +173,7 @@ def test_conda_specifications(spec: str, expected: tuple[str, str]) -> None:
     ],
 )
 def test_broken_files_declare_nothing(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    name: str,
-    text: str,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert read_manifest(write(tmp_path, name, text), name).declared == ()
