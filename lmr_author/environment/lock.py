@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from lmr_author import processes
@@ -29,7 +31,7 @@ Agree = Callable[[str], bool]
 """Asks a person at a terminal a question."""
 
 _LATER = timedelta(days=180)
-_ROUNDS = 10
+_ROUNDS = 20
 """So often the requirements that uv blames are loosened."""
 _INSTALLED = """
 import json, sys
@@ -119,6 +121,7 @@ def _relaxed(
         made = pin(looser, base, options, say, changes=(change,))
     if not made.pinned:
         looser, made = _loosened(recipe, base, failed, options, say)
+        made = with_changes(made, _changes(recipe, looser, made), looser, base)
     changes = "; ".join(made.changes)
     if not made.pinned:
         left = f"; still in conflict after {changes}: {made.reason}" if changes else ""
@@ -138,38 +141,71 @@ def _loosened(
 ) -> tuple[Recipe, Lock]:
     """The recipe with the requirements loosened that uv blames, one step at a time, until its versions fit together."""
     deadline = time.monotonic() + options.seconds
-    loose = list(recipe.requirements)
+    loose = recipe
     for _ in range(_ROUNDS):
-        names = {item.name for item in made.conflict.blamed} if made.conflict else set()
-        weaker = [_weaker(item) if item.name in names else item for item in loose]
-        if weaker == loose or time.monotonic() > deadline:
+        if made.conflict is None or time.monotonic() > deadline:
             break
-        say(f"trying {listed([new.text for new, old in zip(weaker, loose, strict=True) if new != old], 3)}")
-        loose = weaker
+        cause, names = made.conflict.cause, {item.name for item in made.conflict.blamed}
+        weaker = tuple(_weaker(item, cause) if item.name in names else item for item in loose.requirements)
+        if weaker == loose.requirements:
+            break
+        say(f"trying {listed([item.text for item in weaker if item not in loose.requirements], 3)}")
+        loose = replace(recipe, requirements=weaker)
         left = replace(options, seconds=max(deadline - time.monotonic(), 1))
-        made = pin(replace(recipe, requirements=tuple(loose)), base, left, say, only_wheels=only_wheels)
-    held = resolver.versions("\n".join(made.pins))
-    changes = tuple(
-        f"{new.text} in place of {old}"
-        for new, old in zip(loose, recipe.requirements, strict=True)
-        # What was loosened, and fits all the same, is no change.
-        if new != old and not (made.pinned and held.get(old.name, "none") in Requirement(old.text).specifier)
+        made = pin(loose, base, left, say, only_wheels=only_wheels)
+    pairs = zip(loose.requirements, recipe.requirements, strict=True)
+    near = tuple(
+        _nearest(old, base, options, resolve=True) or new if new != old else new for new, old in pairs
     )
-    looser = replace(recipe, requirements=tuple(loose))
-    return looser, with_changes(made, changes, looser, base)
+    if made.pinned and near != loose.requirements:
+        nearer = pin(replace(recipe, requirements=near), base, options, say, only_wheels=only_wheels)
+        if nearer.pinned:
+            return replace(recipe, requirements=near), nearer
+    return loose, made
 
 
-def _weaker(item: Declared) -> Declared:
-    """The next weaker form of a requirement: ``~=``, ``>=``, no version, no extras."""
+def _changes(before: Recipe, after: Recipe, made: Lock) -> tuple[str, ...]:
+    """The requirements that were loosened, but for those that the lock fits all the same."""
+    held = resolver.versions("\n".join(made.pins)) if made.pinned else {}
+    return tuple(
+        f"{new.text} in place of {old}"
+        for new, old in zip(after.requirements, before.requirements, strict=True)
+        if new != old and not (old.name in held and held[old.name] in Requirement(old.text).specifier)
+    )
+
+
+def _weaker(item: Declared, cause: str) -> Declared:
+    """The next weaker form of a requirement: ``~=``, ``>=``, no version, no extras.
+
+    Where all versions like it are for another Python, which ``cause`` then says, it has no version at once.
+    """
     requirement = Requirement(item.text)
     marker = f"; {requirement.marker}" if requirement.marker else ""
     extras = f"[{','.join(sorted(requirement.extras))}]" if requirement.extras else ""
     exact = exact_version(item.text).partition("+")[0]
     compatible = next((part.version for part in requirement.specifier if part.operator == "~="), exact)
     version = f"~={exact}" if exact.count(".") else f">={compatible}" if compatible else ""
+    if re.search(rf"\b{re.escape(item.name)}==\S+ depends on Python", cause):
+        version = ""
     if not has_version(item):
         extras = ""
     return replace(item, text=f"{requirement.name}{extras}{version}{marker}")
+
+
+def _nearest(item: Declared, base: BaseImage, options: LockOptions, *, resolve: bool) -> Declared | None:
+    """A requirement as the first version since its lowest one that has a wheel; None when there is none.
+
+    Args:
+        resolve: everything that it needs has a wheel, too.
+    """
+    requirement = Requirement(item.text)
+    lowest = [part.version for part in requirement.specifier if part.operator in ("==", "~=", ">=")]
+    if not lowest:
+        return None
+    requirement.specifier = SpecifierSet(f">={lowest[0].partition('+')[0]}")
+    first = resolver.first_wheel(str(requirement), base, resolve=resolve, offline=options.offline)
+    requirement.specifier = SpecifierSet(f"=={first}" if first else "")
+    return replace(item, text=str(requirement)) if first else None
 
 
 def _with_wheels(
@@ -183,16 +219,21 @@ def _with_wheels(
     if not native:
         return recipe, made
     say(f"looking for wheels of {listed(native, 5)}")
-    later, changes, first = recipe, made.changes, followed(base.python)
+    names = tuple(text.partition("==")[0] for text in native)
+    near = (
+        _nearest(item, base, options, resolve=False) or item if item.name in names else item
+        for item in recipe.requirements
+    )
+    later, changes, first = replace(recipe, requirements=tuple(near)), made.changes, followed(base.python)
     if recipe.date and first and first > recipe.date:
-        later = replace(recipe, date=first)
+        later = replace(later, date=first)
         why = f"{listed(native, 5)} has no wheel for Python {base.python}"
         changes = (*changes, f"versions as of {first.date()} in place of {recipe.date.date()}: {why}")
-    names = tuple(text.partition("==")[0] for text in native)
     again = pin(later, base, options, say, only_wheels=names)
-    if again.conflict is not None:
-        later, again = _loosened(later, base, again, options, say, names)
-    return (later, with_changes(again, changes, later, base)) if again.pinned else (recipe, made)
+    later, again = _loosened(later, base, again, options, say, names)
+    if not again.pinned:
+        return recipe, made
+    return later, with_changes(again, (*changes, *_changes(recipe, later, again)), later, base)
 
 
 def next_wheel(text: str, base: BaseImage, offline: bool = False) -> str:
