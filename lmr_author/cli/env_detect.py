@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
 from lmr_author.cli.common import (
     Format,
     FormatOption,
@@ -22,9 +18,6 @@ def env_detect(
     repo: RepoOption = None,
     base_image: ImageOption = None,
     python: VersionOption = None,
-    online: Annotated[
-        bool, typer.Option("--online", help="Ask the package index which requirements are dead or withdrawn.")
-    ] = False,
     task: TaskOption = None,
     output: FormatOption = Format.text,
 ) -> int:
@@ -35,10 +28,10 @@ def env_detect(
     from lmr_author.environment.recipe import to_json
 
     where = place(task, repo)
-    with progress("reading the repository") as say:
-        found = detect(where, base_image=base_image, python=python, online=online, progress=say)
+    with progress("reading the repository"):
+        found = detect(where, base_image=base_image, python=python)
     if output is Format.json:
-        print_json(to_json(found.recipe, found.base.to_json(), found.problems, found.dead))
+        print_json(to_json(found.recipe, found.base.to_json(), found.problems))
     else:
         render_env.detected(found)
     return 0

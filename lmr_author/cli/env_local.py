@@ -23,23 +23,15 @@ def env_local(
         bool,
         typer.Option("--cuda", help="Take PyTorch's CUDA build (gigabytes) although there is no GPU here."),
     ] = False,
-    fix: Annotated[
-        bool,
-        typer.Option(
-            "--fix",
-            help="Change requirements.lock where something cannot be installed or imported, and try again.",
-        ),
-    ] = False,
     task: TaskOption = None,
 ) -> int:
     """Make a virtual environment from the task's lock, for the local sandbox; print its interpreter."""
     from lmr_author.cli.render import console, progress
-    from lmr_author.cli.render_env_build import repair
     from lmr_author.environment.local import LocalOptions, make_local
 
     folder = current_task(task)
     with progress("looking for a Python") as say:
-        result = make_local(folder, LocalOptions(python, tuple(extra or ()), cuda, fix), say, repair)
+        result = make_local(folder, LocalOptions(python, tuple(extra or ()), cuda), say)
     screen = console()
     for remark in result.remarks:
         screen.print(f"note: {remark}", markup=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -30,7 +31,7 @@ def env_lock(
     ] = False,
     relax: Annotated[
         bool,
-        typer.Option("--relax", help="Where no versions fit together, make the smallest changes that help."),
+        typer.Option("--relax", help="Where no versions fit together, loosen what conflicts."),
     ] = False,
     offline: Annotated[bool, typer.Option("--offline", help="Use only what was asked before.")] = False,
     timeout: Annotated[float, typer.Option("--timeout", min=1, help="Seconds that it may take.")] = 300.0,
@@ -44,6 +45,14 @@ def env_lock(
         bool,
         typer.Option("--only-goal", help="Pin only what the goal files import, for huge requirement lists."),
     ] = False,
+    from_python: Annotated[
+        Path | None,
+        typer.Option(
+            "--from-python",
+            metavar="PYTHON",
+            help="Take the versions of an environment in which the code runs, by its interpreter.",
+        ),
+    ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Overwrite a lock that was edited; a copy of it is kept.")
     ] = False,
@@ -54,7 +63,8 @@ def env_lock(
     """Pin what the repository needs as of its commit's date, for the image's Python."""
     from lmr_author.cli import ask, render_env
     from lmr_author.cli.render import progress
-    from lmr_author.environment.lock import LockOptions, lock
+    from lmr_author.environment.lock import lock
+    from lmr_author.environment.pinning import LockOptions
 
     where = place(task, repo)
     options = LockOptions(
@@ -69,6 +79,7 @@ def env_lock(
         timeout,
         tuple(without or ()),
         only_goal,
+        from_python,
     )
     with progress("reading the repository") as say:
 

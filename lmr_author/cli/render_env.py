@@ -34,8 +34,6 @@ def detected(found: Detected) -> None:
     compiler = [f"compiler: {recipe.devel}"] if recipe.devel else []
     _row("cuda", [*compiler, *map(str, recipe.cuda)], SHOWN)
     _row("downloads", map(str, sorted(recipe.downloads, key=lambda item: not item.at_import)), SHOWN)
-    if found.dead is not None:
-        _row("dead", map(str, found.dead) if found.dead else ["the index has everything"])
     _row("note", found.problems)
 
 

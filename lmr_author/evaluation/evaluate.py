@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from lmr_author import __version__, code, files
-from lmr_author.environment import records as environment_records
+from lmr_author.environment import place
 from lmr_author.environment.build import build_hint, sandbox_of
 from lmr_author.environment.local import interpreter_for, other_python
 from lmr_author.environment.smoke import ask_inventory
@@ -197,7 +197,7 @@ def _asked_for(task: Task, options: EvaluateOptions) -> dict[str, str]:
     """Return the options that replace the task's own base image or interpreter, as a record has them."""
     image = options.base_image or ""
     if options.sandbox == "docker":
-        own = environment_records.base_of(environment_records.text(task.dockerfile))
+        own = place.base_of(place.text_of(task.dockerfile))
         return {evaluation.OTHER_BASE: image} if image not in ("", own) else {}
     python = other_python(task, options.sandbox, options.python)
     return {evaluation.OTHER_PYTHON: python} if python else {}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lmr_author import environment, files, paper, repo
 from lmr_author.environment import BaseImage, Lock, Recipe
-from lmr_author.environment.pinning import SECONDS
+from lmr_author.environment.pinning import SECONDS, LockOptions
 from lmr_author.errors import LmrError
 from lmr_author.new_task import records
 from lmr_author.new_task.draft import (
@@ -199,8 +199,8 @@ def _stages(
     made = environment.pin(
         recipe,
         base,
-        seconds=0 if options.offline else SECONDS,
-        progress=lambda line: say(f"{doing}: {line}"),
+        LockOptions(seconds=0 if options.offline else SECONDS),
+        lambda line: say(f"{doing}: {line}"),
         stoppable=watched,
     )
     return Stages(fetched, read, clone, recipe, base, made)

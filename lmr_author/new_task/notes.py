@@ -59,5 +59,5 @@ def notes_on(info: TaskInfo, stages: Stages, had_tests: bool) -> list[str]:
 def _again(lock: Lock) -> str:
     """Name the command that pins the lock."""
     if lock.conflict is not None:
-        return "`lmr-author env lock --relax` loosens as few requirements as needed"
-    return "`lmr-author env lock` tries again"
+        return "`lmr-author env lock --relax` loosens what conflicts"
+    return "`lmr-author env lock` makes it again"

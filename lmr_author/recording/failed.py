@@ -90,7 +90,7 @@ def advice(
     environment = (
         "the image (`lmr-author env build` says what it lacks)"
         if in_image
-        else "its environment (`lmr-author env local --fix` makes one, --python names one)"
+        else "its environment (`lmr-author env local` makes one, --python names one)"
     )
     return f"correct the driver, or {environment}{before}"
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from lmr_author import code, files
 from lmr_author.environment.build import prepare, sandbox_of
-from lmr_author.environment.command_advice import explainer
+from lmr_author.environment.failures import explain_command
 from lmr_author.environment.local import interpreter_for, where_it_runs
 from lmr_author.errors import LmrError, TargetError, UsageError
 from lmr_author.evaluation.bench import MUTANTS
@@ -155,7 +156,9 @@ def record(
             tell(f"recording {where}")
         progress("preparing the environment")
         prepare(sandbox, progress)
-        plan = _plan(job, driver, explainer(in_image=sandbox.name == "docker", python=options.python))
+        plan = _plan(
+            job, driver, partial(explain_command, in_image=sandbox.name == "docker", python=options.python)
+        )
         if plan.uncompiled:
             words = " ".join(f"{name}={value}" for name, value in plan.uncompiled.items())
             tell(f"recording with {words}, as compiled code cannot be watched")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import time
 from collections.abc import Iterator, Sequence
@@ -152,26 +151,6 @@ def image_bytes(client: DockerClient, reference: str) -> int | None:
         return int(client.images.get(reference).attrs["Size"])
     except ImageNotFound:
         return None
-
-
-def image_python(client: DockerClient, reference: str) -> str:
-    """Return the minor version of an image's Python, as ``3.11``; "" without one, or without the image.
-
-    Nothing is pulled: an image that is not here may be gigabytes.
-    """
-    from docker.errors import APIError, ContainerError
-
-    if not reference or image_bytes(client, reference) is None:
-        return ""
-    try:
-        answer = client.containers.run(
-            reference, ["-c", "import sys; print('%d.%d' % sys.version_info[:2])"], entrypoint="python3",
-            network_disabled=True, remove=True, labels={OWNER_LABEL: owner.me()},
-        )  # fmt: skip
-    except (APIError, ContainerError):
-        return ""  # there is no python3 in it: the build will report it
-    version = re.search(rb"^3\.\d+$", bytes(answer).strip())
-    return version[0].decode() if version else ""
 
 
 # What is ours and unused
