@@ -8,21 +8,20 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from lmr_author.checks.base import NOTE, WARNING, Check, Problem, target_check
-from lmr_author.checks.bodies import statements
 from lmr_author.checks.lookup import (
     clean_path,
     context_key,
     did_you_mean,
     function_names,
     leaves,
-    raw_implementations,
+    pair,
     similar_path,
+    statements,
     unit_test_path,
 )
-from lmr_author.checks.pairing import pair
 from lmr_author.checks.view import TaskView
 from lmr_author.code import FunctionNode, walk
-from lmr_author.task import Implementation, Severity
+from lmr_author.task import INFO, Implementation, Severity
 
 GAP = "[to fill in: what it computes]"
 """What a draft of an instruction says where nothing tells the purpose of the function."""
@@ -37,11 +36,9 @@ def _instruction_check(
 
     def decorate(rule: InstructionRule) -> Check:
         def problems(task: TaskView, target: Implementation) -> Iterator[Problem]:
-            pointer = f"/implementations/{task.position(target)}" + (
-                "/instruction" if target.instruction else ""
-            )
+            pointer = task.pointer(target, "instruction" if target.instruction else "")
             for message, hint in rule(task, target):
-                yield Problem(message, hint, "info.json", pointer=pointer)
+                yield Problem(message, hint, INFO, pointer=pointer)
 
         return target_check(code, title, rationale=rationale, severity=severity)(problems)
 
@@ -83,7 +80,7 @@ def instruction_files(task: TaskView, target: Implementation) -> Iterator[tuple[
     if task.repository is None:
         return
     text = re.sub(r"\b\w+://\S+|\bwww\.\S+", " ", target.instruction)
-    names = [task.in_repository(entry) for entry in task.repository_entries if entry.kind == "file"]
+    names = list(task.repository_files)
     named = _files_named(text)
     for token in named:
         plain = token.removeprefix(f"{task.repository.name}/")
@@ -265,12 +262,12 @@ def implement_the_paper(task: TaskView, target: Implementation) -> Iterator[tupl
     fixable=True,
 )
 def retrieval_paths(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    key = next((context_key(entry) for _, one, entry in raw_implementations(task) if one is target), "")
-    start, entries = f"/implementations/{task.position(target)}/{key}", target.retrieval_context
+    key = next((context_key(entry) for _, one, entry in task.numbered if one is target), "")
+    start, entries = task.pointer(target, key), target.retrieval_context
     if task.is_empty and entries:
         rest = f" and {len(entries) - 1} more do" if len(entries) > 1 else " does"
         message = f"{key} {entries[0]!r:.100}{rest} not exist: the repository is empty"
-        yield Problem(message, "copy the repository", "info.json", pointer=start)
+        yield Problem(message, "copy the repository", INFO, pointer=start)
     repository = task.repository
     for number, text in enumerate(entries if repository else ()):
         assert repository is not None
@@ -285,7 +282,7 @@ def retrieval_paths(task: TaskView, target: Implementation) -> Iterator[Problem]
         ):
             message, hint = f"{text!r:.100} does not exist", similar_path(task, path, "")
         if message:
-            yield Problem(f"{key} {message}", hint, "info.json", pointer=f"{start}/{number}")
+            yield Problem(f"{key} {message}", hint, INFO, pointer=f"{start}/{number}")
 
 
 @_instruction_check(

@@ -13,25 +13,24 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from lmr_author import resources
-from lmr_author.checks import bodies
 from lmr_author.checks.base import WARNING, Claim, Problem, check, dataset_check, target_check
+from lmr_author.checks.leaks import solutions
 from lmr_author.checks.lookup import (
+    body_form,
     candidates,
     clean_path,
     did_you_mean,
     function_names,
     leaves,
-    raw_implementations,
-    short,
+    pair,
+    pairs,
 )
-from lmr_author.checks.pairing import pair, pairs
-from lmr_author.checks.scan import solutions
 from lmr_author.checks.view import TaskView
 from lmr_author.code import Definition, Module
 from lmr_author.files import sha256_bytes
-from lmr_author.task import CATEGORIES, Implementation
+from lmr_author.task import CATEGORIES, INFO, Implementation
+from lmr_author.texts import shortened
 
-INFO = "info.json"
 _NUMBER = re.compile(r"^0*(\d+)[-_ .]")
 
 
@@ -107,7 +106,7 @@ def info_schema(task: TaskView) -> Iterator[Problem]:
     raw = task.raw
     if raw is None:
         return
-    by_position = {position: target for position, target, _ in raw_implementations(task)}
+    by_position = {position: target for position, target, _ in task.numbered}
     errors = validator("info").iter_errors(raw)
     for error in sorted(errors, key=lambda item: [str(part) for part in item.absolute_path]):
         place = list(error.absolute_path)
@@ -124,7 +123,9 @@ def info_schema(task: TaskView) -> Iterator[Problem]:
             name = ".".join(map(str, place)) or "the document"
             hint = _type_hint(error.validator, error.validator_value, error.instance)
             hint = hint or str(error.schema.get("description", ""))
-            yield Problem(f"{name}: {short(error.message)}", hint, INFO, pointer=pointer, target=target)
+            yield Problem(
+                f"{name}: {shortened(error.message, 160)}", hint, INFO, pointer=pointer, target=target
+            )
     if task.left_out:
         message = f"{task.left_out} implementations too many; they were not checked"
         yield Problem(message, "split the task", INFO, pointer="/implementations")
@@ -135,7 +136,7 @@ def info_schema(task: TaskView) -> Iterator[Problem]:
         yield Problem("paper_url is empty", "add the paper's address", INFO, pointer="/paper_url")
     for key in ("paper_url", "repo_url"):
         if str(raw.get(key)).startswith(("file:", "/", "~", "./", "../")):
-            message = f"{key} is a path on somebody's machine: {short(str(raw[key]))}"
+            message = f"{key} is a path on somebody's machine: {shortened(str(raw[key]), 160)}"
             yield Problem(message, "replace it by the public address", INFO, pointer=f"/{key}")
 
 
@@ -157,7 +158,7 @@ def _type_hint(keyword: str, wanted: object, value: object) -> str:
     fixable=True,
 )
 def legacy_spelling(task: TaskView) -> Iterator[Problem]:
-    for position, target, entry in raw_implementations(task):
+    for position, target, entry in task.numbered:
         pointer = f"/implementations/{position}"
         if "retrieval_content" in entry:
             both = "retrieval_context" in entry
@@ -188,7 +189,7 @@ def legacy_spelling(task: TaskView) -> Iterator[Problem]:
     fixable=True,
 )
 def category(task: TaskView) -> Iterator[Problem]:
-    for position, target, entry in raw_implementations(task):
+    for position, target, entry in task.numbered:
         given = entry.get("category")
         if given in CATEGORIES:
             continue
@@ -300,7 +301,7 @@ def folder_name(task: TaskView) -> Iterator[Problem]:
     fixable=True,
 )
 def target_named(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    pointer = f"/implementations/{task.position(target)}/goal_function"
+    pointer = task.pointer(target, "goal_function")
     names = function_names(target)
     module = pair(task, target).golden or pair(task, target).goal
     problem: tuple[str, str, bool | None]
@@ -389,7 +390,7 @@ def unique_instance_id(task: TaskView) -> Iterator[Claim]:
 )
 def index_numbers(task: TaskView) -> Iterator[Problem]:
     seen: set[int] = set()
-    entries = list(raw_implementations(task))
+    entries = list(task.numbered)
     for position, target, entry in entries:
         index, pointer = entry.get("index"), f"/implementations/{position}/index"
         wanted = f"write {position + 1}"
@@ -397,7 +398,7 @@ def index_numbers(task: TaskView) -> Iterator[Problem]:
             message, wanted = "the key index is missing", f'add "index": {position + 1}'
             pointer = f"/implementations/{position}"
         elif not isinstance(index, int) or isinstance(index, bool):
-            message = f"index is {short(repr(index))}, not a number"
+            message = f"index is {shortened(repr(index), 160)}, not a number"
         elif index in seen:
             message, wanted = f"index {index} is used twice", "number them 1, 2, 3 …"
         elif index < 1:
@@ -428,7 +429,7 @@ def paths_stay_inside(task: TaskView, target: Implementation) -> Iterator[Proble
         text, golden = str(getattr(target, key)), key == "golden_file"
         if leaves(task, task.task.root if golden else task.repository, text):
             message = f"{key} {text!r:.120} leaves the {'task' if golden else 'repository'}"
-            pointer = f"/implementations/{task.position(target)}/{key}"
+            pointer = task.pointer(target, key)
             yield Problem(message, "write a relative path without '..'", INFO, pointer=pointer)
 
 
@@ -472,6 +473,6 @@ def _golden_functions(task: TaskView) -> Iterator[tuple[Implementation, str, str
         file = clean_path(one.implementation.goal_file).rpartition("/")[2]
         for target in one.targets:
             if target.golden is not None and not isinstance(target.golden.node, ast.ClassDef):
-                code = bodies.dump(bodies.statements(target.golden.node)).encode("utf-8", "surrogatepass")
+                code = body_form(target.golden.node).encode("utf-8", "surrogatepass")
                 weight = weights.get((id(one.implementation), target.qualname), 0.0)
                 yield one.implementation, target.qualname, file, repository, sha256_bytes(code), weight

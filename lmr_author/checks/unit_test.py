@@ -1,7 +1,7 @@
 """LMR5xx: unit tests and recordings.
 
 These rules state plain facts about a test's text. What a test *does* is proven by running: `evaluate` runs a test
-with the golden, the masked code and wrong versions, and LMR502 reports what that has shown.
+with the golden, the masked code and wrong versions, and LMR502 reports its result.
 """
 
 from __future__ import annotations
@@ -9,27 +9,291 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Set
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from lmr_author.checks import dockerfile
 from lmr_author.checks.base import NOTE, WARNING, Problem, check, target_check
+from lmr_author.checks.hygiene import state
 from lmr_author.checks.lookup import (
     clean_path,
     did_you_mean,
     function_names,
     goal_path,
     leaves,
+    misspelt,
+    pair,
+    pairs,
     unit_test_path,
 )
 from lmr_author.checks.masks import syntax_error
-from lmr_author.checks.pairing import pair, pairs
-from lmr_author.checks.test_code import EXITS, UnitTest, dotted, is_dead, read_test
-from lmr_author.checks.view import TaskView
+from lmr_author.checks.view import TaskView, read_json
+from lmr_author.code import FunctionNode, Module
 from lmr_author.files import sha256_file
-from lmr_author.task import Implementation
+from lmr_author.task import INFO, Implementation
 from lmr_author.task.recording import SUPPORT
-from lmr_author.task.state import State
+
+_PREPARES = frozenset(("setUp", "setUpClass", "setUpModule", "setup_method", "tearDown", "tearDownClass"))
+_EXITS = frozenset(("sys.exit", "exit", "quit", "os._exit", "os.abort", "SystemExit"))
+_BROAD = re.compile(r"(?:.*\.)?(?:Exception|BaseException|AssertionError)")
+_RUNNER = re.compile(r"(?:unittest|pytest|absltest)\.main|(?!subprocess).*[rR]unner(?:\(\))?\.run|\(\)\.run")
+_DATA = re.compile(
+    r"[^\s*{}%<>|]*[\w\])]\.(?:jsonl?|pth?|pkl|pickle|np[yz]|csv|tsv|txt|bin|ya?ml|h5|safetensors|mat)"
+)
+_NOT_READ = re.compile(
+    r"(?:.*\.)?(?:save\w*|dump|to_csv|to_json|write\w*|basicConfig|\w*FileHandler|remove|unlink|exists|isfile)"
+)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A statement or call that can make the test fail.
+
+    Attributes:
+        handler: the ``except`` or ``with suppress`` that swallows it; None when it takes effect.
+        top: it runs when the file is run, and is not inside a function.
+    """
+
+    node: ast.AST
+    handler: ast.AST | None
+    top: bool
+
+    @property
+    def is_exit(self) -> bool:
+        """Return True for an exit with a code, or something that runs the tests and exits."""
+        return isinstance(self.node, ast.Call) and dotted(self.node.func) in ("unittest.main", *_EXITS)
+
+
+@dataclass(frozen=True)
+class UnitTest:
+    """A unit test, with the modules of its own folder that it imports."""
+
+    path: Path
+    module: Module
+    helpers: tuple[Module, ...]
+
+    @property
+    def trees(self) -> tuple[ast.Module, ...]:
+        """Return the syntax trees of the test and its helpers."""
+        return (self.module.tree, *(helper.tree for helper in self.helpers))
+
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """Return every node of the test and its helpers."""
+        return tuple(node for tree in self.trees for node in ast.walk(tree))
+
+    @cached_property
+    def calls(self) -> tuple[tuple[ast.Call, str], ...]:
+        """Return (call, dotted name of what is called) of every call."""
+        return tuple((node, dotted(node.func)) for node in self.nodes if isinstance(node, ast.Call))
+
+    @cached_property
+    def texts(self) -> tuple[tuple[str, int], ...]:
+        """Return (text, line) of every string constant but docstrings; pieces of f-strings included."""
+        docstrings = {id(node.value) for node in self.nodes if isinstance(node, ast.Expr)}
+        return tuple(
+            (node.value, node.lineno)
+            for node in self.nodes
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings
+        )
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Return every identifier that the test uses, imports or spells in a string."""
+        found = {name for text, _ in self.texts for name in re.findall(r"\w+", text)}
+        for node in self.nodes:
+            if isinstance(node, ast.Name):
+                found.add(node.id)
+            elif isinstance(node, ast.Attribute):
+                found.add(node.attr)
+            elif isinstance(node, ast.Import | ast.ImportFrom):
+                found |= {part for alias in node.names for part in alias.name.split(".")}
+                found |= set((getattr(node, "module", None) or "").split("."))
+        return frozenset(found)
+
+    @cached_property
+    def set_once(self) -> dict[str, str]:
+        """Return the value of each name that is assigned once, in comparable form."""
+        stored = Counter(
+            node.id for node in self.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        )
+        found: dict[str, str] = {}
+        for node in self.nodes:
+            for target in node.targets if isinstance(node, ast.Assign) else ():
+                assert isinstance(node, ast.Assign)
+                several = target.elts if isinstance(target, ast.Tuple) else [target]
+                for place, item in enumerate(several):
+                    if isinstance(item, ast.Name) and stored[item.id] == 1:
+                        found[item.id] = f"{ast.dump(node.value)}[{place}]"
+        return found
+
+    @cached_property
+    def failures(self) -> tuple[Failure, ...]:
+        """Return everything that can make the test fail, calls of its own functions that can fail included."""
+        functions = [node for node in self.nodes if isinstance(node, FunctionNode)]
+        functions = [node for node in functions if node.name not in _PREPARES]
+        failing: set[str] = set()
+        while True:
+            found = {
+                node.name
+                for node in functions
+                for item in _failures(node.body, None, failing, top=True)
+                if item.top and item.handler is None
+            }
+            if found <= failing:
+                break
+            failing |= found
+        return tuple(item for tree in self.trees for item in _failures(tree.body, None, failing, top=True))
+
+    @cached_property
+    def files(self) -> tuple[tuple[str, int, bool], ...]:
+        """Return (path as spelt, line, is written) of every data file that a constant names."""
+        assigned: dict[str, str] = {}
+        for node in self.nodes:
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                assigned[node.targets[0].id] = next(iter(_data_files(node.value)), "")
+        written = set()
+        for call, name in self.calls:
+            if _NOT_READ.fullmatch(name) or (name.endswith("open") and _opens_to_write(call)):
+                names = {node.id for node in ast.walk(call) if isinstance(node, ast.Name)}
+                written |= {*_data_files(call), *(assigned.get(one, "") for one in names)}
+        found = [one for one in self.texts if _DATA.fullmatch(one[0]) and "://" not in one[0]]
+        return tuple((text, line, text in written) for text, line in found)
+
+
+def read_test(task: TaskView, target: Implementation) -> UnitTest | None:
+    """Return a target's unit test; None when it is missing or not Python 3."""
+    path = unit_test_path(task, target)
+    module = task.module(path)
+    if path is None or module is None:
+        return None
+    return task.memo(("unit test", path), lambda: UnitTest(path, module, tuple(_helpers(task, path, module))))
+
+
+def _helpers(task: TaskView, path: Path, module: Module) -> Iterator[Module]:
+    """Yield the modules of the test's own folder that it imports, one level deep and relative to that folder."""
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Import | ast.ImportFrom) and path.parent != task.repository:
+            named = (
+                [node.module or ""]
+                if isinstance(node, ast.ImportFrom)
+                else [item.name for item in node.names]
+            )
+            named += [item.name for item in node.names if isinstance(node, ast.ImportFrom) and node.level]
+            for name in filter(None, named):
+                last = name.removeprefix(f"{path.parent.name}.").replace(".", "/")
+                helper = task.module(task.inside(path.parent, f"{last}.py"))
+                if helper is not None and helper is not module:
+                    yield helper
+
+
+def dotted(node: ast.AST) -> str:
+    """Return ``a.b.c`` of a name or attribute, ``().c`` where something else precedes it; "" for anything else."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        return f"{dotted(node.value) or '()'}.{node.attr}"
+    return ""
+
+
+def _data_files(node: ast.AST) -> list[str]:
+    values = (item.value for item in ast.walk(node) if isinstance(item, ast.Constant))
+    return [value for value in values if isinstance(value, str) and _DATA.fullmatch(value)]
+
+
+def _opens_to_write(call: ast.Call) -> bool:
+    modes = [*call.args[:2], *(item.value for item in call.keywords if item.arg == "mode")]
+    return any(isinstance(one, ast.Constant) and re.fullmatch(r"[wax]b?\+?", str(one.value)) for one in modes)
+
+
+def _can_fail(node: ast.AST, failing: Set[str] = frozenset()) -> bool:
+    """Return True for a statement or call that makes a test fail: an assertion, a raise, a non-zero exit.
+
+    Args:
+        failing: names of functions that can fail.
+    """
+    if isinstance(node, ast.Assert):
+        always = isinstance(node.test, ast.Tuple) and bool(node.test.elts)  # assert (x, "message")
+        return not always and not (isinstance(node.test, ast.Constant) and bool(node.test.value))
+    if isinstance(node, ast.Raise):
+        return not isinstance(node.exc, ast.Call) or dotted(node.exc.func) != "SystemExit" or _exits(node.exc)
+    if not isinstance(node, ast.Call):
+        return False
+    name = dotted(node.func)
+    last = name.rpartition(".")[2]
+    if name in _EXITS:
+        return _exits(node)
+    if name == "unittest.main":
+        return all(one.arg != "exit" or getattr(one.value, "value", None) for one in node.keywords)
+    return last.startswith(("assert", "_assert")) or last == "fail" or last in failing
+
+
+def _exits(call: ast.Call) -> bool:
+    """Return True when an exit's argument can be anything but success."""
+    return bool(call.args) and not (
+        isinstance(call.args[0], ast.Constant) and call.args[0].value in (0, None, False)
+    )
+
+
+def _failures(
+    nodes: list[ast.stmt], handler: ast.AST | None, failing: Set[str], *, top: bool
+) -> Iterator[Failure]:
+    for node in nodes:
+        if isinstance(node, FunctionNode | ast.ClassDef):
+            if node.name not in _PREPARES:
+                yield from _failures(node.body, None, failing, top=False)
+        elif isinstance(node, ast.Try):
+            broad = next((item for item in node.handlers if _swallows(item)), None)
+            yield from _failures(node.body, broad or handler, failing, top=top)
+            for block in (node.orelse, node.finalbody, *(item.body for item in node.handlers)):
+                yield from _failures(block, handler, failing, top=top)
+        elif not _is_dead(node):
+            items = node.items if isinstance(node, ast.With) else []
+            inner = node if any(_suppresses(item.context_expr) for item in items) else handler
+            heads = [
+                one for one in ast.iter_child_nodes(node) if not isinstance(one, ast.stmt | ast.match_case)
+            ]
+            for item in (node, *(below for one in heads for below in ast.walk(one))):
+                if _can_fail(item, failing):
+                    yield Failure(item, inner, top)
+            blocks = [getattr(node, name, []) for name in ("body", "orelse")]
+            for block in [*blocks, *(case.body for case in getattr(node, "cases", []))]:
+                yield from _failures(block, inner, failing, top=top)
+
+
+def _swallows(handler: ast.ExceptHandler) -> bool:
+    """Return True when a handler catches a failed assertion and neither fails itself nor keeps what happened."""
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    if handler.type is not None and not any(kind and _BROAD.fullmatch(dotted(kind)) for kind in kinds):
+        return False
+    for item in (item for statement in handler.body for item in ast.walk(statement)):
+        keeps = isinstance(item, ast.Assign | ast.AugAssign) or (isinstance(item, ast.Return) and item.value)
+        appends = isinstance(item, ast.Call) and dotted(item.func).endswith((".append", ".add"))
+        if keeps or appends or _can_fail(item):
+            return False
+    return True
+
+
+def _suppresses(node: ast.expr) -> bool:
+    if not isinstance(node, ast.Call) or not dotted(node.func).endswith("suppress"):
+        return False
+    return any(_BROAD.fullmatch(dotted(item)) for item in node.args)
+
+
+def _is_dead(node: ast.stmt) -> bool:
+    """Return True for an ``if`` that never holds: ``if False``, ``if __name__ == "main"``."""
+    if not isinstance(node, ast.If):
+        return False
+    if isinstance(node.test, ast.Compare) and dotted(node.test.left) == "__name__":
+        right = node.test.comparators[0]
+        return isinstance(right, ast.Constant) and right.value != "__main__"
+    return isinstance(node.test, ast.Constant) and not node.test.value
+
+
+# the checks
 
 
 @target_check(
@@ -40,13 +304,13 @@ from lmr_author.task.state import State
     fixable=True,
 )
 def test_exists(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    named, pointer = target.unit_test_file, f"/implementations/{task.position(target)}"
+    named, pointer = target.unit_test_file, task.pointer(target)
     shown = f"unit_test_file {named!r:.120} does not exist" if named else "unit_test_file is missing"
     found = unit_test_path(task, target)
     if task.repository is None:
         if task.is_empty and found is None:
             hint = "`lmr-author record` makes one when the repository is present"
-            yield Problem(f"{shown}: the repository is empty", hint, "info.json", pointer=pointer)
+            yield Problem(f"{shown}: the repository is empty", hint, INFO, pointer=pointer)
     elif not leaves(task, task.repository, named):
         pointer += "/unit_test_file" if named else ""
         exact = task.inside(task.repository, clean_path(named))
@@ -55,10 +319,10 @@ def test_exists(task: TaskView, target: Implementation) -> Iterator[Problem]:
             hint = f"did you mean {meant}?" if meant else "`lmr-author record` makes one"
             if found is not None and not meant:
                 hint = f"move {task.relative(found)} to unit_test/ of the repository"
-            yield Problem(shown, hint, "info.json", pointer=pointer)
-        elif "\\" in named or named != named.strip():
-            message = f"unit_test_file {named!r:.120} contains backslashes or surrounding blanks"
-            yield Problem(message, "separate with /, without blanks", "info.json", pointer=pointer)
+            yield Problem(shown, hint, INFO, pointer=pointer)
+        elif wrong := misspelt(named):
+            hint = "separate with /, without blanks"
+            yield Problem(f"unit_test_file {wrong}", hint, INFO, pointer=pointer)
     if found is not None and found.suffix == ".py" and task.module(found) is None:
         line, cause = syntax_error(task, found)
         yield Problem(f"cannot be parsed as Python 3: {cause}", "correct the syntax", found, line)
@@ -89,12 +353,10 @@ def _powerless(task: TaskView, test: UnitTest) -> tuple[str, int]:
         if isinstance(node, ast.Assert) and isinstance(node.test, ast.Tuple) and node.test.elts:
             return f"`assert {ast.unparse(node.test)[:60]}` always holds: it asserts a tuple", node.lineno
     runs = [call for call, name in test.calls if _RUNNER.fullmatch(name)]
-    # What runs the tests fails only if they do: its exit code counts for nothing where they assert nothing.
-    asserts = [item for item in test.failures if not (runs and _is_exit(item.node))]
+    # A runner fails only if the tests do: its exit code counts for nothing where they assert nothing.
+    asserts = [item for item in test.failures if not (runs and item.is_exit)]
     if any(item.handler and not isinstance(item.node, ast.Raise) for item in asserts):
         return "", 0  # LMR503
-    if asserts and any(item.top and item.handler is None for item in test.failures):
-        return "", 0
     if not asserts:
         logged = any(re.search(r"(?i)\bpass(ed)?\b", text) for text, _ in test.texts)
         verdict = (
@@ -103,38 +365,29 @@ def _powerless(task: TaskView, test: UnitTest) -> tuple[str, int]:
             else "it contains no assertion, raise or exit code"
         )
         return f"{verdict}: the test exits with 0 whatever happens", 0
+    if any(item.top and item.handler is None for item in test.failures):
+        return "", 0
     if runs:
         return "the test runner's result does not reach the exit code", runs[-1].lineno
-    dead = [node.lineno for node in test.module.tree.body if is_dead(node)]
     parsed = dockerfile.read(task)
     if parsed is not None and any("pytest" in item.text for item in parsed.named("CMD", "ENTRYPOINT")):
         return "", 0
+    dead = [node.lineno for node in test.module.tree.body if _is_dead(node)]
     return "run as a script, the file only defines its tests: nothing runs them", dead[0] if dead else 0
 
 
-_RUNNER = re.compile(r"(?:unittest|pytest|absltest)\.main|(?!subprocess).*[rR]unner(?:\(\))?\.run|\(\)\.run")
-
-
-def _is_exit(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and dotted(node.func) in ("unittest.main", *EXITS)
-
-
 def _proven_to_pass(task: TaskView, target: Implementation) -> str:
-    """Return what the evaluation has shown, if it is of the present state: the test passed without the solution."""
+    """Return the result of an evaluation of the present state in which the test passed without the solution."""
+    data = read_json(task.read_bytes(task.task.evaluation_path))
     try:
-        data = json.loads(task.read_bytes(task.task.evaluation_path) or b"null")
-        gates = [
-            one
-            for one in data["gates"]
-            if one["implementation"] == target.index and one["status"] == "failed"
-        ]
-        failed = {one["gate"] for one in gates} & {"masked-fails", "trivial-fails"}
-    except (ValueError, KeyError, TypeError, RecursionError):
+        gates = [one for one in data["gates"] if one["implementation"] == target.index]
+        failed = {one["gate"] for one in gates if one["status"] == "failed"}
+    except (KeyError, TypeError):
         return ""
-    if not failed or not State.of(task.task).evaluated(data):
+    if not failed & {"masked-fails", "trivial-fails"} or not state(task).evaluated(data):
         return ""
-    what = "the masked code" if "masked-fails" in failed else "a function that does nothing"
-    return f"the test passes with {what}, as `lmr-author evaluate` has shown"
+    code = "the masked code" if "masked-fails" in failed else "a function that does nothing"
+    return f"the test passes with {code}, as `lmr-author evaluate` has shown"
 
 
 @target_check(
@@ -144,16 +397,13 @@ def _proven_to_pass(task: TaskView, target: Implementation) -> str:
 )
 def swallows(task: TaskView, target: Implementation) -> Iterator[Problem]:
     test = read_test(task, target)
+    if test is None:
+        return
     # Exceptions are raised and caught for other reasons too.
-    swallowed = [
-        item
-        for item in (test.failures if test else ())
-        if item.handler and not isinstance(item.node, ast.Raise)
-    ]
-    for handler in dict.fromkeys(item.handler for item in swallowed):
+    swallowed = [one.handler for one in test.failures if one.handler and not isinstance(one.node, ast.Raise)]
+    for handler in dict.fromkeys(swallowed):
         message = "this handler swallows failed assertions: the test goes on, and exits with 0"
         hint = "raise again in the handler, or remove it"
-        assert test is not None
         yield Problem(message, hint, test.path, getattr(handler, "lineno", 0))
 
 
@@ -399,10 +649,8 @@ def goal_is_not_test(task: TaskView, target: Implementation) -> Iterator[Problem
     inside = task.in_repository_path(goal_path(task, target)).startswith("unit_test/")
     if goal and (goal == test or inside or re.fullmatch(r"unit_test\w*\.py", goal.rpartition("/")[2])):
         message = f"goal_file {goal!r:.120} is {'the' if goal == test else 'part of the'} unit test"
-        pointer = f"/implementations/{task.position(target)}/goal_file"
-        yield Problem(
-            message, "name the file that contains the masked function", "info.json", pointer=pointer
-        )
+        pointer = task.pointer(target, "goal_file")
+        yield Problem(message, "name the file that contains the masked function", INFO, pointer=pointer)
 
 
 _EXPECTED = re.compile(r"expect|golden|reference|fixture|ground_?truth|test_?(?:data|case)", re.IGNORECASE)
@@ -635,7 +883,7 @@ def finds_repository(task: TaskView, target: Implementation) -> Iterator[Problem
 
 
 def _is_module(task: TaskView, folder: Path, name: str) -> bool:
-    return task.is_file(folder / f"{name}.py") or (bool(name) and task.is_folder(folder / name))
+    return task.is_file(folder / f"{name}.py") or (bool(name) and task.exists(folder / name, Path.is_dir))
 
 
 def _image_finds(task: TaskView) -> bool:

@@ -13,7 +13,8 @@ import re
 from collections.abc import Iterator
 
 from lmr_author import code
-from lmr_author.checks import bodies, scopes
+from lmr_author.checks import lookup
+from lmr_author.code import scopes
 from lmr_author.masking.docstrings import Documented, documented, read_docstring, sentences, shape_in
 from lmr_author.masking.notes import MaskNotes, one_line
 
@@ -172,7 +173,7 @@ def used_names(module: code.Module, definition: code.Definition) -> tuple[tuple[
     known -= scopes.bound_names(node) | imported.keys() | {definition.name}
     inside: dict[str, None] = {}
     outside: dict[str, None] = {}
-    loads = [item for statement in bodies.statements(node) for item in ast.walk(statement)]
+    loads = [item for statement in lookup.statements(node) for item in ast.walk(statement)]
     names = [
         item
         for item in loads
@@ -225,7 +226,7 @@ def shapes_of(module: code.Module, definition: code.Definition) -> dict[str, str
         if shape and lines.count(item.lineno) == 1:
             found[item.arg] = shape
     unknown = {item.arg for item in arguments} - found.keys()
-    for statement in bodies.parts(bodies.statements(node)):
+    for statement in lookup.parts(lookup.statements(node)):
         if hasattr(statement, "body"):
             continue  # its parts come by themselves
         for name, shape in _shapes_in(module, statement):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lmr_author import code, files, leaks
-from lmr_author.checks.scan import solutions
+from lmr_author.checks.leaks import solutions
 from lmr_author.checks.view import TaskView
 from lmr_author.errors import LmrError, TargetError, UsageError
 from lmr_author.leaks.compare import compare

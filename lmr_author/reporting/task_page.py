@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lmr_author import files
-from lmr_author.checks.pairing import Pair, pair
+from lmr_author.checks.lookup import Pair, pair
 from lmr_author.checks.view import TaskView
 from lmr_author.code import Definition, Module, first_line
 from lmr_author.errors import LmrError

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lmr_author.checks.lenient import readable
-from lmr_author.checks.view import TaskView
+from lmr_author.checks.view import TaskView, readable
 from lmr_author.task import INFO
 
 Keys = tuple[str | int, ...]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from lmr_author.checks import hygiene
-from lmr_author.checks.lenient import readable
+from lmr_author.checks.leaks import histories, scan
 from lmr_author.checks.lookup import (
     candidates,
     clean_path,
@@ -19,13 +19,11 @@ from lmr_author.checks.lookup import (
     function_names,
     goal_path,
     golden_path,
-    raw_implementations,
+    pair,
     unit_test_path,
 )
 from lmr_author.checks.metadata import canonical_category
-from lmr_author.checks.pairing import pair
-from lmr_author.checks.scan import histories, scan
-from lmr_author.checks.view import TaskView
+from lmr_author.checks.view import TaskView, readable
 from lmr_author.task import Finding, Implementation
 from lmr_author.validation.edits import (
     Change,
@@ -52,7 +50,7 @@ def changes_for(view: TaskView, findings: Iterable[Finding]) -> tuple[Change, ..
 def _entry(view: TaskView, finding: Finding) -> tuple[Keys, Implementation, dict[str, Any]] | None:
     """Return the entry of info.json that a finding is about: its place, parsed, and raw."""
     match = re.match(r"/implementations/(\d+)(?:/|$)", finding.pointer)
-    for position, implementation, entry in raw_implementations(view):
+    for position, implementation, entry in view.numbered:
         if match is not None and int(match[1]) == position:
             return ("implementations", position), implementation, entry
     return None
@@ -120,7 +118,7 @@ def _names(view: TaskView, finding: Finding) -> Iterator[Edit]:
 
 def _index(view: TaskView, finding: Finding) -> Iterator[Edit]:
     entry = _entry(view, finding)
-    others = [one.get("index") for _, _, one in raw_implementations(view) if entry and one is not entry[2]]
+    others = [one.get("index") for _, _, one in view.numbered if entry and one is not entry[2]]
     if entry is None or (isinstance(entry[2].get("index"), int) and not isinstance(entry[2]["index"], bool)):
         return
     number = int(entry[0][1]) + 1
@@ -154,9 +152,7 @@ def _retrieval(view: TaskView, finding: Finding) -> Iterator[Edit]:
     key = context_key(entry[2])
     name = clean_path(entry[1].retrieval_context[int(match[1])]).rpartition("/")[2]
     same = [
-        view.in_repository(one)
-        for one in view.repository_entries
-        if one.kind == "file" and one.name == name and "/unit_test/" not in f"/{one.relative}"
+        path for path, one in view.repository_files.items() if one.name == name and "unit_test/" not in path
     ]
     if name and len(same) == 1:
         yield SetValue((*entry[0], key, int(match[1])), same[0])

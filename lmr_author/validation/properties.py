@@ -15,9 +15,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from lmr_author.checks import dockerfile
-from lmr_author.checks.lenient import readable
 from lmr_author.checks.lookup import unit_test_path
-from lmr_author.checks.view import TaskView
+from lmr_author.checks.view import TaskView, readable
 from lmr_author.task import Finding, Severity
 
 STALE = "LMR803"

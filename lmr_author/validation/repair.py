@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from lmr_author import files
-from lmr_author.checks.lenient import readable
-from lmr_author.checks.view import TaskView
+from lmr_author.checks.view import TaskView, readable
 from lmr_author.task import AUTHORING, Task
 from lmr_author.validation.edits import Change
 from lmr_author.validation.fixes import changes_for

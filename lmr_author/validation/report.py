@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lmr_author import __version__
-from lmr_author.checks.lenient import readable
+from lmr_author.checks.view import readable
 from lmr_author.task import Finding, Severity, Task
 from lmr_author.task.accepted import Accepted
 from lmr_author.validation.properties import Held

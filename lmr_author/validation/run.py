@@ -14,11 +14,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 
-from lmr_author.checks import records
+from lmr_author.checks import hygiene
 from lmr_author.checks.base import INTERNAL, Check, DatasetCheck, crash
-from lmr_author.checks.lenient import readable
 from lmr_author.checks.registry import ALL_CHECKS, by_code
-from lmr_author.checks.view import TaskView
+from lmr_author.checks.view import TaskView, readable
 from lmr_author.errors import UsageError
 from lmr_author.processes import in_processes
 from lmr_author.task import Finding, Severity, Task, accepted
@@ -210,7 +209,11 @@ def _report(task: Task, result: _Result, conflicts: Sequence[Finding], checks: S
     ordered = accepted.sort(task, sorted(every, key=_order))
     codes = {check.code for check in checks}
     unused = [entry for entry in ordered.unused if entry.code in codes]
-    notes = [records.unused(result.task, entry) for entry in unused if records.accepted_used.code in codes]
+    notes = [
+        hygiene.unused_acceptance(result.task, entry)
+        for entry in unused
+        if hygiene.accepted_used.code in codes
+    ]
     return TaskReport(
         result.task,
         task.root,

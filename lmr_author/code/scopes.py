@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from lmr_author.code import FunctionNode, Module, bound_by, children, is_main_guard, walk
+from lmr_author.code.module import FunctionNode, Module
+from lmr_author.code.tree import bound_by, children, is_main_guard, walk
 
 
 def module_names(module: Module) -> set[str]:
