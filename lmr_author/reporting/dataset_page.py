@@ -15,8 +15,8 @@ from lmr_author.review.review import result_of
 from lmr_author.task import CATEGORIES, GateResult, Progress, Severity, Task, TaskInfo
 from lmr_author.task import evaluation as evaluations
 from lmr_author.texts import size_text
-from lmr_author.validation.checking import checked
 from lmr_author.validation.report import TaskReport
+from lmr_author.validation.run import checked
 
 BROKEN = "broken"
 SHOWN = 5

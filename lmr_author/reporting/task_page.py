@@ -30,7 +30,7 @@ from lmr_author.suggesting.passages import FunctionWords, passages
 from lmr_author.task import GateResult, Implementation, Progress, Task
 from lmr_author.task import evaluation as evaluations
 from lmr_author.task import recording as recorded
-from lmr_author.validation.checking import checked
+from lmr_author.validation.run import checked
 
 MUTANTS = "mutants-die"
 

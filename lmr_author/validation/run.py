@@ -21,9 +21,16 @@ from lmr_author.checks.view import TaskView, readable
 from lmr_author.errors import UsageError
 from lmr_author.processes import in_processes
 from lmr_author.task import Finding, Severity, Task, accepted
-from lmr_author.validation.fixes import changes_for
-from lmr_author.validation.properties import Evidence, evidence, judge
-from lmr_author.validation.report import LEVELS, Report, TaskReport
+from lmr_author.validation.repair import changes_for
+from lmr_author.validation.report import (
+    LEVELS,
+    STALE_RECORDS,
+    Evidence,
+    Report,
+    TaskReport,
+    evidence,
+    judge,
+)
 
 ALONE_BELOW = 4
 """Fewer tasks are validated in this process: starting others would take longer."""
@@ -119,6 +126,25 @@ def validate_task(task: Task, checks: Sequence[Check] = ALL_CHECKS) -> TaskRepor
 def validate_view(view: TaskView, checks: Sequence[Check]) -> list[Finding]:
     """Return the findings of some checks about one task, in the order of the checks."""
     return [finding for check in checks for finding in check.run(view)]
+
+
+def checked(tasks: Sequence[Task], on_task: OnTask | None = None) -> Report:
+    """Validate tasks for commands that look at tasks as a whole, without the findings of :data:`STALE_RECORDS`.
+
+    Those commands judge each record themselves: as a finding, one reviewer's old sign-off would keep every other
+    reviewer from signing off.
+    """
+    report = validate(tasks, on_task=on_task, jobs=processors())
+    return Report(
+        tuple(
+            replace(
+                task,
+                findings=tuple(one for one in task.findings if one.code != STALE_RECORDS),
+                accepted=tuple(one for one in task.accepted if one[0].code != STALE_RECORDS),
+            )
+            for task in report.tasks
+        )
+    )
 
 
 def processors() -> int:
