@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import difflib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -35,7 +34,7 @@ from lmr_author.checks.view import MAX_PYTHON, TaskView, read_json
 from lmr_author.code import Definition, FunctionNode, Module, form, is_same, outside, walk
 from lmr_author.errors import LmrError
 from lmr_author.task import INFO, Implementation, Severity, also_masked
-from lmr_author.texts import listed
+from lmr_author.texts import counted, listed
 
 
 @target_check(
@@ -589,48 +588,41 @@ def same_text(task: TaskView) -> Iterator[Problem]:
     for one in _files(task):
         message, severity = "", WARNING
         crlf = [data.count(b"\r\n") > data.count(b"\n") / 2 for data in (one.golden.data, one.goal.data)]
+        before, after = _outside(one, one.golden), _outside(one, one.goal)
         if crlf[0] != crlf[1]:
             message = f"the line endings changed from {'LF to CRLF' if crlf[1] else 'CRLF to LF'}"
-        elif not _differences(task, one) and _headers(one, one.golden) == _headers(one, one.goal):
-            before, after = _text_outside(one, one.golden), _text_outside(one, one.goal)
-            if before is not None and after is not None:
-                message, severity = _text_change(before, after)
+        elif before and after and before[0] == after[0] and not _differences(task, one):
+            message, severity = _text_change(before[1], after[1])
         if message:
             hint = "take everything but the target's body from the golden, byte for byte"
             message = f"outside of the target {message}"
             yield Problem(message, hint, one.path, target=one.owner, severity=severity)
 
 
-def _headers(one: _Files, module: Module) -> list[str]:
-    """Return the headers of a file's targets in comparable form: LMR304 and LMR306 report changed code."""
-    nodes = (item.node for item in one.targets(module) if isinstance(item.node, FunctionNode))
-    return [form([node.args, *node.decorator_list]) for node in nodes]
-
-
-def _text_outside(one: _Files, module: Module) -> bytes | None:
-    """Return the text of a file without its targets' bodies; None when they cannot be cut out."""
+def _outside(one: _Files, module: Module) -> tuple[list[str], bytes] | None:
+    """Return the headers of a file's targets, and its text without their bodies; None when they cannot be cut out."""
     items = one.targets(module)
     inner = [item for item in items if any(o.line < item.line and item.end_line <= o.end_line for o in items)]
+    headers = [form([item.function.args, *item.node.decorator_list]) for item in items]
     try:
-        return outside(module, [item for item in items if item not in inner])
+        return headers, outside(module, [item for item in items if item not in inner])
     except (LmrError, IndexError, ValueError):
         return None
 
 
 def _text_change(before: bytes, after: bytes) -> tuple[str, Severity]:
     """Return (what changed, how bad) between two texts whose code is the same; "" when nothing did."""
+    one, two = ([line.rstrip() for line in data.splitlines() if line.strip()] for data in (before, after))
     if before.rstrip() == after.rstrip():
         return "", NOTE
-    one, two = ([line.rstrip() for line in data.splitlines() if line.strip()] for data in (before, after))
     if one == two:
         return "blank lines, trailing blanks or line ends changed", NOTE
     if [line.split() for line in one] == [line.split() for line in two]:
         return "the indentation changed", WARNING
-    if b"".join(b"".join(one).split()) == b"".join(b"".join(two).split()):
+    if b"".join(before.split()) == b"".join(after.split()):
         return "the code was re-formatted", WARNING
-    changes = difflib.SequenceMatcher(None, one, two, autojunk=False).get_opcodes() if len(one) < 3000 else []
-    count = sum(tag != "equal" for tag, *_ in changes) or 1
-    return f"comments or formatting changed in {count} place(s)", NOTE
+    count = sum((Counter(one) - Counter(two)).values()) or sum((Counter(two) - Counter(one)).values()) or 1
+    return f"comments or formatting changed in {counted(count, 'line')}", NOTE
 
 
 @target_check(
