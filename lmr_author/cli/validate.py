@@ -99,8 +99,8 @@ def validate(
 ) -> int:
     """Check tasks statically: report every defect that can be seen without running anything."""
     from lmr_author.cli.render_diff import render_changes, render_plans
-    from lmr_author.validation.accept import accept_findings
     from lmr_author.validation.repair import plan, repair
+    from lmr_author.validation.report import accept_findings
     from lmr_author.validation.run import select_checks
 
     if diff and output is not ReportFormat.text:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lmr_author.checks import lookup, pairing
+from lmr_author.checks import lookup
 from lmr_author.checks.metadata import canonical_category
 from lmr_author.checks.view import TaskView
 from lmr_author.code import Module
@@ -47,7 +47,7 @@ def resolve(task: Task) -> tuple[TaskInfo, tuple[Resolved, ...]]:
 
 
 def _resolve(view: TaskView, mine: Implementation, given: Implementation) -> Resolved:
-    pair = pairing.pair(view, mine)
+    pair = lookup.pair(view, mine)
     goal_path, test_path = pair.goal_path, lookup.unit_test_path(view, mine)
     names = tuple(item.qualname for item in pair.targets if item.golden and item.goal)
     if not names and pair.golden is not None:
@@ -66,7 +66,7 @@ def _resolve(view: TaskView, mine: Implementation, given: Implementation) -> Res
 
 
 def _elsewhere(
-    view: TaskView, mine: Implementation, pair: pairing.Pair
+    view: TaskView, mine: Implementation, pair: lookup.Pair
 ) -> tuple[Path | None, tuple[str, ...]]:
     """Find the goal file by the golden's name, where the file that is named does not define the target."""
     assert pair.golden is not None and pair.golden_path is not None
@@ -77,7 +77,7 @@ def _elsewhere(
     ]
     stem = pair.golden_path.stem.removesuffix("_golden").removeprefix("golden_")
     found = []
-    for path in view.repository_files:
+    for path in map(view.path, view.repository_files.values()):
         if path.stem == stem and path.suffix == ".py":
             names = _defined(view.module(path), wanted)
             if names:

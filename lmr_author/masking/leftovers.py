@@ -15,8 +15,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from lmr_author import files
-from lmr_author.checks.installs import own_requirements
-from lmr_author.checks.scan import search
+from lmr_author.checks.dockerfile import own_requirements
+from lmr_author.checks.leaks import search
 from lmr_author.checks.view import TaskView
 from lmr_author.errors import LmrError
 from lmr_author.leaks import Leak

@@ -8,8 +8,8 @@ from itertools import pairwise
 from statistics import median
 from urllib.parse import quote
 
+from lmr_author.checks.lookup import pair
 from lmr_author.checks.metadata import canonical_category
-from lmr_author.checks.pairing import pair
 from lmr_author.checks.view import TaskView
 from lmr_author.errors import LmrError
 from lmr_author.reporting.model import DatasetPage, TaskRow
@@ -20,8 +20,8 @@ from lmr_author.review.standing import DISPUTED
 from lmr_author.task import CATEGORIES, GateResult, Progress, Severity, State, Task, TaskInfo
 from lmr_author.task import evaluation as evaluations
 from lmr_author.texts import size_text
-from lmr_author.validation.checking import checked
 from lmr_author.validation.report import TaskReport
+from lmr_author.validation.run import checked
 
 BROKEN = "broken"
 SHOWN = 5

@@ -14,8 +14,8 @@ from lmr_author.task import Finding, Severity, Task
 from lmr_author.task import evaluation as evaluations
 from lmr_author.task.state import State
 from lmr_author.texts import counted
-from lmr_author.validation.checking import checked
 from lmr_author.validation.report import TaskReport
+from lmr_author.validation.run import checked
 
 STEPS = ("created", "masked", "recorded", "valid", "evaluated", "signed off", "accepted")
 """The steps of a task's life, in order."""

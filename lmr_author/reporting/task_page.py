@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lmr_author import files, paper
-from lmr_author.checks.pairing import Pair, pair
+from lmr_author.checks.lookup import Pair, pair
 from lmr_author.checks.view import TaskView
 from lmr_author.code import Definition, Module, first_line
 from lmr_author.errors import LmrError
@@ -42,7 +42,7 @@ from lmr_author.task import (
 from lmr_author.task import evaluation as evaluations
 from lmr_author.task import recording as recorded
 from lmr_author.texts import counted
-from lmr_author.validation.checking import checked
+from lmr_author.validation.run import checked
 
 MUTANTS = "mutants-die"
 MOST_DIFFERENCES = 30

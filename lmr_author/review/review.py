@@ -29,7 +29,7 @@ from lmr_author.task.reviews import (
     number_aside,
     path_of_reviewer,
 )
-from lmr_author.validation.checking import checked
+from lmr_author.validation.run import checked
 
 BESIDE_THE_TASKS = ("checklist.yaml", "checklist.yml", "checklist.json")
 """A lab's own list, in the folder that holds the tasks."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.checks.scan import search
+from lmr_author.checks.leaks import search
 from lmr_author.checks.view import TaskView
 from lmr_author.leaks import Leak, is_generated
 from lmr_author.masking import leftovers
