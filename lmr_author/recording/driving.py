@@ -9,7 +9,7 @@ from pathlib import Path
 from lmr_author import code, compilers, files, replaying, staging
 from lmr_author.code import FunctionNode
 from lmr_author.errors import LmrError, TargetError
-from lmr_author.probe.outcome import RAISED
+from lmr_author.probe.calling import RAISED
 from lmr_author.recording import failed, resuming, varying
 from lmr_author.recording.choose import Call, order_of_choice
 from lmr_author.recording.command import Driver

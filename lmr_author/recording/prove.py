@@ -13,7 +13,7 @@ from lmr_author import replaying
 from lmr_author.controlled import CONTROL, beside_the_golden
 from lmr_author.errors import LmrError
 from lmr_author.probe.document import Document
-from lmr_author.probe.fixtures import as_written
+from lmr_author.probe.outcome import as_written
 from lmr_author.recording.checkers import with_chosen
 from lmr_author.recording.choose import Call, Proven, order_of_choice
 from lmr_author.recording.golden import Golden

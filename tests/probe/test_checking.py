@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lmr_author.probe import frames
+from lmr_author.probe import checking as frames
 from lmr_author.probe.checking import check, digest, from_bytes, load, to_bytes
 from lmr_author.probe.compare import compare, leaves, spread
 from lmr_author.probe.decoding import decode

@@ -29,7 +29,7 @@ def test_what_is_recorded_of_a_call(tmp_path: Path) -> None:
     repository.record("driver.py")
     inputs = repository.load("000001", "inputs").tree
     assert inputs["items"] == [1], "taken before the call changed it"
-    assert repository.meta("000001")["mutated"] == ["items", "table"]
+    assert repository.mutated("000001") == ["items", "table"]
     expected = repository.load("000001", "expected").tree
     assert expected["value"] == 2
     assert expected["items"]["v"] == [1, 2], "one object in two places"

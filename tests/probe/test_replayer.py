@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.probe import frames, replayer
+from lmr_author.probe import checking as frames
+from lmr_author.probe import replayer
 from tests.probe.harness import PROBE, Replayed, Repository
 from tests.probe.scenarios import make
 

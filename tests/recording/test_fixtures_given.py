@@ -15,7 +15,7 @@ from lmr_author.evaluation.candidates.run import CandidateOptions, score
 from lmr_author.evaluation.candidates.score import Outcome
 from lmr_author.probe.document import walk
 from lmr_author.probe.encoding import encode
-from lmr_author.probe.fixtures import Fixtures
+from lmr_author.probe.outcome import Fixtures
 from lmr_author.recording import helpers
 from lmr_author.task import Task
 from tests.evaluation.foreign import PLAIN_PYTHON
