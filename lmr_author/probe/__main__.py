@@ -46,7 +46,7 @@ def main(arguments: List[str]) -> int:
     if len(arguments) == 2 and arguments[0] == "judge":
         return int(_load("custom").judge(_read(arguments[1])))
     if len(arguments) == 4 and arguments[0] == "import":
-        return int(_load("drivers").try_import(arguments[1], arguments[2], float(arguments[3])))
+        _load("drivers").try_import(arguments[1], arguments[2], float(arguments[3]))
     if arguments == ["facts"]:
         facts = _load("facts")
         print(json.dumps(dict(facts.versions(load=True), packages=facts.packages())))

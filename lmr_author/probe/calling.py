@@ -110,14 +110,8 @@ def mode() -> Dict[str, Any]:
     torch = sys.modules.get("torch")
     if torch is None or not hasattr(torch, "get_default_dtype"):
         return {}
-    cast = getattr(torch, "is_autocast_cpu_enabled", lambda: False)()
-    found = {
-        "grad": torch.is_grad_enabled(),
-        "inference": getattr(torch, "is_inference_mode_enabled", lambda: False)(),
-        "dtype": str(torch.get_default_dtype()).rpartition(".")[2],
-        "autocast": str(torch.get_autocast_cpu_dtype()).rpartition(".")[2] if cast else None,
-    }
-    usual = {"grad": True, "inference": False, "dtype": "float32", "autocast": None}
+    found = {"grad": torch.is_grad_enabled(), "dtype": str(torch.get_default_dtype()).rpartition(".")[2]}
+    usual = {"grad": True, "dtype": "float32"}
     return {name: value for name, value in found.items() if value != usual[name]}
 
 
@@ -132,16 +126,9 @@ def applied(modes: Optional[Dict[str, Any]]) -> Iterator[None]:
     before = torch.get_default_dtype(), torch.is_grad_enabled()
     torch.set_default_dtype(getattr(torch, modes.get("dtype", "float32")))
     torch.set_grad_enabled(modes.get("grad", True))
-    contexts = [torch.inference_mode()] if modes.get("inference") else []
-    if modes.get("autocast"):
-        contexts.append(torch.autocast("cpu", dtype=getattr(torch, modes["autocast"])))
-    for context in contexts:
-        context.__enter__()
     try:
         yield
     finally:
-        for context in reversed(contexts):
-            context.__exit__(None, None, None)
         torch.set_grad_enabled(before[1])
         torch.set_default_dtype(before[0])
 

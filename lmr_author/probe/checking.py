@@ -206,40 +206,28 @@ class Frame(NamedTuple):
     payload: bytes
 
 
-class Frames(List[Frame]):
-    """Messages in order. ``whole``: nothing but complete ones, the last of them an ``end``."""
-
-    whole: bool = False
-
-
 def write_frame(header: Dict[str, Any], payload: bytes = b"") -> bytes:
     """Return the bytes of a message: magic, two lengths, a JSON header, payload."""
     text = json.dumps(header, separators=(",", ":")).encode("ascii")
     return b"".join([MAGIC, _LENGTHS.pack(len(text), len(payload)), text, payload])
 
 
-def read_frames(data: bytes) -> Frames:
+def read_frames(data: bytes) -> List[Frame]:
     """Return every complete message in some output. Skips noise between them; never raises."""
-    frames = Frames()
-    position, clean = 0, True
-    while True:
-        start = data.find(MAGIC, position)
-        if start < 0:
-            break
-        clean = clean and start == position
-        position = start + 1
-        body = start + len(MAGIC) + _LENGTHS.size
-        if body > len(data):
-            continue
-        header_size, payload_size = _LENGTHS.unpack(data[start + len(MAGIC) : body])
-        if header_size > MAX_HEADER or body + header_size + payload_size > len(data):
-            continue
-        try:
-            header = parse_json(data[body : body + header_size])
-        except BadDocument:
-            continue
-        position = body + header_size + payload_size
-        frames.append(Frame(header, data[body + header_size : position]))
-    clean = clean and position == len(data)
-    frames.whole = clean and bool(frames) and frames[-1].header.get("kind") == "end"
+    frames: List[Frame] = []
+    position = data.find(MAGIC)
+    while position >= 0:
+        start = position + len(MAGIC) + _LENGTHS.size
+        end = position + 1  # where the next message may begin
+        if start <= len(data):
+            header_size, payload_size = _LENGTHS.unpack(data[start - _LENGTHS.size : start])
+            middle = start + header_size
+            if header_size <= MAX_HEADER and middle + payload_size <= len(data):
+                try:
+                    header = parse_json(data[start:middle])
+                    frames.append(Frame(header, data[middle : middle + payload_size]))
+                    end = middle + payload_size
+                except BadDocument:
+                    pass
+        position = data.find(MAGIC, end)
     return frames

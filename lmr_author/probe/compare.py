@@ -16,15 +16,13 @@ from .document import (
     FIELDS,
     FLAG,
     INTS,
-    NODE,
     NODES,
-    PAIRS,
-    STATE,
     TEXT,
     BadDocument,
     Document,
     join,
     key_text,
+    parts,
     tagged,
     walk,
 )
@@ -204,7 +202,7 @@ class _Comparison:
         elif dtype_of(e):
             self.leaf(e, a, path, first, checker)
         elif isinstance(e, dict):
-            self.fields(e, a, path)
+            self.parts(e, a, path)
         elif e != a:
             self.differ(path, "expected %s, got %s" % (describe(e), describe(a)))
 
@@ -284,7 +282,8 @@ class _Comparison:
                 self.differ(join(path, ".grad"), "expected %s" % wanted)
             elif "grad" in e:
                 self.pair(e["grad"], a["grad"], join(path, ".grad"))
-            self.state(e.get("attrs", {}), a.get("attrs", {}), path)
+            attributes = [{"$": "object", "cls": "", "state": node.get("attrs", {})} for node in (e, a)]
+            self.parts(attributes[0], attributes[1], path)
 
     def same_data(self, e: Any, a: Any) -> bool:
         """Tell whether two leaves have the very same numbers, written alike: most have, and numpy is not needed."""
@@ -302,80 +301,67 @@ class _Comparison:
         if isinstance(e, float):
             found = _scalar_mismatch(e, a, rtol, atol)
         else:
-            wanted, got = numbers(self.expected, e), numbers(self.actual, a)
-            found = _mismatch(wanted, got, floating, rtol, atol)
+            found = _mismatch(numbers(self.expected, e), numbers(self.actual, a), floating, rtol, atol)
         if found is None:
             return
+        text, distance = found
         if self.spreads is not None and first in self.spreads:
-            before = self.spreads[first]
-            self.spreads[first] = Spread(
-                max(found.max_abs, before.max_abs), max(found.max_rel, before.max_rel)
-            )
-        text = found.text
-        if math.isfinite(found.largest[0]) and floating:
-            text += "; largest difference %.3g absolute, %.3g relative" % found.largest
+            self.spreads[first] = Spread(*map(max, distance, self.spreads[first]))
+        if math.isfinite(distance.max_abs):
+            text += "; largest difference %.3g absolute, %.3g relative" % distance
         self.differ(path, text + (" (allowed: rtol %g, atol %g)" % (rtol, atol) if near else ""))
 
-    def fields(self, e: Dict[str, Any], a: Dict[str, Any], path: str) -> None:
-        """Compare two nodes of one tag, field by field."""
+    def parts(self, e: Dict[str, Any], a: Dict[str, Any], path: str) -> None:
+        """Compare two nodes of one tag: their own texts and sizes, then their parts, by what leads to them."""
         for field, kind in FIELDS[e["$"]].items():
             name = field.lstrip("?")
-            if (name in e) != (name in a):
-                self.differ(path, "expected %s, got %s" % (describe(e), describe(a)))
-            elif name not in e:
+            if kind in (TEXT, INTS, FLAG) and e.get(name) != a.get(name):
+                texts = (describe(e), describe(a)) if name == "cls" else (_short(e[name]), _short(a[name]))
+                self.differ(path, "expected %s, got %s" % texts)
+                return
+            if kind == NODES and len(e.get(name, ())) != len(a.get(name, ())):
+                self.differ(path, "expected %d items, got %d" % (len(e.get(name, ())), len(a.get(name, ()))))
+                return
+        by_key = all(_plain_key(key) for node in (e, a) for key, _ in _pairs(node))
+        wanted, got = _parts(e, by_key), _parts(a, by_key)
+        for key in [*wanted, *(key for key in got if key not in wanted)]:
+            step = (wanted if key in wanted else got)[key][0]
+            place = join(path, step) if step else path
+            if key in wanted and key in got:
+                self.pair(wanted[key][1], got[key][1], place)
+            elif self.checker(place).get("kind") == "ignore":
                 continue
-            elif kind in (TEXT, INTS, FLAG):
-                if e[name] != a[name]:
-                    texts = (
-                        (describe(e), describe(a)) if name == "cls" else (_short(e[name]), _short(a[name]))
-                    )
-                    self.differ(path, "expected %s, got %s" % texts)
-                    return
-            elif kind == NODE:
-                self.pair(e[name], a[name], path if name == "base" else join(path, "." + name))
-            elif kind == NODES:
-                if len(e[name]) != len(a[name]):
-                    self.differ(path, "expected %d items, got %d" % (len(e[name]), len(a[name])))
-                    return
-                for place, (wanted, got) in enumerate(zip(e[name], a[name])):
-                    self.pair(wanted, got, join(path, "[%d]" % place))
-            elif kind == PAIRS:
-                ordered = e["$"] == "call" and e["call"].get("v") == "collections:OrderedDict"
-                self.pairs(e[name], a[name], path, ordered)
-            elif kind == STATE:
-                self.state(e[name], a[name], path)
-
-    def state(self, e: Dict[str, Any], a: Dict[str, Any], path: str) -> None:
-        """Compare attributes by name."""
-        have = dict(a)
-        for name, wanted in e.items():
-            if name in have:
-                self.pair(wanted, have.pop(name), join(path, "." + name))
-            elif tagged(wanted) != {"$": "omitted"}:
-                self.differ(join(path, "." + name), "expected %s, got nothing" % describe(wanted))
-        for name in have:
-            self.differ(join(path, "." + name), "expected nothing, got %s" % describe(have[name]))
-
-    def pairs(self, e: List[List[Any]], a: List[List[Any]], path: str, ordered: bool) -> None:
-        """Compare dictionaries: by their keys, whatever the order, or by place where keys are no plain values."""
-        keys = [[_plain_key(key) for key, _ in side] for side in (e, a)]
-        if None in keys[0] or None in keys[1]:
-            keys = [[str(place) for place in range(len(side))] for side in (e, a)]
-        rest = {key: (place, item) for place, (key, item) in enumerate(zip(keys[1], a))}
-        for place, (key, (raw, wanted)) in enumerate(zip(keys[0], e)):
-            step = join(path, key_text(raw, place))
-            if key in rest:
-                _, (other, got) = rest.pop(key)
-                self.pair(raw, other, join(path, "<key %d>" % place))
-                self.pair(wanted, got, step)
-            elif self.checker(step).get("kind") != "ignore":
-                self.differ(step, "expected %s, got nothing" % describe(wanted))
-        for place, (raw, got) in rest.values():
-            step = join(path, key_text(raw, place))
-            if self.checker(step).get("kind") != "ignore":
-                self.differ(step, "expected nothing, got %s" % describe(got))
-        if ordered and not rest and keys[0] != keys[1] and set(keys[0]) == set(keys[1]):
+            elif key not in wanted:
+                self.differ(place, "expected nothing, got %s" % describe(got[key][1]))
+            elif wanted[key][1] != {"$": "omitted"}:
+                self.differ(place, "expected %s, got nothing" % describe(wanted[key][1]))
+        ordered = e.get("call") == {"$": "name", "v": "collections:OrderedDict"}
+        if ordered and set(wanted) == set(got) and list(wanted) != list(got):
             self.differ(path, "the keys are in another order")
+
+
+def _pairs(node: Dict[str, Any]) -> List[List[Any]]:
+    return list(node["v"] if node["$"] == "dict" else node.get("pairs", ()))
+
+
+def _plain_key(key: Any) -> str:
+    """Return a dictionary's key as text, by which another dictionary is searched; "" for one that is no plain value."""
+    text = json.dumps(key, sort_keys=True)
+    compound = ('"file":', '"id":', '"object"', '"call"', '"tensor"')
+    return "" if any(word in text for word in compound) else text
+
+
+def _parts(node: Dict[str, Any], by_key: bool) -> Dict[str, Tuple[str, Any]]:
+    """Return a node's parts as identity → (step of the path, sub-node); items of dictionaries by key or by place."""
+    pairs = _pairs(node)
+    rest = dict(node, **{"v" if node["$"] == "dict" else "pairs": []})
+    found = {step: (step, item) for step, item in parts(rest)}
+    for place, (key, item) in enumerate(pairs):
+        identity = _plain_key(key) if by_key else str(place)
+        if not by_key:
+            found["<key>" + identity] = ("<key %d>" % place, key)
+        found["<item>" + identity] = (key_text(key, place), item)
+    return found
 
 
 def _table_rows(document: Document, table: Any) -> List[Any]:
@@ -390,60 +376,47 @@ def _table_rows(document: Document, table: Any) -> List[Any]:
     return [list(row) for row in zip(*columns)]
 
 
-def _plain_key(key: Any) -> Optional[str]:
-    text = json.dumps(key, sort_keys=True)
-    compound = ('"file":', '"id":', '"object"', '"call"', '"tensor"')
-    return None if any(word in text for word in compound) else text
-
-
 def _by_id(tree: Any) -> Dict[int, Any]:
     nodes = (node for _, node in walk(tree) if isinstance(node, dict) and node.get("$") != "ref")
     return {node["id"]: node for node in nodes if "$" in node and "id" in node}
 
 
-class _Mismatch(NamedTuple):
-    """Two leaves that differ. ``largest``: absolute and relative difference of finite numbers, infinite for none.
-
-    ``max_abs`` and ``max_rel`` are infinite where no tolerance would do, as for NaN or an infinity.
-    """
-
-    text: str
-    largest: Tuple[float, float]
-    max_abs: float
-    max_rel: float
+_BEYOND = Spread(math.inf, math.inf)
+"""The distance of what no tolerance would make equal, as of NaN or an infinity."""
 
 
-def _scalar_mismatch(e: float, a: float, rtol: float, atol: float) -> Optional[_Mismatch]:
+def _scalar_mismatch(e: float, a: float, rtol: float, atol: float) -> Optional[Tuple[str, Spread]]:
     """Compare two floats that are not equal, as :func:`_mismatch` does arrays."""
-    if not (math.isfinite(e) and math.isfinite(a)):
-        largest = (math.inf, math.inf)
-    elif abs(a - e) <= atol + rtol * abs(e):
-        return None
-    else:
-        largest = (abs(a - e), abs(a - e) / abs(e) if e else math.inf)
-    return _Mismatch("expected %r, got %r" % (e, a), largest, *largest)
+    distance = _BEYOND
+    if math.isfinite(e) and math.isfinite(a):
+        if abs(a - e) <= atol + rtol * abs(e):
+            return None
+        distance = Spread(abs(a - e), abs(a - e) / abs(e) if e else math.inf)
+    return "expected %r, got %r" % (e, a), distance
 
 
-def _mismatch(e: Any, a: Any, floating: bool, rtol: float, atol: float) -> Optional[_Mismatch]:
-    """Compare arrays: NaN agrees with NaN only, and an infinity with the same infinity only."""
-    nothing = (math.inf, math.inf)
+def _mismatch(e: Any, a: Any, floating: bool, rtol: float, atol: float) -> Optional[Tuple[str, Spread]]:
+    """Compare arrays; returns None when they agree, else a text and the largest distance.
+
+    NaN agrees with NaN only, and an infinity with the same infinity only.
+    """
     if not floating:
         wrong = e != a
-        return _Mismatch(_first(e, a, wrong), nothing, *nothing) if wrong.any() else None
-    library = _library() if not hasattr(e, "new_zeros") else sys.modules["torch"]
+        return (_first(e, a, wrong), _BEYOND) if wrong.any() else None
+    library = sys.modules["torch"] if hasattr(e, "new_zeros") else _library()
     with library.errstate(all="ignore") if hasattr(library, "errstate") else library.no_grad():
         same = (e == a) | (library.isnan(e) & library.isnan(a))
-        finite = library.isfinite(e) & library.isfinite(a) & ~same
+        finite = library.isfinite(e) & library.isfinite(a)
         error, scale = abs(a - e), abs(e)
         wrong = ~same & ~(finite & (error <= atol + rtol * scale))
         if not wrong.any():
             return None
-        largest = nothing
-        if finite.any():
+        distance = _BEYOND
+        if not (wrong & ~finite).any():
+            counted = finite & ~same
             relative = library.where(scale > 0, error / scale, error * 0 + math.inf)
-            largest = float(error[finite].max()), float(relative[finite].max())
-    bounds = nothing if (wrong & ~finite).any() else largest
-    return _Mismatch(_first(e, a, wrong), largest, *bounds)
+            distance = Spread(float(error[counted].max()), float(relative[counted].max()))
+    return _first(e, a, wrong), distance
 
 
 def _first(e: Any, a: Any, wrong: Any) -> str:

@@ -21,12 +21,12 @@ import random
 import sys
 import time
 import traceback
-from typing import Any, Dict, Iterator, List, NamedTuple, Set
+from typing import Any, Dict, Iterator, List, NamedTuple, NoReturn, Set
 
 from .calling import ITEM_LIMIT, call
 from .checking import load
 from .decoding import decode
-from .objects import load_file
+from .objects import MAIN, aliases, load_file
 from .outcome import Fixtures
 from .shipped import Target
 
@@ -76,84 +76,48 @@ def ways(tree: str, file: str) -> List[Way]:
     return usable or [Way("", [folder, tree])]
 
 
-def _import(tree: str, file: str, way: Way) -> Any:
-    # In this order: below its own folder, a package of the same name as the file would not be found.
-    sys.path[:] = way.path + [place for place in sys.path if place not in way.path]
-    if way.module:
-        return importlib.import_module(way.module)
-    return load_file("lmr_goal", os.path.join(tree, *file.split("/")), register=True)
-
-
 def import_goal(tree: str, goal_file: str) -> Any:
     """Import the goal file, the first way that works. Raises the problem of the likeliest way."""
-    problem: Any = None
+    problems: List[BaseException] = []
     for way in ways(tree, goal_file):
         before = list(sys.path)
+        # In this order: below its own folder, a package of the same name as the file would not be found.
+        sys.path[:] = way.path + [place for place in before if place not in way.path]
         try:
-            return _import(tree, goal_file, way)
-        except Exception as error:
-            if problem is None or isinstance(problem, ImportError):
-                problem = error
+            if way.module:
+                return importlib.import_module(way.module)
+            aliases["lmr_goal"] = MAIN  # nobody else can import it by that name
+            return load_file("lmr_goal", os.path.join(tree, *goal_file.split("/")), register=True)
+        except (Exception, SystemExit) as error:
+            problems.append(error)
             sys.path[:] = before
-    raise problem
+    own = _own_names(tree)
+    raise next((error for error in problems if not _is_about(error, own)), problems[0])
 
 
-def try_import(tree: str, file: str, seconds: float) -> int:
-    """Import a file in forked processes, one for each way until one works, and print one JSON line about it.
+def _is_about(error: BaseException, own: Set[str]) -> bool:
+    """Tell whether a way of importing failed only as it does not lead to the repository's own modules."""
+    if not isinstance(error, ImportError):
+        return False
+    return "relative import" in str(error) or (error.name or "").split(".")[0] in own
 
-    It is ``{"file", "ok", "module", "error", "missing", "seconds"}``. ``error`` is the end of the traceback, "" when it
-    is imported; ``missing`` are all absent modules that the code which was reached imports at its top. The code's own
-    output goes to standard error. Returns 0, whatever it imports.
+
+def try_import(tree: str, file: str, seconds: float) -> NoReturn:
+    """Import a file and print one JSON line about it: ``{"file", "ok", "module", "error", "missing", "seconds"}``.
+
+    ``error`` is the end of the traceback, "" when it is imported; ``missing`` are all absent modules that the code
+    which was reached imports at its top. The code's own output goes to standard error. Exits with 0, whatever happens.
     """
     out = os.dup(1)
     os.dup2(2, 1)
-    tree = os.path.abspath(tree)
-    reports: List[Dict[str, Any]] = []
-    for way in ways(tree, file):
-        reports.append(_in_child(tree, file, way, seconds))
-        if reports[-1]["ok"]:
-            break
-    # A way that did not find the repository's own modules says little.
-    telling = [item for item in reports if not item["local"] and "relative import" not in item["error"]]
-    best = reports[-1] if reports[-1]["ok"] else (telling or reports)[0]
-    best.pop("local")
-    os.write(out, (json.dumps(dict(best, file=file)) + "\n").encode())
-    return 0
-
-
-def _in_child(tree: str, file: str, way: Way, seconds: float) -> Dict[str, Any]:
-    report: Dict[str, Any] = {"ok": False, "error": "", "missing": [], "local": False, "seconds": 0.0}
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(reading)
-        report.update(_attempt(tree, file, way, seconds))
-        with os.fdopen(writing, "wb") as pipe:
-            pipe.write(json.dumps(report).encode())
-        os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading, "rb") as pipe:
-        data = pipe.read()
-    status = os.waitpid(child, 0)[1]
-    if data:
-        report = dict(json.loads(data.decode()))
-    elif os.WIFSIGNALED(status):
-        report["error"] = "died of signal %d" % os.WTERMSIG(status)
-    else:
-        report["error"] = "ended by itself (os._exit)"
-    return dict(report, module=way.module)
-
-
-def _attempt(tree: str, file: str, way: Way, seconds: float) -> Dict[str, Any]:
-    """Import in this process, and report."""
+    tree, sys.argv = os.path.abspath(tree), [file]
     # Show where it hangs, before the sandbox kills it.
     faulthandler.enable()
     faulthandler.dump_traceback_later(max(1.0, seconds - 2.0), exit=False)
-    sys.argv = [file]
     began = time.monotonic()
-    report: Dict[str, Any] = {"ok": True}
+    report: Dict[str, Any] = {"file": file, "ok": True, "module": "", "error": "", "missing": []}
     try:
-        _import(tree, file, way)
+        report["module"] = import_goal(tree, file).__name__
     except BaseException as error:
         shown = traceback.TracebackException(type(error), error, error.__traceback__)
         ours = (
@@ -164,17 +128,12 @@ def _attempt(tree: str, file: str, way: Way, seconds: float) -> Dict[str, Any]:
         shown.stack = traceback.StackSummary.from_list(
             [frame for frame in shown.stack if not frame.filename.startswith(ours)]
         )
-        name = (getattr(error, "name", None) or "") if isinstance(error, ImportError) else ""
-        own = _own_names(tree)
-        report = {
-            "ok": False,
-            "error": "".join(shown.format())[-MAX_TEXT:],
-            "missing": _missing(tree, os.path.join(tree, *file.split("/")), own),
-            "local": bool(name) and name.split(".")[0] in own,
-        }
-    finally:
-        faulthandler.cancel_dump_traceback_later()
-    return dict(report, seconds=time.monotonic() - began)
+        goal = os.path.join(tree, *file.split("/"))
+        report.update(ok=False, error="".join(shown.format())[-MAX_TEXT:], missing=_missing(tree, goal))
+    report["seconds"] = time.monotonic() - began
+    os.write(out, (json.dumps(report) + "\n").encode())
+    sys.stdout.flush()
+    os._exit(0)  # the code may have left threads behind
 
 
 def _own_names(tree: str) -> Set[str]:
@@ -189,8 +148,9 @@ def _own_names(tree: str) -> Set[str]:
     return names
 
 
-def _missing(tree: str, goal: str, own: Set[str]) -> List[str]:
+def _missing(tree: str, goal: str) -> List[str]:
     """List absent modules that the goal file, and loaded files of the repository, import at their top."""
+    own = _own_names(tree)
     base = os.path.realpath(tree) + os.sep
     modules = list(sys.modules.values())
     loaded = {os.path.realpath(getattr(module, "__file__", None) or os.devnull) for module in modules}

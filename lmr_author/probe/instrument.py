@@ -272,7 +272,19 @@ class Hook:
         setattr(builtins, HIT, self.hits.add)
         setattr(builtins, REGISTER, self.register)
         Hook.serving = self
-        _patch()
+        if Hook.patched:
+            return
+        Hook.patched = True
+        # Everything that imports files uses this method. The goal file's .pyc is neither read nor written.
+        loader: Any = importlib.machinery.SourceFileLoader
+        original = loader.get_code
+
+        def get_code(self: Any, fullname: str) -> Any:
+            if Hook.serving is not None and Hook.serving.is_goal(self.path):
+                return Hook.serving.code(self.path)
+            return original(self, fullname)
+
+        loader.get_code = get_code
 
     def is_goal(self, path: Any) -> bool:
         """Tell whether a path leads to the goal file."""
@@ -295,42 +307,3 @@ class Hook:
             linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
         self.found = instrument(source, filename, self.qualname, self.line)
         return self.found.code
-
-
-def _patch() -> None:
-    """Hook into the import system, once.
-
-    ``import``, ``spec_from_file_location`` and ``python -m`` all use :meth:`SourceFileLoader.get_code`;
-    ``runpy.run_path`` has a helper of its own. The goal file's ``.pyc`` is neither read nor written.
-    """
-    if Hook.patched:
-        return
-    Hook.patched = True
-    loader: Any = importlib.machinery.SourceFileLoader
-    original = loader.get_code
-
-    def get_code(self: Any, fullname: str) -> Any:
-        if Hook.serving is not None and Hook.serving.is_goal(self.path):
-            return Hook.serving.code(self.path)
-        return original(self, fullname)
-
-    loader.get_code = get_code
-    _patch_runpy()
-
-
-def _patch_runpy() -> None:
-    import runpy
-
-    original = getattr(runpy, "_get_code_from_file", None)
-    if original is None:
-        return
-
-    def from_file(*args: Any) -> Any:
-        result = original(*args)
-        for path in args:
-            if isinstance(path, str) and Hook.serving is not None and Hook.serving.is_goal(path):
-                code = Hook.serving.code(path)
-                return (code, *result[1:]) if isinstance(result, tuple) else code
-        return result
-
-    runpy._get_code_from_file = from_file  # type: ignore[attr-defined]

@@ -6,7 +6,6 @@ calls of the target do more work, and once enough of them are kept, not even tho
 
 from __future__ import annotations
 
-import importlib.machinery
 import json
 import os
 import re
@@ -162,7 +161,6 @@ class Recorder:
     def register(self, function: Any) -> Any:
         """Wrap the target: its innermost decorator."""
         self.modules.append(function.__module__)
-        _name_module(self.hook.goal_file, function.__module__)
         return wrap(function, self.begin)
 
     def begin(self, function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Optional[Call]:
@@ -288,25 +286,6 @@ class Recorder:
         paths = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
         places = {self._inside(path) for path in paths if isinstance(path, str) and os.path.isfile(path)}
         return sorted(place for place in places if place)
-
-
-def _name_module(goal_file: str, name: str) -> None:
-    """Record the goal file's classes under a name that leads to it again.
-
-    A file that was loaded by its path under an invented name is treated as a script.
-    """
-    if name == objects.MAIN:
-        return
-    package, _, last = name.rpartition(".")
-    places = getattr(sys.modules.get(package), "__path__", None) if package else None
-    try:
-        find = importlib.machinery.PathFinder.find_spec
-        found = None if package and places is None else find(last if not package else name, places)
-    except (ImportError, ValueError):
-        found = None
-    origin = getattr(found, "origin", None)
-    if origin is None or os.path.realpath(origin) != goal_file:
-        objects.aliases[name] = objects.MAIN
 
 
 def child_folder(out: str) -> str:

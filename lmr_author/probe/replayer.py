@@ -238,7 +238,7 @@ def _run_child(
         _, status = os.waitpid(child, 0)
     frames = read_frames(data)
     started = any(frame.header.get("kind") == "loaded" for frame in frames)
-    return Ended(list(frames), timed_out, status, not started)
+    return Ended(frames, timed_out, status, not started)
 
 
 def _collect(reader: int, limit: float, cases: int) -> Tuple[bytes, bool]:

@@ -120,7 +120,7 @@ class Replayed:
     """What a replay sent back."""
 
     repository: Repository
-    frames: checking.Frames
+    frames: list[checking.Frame]
     process: subprocess.CompletedProcess[bytes]
 
     def headers(self, variant: str = "golden") -> dict[str, dict[str, Any]]:
@@ -152,7 +152,7 @@ class Replayed:
 
     def assert_same(self, variant: str = "golden", checkers: Any = None) -> None:
         """Every case ran, entered the target, and gave the recorded outcome."""
-        assert self.frames.whole, self.process.stderr.decode()
+        assert self.frames[-1].header["kind"] == "end", self.process.stderr.decode()
         headers = self.headers(variant)
         assert sorted(headers) == self.repository.calls
         assert self.differences(variant, checkers) == [], self.process.stderr.decode()
