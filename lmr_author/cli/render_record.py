@@ -129,7 +129,7 @@ def _case(case: Case, screen: Console) -> None:
 
 def not_stored(cases: Sequence[Case]) -> list[str]:
     """What was left out of objects, each part once, and the functions that would build it; a line each."""
-    from lmr_author.probe.fixtures import as_written
+    from lmr_author.probe.outcome import as_written
     from lmr_author.recording.checkers import fixture_name
 
     found: dict[str, list[str]] = {}

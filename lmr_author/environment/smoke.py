@@ -138,6 +138,7 @@ def _text(result: ExecResult, seconds: float) -> str:
         return f"{said}\nstill running after {seconds:.0f} s"
     if result.out_of_memory:
         return f"{said}\nKilled"
-    if result.exit_code < 0:
-        return f"{said}\ndied of signal {-result.exit_code}"
+    signal = -result.exit_code if result.exit_code < 0 else result.exit_code - 128
+    if signal > 0:
+        return f"{said}\ndied of signal {signal}"
     return said or f"exit code {result.exit_code}"

@@ -14,7 +14,7 @@ from typing import Any
 from lmr_author.errors import LmrError
 from lmr_author.evaluation.bench import MUTANTS
 from lmr_author.probe.document import Document, dump
-from lmr_author.probe.fixtures import as_written
+from lmr_author.probe.outcome import as_written
 from lmr_author.recording.calls import Call, Proven, Room, hits_of, order_of_choice, too_much
 from lmr_author.recording.checkers import Helpers, fixture_advice, with_chosen
 from lmr_author.recording.tolerance import derive, in_double

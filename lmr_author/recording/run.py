@@ -19,7 +19,7 @@ from typing import Any
 
 from lmr_author import __version__, files, resources
 from lmr_author.errors import LmrError
-from lmr_author.probe.outcome import RAISED
+from lmr_author.probe.calling import RAISED
 from lmr_author.recording import failed
 from lmr_author.recording.calls import Call, hits_of, too_large_advice
 from lmr_author.recording.checkers import NO_HELPERS, Helpers, fixture_advice

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from lmr_author import files, resources
-from lmr_author.probe import checking, frames
+from lmr_author.probe import checking
 from lmr_author.probe.document import Document
 from lmr_author.replay.staging import PROBE_ROOT, probe_mount
 from lmr_author.sandbox.base import Command, Limits, Mount, Sandbox
@@ -85,7 +85,7 @@ def judge(
             limits=Limits(seconds=SECONDS + SECONDS_EACH * len(items)),
         )
         result = sandbox.run(command)
-    for frame in frames.read_frames(result.stdout):
+    for frame in checking.read_frames(result.stdout):
         number, path = frame.header.get("item"), frame.header.get("path")
         if isinstance(number, int) and 0 <= number < len(found) and path in found[number]:
             found[number][path] = str(frame.header.get("message"))

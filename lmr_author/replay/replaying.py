@@ -16,7 +16,7 @@ from typing import Any
 
 from lmr_author import files, resources
 from lmr_author.errors import LmrError
-from lmr_author.probe import checking, compare, frames
+from lmr_author.probe import checking, compare
 from lmr_author.probe.document import BadDocument, Document
 from lmr_author.probe.replayer import LOAD_SECONDS
 from lmr_author.replay import judging
@@ -291,7 +291,7 @@ def _judged(sandbox: Sandbox, plan: Plan, found: Replay) -> Replay:
 def _read(result: ExecResult) -> Replay:
     outcomes: dict[tuple[str, str], Outcome] = {}
     facts: dict[str, Any] = {}
-    for frame in frames.read_frames(result.stdout):
+    for frame in checking.read_frames(result.stdout):
         header = frame.header
         kind = header.get("kind")
         if kind == "facts":

@@ -19,8 +19,8 @@ def hinge(x, margin=1.0):
 FRAME = """
 def hinge(x, margin=1.0):
     import os
-    from lmr_probe.frames import write_frame
-    from lmr_probe.codec import encode, to_bytes
+    from lmr_probe.checking import to_bytes, write_frame
+    from lmr_probe.encoding import encode
     document = encode({{"value": 0.0, "args": {{}}, "error": None}})
     data = b"".join(
         write_frame(
@@ -97,9 +97,13 @@ HOSTILE: dict[str, str] = {
         "lmr_probe.compare.compare = lambda *a, **k: []",
         "lmr_probe.compare._Comparison.differ = lambda *a, **k: None",
     ),
+    "patches the encoder": does(
+        "import lmr_probe.outcome, lmr_probe.encoding",
+        "lmr_probe.outcome.encode = lambda value, *a, **k: lmr_probe.encoding.encode({'$': 'omitted'})",
+    ),
     "replaces the replayer's report": does(
-        "import lmr_probe.child",
-        "lmr_probe.child._report = lambda out, case, result, tree: os.write(out, b'{}')",
+        "import lmr_probe.target",
+        "lmr_probe.target._report = lambda out, case, result, tree: os.write(out, b'{}')",
     ),
     "writes frames to its standard output": FRAME.format(fds="(1, 2)", end="return 0.0"),
     "writes frames to every open file": FRAME.format(fds="range(0, 64)", end="os._exit(0)"),

@@ -18,7 +18,7 @@ from lmr_author.evaluation.evaluate import EvaluateOptions, evaluate
 from lmr_author.masking import MaskOptions, mask
 from lmr_author.probe.document import Document, walk
 from lmr_author.probe.encoding import encode
-from lmr_author.probe.fixtures import Fixtures
+from lmr_author.probe.outcome import Fixtures
 from lmr_author.recording import checkers
 from lmr_author.recording.record import RecordOptions, RecordResult, record
 from lmr_author.replay import replaying
