@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Callable
 
-from lmr_author.cli.render_text import coloured
+from lmr_author.cli.ui import coloured
 from lmr_author.errors import EXIT_BUG, EXIT_ERROR, EXIT_INTERRUPTED, LmrError
 
 

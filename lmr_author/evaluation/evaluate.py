@@ -20,7 +20,16 @@ from lmr_author.evaluation.bench import MUTANTS, Bench
 from lmr_author.evaluation.gates import GATES, run_gates
 from lmr_author.evaluation.meant import Meant, meant
 from lmr_author.sandbox.base import Sandbox
-from lmr_author.task import Evaluation, GateResult, GateStatus, Progress, Task, TaskInfo, evaluation
+from lmr_author.task import (
+    Evaluation,
+    GateResult,
+    GateStatus,
+    Progress,
+    Task,
+    TaskInfo,
+    evaluation,
+    interpreters,
+)
 from lmr_author.task.state import State
 
 OnGate = Callable[[GateResult], None]
@@ -156,6 +165,8 @@ def _asked_for(task: Task, options: EvaluateOptions) -> dict[str, str]:
         own = environment_records.base_of(environment_records.text(task.dockerfile))
         return {evaluation.OTHER_BASE: image} if image not in ("", own) else {}
     python = other_python(task, options.sandbox, options.python)
+    if python and options.python:
+        interpreters.remember(python, options.python)
     return {evaluation.OTHER_PYTHON: python} if python else {}
 
 

@@ -65,8 +65,7 @@ class GoldenPasses(Gate):
                 return self.failed(
                     f"run {number + 1} of {repeats}: {verdict.reason or 'no outcome'}",
                     verdict.advice
-                    or "the environment lacks something, or the function is random beyond the recorded seeds; "
-                    "see the log below detail",
+                    or "the environment lacks something, or the function is random beyond the recorded seeds",
                     log=verdict.log[-4000:],
                 )
         for judge in judges[1:]:

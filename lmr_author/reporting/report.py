@@ -31,7 +31,7 @@ def report(place: Path, destination: Path, say: Progress) -> Report:
         NotATaskError: no task there.
     """
     tasks = Task.find_all(place)
-    _require_outside(destination)
+    require_outside(destination)
     single = len(tasks) == 1 and not (place.is_dir() and place.absolute() == tasks[0].root.parent.absolute())
     if single:
         text = page.task_html(task_page(tasks[0], say))
@@ -43,7 +43,7 @@ def report(place: Path, destination: Path, say: Progress) -> Report:
     return Report(destination, len(data), len(tasks))
 
 
-def _require_outside(destination: Path) -> None:
+def require_outside(destination: Path) -> None:
     """A report shows solutions, and a file in a task changes its digest: it belongs elsewhere."""
     if destination.is_dir():
         raise UsageError(f"--html {destination} is a folder", "name a file, as report.html")

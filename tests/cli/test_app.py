@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 import lmr_author
-from lmr_author.cli.app import MODULES, VERBS, command
-from lmr_author.cli.env import COMMANDS as ENV_COMMANDS
-from lmr_author.cli.verb_help import read_examples
+from lmr_author.cli.app import ENV_COMMANDS, MODULES, VERBS, command
+from lmr_author.cli.commands import read_examples
 from tests.cli.program import ENVIRONMENT, lmr, succeed
 
 HEAVY = (
@@ -36,7 +35,7 @@ HEAVY += ("questionary", "prompt_toolkit", "torch", "yaml", "pydantic")
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_has_a_module_a_function_and_help(verb: str, tmp_path: Path) -> None:
     name = MODULES.get(verb, verb.replace("-", "_"))
-    function = getattr(importlib.import_module(f"lmr_author.cli.{name}"), name)
+    function = getattr(importlib.import_module(f"lmr_author.cli.{name}"), name, command)
     assert inspect.getdoc(function)
 
     done = succeed(verb, "--help", cwd=tmp_path)

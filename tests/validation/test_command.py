@@ -13,7 +13,7 @@ from rich.cells import cell_len
 from lmr_author import resources
 from lmr_author.checks.registry import ALL_CHECKS, by_code
 from lmr_author.cli.app import main
-from lmr_author.cli.render_findings import findings_text
+from lmr_author.cli.findings import findings_text
 from lmr_author.validation.run import select_checks, validate
 from tests import example as example_task
 from tests.checks import cases
