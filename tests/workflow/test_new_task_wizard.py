@@ -93,11 +93,11 @@ def test_what_is_wrong_or_missing_is_asked_until_it_is_right(keys: PipeInput, tm
     assert (info.paper_name, info.year, info.folder_name) == ("Wins: A Study", 2022, "1-ab")
 
 
-def test_the_repository_that_the_paper_links_is_offered(keys: PipeInput) -> None:
+def test_the_repository_that_the_paper_links_is_offered(keys: PipeInput, tmp_path: Path) -> None:
     keys.send_text(DOWN + ENTER)
     assert PERSON.repository(("https://github.com/a/b", "https://github.com/c/d")) == "https://github.com/c/d"
-    keys.send_text(DOWN + ENTER + ENTER + "./mine" + ENTER)
-    assert PERSON.repository(("https://github.com/a/b",)) == "./mine"
+    keys.send_text(DOWN + ENTER + ENTER + str(tmp_path) + ENTER)
+    assert PERSON.repository(("https://github.com/a/b",)) == str(tmp_path)
 
 
 def test_an_interrupted_wizard_goes_on_with_its_answers(keys: PipeInput, options: NewTaskOptions) -> None:
@@ -125,8 +125,10 @@ def test_a_flag_wins_over_an_earlier_answer(keys: PipeInput, options: NewTaskOpt
 
 def test_starting_anew_forgets(keys: PipeInput, tmp_path: Path) -> None:
     keep(tmp_path, Kept("a.pdf", "", {}))
-    keys.send_text("n" + ENTER + "b.pdf" + ENTER)
-    assert new_task_wizard.ask_paper(tmp_path, "r") == ("b.pdf", "r")
+    (tmp_path / "b.pdf").touch()
+    # A wrong path is refused at once, and can be corrected.
+    keys.send_text("n" + ENTER + "./none.pdf" + ENTER + CLEAR + f"{tmp_path}/b.pdf" + ENTER)
+    assert new_task_wizard.ask_paper(tmp_path, "r") == (f"{tmp_path}/b.pdf", "r")
     assert kept_in(tmp_path) == []
 
 
