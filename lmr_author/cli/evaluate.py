@@ -34,7 +34,7 @@ MARKS = {
     "unproven": ("yellow", "?"),
     "skipped": ("dim", "-"),
 }
-MESSAGE = 29
+MESSAGE = 28
 """Column of a gate's message."""
 SURVIVORS = 30
 """Surviving mutants that a failed gate shows; the evaluation's record has all."""
@@ -194,7 +194,7 @@ class GateTable:
             return
         self._say(text, mark, style, indent=2, hang=MESSAGE)
         if gate.hint:
-            self._say(gate.hint, "hint:", "cyan", indent=MESSAGE - 1)
+            self._say(gate.hint, "hint:", "cyan", indent=MESSAGE)
         self._print_survivors(gate)
         log = [line for line in str(gate.detail.get("log", "")).splitlines() if line.strip()]
         for line in log[-LOG_LINES:]:

@@ -166,12 +166,11 @@ class _Look:
         if report.clean:
             if report.findings:
                 yield "notes need no action"
-            words = (
-                ["next", *(["--task", paths[0]] if paths[0] != Path() else [])]
-                if len(paths) == 1
-                else ["status"]
-            )
-            yield f"next: {shlex.join(['lmr-author', *map(str, words)])}"
+            one = len(paths) == 1
+            words = ["lmr-author", "next" if one else "status"]
+            if one and not Path.cwd().is_relative_to(paths[0].absolute()):
+                words += ["--task", str(paths[0])]
+            yield f"next: {shlex.join(words)}"
             return
         severities = Counter(finding.severity.value for finding in report.findings)
         worst = next(name for name in SEVERITIES if severities[name])

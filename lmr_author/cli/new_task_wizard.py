@@ -57,7 +57,7 @@ def _problem(check: Callable[[], object]) -> str:
     try:
         check()
     except LmrError as error:
-        return f"{error.message}; {error.hint}"
+        return error.message
     return ""
 
 

@@ -11,6 +11,8 @@ from lmr_author.cli.options import Format, FormatOption, TasksArgument, default_
 if TYPE_CHECKING:
     from lmr_author.reporting.status import Status
 
+GLUE = "\u00a0"
+"""A space at which no line is broken."""
 FEW = 3
 """Tasks whose status is shown in full; more are shown as a table."""
 
@@ -36,19 +38,16 @@ def status(paths: TasksArgument = None, output: FormatOption = Format.text) -> i
 
 def show(found: Sequence[Status], *, stderr: bool = False) -> None:
     """Print a block for each of a few tasks, a table of many."""
-    from rich.text import Text
-
     from lmr_author.cli import ui
     from lmr_author.reporting.status import STEPS
 
     if len(found) > FEW:
         _show_table(found)
         return
-    screen = ui.console(stderr=stderr)
     for item in found:
         ui.say(item.task, tone="bold", stderr=stderr)
-        marks = [(f"  ✓ {step}", "green") if step in item.done else (f"  ○ {step}", "dim") for step in STEPS]
-        screen.print(Text.assemble(*marks), soft_wrap=not screen.is_terminal)
+        marks = "  ".join(f"{'✓' if step in item.done else '○'} {step}".replace(" ", GLUE) for step in STEPS)
+        ui.say(marks, indent=2, hang=2, stderr=stderr, styles={f"✓{GLUE}[^ ]+": "green", "○[^ ]+": "dim"})
         if item.note:
             ui.say(item.note, indent=2, hang=2, stderr=stderr)
         if item.signed_off_by:

@@ -51,7 +51,8 @@ _DIFF_STYLES = {"---": "bold", "+++": "bold", "@@": "cyan", "+": "green", "-": "
 def one_line(text: str) -> str:
     """Return text that cannot move the cursor or start a line: control characters are escaped."""
     return "".join(
-        char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text
+        char if char.isprintable() or char == "\u00a0" else char.encode("unicode_escape").decode("ascii")
+        for char in text
     )
 
 
@@ -119,6 +120,7 @@ def say(
     tone: str = "",
     stderr: bool = True,
     whole: bool = False,
+    styles: Mapping[str, str] | None = None,
 ) -> None:
     """Print a head in a style and a text, wrapped at the terminal's width.
 
@@ -127,6 +129,7 @@ def say(
         hang: columns before the lines that follow the first; by default two more than ``indent``.
         tone: the style of the text.
         whole: do not wrap, because the line is to be copied. Without a terminal no line is wrapped.
+        styles: regular expression → style of its matches.
     """
     from rich.text import Text
 
@@ -138,6 +141,8 @@ def say(
         shown = Text(each.rstrip(), tone)
         if head and number == 0:
             shown.stylize(style, indent, indent + len(head))
+        for pattern, look in (styles or {}).items():
+            shown.highlight_regex(pattern, look)
         screen.print(shown, soft_wrap=True)
 
 
