@@ -35,15 +35,12 @@ def analyze(
 ) -> int:
     """Make the tables and figures of LMR-Bench's paper from models' results."""
     from lmr_author.analysis.analyze import analyze as run
-    from lmr_author.cli import render
+    from lmr_author.cli import ui
     from lmr_author.errors import EXIT_CLEAN
     from lmr_author.task import Task
 
     done = run(results, out, Task.find_all(tasks) if tasks else (), predictions)
-    screen = render.console()
     for remark in done.remarks:
-        screen.print(f"  {remark}", markup=False)
-    screen.print(
-        f"wrote {len(done.tables)} tables to {done.folder}: open results.html in a browser", markup=False
-    )
+        ui.say(remark, indent=2)
+    ui.say(f"wrote {len(done.tables)} tables to {done.folder}: open results.html in a browser")
     return EXIT_CLEAN

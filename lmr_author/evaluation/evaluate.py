@@ -41,6 +41,7 @@ from lmr_author.task import (
     TaskInfo,
     equivalents,
     evaluation,
+    interpreters,
 )
 from lmr_author.task import recording as recorded
 from lmr_author.task.equivalents import EquivalentMutant
@@ -200,6 +201,8 @@ def _asked_for(task: Task, options: EvaluateOptions) -> dict[str, str]:
         own = place.base_of(place.text_of(task.dockerfile))
         return {evaluation.OTHER_BASE: image} if image not in ("", own) else {}
     python = other_python(task, options.sandbox, options.python)
+    if python and options.python:
+        interpreters.remember(python, options.python)
     return {evaluation.OTHER_PYTHON: python} if python else {}
 
 

@@ -35,7 +35,7 @@ def report(place: Path, destination: Path, say: Progress) -> Report:
         NotATaskError: no task there.
     """
     tasks = Task.find_all(place)
-    _require_outside(destination)
+    require_outside(destination)
     single = len(tasks) == 1 and not (place.is_dir() and place.absolute() == tasks[0].root.parent.absolute())
     in_folder = destination.is_dir() or destination.suffix.lower() not in (".html", ".htm")
     start = destination / "index.html" if in_folder else destination
@@ -59,7 +59,7 @@ def _write(path: Path, text: str) -> int:
     return len(data)
 
 
-def _require_outside(destination: Path) -> None:
+def require_outside(destination: Path) -> None:
     """Raise UsageError for a file in a task: a report shows solutions, and the file would change the digest."""
     destination = Path(os.path.normpath(destination.absolute()))
     for folder in (destination, *destination.parents):

@@ -1,4 +1,4 @@
-"""``status``: the steps that each task has passed, and its next command."""
+"""``status``: the state of each task, and its next command."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from lmr_author.errors import LmrError
+from lmr_author.recording import interrupted
 from lmr_author.review.review import load_reviews, standing_of
 from lmr_author.review.standing import ACCEPTED, DISPUTED, WAITING
 from lmr_author.task import Finding, Severity, Task
@@ -20,9 +21,6 @@ from lmr_author.validation.run import checked
 STEPS = ("created", "masked", "recorded", "valid", "evaluated", "signed off", "accepted")
 """The steps of a task's life, in order."""
 
-TARGET, DRIVER, REVIEWER, VERDICT, REASON = "FILE::FUNCTION", "driver.py", "NAME", "pass|fail", "REASON"
-"""Placeholders in the next command for values that only a person knows."""
-
 
 @dataclass(frozen=True)
 class Status:
@@ -31,8 +29,8 @@ class Status:
     Attributes:
         task: folder name.
         done: the steps that hold now.
-        next: the next command, or "" when there is none.
-        note: reason why the first open step does not hold, and doubts from another sandbox's evaluation.
+        next: the next command, which can be pasted and asks for what only a person knows; "" for none.
+        note: why the first open step does not hold, and failures in other sandboxes.
         signed_off_by: reviewers whose sign-off holds for the task as it is.
     """
 
@@ -67,12 +65,15 @@ def status_with(task: Task, findings: Sequence[Finding] | None) -> Status:
     done = ["created"]
     if not info.implementations:
         note = "nothing masked yet (`lmr-author suggest` ranks the candidates)"
-        return Status(task.name, tuple(done), _typed("mask", TARGET, "--task", task.root), note, ())
+        return Status(task.name, tuple(done), _typed("mask", "--task", task.root), note, ())
     done.append("masked")
     missing = [item for item in info.implementations if not _has_test(task, item.index)]
     if missing:
-        target = missing[0].target
-        command = _typed("record", target, "--task", task.root, "--", "python", DRIVER)
+        target = str(missing[0].target)
+        if words := interrupted.resume_words(task, missing[0].index):
+            note = f"the recording of {target} was interrupted; its calls are kept"
+            return Status(task.name, tuple(done), _typed("record", *words), note, ())
+        command = _typed("record", target, "--task", task.root)
         return Status(task.name, tuple(done), command, f"{target} has no test yet", ())
     done.append("recorded")
     return _checked(task, done, findings)
@@ -93,10 +94,13 @@ def _checked(task: Task, done: list[str], known: Sequence[Finding] | None) -> St
     if evaluation is None:
         return Status(task.name, tuple(done), _typed("evaluate", task.root), "never evaluated", ())
     command = _typed("evaluate", *evaluation.options, task.root)
+    # An interpreter that this machine does not know has to be named again.
+    other = evaluation.other_python if "--python" not in evaluation.options else ""
+    again = f" (add --python: the last one was {other})" if other else ""
     if not evaluation.is_of(state):
-        return Status(task.name, tuple(done), command, "changed since it was evaluated", ())
+        return Status(task.name, tuple(done), command, f"changed since it was evaluated{again}", ())
     if not evaluation.passed:
-        return Status(task.name, tuple(done), command, f"evaluated: {evaluation.open_gates}", ())
+        return Status(task.name, tuple(done), command, f"evaluated: {evaluation.open_gates}{again}", ())
     done.append("evaluated")
     found = _reviewed(task, done, state.content)
     note = "; ".join(filter(None, (found.note, evaluation.doubts)))
@@ -110,7 +114,7 @@ def _reviewed(task: Task, done: list[str], digest: str) -> Status:
     if signed:
         done.append("signed off")
     found = standing_of(task, None, digest)
-    command = _typed("review", task.root, "--reviewer", REVIEWER)
+    command = _typed("review", task.root)
     if found.state == ACCEPTED:
         return Status(task.name, (*done, "accepted"), "", "", signed)
     if found.state == WAITING:
@@ -123,15 +127,8 @@ def _reviewed(task: Task, done: list[str], digest: str) -> Status:
         return Status(task.name, tuple(done), command, note, signed)
     if found.state == DISPUTED:
         note = "disputed: " + ", ".join(item.item for item in found.disputes)
-        decision = (
-            "--adjudicate",
-            f"{found.disputes[0].item}={VERDICT}",
-            "--reason",
-            REASON,
-            "--reviewer",
-            REVIEWER,
-        )
-        return Status(task.name, tuple(done), _typed("review", task.root, *decision), note, signed)
+        command = _typed("review", task.root, "--adjudicate", found.disputes[0].item)
+        return Status(task.name, tuple(done), command, note, signed)
     note = "rejected: " + ", ".join(found.failed)
     return Status(task.name, tuple(done), _typed("review", task.root, "--results"), note, signed)
 

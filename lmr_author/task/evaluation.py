@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 
+from lmr_author.task import interpreters
 from lmr_author.task.folder import Task
 from lmr_author.task.record import Digest, Index, Record, Seconds, Text, Time
 from lmr_author.task.state import State
@@ -130,11 +131,11 @@ class Evaluation(Record):
 
     @property
     def options(self) -> list[str]:
-        """The options of ``evaluate`` that select the same sandbox again."""
+        """The options of ``evaluate`` that select the same sandbox again, as far as this machine knows it."""
         values = {
             "--sandbox": "docker" if self.kind == "docker" else "",
             "--base-image": self.other_base,
-            "--python": self.other_python,
+            "--python": interpreters.find(self.other_python) if self.other_python else "",
         }
         return [word for option, value in values.items() if value for word in (option, value)]
 

@@ -116,6 +116,14 @@ def read_answers(path: Path) -> dict[str, Answer]:
     """Read an answers file, YAML or JSON: question → "yes", or {answer, justification}. Raises UsageError."""
     found = {}
     for name, given in files.read_answers(path, "--answers").items():
+        unknown = (
+            sorted(set(map(str, given)) - {"answer", "justification"}) if isinstance(given, Mapping) else []
+        )
+        if unknown:
+            raise UsageError(
+                f"--answers {path}: {name}: there is no {unknown[0]!r} in an answer",
+                "give answer (yes, no or unsure) and justification",
+            )
         answer, why = (
             (given.get("answer"), given.get("justification", ""))
             if isinstance(given, Mapping)

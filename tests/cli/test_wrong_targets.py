@@ -62,7 +62,7 @@ def test_a_file_whose_name_begins_with_a_dash(fresh: Task) -> None:
     assert "no such option" in error and "written ./-dash.py::f" in hint
     done = succeed("mask", "./-dash.py::f", "--no-input", cwd=fresh.root)
     assert "masked ./-dash.py::f" in done.err
-    assert "lmr-author record ./-dash.py::f --" in done.err
+    assert "next: lmr-author record ./-dash.py::f\n" in done.err
     succeed("unmask", "./-dash.py::f", cwd=fresh.root)
 
 

@@ -1,16 +1,16 @@
-"""Print findings: errors first, each at a place that a terminal opens, with the lines that are meant."""
+"""Print findings: errors first, each with a location that a terminal opens, and the lines in question."""
 
 from __future__ import annotations
 
 import os
+import shlex
 import sys
-import textwrap
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from lmr_author.cli.render_text import WIDE, coloured, columns, one_line, paint
+from lmr_author.cli.ui import WIDE, coloured, columns, one_line, paint, wrapped
 from lmr_author.texts import counted
 
 if TYPE_CHECKING:
@@ -21,18 +21,20 @@ if TYPE_CHECKING:
 SHOWN_LINES = 3
 """Lines shown of a finding that spans more."""
 
-_INDENT = " " * 6
+SEVERITIES = ("error", "warning", "note")
+"""The worst first."""
+_INDENT = 6
 
 
-def render_findings(report: Report) -> None:
-    """Print a report to stdout; the last line says what to do next."""
+def print_findings(report: Report) -> None:
+    """Print a report to stdout; the last line is the next command."""
     sys.stdout.writelines(
         line + "\n" for line in findings_text(report, colour=coloured(sys.stdout), width=columns())
     )
 
 
 def findings_text(report: Report, *, colour: bool = False, width: int = WIDE) -> Iterator[str]:
-    """Yield the lines of a report, none wider than ``width`` unless a single word, or a place, is."""
+    """Yield the lines of a report, none wider than ``width`` unless a word, a location or a command is."""
     look = _Look(colour, width)
     for task in report.tasks:
         yield from look.findings(task)
@@ -67,11 +69,11 @@ class _Look:
             message = f"{finding.pointer}: {message}"
         if finding.implementation is not None and places.several:
             message += f" [implementation {finding.implementation}]"
-        head = f"{where}: {severity} {finding.code}: "
-        lines = textwrap.wrap(head + one_line(message), self._width, subsequent_indent=_INDENT, **_WHOLE)
-        if lines[0].startswith(head.rstrip()):
+        head = f"{where}: {severity} {finding.code}:"
+        lines = wrapped(f"{head} {one_line(message)}", self._width, _INDENT)
+        if lines[0].startswith(head):
             painted = f"{self._paint('path', where)}: {self._paint(severity, severity)} {finding.code}:"
-            lines[0] = painted + lines[0][len(head.rstrip()) :]
+            lines[0] = painted + lines[0][len(head) :]
         yield from lines
         if place is not None and place.lines[0].strip() not in ("{", "["):
             yield from self._excerpt(place, severity)
@@ -82,18 +84,18 @@ class _Look:
         for finding, entry in task.accepted:
             where = _path(task, finding) + (f" ({finding.pointer})" if finding.pointer else "")
             text = f"{where}: accepted {finding.code}: {finding.message}"
-            yield from textwrap.wrap(one_line(text), self._width, subsequent_indent=_INDENT, **_WHOLE)
+            yield from wrapped(one_line(text), self._width, _INDENT)
             yield from self._below("reason: ", entry.reason + (f" ({entry.by})" if entry.by else ""))
         if task.accepted:
             yield ""
 
     def _below(self, head: str, text: str) -> Iterator[str]:
-        for line in self._wrap(head + one_line(text), len(_INDENT)) if text else ():
-            yield _INDENT + self._paint("dim", line)
+        for line in wrapped(" " * _INDENT + head + one_line(text), self._width, _INDENT) if text else ():
+            yield " " * _INDENT + self._paint("dim", line[_INDENT:])
 
     def _excerpt(self, place: Place, severity: str) -> Iterator[str]:
-        """Yield the lines that are meant, and a caret below what is meant of a single one."""
-        margin = max(len(_INDENT), len(str(place.last)))
+        """Yield the lines in question, with carets below the part of the first one."""
+        margin = max(_INDENT, len(str(place.last)))
         room = self._width - margin - 3
         for number, text in enumerate(place.lines[:SHOWN_LINES], place.first):
             start, end = (place.start, place.end) if number == place.first else (0, 0)
@@ -114,13 +116,12 @@ class _Look:
         for one in task.properties:
             word = words[one.holds]
             why = f" ({one.evidence})" if one.evidence else ""
-            first, *more = self._wrap(one_line(f"{word}{why}"), 21)
-            painted = self._paint("good" if one.holds else "warning", word)
-            yield f"  {one.name:<18} {first.replace(word, painted, 1)}"
-            yield from (" " * 21 + line for line in more)
+            first, *more = wrapped(one_line(f"  {one.name:<18} {word}{why}"), self._width, 21)
+            yield first.replace(word, self._paint("good" if one.holds else "warning", word), 1)
+            yield from more
 
     def summary(self, report: Report) -> Iterator[str]:
-        """Yield the tally of defects, the numbers, and what comes next."""
+        """Yield the tally of defects, the numbers, and the next command."""
         summary = report.to_json()["summary"]
         tasks = counted(summary["tasks"], "task")
         known = f" ({summary['accepted']} accepted with a reason)" if summary["accepted"] else ""
@@ -128,27 +129,24 @@ class _Look:
             yield from self._held(report)
         if not report.findings:
             yield self._paint("good", f"No problems found in {tasks}{known}")
-            yield "next: lmr-author evaluate, which runs the tests"
-            return
-        if len(report.findings) > 1:
-            yield from self._tally(summary["by_code"])
-        counts = [
-            counted(summary[key], key.removesuffix("s"))
-            for key in ("errors", "warnings", "notes")
-            if summary[key]
-        ]
-        clean = f", {summary['clean']} clean" if summary["tasks"] > 1 else ""
-        yield f"{tasks} checked{clean}: {', '.join(counts)}{known}"
-        yield from self._wrap(f"next: {_next_step(report)}", 0)
+        else:
+            if len(report.findings) > 1:
+                yield from self._tally(summary["by_code"])
+            counts = [
+                counted(summary[key], key.removesuffix("s"))
+                for key in ("errors", "warnings", "notes")
+                if summary[key]
+            ]
+            clean = f", {summary['clean']} clean" if summary["tasks"] > 1 else ""
+            yield f"{tasks} checked{clean}: {', '.join(counts)}{known}"
+        yield from self._next(report)
 
     def _tally(self, counts: dict[str, int]) -> Iterator[str]:
         from lmr_author.checks.registry import by_code
 
         for code, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
             title = by_code()[code].title if code in by_code() else "a check crashed"
-            first, *more = self._wrap(title, 15)
-            yield f"{count:>4} × {code} {first}"
-            yield from (" " * 14 + line for line in more)
+            yield from wrapped(f"{count:>4} × {code} {title}", self._width, 14)
 
     def _held(self, report: Report) -> Iterator[str]:
         """Yield how many tasks have each of the four properties."""
@@ -159,39 +157,45 @@ class _Look:
             f"{column[0].name} {sum(bool(one.holds) for one in column)}"
             for column in zip(*table, strict=True)
         ]
-        yield from self._wrap(f"LMR-Bench requirements, of {len(report.tasks)} tasks: {', '.join(held)}", 0)
+        text = f"LMR-Bench requirements, of {len(report.tasks)} tasks: {', '.join(held)}"
+        yield from wrapped(text, self._width, 2)
 
-    def _wrap(self, text: str, indent: int) -> list[str]:
-        return textwrap.wrap(text, max(30, self._width - indent), **_WHOLE)
+    def _next(self, report: Report) -> Iterator[str]:
+        """Yield the next command, after an advice where there are findings."""
+        paths = [task.path for task in report.tasks]
+        if report.clean:
+            if report.findings:
+                yield "notes need no action"
+            one = len(paths) == 1
+            words = ["lmr-author", "next" if one else "status"]
+            if one and not Path.cwd().is_relative_to(paths[0].absolute()):
+                words += ["--task", str(paths[0])]
+            yield f"next: {shlex.join(words)}"
+            return
+        severities = Counter(finding.severity.value for finding in report.findings)
+        worst = next(name for name in SEVERITIES if severities[name])
+        codes = Counter(finding.code for finding in report.findings if finding.severity.value == worst)
+        fixable = sum(finding.fixable for finding in report.findings)
+        if fixable:
+            advice = f"`validate --fix` fixes {fixable} of these, `--diff` shows how"
+        else:
+            advice = f"start with the {worst}s, then validate again"
+        yield from wrapped(advice, self._width, 2)
+        yield f"next: lmr-author explain {codes.most_common(1)[0][0]}"
 
     def _paint(self, kind: str, text: str) -> str:
         return paint(kind, text, self._colour)
 
 
-_WHOLE: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
-
-
 def _path(task: TaskReport, finding: Finding) -> str:
-    """Return the file from the current folder where it lies below it, else absolute, so that it can be clicked."""
+    """Return the file relative to the current folder if it lies below it, else absolute, so that it can be clicked."""
     path = os.path.normpath(Path.cwd() / task.path / finding.path)
     below = os.path.relpath(path)
     return one_line(path if below.startswith("..") else below)
 
 
-def _next_step(report: Report) -> str:
-    if report.clean:
-        return "lmr-author evaluate, which runs the tests; notes need no action"
-    worst = min(finding.severity.value for finding in report.findings)  # "error" before "warning"
-    codes = Counter(finding.code for finding in report.findings if finding.severity.value == worst)
-    say = f"`lmr-author explain {codes.most_common(1)[0][0]}` says more"
-    fixable = sum(finding.fixable for finding in report.findings)
-    if fixable:
-        return f"`lmr-author validate --fix` fixes {fixable} of these, `--diff` shows how; {say}"
-    return f"start with the {worst}s, then run this again; {say}"
-
-
 def _cut(text: str, start: int, end: int, room: int) -> tuple[str, int, int]:
-    """Return a line as shown in so many columns, how far in the mark begins, and how wide it is."""
+    """Return a line cut to a number of columns, the column of the mark, and the width of the mark."""
     from rich.cells import cell_len, set_cell_size
 
     before, marked, after = (
