@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -126,12 +127,11 @@ def golden_has_target(task: TaskView, target: Implementation) -> Iterator[Proble
 
 _BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith)
 _EMPTY = (ast.Pass, ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom, ast.Break, ast.Continue)
-_QUIET_CALLS = frozenset(["print", "list", "dict", "set", "tuple", "object", "float", "int", "str"])
-_LOGGERS = frozenset(["debug", "info", "warning", "warn", "error"])
-_FILLED = frozenset(
-    f"{name}{like}" for name in ("zeros", "ones", "empty", "rand", "randn") for like in ("", "_like")
-) | {"new_zeros", "new_ones", "new_empty"}
-"""Functions whose values say nothing, whatever shape they are given."""
+_QUIET = re.compile(
+    r"(?:\w+\.)*(?:debug|info|warning|warn|error|tensor|array|full|(?:new_)?(?:zeros|ones|empty|randn?)(?:_like)?)"
+    r"|print|list|dict|set|tuple|object|float|int|str|\w*Error"
+)
+"""Calls that log, or whose values say nothing about the arguments."""
 
 
 def _is_trivial(node: ast.AST) -> bool:
@@ -139,37 +139,20 @@ def _is_trivial(node: ast.AST) -> bool:
 
     The head of a loop, condition or ``with`` computes nothing either: its block is judged by itself.
     """
-    if isinstance(node, (*_BLOCKS, *_EMPTY)):
-        return True
     if isinstance(node, ast.Expr):
-        return isinstance(node.value, ast.Constant | ast.Yield) or _is_log(node.value)
+        return isinstance(node.value, ast.Yield) or _is_constant(node.value)
     if isinstance(node, ast.Assign | ast.AnnAssign):
         return node.value is None or isinstance(node.value, ast.Name) or _is_constant(node.value)
-    return False
+    return isinstance(node, (*_BLOCKS, *_EMPTY))
 
 
 def _is_constant(node: ast.expr) -> bool:
-    """Return True for an expression that takes nothing from the arguments: a literal, ``[]``, ``torch.tensor(0.)``."""
+    """Return True for an expression that computes nothing: a literal, ``[]``, ``torch.tensor(0.)``, a log line."""
     if isinstance(node, ast.Call):
-        method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-        quiet = isinstance(node.func, ast.Name) and node.func.id in _QUIET_CALLS
-        inner = node.args if quiet or method in ("tensor", "array", "full") else None
-        return method in _FILLED or (inner is not None and all(map(_is_constant, inner)))
-    if isinstance(node, ast.UnaryOp):
-        return _is_constant(node.operand)
-    if isinstance(node, ast.Tuple | ast.List | ast.Set):
-        return all(map(_is_constant, node.elts))
-    if isinstance(node, ast.Dict):
-        return all(map(_is_constant, [*filter(None, node.keys), *node.values]))
-    return isinstance(node, ast.Constant)
-
-
-def _is_log(node: ast.expr) -> bool:
-    """Return True for an expression that prints or logs, or makes an exception and forgets to raise it."""
-    called = node.func if isinstance(node, ast.Call) else None
-    if isinstance(called, ast.Name):
-        return called.id == "print" or called.id.endswith("Error")
-    return isinstance(called, ast.Attribute) and called.attr in _LOGGERS
+        return _QUIET.fullmatch(ast.unparse(node.func)) is not None
+    inner = [one for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr)]
+    literal = isinstance(node, ast.Constant | ast.UnaryOp | ast.Tuple | ast.List | ast.Set | ast.Dict)
+    return literal and all(map(_is_constant, inner))
 
 
 def _is_telling(node: ast.AST) -> bool:

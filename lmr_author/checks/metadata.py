@@ -201,7 +201,7 @@ def category(task: TaskView) -> Iterator[Problem]:
         elif meant:
             message, hint = f"{given!r:.100} is a form of {meant!r}", f"write {meant!r}"
         else:
-            message, near = f"{given!r:.100} is not one of the nine categories", _nearest_category(given)
+            message, near = f"{given!r:.100} is not one of the nine categories", nearest_category(given)
             hint = f"did you mean {near!r}?" if near else hint
         pointer = f"/implementations/{position}" + ("/category" if "category" in entry else "")
         severity = WARNING if meant else None
@@ -218,7 +218,7 @@ def canonical_category(text: str) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-def _nearest_category(text: str) -> str:
+def nearest_category(text: str) -> str:
     """Return the category that shares most words with a text; "" when none does."""
     words = _words(text) - {"learning"}  # hardly a method goes without it
     scored = sorted(((len(words & _words(one)), one) for one in CATEGORIES), reverse=True)

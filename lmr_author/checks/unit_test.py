@@ -117,22 +117,6 @@ class UnitTest:
         return frozenset(found)
 
     @cached_property
-    def set_once(self) -> dict[str, str]:
-        """Return the value of each name that is assigned once, in comparable form."""
-        stored = Counter(
-            node.id for node in self.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-        )
-        found: dict[str, str] = {}
-        for node in self.nodes:
-            for target in node.targets if isinstance(node, ast.Assign) else ():
-                assert isinstance(node, ast.Assign)
-                several = target.elts if isinstance(target, ast.Tuple) else [target]
-                for place, item in enumerate(several):
-                    if isinstance(item, ast.Name) and stored[item.id] == 1:
-                        found[item.id] = f"{ast.dump(node.value)}[{place}]"
-        return found
-
-    @cached_property
     def failures(self) -> tuple[Failure, ...]:
         """Return everything that can make the test fail, calls of its own functions that can fail included."""
         functions = [node for node in self.nodes if isinstance(node, FunctionNode)]
@@ -432,7 +416,7 @@ _COMPARING = re.compile(
 )
 
 
-_SAME = frozenset(["detach", "clone", "copy", "deepcopy", "item", "cpu", "numpy"])
+_SAME = re.compile(r"\.(?:detach|clone|copy|item|cpu|numpy)\(\)|\bcopy\.deepcopy\b")
 
 
 @_test_check(
@@ -441,31 +425,34 @@ _SAME = frozenset(["detach", "clone", "copy", "deepcopy", "item", "cpu", "numpy"
     rationale="`allclose(loss, loss)` holds whatever was implemented.",
 )
 def compares_with_itself(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
-    names = [f"'{name}'" for name in function_names(target)]
-    compared = [
-        (node, _source(left, test, names), _source(right, test, names))
-        for node, left, right in _compared(test)
-    ]
+    names = function_names(target)
+    sources = _sources(test, ("load(", "loads(", "open(", *names))
+
+    def source(side: ast.expr) -> str:
+        text = _SAME.sub("", ast.unparse(side)).strip("()")
+        return sources.get(text, text)
+
+    compared = [(node, source(left), source(right)) for node, left, right in _compared(test)]
     for node, left, right in compared:
         # Beside a real comparison, two equal calls of the target ask whether it is deterministic.
         repeats = any(name in left for name in names) and any(one != other for _, one, other in compared)
         if left == right and not repeats:
             message = f"compares a value with itself: `{ast.unparse(node)[:80]}`"
-            yield Problem(
-                message, "compare with stored values of the golden", line=getattr(node, "lineno", 0)
-            )
+            line = getattr(node, "lineno", 0)
+            yield Problem(message, "compare with stored values of the golden", line=line)
 
 
-def _source(node: ast.expr, test: UnitTest, names: list[str]) -> str:
-    """Return an operand in comparable form; of a name that is assigned once, what it was read or called from."""
-    while isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] in _SAME:
-        inner = node.args[0] if node.args else getattr(node.func, "value", None)
-        if inner is None:
-            break
-        node = inner
-    assigned = test.set_once.get(node.id, "") if isinstance(node, ast.Name) else ""
-    telling = any(word in assigned for word in ("'load'", "'loads'", "'open'", *names))
-    return assigned if telling else ast.dump(node)
+def _sources(test: UnitTest, telling: tuple[str, ...]) -> dict[str, str]:
+    """Return the value of each name that is assigned once, and read from a file or returned by the target."""
+    names = [node for node in test.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    stored = Counter(node.id for node in names)
+    found: dict[str, str] = {}
+    for node in test.nodes:
+        target = node.targets[0] if isinstance(node, ast.Assign) else None
+        if isinstance(node, ast.Assign) and isinstance(target, ast.Name) and stored[target.id] == 1:
+            text = ast.unparse(node.value)
+            found |= {target.id: text} if any(word in text for word in telling) else {}
+    return found
 
 
 def _compared(test: UnitTest) -> Iterator[tuple[ast.AST, ast.expr, ast.expr]]:
@@ -771,31 +758,23 @@ def _dropped_values(golden: FunctionNode, name: str, test: UnitTest) -> Iterator
     returned = [node.value for node in walk(golden) if isinstance(node, ast.Return) and node.value]
     counts = {len(value.elts) if isinstance(value, ast.Tuple) else 0 for value in returned}
     count = counts.pop() if len(counts) == 1 else 0
-    if count < 2:
-        return
     names = [node for node in test.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
     loaded = {node.id for node in names} - {"_"}
-    used: set[int] = set()
-    lines = []
+    calls = [call for call, called in test.calls if called.rpartition(".")[2] == name]
+    taken: dict[int, set[int]] = {}
     for node in test.nodes:
-        value = node.value if isinstance(node, ast.Assign | ast.Subscript) else None
-        if not isinstance(value, ast.Call) or dotted(value.func).rpartition(".")[2] != name:
-            continue
-        lines.append(value.lineno)
-        kept = set(range(count))
-        if isinstance(node, ast.Subscript):
-            index = getattr(node.slice, "value", None)
-            kept = {index % count} if isinstance(index, int) else kept
-        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
-            items = node.targets[0].elts
-            if len(items) == count:
-                kept = {at for at, item in enumerate(items) if getattr(item, "id", "") in loaded}
-        used |= kept
-    calls = sum(called.rpartition(".")[2] == name for _, called in test.calls)
-    if lines and len(lines) == calls and len(used) < count:
+        index = getattr(node.slice, "value", None) if isinstance(node, ast.Subscript) else None
+        target = node.targets[0] if isinstance(node, ast.Assign) else None
+        if isinstance(node, ast.Subscript) and isinstance(index, int):
+            taken[id(node.value)] = {index % max(count, 1)}
+        elif isinstance(node, ast.Assign) and isinstance(target, ast.Tuple) and len(target.elts) == count:
+            kept = {at for at, item in enumerate(target.elts) if getattr(item, "id", "") in loaded}
+            taken[id(node.value)] = kept
+    used = {at for call in calls for at in taken.get(id(call), set(range(count)))}
+    if count > 1 and calls and len(used) < count:
         missing = ", ".join(str(at + 1) for at in range(count) if at not in used)
         message = f"{len(used)} of the {count} values that {name} returns are compared, not number {missing}"
-        yield Problem(message, "compare all that it returns", line=lines[0], severity=NOTE)
+        yield Problem(message, "compare all that it returns", line=calls[0].lineno, severity=NOTE)
 
 
 @_test_check(

@@ -26,22 +26,14 @@ CASES = {
         + 'USER user\nCMD ["/bin/bash"]\n',
         [],
     ),
-    "several redirections": (
-        BASE + COPY + "RUN pip install numpy==1.24 torch>=2.5 transformers>=4.40 \\\n    datasets<3\n" + USER,
-        ["LMR203"],
-    ),
     "redirection with blanks": (
         BASE + COPY + "RUN pip install numpy==1.2 && pip install torch >=2.5\n" + USER,
         ["LMR203", "LMR207"],
     ),
     "single quotes": (BASE + COPY + "RUN pip install numpy==1.24 'torch==2.5'\n" + USER, []),
-    "escaped": (BASE + COPY + "RUN pip install numpy==1.24 torch==2.5 2>&1 | tee /tmp/log\n" + USER, []),
-    "exec form": (BASE + COPY + 'RUN ["pip", "install", "numpy==1.24"]\n' + USER, []),
     "exec form with a range": (BASE + COPY + 'RUN ["pip", "install", "numpy>=1.24"]\n' + USER, ["LMR207"]),
     "conda": (BASE + COPY + "RUN conda install -y numpy>=1.2\n" + USER, ["LMR203", "LMR207"]),
     "copy all": (BASE + "COPY . .\n" + PINNED + USER, ["LMR202"]),
-    "copy all with a slash": (BASE + "COPY ./ /workspace/\n" + PINNED + USER, ["LMR202"]),
-    "add all": (BASE + "ADD . /workspace\n" + PINNED + USER, ["LMR202"]),
     "copy with a star": (BASE + "COPY * /workspace/\n" + PINNED + USER, ["LMR202"]),
     "goldens deleted later": (BASE + "COPY golden_files/ /tmp/g\n" + COPY + PINNED + USER, ["LMR202"]),
     "heredoc": (
@@ -58,46 +50,13 @@ CASES = {
         BASE + COPY + "RUN pip install -r /workspace/margin-ranking/requirements.txt\n" + USER,
         ["LMR207"],
     ),
-    "requirements made in the image": (
-        BASE + COPY + "RUN echo numpy==1.24 > /tmp/made.txt && pip install -r /tmp/made.txt\n" + USER,
-        [],
-    ),
-    "another task's folder": (
-        BASE + "ARG DIR=dpo\nCOPY margin-ranking /workspace/${DIR}\n" + PINNED + USER,
-        ["LMR204"],
-    ),
-    "quoted folder": (BASE + 'ARG DIR="margin-ranking"\nCOPY ${DIR} /workspace/${DIR}\n' + PINNED + USER, []),
-    "copy is commented out": (BASE + "# COPY . /workspace\n" + PINNED + USER, ["LMR206"]),
-    "a comment about copying": (BASE + "# copy the repository\n" + COPY + PINNED + USER, []),
-    "nothing copied": (BASE + PINNED + USER, ["LMR206"]),
-    "root": (BASE + COPY + PINNED, ["LMR209"]),
     "root by number": (BASE + COPY + PINNED + "USER 0\n", ["LMR209"]),
     "user in a variable": (
         BASE + "ARG USERNAME=agent\n" + COPY + PINNED + "RUN useradd $USERNAME\nUSER $USERNAME\n",
         [],
     ),
-    "python base": ("FROM python:3.10-slim\n" + COPY + PINNED + USER, ["LMR208"]),
-    "cuda base": ("FROM nvidia/cuda:12.1.0-runtime-ubuntu22.04\n" + COPY + PINNED + USER, ["LMR208"]),
     "two stages": (
         "FROM pytorch/pytorch:2.0.1-cuda11.7-cudnn8-runtime AS base\nFROM base\n" + COPY + PINNED + USER,
-        [],
-    ),
-    "platform": (BASE.replace("FROM ", "FROM --platform=linux/amd64 ") + COPY + PINNED + USER, []),
-    "nvidia's image": ("FROM nvcr.io/nvidia/pytorch:23.10-py3\n" + COPY + PINNED + USER, []),
-    "a model at build": (
-        BASE + COPY + PINNED + "RUN huggingface-cli download gpt2\n" + USER,
-        ["LMR210"],
-    ),
-    "a data set at build": (
-        BASE + COPY + PINNED + "RUN python -c \"import nltk; nltk.download('punkt')\"\n" + USER,
-        ["LMR210"],
-    ),
-    "apt-get is no download": (
-        BASE
-        + "RUN apt-get update && apt-get install -y git wget && rm -rf /var/lib/apt/lists/*\n"
-        + COPY
-        + PINNED
-        + USER,
         [],
     ),
     "a pinned file that COPY renames": (
@@ -105,12 +64,6 @@ CASES = {
         "RUN pip install -r /opt/requirements.txt\n" + USER,
         [],
     ),
-    "nothing pinned": (BASE + COPY + "RUN pip install numpy scipy pandas\n" + USER, ["LMR207"]),
-    "an index with its own address": (
-        BASE + COPY + "RUN pip install torch==2.0.1 --index-url https://example.org/whl/cu117\n" + USER,
-        [],
-    ),
-    "pip upgraded": (BASE + COPY + "RUN pip install --upgrade pip && pip install numpy==1.24.3\n" + USER, []),
     "lower case": (
         BASE.lower() + COPY.replace("COPY", "copy") + PINNED.replace("RUN", "run") + USER.lower(),
         [],

@@ -103,15 +103,6 @@ def test_an_acceptance_of_what_is_gone_is_noted(task: Task) -> None:
     assert [one.code for one in validate([task], only).findings] == []
 
 
-def test_accepting_again_replaces_the_reason(task: Task) -> None:
-    (finding, _) = validate([task]).findings
-    accepted.add(task, finding, "first")
-    accepted.add(task, finding, " second\n reason ", by="ada")
-
-    (entry,) = accepted.load(task)
-    assert (entry.reason, entry.by) == ("second reason", "ada")
-
-
 def test_a_finding_about_a_folder_stays_accepted(tmp_path: Path) -> None:
     task = example_task.write(tmp_path)
     (task.root / REPOSITORY / ".git").mkdir()
@@ -142,13 +133,6 @@ def test_what_is_not_meant_clearly_is_refused_and_nothing_is_stored(name: str, t
 
     assert caught.value.hint
     assert not task.accepted_path.exists()
-
-
-def test_only_one_task_at_a_time(tmp_path: Path) -> None:
-    tasks = [example_task.write(tmp_path), example_task.write(tmp_path, 2)]
-
-    with pytest.raises(UsageError):
-        accept_findings(tasks, validate(tasks), ["LMR403"], REASON)
 
 
 DAMAGED = [

@@ -82,7 +82,7 @@ def test_the_line_that_is_meant_is_shown_with_a_caret(tmp_path: Path) -> None:
     assert shown[caret.index("^") :].startswith('"retrieval_content"')
 
 
-@pytest.mark.parametrize("width", [80, 100, 120])
+@pytest.mark.parametrize("width", [80, 120])
 @pytest.mark.parametrize(
     "line",
     [
@@ -132,16 +132,6 @@ def test_each_format_is_alone_on_stdout(
         assert json.loads(captured.out)
     elif output == "junit":
         assert captured.out.startswith("<?xml")
-
-
-def test_json_is_alone_on_stdout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    task = example_task.write(tmp_path)
-    (task.root / "Dockerfile").unlink()
-
-    assert main(["validate", str(task.root), "--format", "json"]) == 1
-    captured = capsys.readouterr()
-    assert json.loads(captured.out)["summary"]["by_code"] == {"LMR201": 1}
-    assert captured.err == ""
 
 
 def test_select_ignore_and_what_is_no_task(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,7 +19,7 @@ from lmr_author.checks.registry import ALL_CHECKS
 from lmr_author.checks.view import TaskView
 from lmr_author.errors import UsageError
 from lmr_author.task import Severity, Task
-from lmr_author.validation.run import select_checks, validate, validate_task
+from lmr_author.validation.run import select_checks, validate
 from tests import example as example_task
 from tests import example as example_texts
 from tests.checks import cases
@@ -159,64 +157,6 @@ def test_nothing_outside_of_the_task_is_read(tmp_path: Path) -> None:
     (task.root / "info.json").symlink_to(secret / "info.json")
     view = TaskView(task)
     assert view.raw is None
-
-
-def test_special_files_are_named_and_never_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    task = example_task.write(tmp_path)
-    repository = _repository(task)
-    os.mkfifo(repository / "pipe.py")
-    os.mkfifo(repository / "unit_test" / "data.pt")
-    monkeypatch.chdir(repository)
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind("s.sock")  # whole paths may be too long for a socket
-        report = validate([task])
-
-    assert {(one.code, one.path.rpartition("/")[2]) for one in report.findings} == {
-        ("LMR704", "pipe.py"),
-        ("LMR704", "data.pt"),
-        ("LMR704", "s.sock"),
-    }
-
-
-@pytest.mark.parametrize("name", ["info.json", "Dockerfile", f"{example_texts.REPOSITORY}/ranking/losses.py"])
-def test_a_pipe_in_place_of_a_file_that_is_read(name: str, tmp_path: Path) -> None:
-    task = example_task.write(tmp_path)
-    (task.root / name).unlink()
-    os.mkfifo(task.root / name)
-
-    codes = {one.code for one in validate_task(task).findings}
-
-    assert "LMR704" in codes and INTERNAL not in codes
-
-
-def test_large_deep_and_oddly_named_files(tmp_path: Path) -> None:
-    task = example_task.write(tmp_path)
-    repository = _repository(task)
-    with (repository / "huge.py").open("wb") as file:
-        file.truncate(1024**3)
-    with (repository / "huge.pt").open("wb") as file:
-        file.truncate(1024**3)
-    deep = repository
-    for _ in range(200):
-        deep = deep / "deeper"
-    deep.mkdir(parents=True)
-    (deep / "x.py").write_text("x = 1\n")
-    (repository / "nested.py").write_text("x = " + "(" * 3000 + ")" * 3000 + "\n")
-    (repository / "nested.json").write_text("[" * 100000)
-    (repository / "sum.py").write_text("x = " + " + ".join(["pairwise_loss"] * 8000) + "\n")
-    with open(os.fsencode(repository) + b"/no-utf8-\xff\xfe.py", "wb") as file:
-        file.write(b"x = 1\n")
-    (repository / "two\nlines.py").write_text("x = 1\n")
-    (repository / "two.ipynb").write_text('{"cells": 7}')
-
-    report = validate([task])
-
-    assert {one.code for one in report.findings} == {"LMR704"}
-    assert {one.path.rpartition("/")[2] for one in report.findings} == {
-        "two\nlines.py",
-        "no-utf8-\\xff\\xfe.py",
-    }
-    json.dumps(report.to_json(), ensure_ascii=False).encode("utf-8")
 
 
 VALUES = st.recursive(

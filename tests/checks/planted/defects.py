@@ -6,7 +6,6 @@ from tests.checks.planted.planting import (
     POINTER,
     Plant,
     add,
-    another_function_tested,
     append,
     asked,
     body,
@@ -14,7 +13,6 @@ from tests.checks.planted.planting import (
     copied,
     empty_repository,
     first,
-    fixture_outside,
     half_masked,
     history,
     in_comments,
@@ -140,93 +138,9 @@ EVERYWHERE: dict[str, tuple[str, Plant]] = {
         lambda task, good: append(good.test, "def broken(:\n")(task, good),
     ),
 }
-"""Name → (codes that are found and no others, how it is planted); planted in each of the good tasks."""
 
-TOKEN = "token-contrast/unit_test/unit_test_1.py"
+
 BEAM = "beamtools/unit_test/unit_test_1.py"
-IMPORT = "from token_contrast.losses import TokenContrast\n\n"
-SHAPE = "    assert loss.shape == ()\n"
-DOCSTRING = '''\
-        """Loss of a batch.
-
-        Args:
-            anchors, positives: (batch, tokens, size).
-            mask: (batch, tokens), 1 for real tokens.
-        """
-'''
-WRITES_VALUES = """\
-import json
-if not os.path.exists("unit_test/values.json"):
-    json.dump([decode.length_penalty(3)], open("unit_test/values.json", "w"))
-VALUES = json.load(open("unit_test/values.json"))
-
-
-"""
-CLOSE = '    assert torch.allclose(loss, torch.tensor(case["loss"]), atol=1e-5)\n'
-
-IN_TOKEN_CONTRAST: dict[str, tuple[str, Plant]] = {
-    "the class for the method": ("LMR007", first(goal_function="TokenContrast", class_name="TokenContrast")),
-    "no class, and two have the method": ("LMR007", first(class_name="")),
-    "two functions in one": ("LMR007 LMR303", first(goal_function="forward, accuracy", class_name="")),
-    "the docstring went, too": (
-        "LMR305",
-        in_goal(
-            DOCSTRING,
-            "",
-        ),
-    ),
-    "a parameter went": ("LMR306", in_goal("positives, mask=None", "positives")),
-    "a helper is gutted": ("LMR304", in_goal("hits.float().mean().item()", "None")),
-    "a print was added": (
-        "LMR304",
-        in_goal("    def forward(self, anchors", '    print("loaded")\n\n    def forward(self, anchors'),
-    ),
-    "the package is installed": (
-        "LMR406",
-        in_docker("USER student", "RUN pip install tokencontrast==0.3\nUSER student"),
-    ),
-    "the original is cloned": (
-        "LMR406",
-        in_docker(
-            "USER student", "RUN git clone https://example.org/code/token-contrast /opt/x\nUSER student"
-        ),
-    ),
-    "pytest is never started": ("LMR502", replace(TOKEN, "    sys.exit(int(code))\n", "")),
-    "the shape only": ("LMR502", replace(TOKEN, SHAPE + CLOSE, "    print(loss.shape)\n")),
-    "printed": ("LMR502", replace(TOKEN, SHAPE + CLOSE, CLOSE.replace("assert ", "print(").rstrip() + ")\n")),
-    "an except around it": (
-        "LMR503",
-        replace(
-            TOKEN,
-            SHAPE + CLOSE,
-            "    try:\n    " + CLOSE + "    except AssertionError:\n        print('Failed')\n",
-        ),
-    ),
-    "the loss with itself": ("LMR504", replace(TOKEN, 'torch.tensor(case["loss"])', "loss.detach()")),
-    "the golden is imported": (
-        "LMR505",
-        replace(
-            TOKEN, IMPORT, 'sys.path.insert(0, "golden_files")\nfrom losses_golden import TokenContrast\n\n'
-        ),
-    ),
-    "another function is tested": ("LMR506", another_function_tested),
-    "other markers": (
-        "LMR507",
-        replace(TOKEN, '"Passed\\n" if code == 0 else "Failed\\n"', '"ok\\n" if code == 0 else "wrong\\n"'),
-    ),
-    "a fixture is missing": ("LMR508", remove("unit_test/batches.json")),
-    "a GPU": ("LMR509", replace(TOKEN, 'case["symmetric"])\n', 'case["symmetric"]).to("cuda")\n')),
-    "a model": (
-        "LMR509",
-        replace(
-            TOKEN,
-            "CASES = json",
-            'from transformers import BertModel\nBERT = BertModel.from_pretrained("bert-base-uncased")\nCASES = json',
-        ),
-    ),
-    "a fixture outside": ("LMR511", fixture_outside),
-}
-
 IN_BEAMTOOLS: dict[str, tuple[str, Plant]] = {
     "a class for a plain function": ("LMR007", first(class_name="Beam")),
     "two with one number": ("LMR009", first(index=2)),

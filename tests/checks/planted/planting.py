@@ -195,19 +195,3 @@ def test_at_the_top(task: Task, good: Good) -> None:
     text = text.replace('logs = HERE / "logs"', 'logs = HERE / "unit_test" / "logs"')
     _write(task.root / good.repository / "run_test.py", text)
     first(unit_test_file="run_test.py")(task, good)
-
-
-def another_function_tested(task: Task, good: Good) -> None:
-    """The import, and every call, of something else."""
-    replace(good.test, "import TokenContrast", "import accuracy")(task, good)
-    replace(good.test, 'module = TokenContrast(case["temperature"], case["symmetric"])', "module = accuracy")(
-        task, good
-    )
-    replace(good.test, "module(anchors, positives, mask)", "torch.tensor(module(anchors))")(task, good)
-
-
-def fixture_outside(task: Task, good: Good) -> None:
-    """The recorded cases beside the code."""
-    folder = task.root / good.repository
-    (folder / "unit_test" / "batches.json").rename(folder / "expected_batches.json")
-    replace(good.test, 'HERE / "batches.json"', 'HERE.parent / "expected_batches.json"')(task, good)
