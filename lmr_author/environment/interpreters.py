@@ -35,20 +35,12 @@ def interpreters() -> list[Interpreter]:
 
     env = {**os.environ, "UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"}
     argv = [uv.find_uv_bin(), "python", "list", "--only-installed", "--output-format", "json", "--quiet"]
-    done = processes.run(argv, cwd=Path("/"), env=env, seconds=60)
-    try:
-        listed = json.loads(done.stdout or b"[]")
-    except ValueError:
-        listed = []
-    found = [
-        Interpreter(Path(item["path"]), item["version"])
-        for item in listed
-        if item.get("path") and item.get("implementation") == "cpython"
-    ]
+    listed = json.loads(processes.run(argv, cwd=Path("/"), env=env, seconds=60).stdout or b"[]")
+    own = (item for item in listed if item.get("path") and item.get("implementation") == "cpython")
+    found = [Interpreter(Path(item["path"]), item["version"]) for item in own]
     root = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")  # uv does not look there
-    found += [
-        Interpreter(path, path.parent.parent.name) for path in sorted(root.glob("versions/3.*/bin/python"))
-    ]
+    pyenv = sorted(root.glob("versions/3.*/bin/python"))
+    found += [Interpreter(path, path.parent.parent.name) for path in pyenv]
     base = Path(getattr(sys, "_base_executable", sys.executable))
     found.append(Interpreter(base, ".".join(map(str, sys.version_info[:3]))))
     best: dict[str, Interpreter] = {}
@@ -84,19 +76,14 @@ def choose(wanted: str, asked: str | None, found: Sequence[Interpreter]) -> tupl
     """
     if asked is not None and "/" in asked:
         return at(Path(asked)), ""
-    have = ", ".join(dict.fromkeys(item.minor for item in found)) or "none"
-    if asked is not None:
-        same = [item for item in found if asked in (item.version, item.minor)]
-        if not same:
-            raise LmrError(
-                f"there is no Python {asked} on this machine (there is: {have})",
-                "install it (uv python install, pyenv, your distribution), or ask for one that is there",
-            )
+    same = [item for item in found if asked in (item.version, item.minor)]
+    if same:
         return same[0], ""
-    if not found:
+    if asked is not None or not found:
+        have = ", ".join(dict.fromkeys(item.minor for item in found)) or "none"
         raise LmrError(
-            "there is no Python on this machine",
-            "install one, or build the task's image: `lmr-author env build`",
+            f"there is no Python {asked or wanted} on this machine (there is: {have})",
+            "install it (uv python install, pyenv, your distribution), or build the image: `lmr-author env build`",
         )
 
     def distance(item: Interpreter) -> tuple[int, int, int]:
@@ -104,10 +91,8 @@ def choose(wanted: str, asked: str | None, found: Sequence[Interpreter]) -> tupl
         return abs(apart), -apart, -_numbers(item.version)[2]
 
     near = min(found, key=distance)
-    if near.minor == wanted:
-        return near, ""
     missing = f"requirements.lock is for Python {wanted}, which is not on this machine"
-    return near, f"{missing}; {near.version} is the nearest"
+    return near, "" if near.minor == wanted else f"{missing}; {near.version} is the nearest"
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -13,11 +13,9 @@ import json
 import os
 import re
 import shutil
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from packaging.utils import canonicalize_name
 
@@ -120,7 +118,10 @@ def make(lock: str, python: Interpreter, extra: Sequence[str], *, cuda: bool, sa
         for stale in path.parent.glob(f".{path.name}.*{PARTIAL}"):
             shutil.rmtree(stale, ignore_errors=True)  # nobody else is making it: we hold its lock
         with files.staged_folder(path) as staging:
-            _venv(staging, python, say)
+            say(f"making a virtual environment with Python {python.version}")
+            # It is moved when it is complete: nothing in it may name the folder in which it is made.
+            new = ["venv", "--relocatable", "--allow-existing", "--python", str(python.path), str(staging)]
+            _uv(new, "uv venv")
             if not cuda:
                 _refuse_cuda(staging, extra)
             _fill(staging, lock, python, extra, say)
@@ -150,12 +151,6 @@ def is_free(path: Path) -> bool:
     return True
 
 
-def _venv(staging: Path, python: Interpreter, say: Progress) -> None:
-    say(f"making a virtual environment with Python {python.version}")
-    # It is moved when it is complete: nothing in it may name the folder in which it is made.
-    _uv(["venv", "--relocatable", "--allow-existing", "--python", str(python.path), str(staging)], "uv venv")
-
-
 def _refuse_cuda(staging: Path, extra: tuple[str, ...]) -> None:
     """Raise LmrError when the extra packages bring CUDA libraries, before anything is fetched."""
     if not extra:
@@ -180,29 +175,27 @@ def has_gpu() -> bool:
 
 def _fill(staging: Path, lock: str, python: Interpreter, extra: tuple[str, ...], say: Progress) -> None:
     pinned = lock_file.is_pinned(lock)  # then nothing has to be resolved
-    install = ["pip", "install", "--python", str(staging / "bin" / "python")]
+    # Compiled here: a sandbox cannot write what Python compiles, and each run would compile all that it imports anew.
+    install = ["pip", "install", "--compile-bytecode", "--python", str(staging / "bin" / "python")]
     named = {canonicalize_name(re.split(r"[\s\[<>=!~;@]", text)[0]) for text in extra}
     pins = sorted(line for name, line in lock_file.held(lock).items() if name not in named)
     wanted = staging / "requirements.txt"
     wanted.write_text("".join(f"{line}\n" for line in pins), "utf-8")
-    # A sandbox cannot write what Python compiles: each run would compile all that it imports anew.
-    last = [*install, "--compile-bytecode"]
-    extra_arguments = ("--no-deps",) if pinned else extra
-    if extra and (pinned or not pins):
+    if extra:
         say(f"installing {', '.join(extra)}")
-        _uv([*(install if pins else last), *extra], f"uv pip install {' '.join(extra)}", say)
+        _uv([*install, *extra], f"uv pip install {' '.join(extra)}", say)
     if pins:
         say(f"installing {len(pins)} packages of requirements.lock")
-        _uv([*last, *extra_arguments, "-r", str(wanted)], "uv pip install -r requirements.lock", say)
-    data: dict[str, Any] = {
+        # Without --no-deps what the lock does not pin is resolved, together with the extra packages.
+        rest = ("--no-deps",) if pinned else extra
+        _uv([*install, *rest, "-r", str(wanted)], "uv pip install -r requirements.lock", say)
+    facts = {
         "format": "lmr-local-environment/1",
         "python": python.version,
-        "interpreter": str(python.path),
         "extra": list(extra),
         "lock": pins,
-        "made": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
-    files.write_json(staging / MANIFEST, data)
+    files.write_json(staging / MANIFEST, facts)
 
 
 def _uv(arguments: list[str], shown: str, say: Progress | None = None) -> str:
@@ -223,40 +216,25 @@ def _uv(arguments: list[str], shown: str, say: Progress | None = None) -> str:
         raise LmrError(
             f"{shown} took longer than {_SECONDS / 60:.0f} minutes", "check the connection, and try again"
         )
+    other = "another Python with --python, or the image (`lmr-author env build`)"
     if found is None:
-        why = resolver.cause(done.stderr) or "it says nothing"
-        raise LmrError(
-            f"{shown} failed: {why}",
-            "try another Python with --python, or build the image: `lmr-author env build`",
-        )
-    advice = f"{found.advice}; or another Python with --python, or the image (`lmr-author env build`)"
-    raise LmrError(f"{shown} failed: {found.cause}", advice)
+        raise LmrError(f"{shown} failed: {resolver.cause(done.stderr) or 'it says nothing'}", f"try {other}")
+    raise LmrError(f"{shown} failed: {found.cause}", f"{found.advice}; or {other}")
 
 
 def _environment() -> dict[str, str]:
-    env = {
-        key: value
-        for key, value in os.environ.items()
-        if key not in ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME")
-    }
+    ignored = ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME")
+    env = {key: value for key, value in os.environ.items() if key not in ignored}
     env |= {"UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"}
-    # uv does not read pip's settings; where wheels lie on this machine, PyTorch's among them, is told to pip.
-    for ours, pips in (("UV_FIND_LINKS", "PIP_FIND_LINKS"), ("UV_DEFAULT_INDEX", "PIP_INDEX_URL")):
-        if os.environ.get(pips) and "UV_INDEX_URL" not in env:
-            env.setdefault(
-                ours, ",".join(os.environ[pips].split()) if ours == "UV_FIND_LINKS" else os.environ[pips]
-            )
+    # uv does not read pip's settings, which say where wheels lie on this machine, PyTorch's among them.
+    if links := os.environ.get("PIP_FIND_LINKS"):
+        env.setdefault("UV_FIND_LINKS", ",".join(links.split()))
+    if (index := os.environ.get("PIP_INDEX_URL")) and "UV_INDEX_URL" not in env:
+        env.setdefault("UV_DEFAULT_INDEX", index)
     return env
 
 
 def all_of_them() -> list[Path]:
     """Return the folders of all environments, complete or abandoned."""
-    root = folder()
-    if not root.is_dir():
-        return []
-    return sorted(
-        path
-        for path in root.iterdir()
-        if path.is_dir()
-        and ((path / MANIFEST).is_file() or (path.name.startswith(".") and path.name.endswith(PARTIAL)))
-    )
+    made = [path.parent for path in folder().glob(f"*/{MANIFEST}") if not path.parent.name.startswith(".")]
+    return sorted([*made, *folder().glob(f".*{PARTIAL}")])

@@ -55,11 +55,6 @@ def test_fix_may_not_reach_what_only_a_driver_imports() -> None:
     assert "--with" not in told(NEWER)
 
 
-def test_outside_of_the_image_nothing_is_said_of_it() -> None:
-    for said in (CV2, ABI, NEWER, CUDA):
-        assert "image" not in told(said, python=PYTHON).replace("run in the task's image", "")
-
-
 def test_a_module_of_which_nothing_is_known_is_told_elsewhere() -> None:
     for name in ("absent_library", "torch"):
         assert told(f"ModuleNotFoundError: No module named '{name}'") == ""
@@ -78,12 +73,6 @@ def test_a_module_of_which_nothing_is_known_is_told_elsewhere() -> None:
 )
 def test_the_drivers_own_mistakes_are_not_the_environments(said: str) -> None:
     assert told(said, in_image=True) == told(said) == ""
-
-
-def test_the_chain_that_led_to_the_last_exception_counts() -> None:
-    assert "cv2 is not" in told(f"{CV2}\n{DURING}{TRACE}RuntimeError: install the extras")
-    both = f"ModuleNotFoundError: No module named 'tomllib'\n{DURING}{TRACE}{CV2}"
-    assert told(both).startswith("cv2 is not")
 
 
 def test_what_was_only_printed_does_not_count() -> None:

@@ -82,16 +82,6 @@ def late():
     assert "no requirements are declared" in recipe.problems[0]
 
 
-def test_what_is_declared_and_only_used_by_examples_is_not_said_to_be_missing(tmp_path: Path) -> None:
-    files = {
-        "requirements.txt": "numpy\nhydra-core\n",
-        "train.py": "import numpy\n",
-        "examples/run.py": "import hydra\nimport seaborn\n",
-    }
-    recipe = read_recipe(write_files(tmp_path, files))
-    assert "hydra-core" in names(recipe)
-
-
 def test_what_the_main_code_needs_at_once_is_added(tmp_path: Path) -> None:
     files = {
         "requirements.txt": "torch\n",
@@ -137,10 +127,6 @@ def test_other_places_of_requirements(tmp_path: Path) -> None:
         root = tmp_path / str(number)
         text = f"dependencies: [x{number + 1}]" if name.endswith("yml") else f"x{number + 1}\n"
         assert names(read_recipe(write_files(root, {name: text}))) == expected
-
-
-def test_an_empty_repository_needs_nothing(tmp_path: Path) -> None:
-    assert read_recipe(tmp_path).requirements == ()
 
 
 def wants(*torch: str, date: str = "2024-01-01", python: str = "", devel: str = "") -> BaseImage:
@@ -270,15 +256,6 @@ def test_scripts_and_conda_files_of_any_name_declare(tmp_path: Path, name: str, 
     assert [item.text for item in recipe.requirements] == ["numpy==1.26.4"]
     assert [item.text for item in recipe.torch] == ["torch==2.4.0"]
     assert recipe.sources == (name,)
-
-
-def test_other_yaml_declares_nothing(tmp_path: Path) -> None:
-    files = {
-        "config.yml": "name: x\nmodel: gpt\n",
-        "mkdocs.yml": "name: x\ndependencies:\n  - numpy\n",
-        "a.py": "",
-    }
-    assert read_recipe(write_files(tmp_path, files)).requirements == ()
 
 
 def test_only_what_some_files_import_is_required(tmp_path: Path) -> None:

@@ -76,12 +76,6 @@ def test_pytorch_is_left_out_where_nothing_needs_it(tmp_path: Path) -> None:
     assert (result.local.extra, without(result)) == (("torch==2.2.0",), [])
 
 
-def test_an_image_whose_pytorch_nobody_knows_is_told(tmp_path: Path) -> None:
-    result = local(task(tmp_path, "me/base:1", "import torch\n"))
-    assert result.local.extra == ()
-    assert ["not known" in text for text in without(result)] == [True]
-
-
 def test_a_lock_for_another_python_is_named_as_the_reason(tmp_path: Path) -> None:
     made = task(tmp_path, OFFICIAL, "import plain\n")
     own = f"{sys.version_info.major}.{sys.version_info.minor}"

@@ -84,14 +84,6 @@ main()"""
     assert not (tmp_path / "ran").exists()
 
 
-def test_a_setup_py_of_which_python_warns_is_read(tmp_path: Path) -> None:
-    text = r"""import setuptools, re
-version = re.search("(\d+)", "1").group()
-setuptools.setup(install_requires=["six"])"""
-    found = read_manifest(write(tmp_path, "setup.py", text), "setup.py")
-    assert (texts(found), found.problems) == (["six"], ())
-
-
 def test_environment_yml(tmp_path: Path) -> None:
     text = """name: x
 channels: [pytorch]

@@ -80,11 +80,3 @@ def test_what_to_do_depends_on_what_there_is(tmp_path: Path) -> None:
     (folder / "pyproject.toml").write_text(PROJECT + "requires-python = '>=3.14'\n")
     (none,) = told(folder)
     assert "no PyTorch image of the table has it" in none
-
-
-def test_a_pinned_torch_decides_the_image_and_the_python_is_told(tmp_path: Path) -> None:
-    folder = write_files(tmp_path, {"requirements.txt": "torch==2.0.1\n", ".python-version": "3.12\n"})
-    recipe = read_recipe(folder)
-    base = choose_base(recipe)
-    assert (base.torch, base.python) == ("2.0.1", "3.10")
-    assert "==3.12.* (.python-version:1), but the lock is for 3.10" in environment.problems(recipe, base)[0]

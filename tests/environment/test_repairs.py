@@ -99,10 +99,6 @@ def test_an_earlier_version_leaves_what_fits_it(task: Task) -> None:
     assert pins(task) == ["fast==1.1", "idle==1.0", "loss==1.0", "maths==2.0"]
 
 
-def test_what_the_repository_pins_gets_no_earlier_version(task: Task) -> None:
-    assert repairs(task).repair(because(Fix("older", ("idle",))), "3.11") is None
-
-
 def test_candidates_follow_one_another_until_one_helps(task: Task) -> None:
     """A lock that is not as we wrote it is not made anew; a pin has no later wheel; what nothing imports goes."""
     bench = repairs(task)
@@ -114,17 +110,6 @@ def test_candidates_follow_one_another_until_one_helps(task: Task) -> None:
     assert bench.repair(found, "3.11") is None, "everything was tried"
 
 
-def test_a_repository_is_locked_again_only_once(task: Task) -> None:
-    """It may take minutes, each time with the same outcome."""
-    bench = repairs(task)
-    found = because(Fix("wheel", ("loss",)))
-    assert bench.repair(found, "3.11") is None
-    (task.root / "small-repo/requirements.txt").write_text("fast==1.0\nloss\n")
-    assert bench.repair(found, "3.11") is None
-    made = repairs(task).repair(found, "3.11")
-    assert made is not None and made.fix.kind == "relock", "another command would"
-
-
 def test_what_has_to_be_compiled_is_locked_again(task: Task) -> None:
     (task.root / "small-repo/requirements.txt").write_text("fast==1.0\nloss\n")
     stale = task.lock.read_text()
@@ -133,17 +118,6 @@ def test_what_has_to_be_compiled_is_locked_again(task: Task) -> None:
     assert pins(task) == ["fast==1.1", "loss==2.0", "maths==2.0"]
     assert "# CHANGED: fast==1.1 in place of fast==1.0" in task.lock.read_text()
     assert (task.authoring / "removed" / "requirements.lock").read_text() == stale
-
-
-def test_for_another_base_image_the_lock_is_made_for_its_python(task: Task) -> None:
-    """The one in the Dockerfile, for which the lock was made, has an older Python."""
-    task.dockerfile.write_text(f"FROM {OFFICIAL}\nCOPY . /workspace\n")
-    lock(place_of(task), LockOptions(python="3.8", force=True))
-    assert "fast==1.0" in pins(task)
-    assert repairs(task).repair(because(Fix("wheel", ("fast",))), "") is None, "it fits"
-    made = Repairs(task, BASE, lambda _: None).repair(because(Fix("wheel", ("fast",))), "")
-    assert made is not None and made.fix.kind == "relock"
-    assert "fast==1.1" in pins(task)
 
 
 def test_what_nobody_declares_is_left_out_for_that_reason(task: Task) -> None:

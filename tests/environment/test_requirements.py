@@ -97,13 +97,6 @@ def test_encodings(tmp_path: Path, encoded: bytes) -> None:
     assert problems == []
 
 
-def test_a_huge_file_is_a_problem(tmp_path: Path) -> None:
-    assert read(tmp_path, b"x\n" * 600_000) == (
-        [],
-        ["requirements.txt: requirements.txt is larger than 1048576 bytes"],
-    )
-
-
 @given(st.text(max_size=60))
 def test_what_is_taken_is_one_line_by_name_and_version(text: str) -> None:
     parsed = parse_requirement(text, "here")

@@ -45,18 +45,6 @@ def made(lock: str, *extra: str) -> venvs.Local:
     return venvs.make(lock, OWN, extra, cuda=False, say=silent)
 
 
-def test_what_comes_beside_the_lock_is_compiled_without_one(wheels: Path) -> None:
-    only = made("", "tiny-lmr==1.0")
-    assert list(only.path.glob("lib/python*/site-packages/__pycache__/tiny_lmr.*.pyc"))
-
-
-def test_no_temporary_folder_is_shown(wheels: Path) -> None:
-    shown: list[str] = []
-    venvs.make("tiny-lmr==1.0\n", OWN, (), cuda=False, say=shown.append)
-    assert shown
-    assert not [text for text in shown if venvs.PARTIAL in text]
-
-
 @pytest.mark.parametrize(
     ("wanted", "asked", "chosen", "remark"),
     [
@@ -78,18 +66,12 @@ def test_the_nearest_python_is_chosen_with_a_remark(
 def test_a_python_that_was_asked_for_must_be_there() -> None:
     with pytest.raises(LmrError, match=r"no Python 3\.12.*3\.13, 3\.11, 3\.10, 3\.8"):
         choose("3.11", "3.12", HERE)
-    with pytest.raises(LmrError, match="no Python on this machine"):
+    with pytest.raises(LmrError, match=r"no Python 3\.11 on this machine"):
         choose("3.11", None, [])
 
 
 def test_this_python_is_found() -> None:
     assert OWN.minor in {item.minor for item in interpreters()}
-
-
-def test_a_lock_is_known_by_what_it_asks_for() -> None:
-    one = venvs.lock_digest("# note\nb==1\na==2\n")
-    assert one == venvs.lock_digest("a==2\n\n# another\nb==1")
-    assert one != venvs.lock_digest("a==2\nb==1.1\n")
 
 
 def test_an_environment_is_made_once_and_found_by_its_lock(wheels: Path, cache: Path) -> None:
