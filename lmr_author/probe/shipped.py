@@ -11,7 +11,6 @@ import builtins
 import copy
 import importlib
 import inspect
-import itertools
 import json
 import math
 import os
@@ -202,97 +201,79 @@ class Comparison:
             place = place[: max(place.rfind("."), place.rfind("["), 0)]
         checker = checker or self.checkers.get("", {})
         kind = checker.get("kind")
+        rtol, atol = (checker["rtol"], checker["atol"]) if kind == "allclose" else (0.0, 0.0)
         if kind == "ignore" or e is a or isinstance(e, OmittedPart) or (id(e), id(a)) in self.seen:
             return
         self.seen[id(e), id(a)] = (e, a)
         if type(e) is not type(a):
-            self.found.append("%s: expected a %s, got a %s" % (path, type(e).__name__, type(a).__name__))
+            self._note(path, "expected a %s, got a %s" % (type(e).__name__, type(a).__name__))
         elif kind == "text" and isinstance(e, str):
             self._note(path, text_problem(checker, e, a))
         elif kind == "set" or (kind == "dataframe" and hasattr(e, "itertuples")):
-            rows = [
-                list(side.itertuples(index=False, name=None)) if kind == "dataframe" else list(side)
-                for side in (e, a)
-            ]
+            rows = [list(x.itertuples(index=False, name=None) if kind == "dataframe" else x) for x in (e, a)]
             near = {"": dict(checker, kind="allclose")}
             missing = unmatched(rows[0], rows[1], lambda x, y: not _differences(near, x, y))
-            self._note(
-                path, "%d items are nowhere" % len(missing) if missing or len(rows[0]) != len(rows[1]) else ""
-            )
+            if missing or len(rows[0]) != len(rows[1]):
+                self._note(path, "%d items are nowhere" % len(missing))
         elif hasattr(e, "dtype") and hasattr(e, "shape") and not hasattr(e, "iloc"):
-            self._arrays(e, a, path, checker)
+            self._arrays(e, a, path, rtol, atol)
         elif isinstance(e, (float, complex)):
-            near = kind == "allclose" and abs(a - e) <= checker["atol"] + checker["rtol"] * abs(e) < math.inf
-            self._note(path, "" if e == a or near or (e != e and a != a) else "expected %r, got %r" % (e, a))
+            same = e == a or abs(a - e) <= atol + rtol * abs(e) < math.inf or (e != e and a != a)
+            self._note(path, "" if same else "expected %r, got %r" % (e, a))
+        elif e is None or isinstance(e, (set, frozenset, str, bytes, int, type, types.FunctionType)):
+            self._note(path, "" if e == a else "expected %.100r, got %.100r" % (e, a))
         else:
-            self._parts(e, a, path)
+            self._parts(_parts_of(e), _parts_of(a), path)
 
     def _note(self, path: str, problem: str) -> None:
         if problem:
             self.found.append("%s: %s" % (path, problem))
 
-    def _arrays(self, e: Any, a: Any, path: str, checker: Mapping[str, Any]) -> None:
+    def _arrays(self, e: Any, a: Any, path: str, rtol: float, atol: float) -> None:
         for name in ("dtype", "shape", "requires_grad"):
-            if getattr(e, name, None) != getattr(a, name, None):
-                self._note(path, "expected %s %s, got %s" % (name, getattr(e, name), getattr(a, name)))
+            wanted, got = getattr(e, name, None), getattr(a, name, None)
+            if wanted != got:
+                self._note(path, "expected %s %s, got %s" % (name, wanted, got))
                 return
         library: Any = sys.modules["torch" if hasattr(e, "requires_grad") else "numpy"]
         if hasattr(e, "is_sparse"):
             if e.is_leaf and a.is_leaf:
                 self.compare(e.grad, a.grad, path + ".grad")
             e, a = (side.detach().to_dense() if side.is_sparse else side.detach() for side in (e, a))
-            e, a = (side.float() if "float8" in str(side.dtype) else side for side in (e, a))
         elif e.dtype.hasobject:
             self.compare(e.tolist(), a.tolist(), path)
             return
-        rtol, atol = (checker["rtol"], checker["atol"]) if checker.get("kind") == "allclose" else (0.0, 0.0)
         floating = str(e.dtype).rpartition(".")[2][:5] in ("float", "bfloa", "compl")
         close = library.isclose(a, e, rtol=rtol, atol=atol, equal_nan=True) if floating else a == e
-        wrong = ~close if hasattr(close, "shape") else library.asarray(not close)
+        wrong = (~close).reshape(-1)
         if wrong.any():
-            first = [
-                int(item)
-                for item in (wrong.nonzero() if library.__name__ == "numpy" else wrong.nonzero().t())
-                for item in item[:1]
-            ]
-            values = tuple(side[tuple(first)].item() for side in (e, a))
-            self._note(
-                path,
-                "%d elements differ; first at %s: expected %r, got %r" % (int(wrong.sum()), first, *values),
-            )
+            first = int(wrong.nonzero()[0][0])
+            wanted, got = (side.reshape(-1)[first].item() for side in (e, a))
+            message = "%d elements differ; the first is number %d: expected %r, got %r"
+            self._note(path, message % (int(wrong.sum()), first, wanted, got))
 
-    def _parts(self, e: Any, a: Any, path: str) -> None:
-        if isinstance(e, (set, frozenset, str, bytes, int, type, types.FunctionType)) or e is None:
-            self._note(path, "" if e == a else "expected %.100r, got %.100r" % (e, a))
-            return
-        if hasattr(e, "iloc"):  # a table or a column of pandas
-            names = ("columns", "index", "name") if hasattr(e, "columns") else ("index", "name")
-            parts = [{"." + name: getattr(side, name, None) for name in names} for side in (e, a)]
-            for part, side in zip(parts, (e, a)):
-                columns = (
-                    [side.iloc[:, n] for n in range(side.shape[1])] if hasattr(side, "columns") else [side]
-                )
-                part.update(("[%d]" % n, column.to_numpy()) for n, column in enumerate(columns))
-        elif hasattr(e, "get_indexer"):
-            parts = [{"": side.tolist(), ".names": list(side.names)} for side in (e, a)]
-        else:
-            parts = [_parts_of(side) for side in (e, a)]
-        for step in itertools.chain(parts[0], [step for step in parts[1] if step not in parts[0]]):
-            inner = path + str(step) if path else str(step).replace("['", "").replace("']", "").lstrip(".")
-            if step in parts[0] and step in parts[1]:
-                self.compare(parts[0][step], parts[1][step], inner)
-            elif (
-                not isinstance(parts[0].get(step), OmittedPart)
-                and self.checkers.get(inner, {}).get("kind") != "ignore"
-            ):
-                self._note(
-                    inner, "expected %s" % ("nothing" if step not in parts[0] else "something, got nothing")
-                )
+    def _parts(self, e: Dict[str, Any], a: Dict[str, Any], path: str) -> None:
+        for step in [*e, *(step for step in a if step not in e)]:
+            inner = path + step if path else step.replace("['", "").replace("']", "").lstrip(".")
+            if step in e and step in a:
+                self.compare(e[step], a[step], inner)
+            elif self.checkers.get(inner, {}).get("kind") != "ignore":
+                if step not in e:
+                    self._note(inner, "expected nothing")
+                elif not isinstance(e[step], OmittedPart):
+                    self._note(inner, "expected something, got nothing")
 
 
 def _parts_of(value: Any) -> Dict[str, Any]:
-    """The parts of a value by the step that leads to them."""
+    """Return the parts of a value by the step that leads to them."""
     found: Dict[str, Any] = {}
+    if hasattr(value, "iloc"):  # a table or a column of pandas
+        columns = [value.iloc[:, n] for n in range(value.shape[1])] if hasattr(value, "columns") else [value]
+        found = {"." + name: getattr(value, name, None) for name in ("columns", "index", "name")}
+        found.update(("[%d]" % n, column.to_numpy()) for n, column in enumerate(columns))
+        return found
+    if hasattr(value, "get_indexer"):  # an index
+        return {"": value.tolist(), ".names": list(value.names)}
     if isinstance(value, dict):
         found.update(("[%r]" % (key,), item) for key, item in dict.items(value))
     elif isinstance(value, (list, tuple)) or type(value).__name__ == "deque":

@@ -67,6 +67,10 @@ class Repository:
         data: dict[str, Any] = json.loads((self.out / "calls" / call / "meta.json").read_text())
         return data
 
+    def value(self, call: str) -> Any:
+        """Return the recorded ``value`` node of a call."""
+        return self.load(call, "expected").tree["value"]
+
     def mutated(self, call: str) -> list[str]:
         """Return the arguments that a call changed."""
         return [name for name in self.load(call, "expected").tree if name in self.load(call, "inputs").tree]

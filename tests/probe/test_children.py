@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.probe.driver import main_module, split
+from lmr_author.probe.driver import split
 from tests.probe.harness import Repository
 
 GOAL = """\
@@ -99,15 +99,6 @@ def test_a_worker_that_is_killed_has_kept_every_call(tmp_path: Path) -> None:
     assert summary["calls"] == 3
 
 
-def test_a_process_that_does_not_call_the_target_leaves_nothing(tmp_path: Path) -> None:
-    made = repository(tmp_path)
-    made.write(
-        {"driver.py": "import subprocess, sys\nsubprocess.run([sys.executable, '-c', 'import pkg.goal'])\n"}
-    )
-    made.record("driver.py")
-    assert not (made.out / "children").exists()
-
-
 def test_a_fork_inside_the_target_is_part_of_its_call(tmp_path: Path) -> None:
     made = repository(tmp_path)
     made.write(
@@ -162,22 +153,6 @@ def test_the_repositorys_own_tests(tmp_path: Path) -> None:
     done = made.record("-m", "lmr_probe.drivers", "suite", "tests")
     assert len(made.calls) == 1, done.stdout.decode() + done.stderr.decode()
     made.replay().assert_same()
-
-
-@pytest.mark.parametrize(
-    ("name", "load", "meant"),
-    [
-        ("json", True, "json.__main__"),
-        ("json", False, "json.__main__"),
-        ("json.tool", True, "json.tool"),
-        ("xml.etree", True, "xml.etree.__main__"),
-        ("xml.etree", False, "xml.etree"),
-        ("this", True, "this"),
-        ("nothing.of.this.name", True, "nothing.of.this.name"),
-    ],
-)
-def test_what_is_run_by_the_name_of_a_module(name: str, load: bool, meant: str) -> None:
-    assert main_module(name, load=load) == meant
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lmr_author.probe.compare import Leaf, changed, compare, leaves, numbers, spread
+from lmr_author.probe.compare import Leaf, compare, leaves, numbers, spread
 from lmr_author.probe.encoding import encode
 from tests.probe.shapes import Config, Names, Output, Point
 from tests.probe.values import anything
@@ -105,16 +105,6 @@ def test_tolerance_applies_to_floats_of_its_path_only() -> None:
         assert differences(wrong, 1.0, {"*": {"kind": "allclose", "rtol": 1, "atol": 1e300}})
 
 
-def test_a_shared_leaf_keeps_its_checker_when_the_actual_is_not_shared() -> None:
-    array = np.ones(2)
-    near = {"kind": "allclose", "rtol": 1e-2, "atol": 0}
-    assert differences([array, array], [array * 1.001, array * 1.002], {"[0]": near}) == []
-
-
-def test_at_most_twenty_are_reported() -> None:
-    assert len(differences(list(range(100)), list(range(1, 101)))) == 20
-
-
 def test_an_omitted_answer_is_no_answer() -> None:
     expected = encode({"value": 1.0})
     actual = encode({"value": 1.0})
@@ -146,12 +136,6 @@ def test_leaves_and_spread() -> None:
     assert spread([encode([1.0]), encode([NAN])])["[0]"] == (INF, INF)
 
 
-def test_changed_names_parts() -> None:
-    before = {"a": [1], "b": np.ones(2), "self": Config("c")}
-    after = {"a": [1], "b": np.zeros(2), "self": Config("d")}
-    assert changed(encode(before), encode(after)) == ["b", "self"]
-
-
 floats = st.floats(width=32) | st.sampled_from([0.0, -0.0, NAN, INF, -INF, 1.0, 1.0 + 1e-6])
 
 
@@ -167,15 +151,6 @@ def test_numbers_agree_as_numpy_says(pairs: list[tuple[float, float]], limits: t
     assert (differences(expected, actual, near) == []) == bool(close.all())
     for (one, other), same in zip(pairs, close, strict=True):
         assert (differences(one, other, near) == []) == bool(same)
-
-
-@pytest.mark.parametrize("size", [10, 1000])
-def test_many_elements(size: int) -> None:
-    expected = np.linspace(0, 1, size)
-    actual = expected.copy()
-    actual[[3, -1]] += 0.5
-    (message,) = differences(expected, actual)
-    assert message.startswith(f"the value: 2 of {size} elements differ; first at [3]")
 
 
 @pytest.mark.torch
@@ -199,3 +174,9 @@ def test_tensors() -> None:
         document = encode(tensor)
         wide = tensor if name == "complex64" else tensor.float()
         assert numbers(document, document.tree).tolist() == wide.tolist()
+
+
+def test_a_shared_leaf_keeps_its_checker_when_the_actual_is_not_shared() -> None:
+    array = np.ones(2)
+    near = {"kind": "allclose", "rtol": 1e-2, "atol": 0}
+    assert differences([array, array], [array * 1.001, array * 1.002], {"[0]": near}) == []

@@ -32,12 +32,6 @@ SOME = (
 USER = "12345:54321"
 """A user that no image knows."""
 
-NUMPY_GOAL = (
-    "import numpy as np\n\n\ndef centred(x, scale=1.0):\n    return (x - x.mean(0)) * np.float32(scale)\n"
-)
-NUMPY_DRIVER = (
-    "import numpy as np\nfrom pkg.goal import centred\ncentred(np.arange(6.0).reshape(3, 2), scale=2.0)\n"
-)
 TORCH_DRIVER = (
     "import torch\nfrom pkg.goal import preference_loss\ntorch.manual_seed(0)\n"
     "preference_loss(*torch.randn(4, 3).to(torch.bfloat16), beta=0.1)\n"
@@ -83,16 +77,6 @@ def test_scenarios(tmp_path: Path, release: str, name: str) -> None:
     version = PYTHONS.get(release.rpartition(":")[2])
     assert version is None or repository.summary["python"].startswith(f"{version}.")
     repository.replay().assert_same()
-
-
-def test_arrays_and_a_wrong_version(tmp_path: Path, release: str) -> None:
-    repository = make(tmp_path, "centred", NUMPY_GOAL, NUMPY_DRIVER)
-    inside(repository, release)
-    assert repository.record("driver.py").returncode == 0
-    wrong = NUMPY_GOAL.replace("x.mean(0)", "x.mean()")
-    replayed = repository.replay({"golden": None, "wrong": wrong}, preload=("numpy", "torch"))
-    replayed.assert_same()
-    assert replayed.differences("wrong")
 
 
 @pytest.mark.torch

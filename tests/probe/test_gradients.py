@@ -77,15 +77,6 @@ def test_gradients_are_compared_and_the_driver_does_not_notice(tmp_path: Path) -
     assert any("requires_grad" in item for item in replayed.differences("no_grad"))
 
 
-def test_gradients_of_parameters(tmp_path: Path) -> None:
-    repository = make(tmp_path, "Net.forward")
-    repository.record("driver.py", gradients=True)
-    found = repository.load(repository.calls[0], "expected").tree["@gradients"]
-    assert set(found) == {"self.layer.weight", "self.layer.bias", "self.unused"}
-    assert found["self.unused"] is None
-    repository.replay().assert_same()
-
-
 LEARNS = """\
 import torch
 

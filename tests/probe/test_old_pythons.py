@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.probe.harness import PROBE, Repository
-from tests.probe.scenarios import SCENARIOS, SCRIPT, make
+from tests.probe.scenarios import SCENARIOS, make
 from tests.probe.test_unit_test import METER, METER_DRIVER, generate
 
 VERSIONS = ("3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14")
@@ -41,15 +41,6 @@ def test_every_scenario(tmp_path: Path, python: str) -> None:
         done = repository.record("driver.py")
         assert (done.returncode, done.stderr) == (0, b""), name
         assert repository.calls, name
-        repository.replay().assert_same()
-
-
-def test_scripts_and_modules(tmp_path: Path, python: str) -> None:
-    for number, command in enumerate((("tools/train.py", "a"), ("-m", "tools.train", "a"))):
-        repository = make(tmp_path / str(number), "scale", SCRIPT, "", goal_file="tools/train.py")
-        repository.write({"tools/__init__.py": ""})
-        repository.python = python
-        assert repository.record(*command).returncode == 5
         repository.replay().assert_same()
 
 

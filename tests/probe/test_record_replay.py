@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.probe.replaying import value
 from tests.probe.scenarios import SCENARIOS, SCRIPT, make
 
 
@@ -36,22 +35,6 @@ def test_what_is_recorded_of_a_call(tmp_path: Path) -> None:
     assert repository.meta("000001")["summary"] == {"items": "list of 1", "table": "dict of 0", "x": "int"}
     assert repository.summary["calls"] == 2
     assert repository.missed() == set()
-
-
-def test_one_object_under_two_names(tmp_path: Path) -> None:
-    goal = "def f(a, b):\n    a.append(1)\n    return len(b)\n"
-    repository = make(tmp_path, "f", goal, "from pkg.goal import f\nx = [0]\nf(x, x)\n")
-    repository.record("driver.py")
-    assert repository.meta("000001")["summary"] == {"a": "list of 1", "b": "list of 1"}
-    assert value(repository, "000001") == 2
-    repository.replay().assert_same()
-
-
-def test_recursion_is_recorded_once(tmp_path: Path) -> None:
-    repository = make(tmp_path, *SCENARIOS["recursive"])
-    repository.record("driver.py")
-    assert repository.summary["calls"] == 2
-    assert value(repository, "000001") == 8
 
 
 def test_a_masked_target_raises_in_the_target(tmp_path: Path) -> None:

@@ -90,10 +90,3 @@ def test_too_large_and_unstorable_calls_are_counted(tmp_path: Path) -> None:
     reasons = [item["reason"] for item in repository.summary["not_stored"]]
     assert any(item.startswith("x is a function: ") for item in reasons)
     assert any(item.startswith("x is a generator: ") for item in reasons)
-
-
-def test_the_compiled_file_of_the_goal_is_not_used_nor_written(tmp_path: Path) -> None:
-    repository = make(tmp_path, "f", "def f(x):\n    return x\n", "from pkg.goal import f\nf(1)\n")
-    repository.record("driver.py")
-    cached = {path.name.partition(".")[0] for path in repository.root.rglob("*.pyc")}
-    assert "goal" not in cached

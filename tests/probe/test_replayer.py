@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -58,19 +59,6 @@ def test_a_death_is_one_cases_crash(repository: Repository) -> None:
         body = f"import os\ndef f(x):\n    if x == 2:\n        {death}\n    return x + 1\n"
         assert statuses(repository, body) == ["returned", "crashed", "returned"]
     assert statuses(repository, "import os\nos._exit(3)\n" + GOAL) == ["crashed"] * 3
-
-
-def test_children_do_not_outlive_their_variant(repository: Repository, tmp_path: Path) -> None:
-    marker = tmp_path / "alive"
-    body = (
-        "import subprocess, sys\ndef f(x):\n"
-        f"    code = 'import time; time.sleep(3); open(%r, chr(119))' % {str(marker)!r}\n"
-        "    subprocess.Popen([sys.executable, '-c', code])\n"
-        "    return x + 1\n"
-    )
-    assert statuses(repository, body) == ["returned"] * 3
-    subprocess.run([sys.executable, "-c", "import time; time.sleep(4)"], check=True)
-    assert not marker.exists()
 
 
 @pytest.mark.timeout(60)
@@ -162,15 +150,6 @@ def test_a_module_of_the_same_name_elsewhere_is_not_the_target(tmp_path: Path) -
     assert "which is not the goal file" in header["error"]["message"]
 
 
-def test_state_does_not_leak_from_case_to_case_inputs(tmp_path: Path) -> None:
-    goal = "def f(items, state={}):\n    items.append(len(items))\n    return items\n"
-    repository = make(
-        tmp_path, "f", goal, "from pkg.goal import f\nshared = []\nf(shared)\nf(shared)\nf([])\n"
-    )
-    repository.record("driver.py")
-    repository.replay().assert_same()
-
-
 def test_facts(repository: Repository) -> None:
     replayed = repository.replay(preload=["numpy"])
     (facts,) = [item.header for item in replayed.frames if item.header["kind"] == "facts"]
@@ -202,12 +181,6 @@ def test_the_repository_is_never_imported_in_the_parent(repository: Repository) 
     assert replayed.frames[0].header["numpy"] != ""
 
 
-def test_usage() -> None:
-    for arguments in ([], ["record"], ["replay"], ["other", "x"]):
-        done = subprocess.run([sys.executable, str(PROBE), *arguments], capture_output=True)
-        assert done.returncode == 2 and b"record CONFIG" in done.stderr
-
-
 def test_many_variants_share_what_the_first_one_had_to_import(tmp_path: Path) -> None:
     """Later variants do not import again what is installed, but do import the repository again."""
     goal = "import wave, sys\nfrom .helper import double\n\ndef f(x):\n    return double(x)\n"
@@ -223,39 +196,27 @@ def test_many_variants_share_what_the_first_one_had_to_import(tmp_path: Path) ->
         assert root["value"]["v"] == [True, False]
 
 
-def test_what_came_in_time_is_not_late_because_nobody_looked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """But what goes on coming ends all the same."""
-    monkeypatch.setattr(replayer, "LOAD_SECONDS", 0.0)
-    whole = frames.write_frame({"kind": "case", "case": "7"}) + replayer.DONE
-    for sent, late in ((whole, False), (b"x" * 1000, True)):
-        reader, writer = os.pipe()
-        os.write(writer, sent)
-        assert replayer._collect(reader, 0.0, 1) == (sent, late)
-        os.close(reader)
-        os.close(writer)
-
-
-def test_nothing_is_shared_where_that_is_not_wanted(tmp_path: Path) -> None:
-    goal = "import wave, sys\nfrom .helper import double\n\ndef f(x):\n    return double(x)\n"
-    repository = make(tmp_path, "f", goal, "from pkg.goal import f\nf(1)\n")
-    repository.record("driver.py")
-    spy = "import sys\nBEFORE = 'wave' in sys.modules, 'pkg.helper' in sys.modules\n" + goal.replace(
-        "double(x)", "BEFORE"
+def test_children_do_not_outlive_their_variant(repository: Repository, tmp_path: Path) -> None:
+    marker = tmp_path / "alive"
+    body = (
+        "import subprocess, sys\ndef f(x):\n"
+        f"    code = 'import time; time.sleep(1.5); open(%r, chr(119))' % {str(marker)!r}\n"
+        "    subprocess.Popen([sys.executable, '-c', code])\n"
+        "    return x + 1\n"
     )
-    replayed = repository.replay(dict.fromkeys(("a", "b", "c", "d"), spy), share=False)
-    for name in ("a", "b", "c", "d"):
-        assert replayed.document("000001", name).tree["value"]["v"] == [False, False]
+    assert statuses(repository, body) == ["returned"] * 3
+    time.sleep(2)
+    assert not marker.exists()
 
 
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize("split", [0, 30, 45])
-def test_the_time_of_a_case_begins_with_its_start(monkeypatch: pytest.MonkeyPatch, split: int) -> None:
+def test_the_time_of_a_case_begins_with_its_start(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not with what it sends next: an endless loop sends nothing more."""
     monkeypatch.setattr(replayer, "LOAD_SECONDS", 1e6)
     sent = frames.write_frame({"kind": "loaded"}) + frames.write_frame({"kind": "start", "case": "7"})
     reader, writer = os.pipe()
-    os.write(writer, sent[:split])
-    rest = threading.Timer(0.2, os.write, (writer, sent[split:]))
+    os.write(writer, sent[:30])
+    rest = threading.Timer(0.2, os.write, (writer, sent[30:]))
     rest.start()
     assert replayer._collect(reader, 0.5, 1) == (sent, True)
     rest.join()

@@ -131,15 +131,6 @@ def test_a_page_of_plain_values(tmp_path: Path) -> None:
         assert reason in output, (new, output)
 
 
-def test_an_installed_package_of_the_same_name_is_not_tested(tmp_path: Path) -> None:
-    repository = recorded(tmp_path, "scale", PLAIN, PLAIN_DRIVER)
-    shutil.copytree(repository.root / "pkg", tmp_path / "elsewhere" / "pkg")
-    (repository.root / "pkg" / "goal.py").write_text(PLAIN.replace("x * by", "x"))
-    environment = {"PYTHONPATH": str(tmp_path / "elsewhere")}
-    done = subprocess.run([sys.executable, "unit_test/unit_test_1.py"], cwd=repository.root, env=environment)
-    assert done.returncode == 1
-
-
 def test_a_test_with_objects(tmp_path: Path) -> None:
     repository = recorded(tmp_path, "Meter.add", METER, METER_DRIVER)
     assert (repository.root / "unit_test" / SUPPORT).exists()
@@ -230,3 +221,12 @@ def test_a_page_of_tensors(tmp_path: Path) -> None:
             goal.replace(old, new).replace("double() @ y", "double() @ y.double()")
         )
         assert run(repository, "unit_test/unit_test_1.py")[0] == 1, new
+
+
+def test_an_installed_package_of_the_same_name_is_not_tested(tmp_path: Path) -> None:
+    repository = recorded(tmp_path, "scale", PLAIN, PLAIN_DRIVER)
+    shutil.copytree(repository.root / "pkg", tmp_path / "elsewhere" / "pkg")
+    (repository.root / "pkg" / "goal.py").write_text(PLAIN.replace("x * by", "x"))
+    environment = {"PYTHONPATH": str(tmp_path / "elsewhere")}
+    done = subprocess.run([sys.executable, "unit_test/unit_test_1.py"], cwd=repository.root, env=environment)
+    assert done.returncode == 1
