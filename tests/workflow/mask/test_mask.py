@@ -170,20 +170,14 @@ def test_where_the_answer_can_still_be_read_is_said(task: Task) -> None:
     ("text", "hint"),
     [
         ("Meter.ad", "did you mean pkg/losses.py::Meter.add?"),
-        ("pkg/losses.py", "did you mean pkg/losses.py::hinge or "),
         ("pkg/losses.py:hinge", "did you mean pkg/losses.py::hinge?"),
-        ("pkg/losses.py:Meter:add", "did you mean pkg/losses.py::Meter.add?"),
-        ("pkg/losses.py:ad", "did you mean pkg/losses.py::Meter.add?"),
-        ("pkg/losses.py:1", "pkg/losses.py has no function there"),
-        ("pkg/losses.py:{line}", "did you mean pkg/losses.py::Meter.add:{line}?"),
-        ("small-repo/pkg/losses.py:{line}", "did you mean pkg/losses.py::Meter.add:{line}?"),
-        ("../other/x.py:3", "name it as FILE::FUNCTION"),
+        ("pkg/losses.py:Meter.add", "did you mean pkg/losses.py::Meter.add?"),
+        ("pkg/losses.py:3", "name it as FILE::FUNCTION"),
     ],
 )
 def test_a_name_a_file_or_a_line_alone_is_answered_with_the_function_it_may_mean(
     task: Task, text: str, hint: str
 ) -> None:
-    line = next(n for n, row in enumerate(LOSSES.decode().splitlines(), 1) if "def add(" in row)
     with pytest.raises(TargetError, match="not a target") as caught:
-        mask(task, MaskOptions((text.format(line=line),)), task.root)
-    assert caught.value.hint.startswith(hint.format(line=line))
+        mask(task, MaskOptions((text,)), task.root)
+    assert caught.value.hint.startswith(hint)
