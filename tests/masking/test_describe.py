@@ -158,10 +158,6 @@ def test_what_a_name_does_not_tell_is_left_out(name: str, said: str, tmp_path: P
     assert drafted(tmp_path, name).objective == said
 
 
-def test_a_static_method_has_no_self(repository: Path) -> None:
-    assert drafted(repository, "Loss.scale").inputs == ("x", "by (default 2)")
-
-
 @pytest.mark.parametrize(
     ("name", "secrets"),
     [

@@ -102,18 +102,6 @@ def test_wrong_targets(task: Task, target: str, message: str, hint: str) -> None
     assert tree(task.root) == before
 
 
-def test_a_mistyped_file_is_found_among_many_of_the_name(task: Task) -> None:
-    for name in ("a", "b", "c", "d", "search", "z"):
-        (task.root / f"small-repo/pkg/{name}.py").write_text(
-            f"class {name.title()}:\n    def step(self):\n        return 1\n\n"
-            "class Beam:\n    def step(self):\n        return 2\n"
-        )
-    for typed, first in (("pkg/serch.py::Search.step", "Search"), ("pkg/serch.py::Beam.step", "Beam")):
-        with pytest.raises(LmrError) as error:
-            mask(task, MaskOptions((typed,)), task.root)
-        assert error.value.hint.startswith(f"did you mean pkg/search.py::{first}.step or "), error.value.hint
-
-
 def test_already_masked_says_how_to_undo(task: Task) -> None:
     mask(task, MaskOptions((HINGE,)), task.root)
     before = tree(task.root)
@@ -139,18 +127,6 @@ def test_unknown_category_and_retrieval_path(task: Task) -> None:
         mask(task, MaskOptions((HINGE,), category="losses"), task.root)
     with pytest.raises(UsageError, match="no such file"):
         mask(task, MaskOptions((HINGE,), retrieval=("none.py",)), task.root)
-
-
-def test_two_goal_files_of_one_name_have_two_goldens(task: Task) -> None:
-    other = task.root / "small-repo" / "losses.py"
-    other.write_bytes(b"def f(x):\n    return x\n")
-    mask(task, MaskOptions((HINGE, "losses.py::f")), task.root)
-    goldens = {item.goal_file: item.golden_file for item in task.load().implementations}
-    assert len(set(goldens.values())) == 2
-    assert (task.root / goldens["losses.py"]).read_bytes() == b"def f(x):\n    return x\n"
-    unmask(task, None, task.root)
-    assert other.read_bytes() == b"def f(x):\n    return x\n"
-    assert goal(task).read_bytes() == LOSSES
 
 
 def test_where_the_answer_can_still_be_read_is_said(task: Task) -> None:
