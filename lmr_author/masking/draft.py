@@ -1,7 +1,7 @@
 """Draft the words of a masked body. An annotator confirms, edits or drops them: nothing is silent.
 
-A draft comes from what stays visible (name, signature, docstrings, the comment above), except for the dependencies and
-the shapes of inputs, which are names off the golden. Steps are never drafted: they would be the answer.
+A draft comes from what stays visible (name, signature, docstrings), except for the dependencies and the shapes of
+inputs, which are names off the golden. Steps are never drafted: they would be the answer.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def draft(module: code.Module, definition: code.Definition) -> MaskNotes:
         item for item in module.definitions if (item.kind, item.qualname) == ("class", definition.class_name)
     ]
     own, around = documented(definition), read_docstring(classes[0].docstring) if classes else Documented()
-    summary = own.summary or _comment_above(module, definition) or _from_name(definition, around.summary)
+    summary = own.summary or _from_name(definition, around.summary)
     inputs, outputs = tuple(_inputs(definition, own, around)), _outputs(definition, own)
     inside, outside = used_names(module, definition)
     docstring = ""
@@ -96,18 +96,6 @@ def _written(node: ast.expr | None) -> str:
     text = one_line(ast.unparse(node)) if node is not None else ""
     quoted = re.fullmatch(r"(['\"])([\w.\[\], |]+)\1", text)
     return quoted[2] if quoted else text
-
-
-def _comment_above(module: code.Module, definition: code.Definition) -> str:
-    """Return the comment lines directly above a function and its decorators as one text; "" for a mere note."""
-    line = code.first_line(definition.node) - 1
-    texts: list[str] = []
-    while line >= 1 and module.line_text(line).strip().startswith("#"):
-        texts.insert(0, module.line_text(line).strip().lstrip("#!").strip())
-        line -= 1
-    text = one_line(" ".join(texts))
-    is_note = _NO_PURPOSE.match(text) or re.search(r"coding[:=]|In ?\[|noqa|pragma|fmt:|type:", text)
-    return text if re.search(r"[A-Za-z]{2,}", text) and not is_note else ""
 
 
 def _from_name(definition: code.Definition, around: str) -> str:

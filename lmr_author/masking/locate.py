@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lmr_author import code, files, indexing
-from lmr_author.errors import LmrError, SourceError, TargetError
+from lmr_author.errors import SourceError, TargetError
 from lmr_author.masking.body import is_masked, raises_not_implemented
 from lmr_author.masking.notes import Described, Entry
 from lmr_author.task import Implementation, Target, Task, TaskInfo, golden_name
@@ -41,10 +41,12 @@ def locate(repository: Path, text: str, here: Path) -> Target:
         named = _named(repository, text.strip())
         if len(named) == 1 and named[0].qualname == text.strip():
             return Target.parse(named[0].node_id)
-        hint = f"did you mean {' or '.join(item.node_id for item in named[:4])}?" if named else ""
-        raise TargetError(
-            error.message, hint or _functions_of(repository, text, here) or error.hint
-        ) from error
+        nodes = [item.node_id for item in named[:4]]
+        path, colon, name = text.strip().partition(":")
+        if colon and name.replace(".", "").isidentifier():
+            nodes = [f"{path}::{name}"]
+        hint = f"did you mean {' or '.join(nodes)}?" if nodes else error.hint
+        raise TargetError(error.message, hint) from error
     root = repository.resolve()
     for candidate in (repository / target.path, here / target.path, repository.parent / target.path):
         if candidate.is_file() and candidate.resolve().is_relative_to(root):
@@ -67,32 +69,6 @@ def _named(repository: Path, name: str) -> list[indexing.Entry]:
         return []
     found = [item for item in _similar(repository, Target("", name)) if not item.is_overload]
     return [item for item in found if item.qualname == name and not item.is_class] or found
-
-
-def _functions_of(repository: Path, text: str, here: Path) -> str:
-    """Suggest targets for ``FILE.py``, ``FILE.py:LINE`` and ``FILE.py:NAME``; "" for another text."""
-    path, _, name = text.strip().partition(":")
-    path = next(
-        (
-            place.resolve().relative_to(repository.resolve()).as_posix()
-            for place in (repository / path, here / path)
-            if place.is_file() and place.resolve().is_relative_to(repository.resolve())
-        ),
-        "",
-    )
-    try:
-        module = parse(repository, path)
-    except LmrError:
-        return ""
-    if name and not name.isdecimal():
-        target = Target(path, ".".join(part.strip() for part in name.split(":") if part.strip()))
-        known = any(item.qualname == target.qualname for item in module.definitions)
-        return f"did you mean {target}?" if known else code.suggestion(module, target)
-    functions = [item for item in module.definitions if item.kind == "function"]
-    if name:
-        functions = [item for item in functions if item.line <= int(name) <= item.end_line][-1:]
-    shown = [f"{path}::{item.qualname}" + (f":{item.line}" if name else "") for item in functions[:3]]
-    return f"did you mean {' or '.join(shown)}?" if shown else f"{path} has no function there"
 
 
 def parse(repository: Path, path: str) -> code.Module:

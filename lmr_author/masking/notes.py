@@ -203,7 +203,6 @@ HEADER = """\
 
 HINT = "see schemas/notes.schema.json, or let `lmr-author mask TARGET --draft-notes FILE` write one"
 
-_KEYED = re.compile(r"(?P<name>[^\s:'\"\[\]{}#&*!|>%@`,?-][^:'\"\[\]{}#]*): (?P<text>.+)")
 _KINDS = {
     "string": "text",
     "array": "a list with `- ` before each entry",
@@ -347,55 +346,42 @@ def write_notes_file(
         drafts: by node id, the notes and the files proposed as context.
         has_docstring: node ids of functions that have one, which stays as it is.
     """
-    kept, lines = set(has_docstring), [HEADER + "targets:"]
+    kept, text = set(has_docstring), HEADER + "targets:\n"
     for name, (notes, proposals) in drafts.items():
-        lines += [
-            f"- target: {_scalar(name)}",
-            "  # It has a docstring, which stays as it is." if name in kept else _block(notes.docstring),
-            f"  objective: {_scalar(notes.objective)}",
-            *_list("inputs", notes.inputs, 2),
-            *_list("outputs", notes.outputs, 2),
-            "  # Names that the original uses: keep those that an implementer should know.",
-            "  dependencies:",
-            *_list("inside", notes.dependencies, 4),
-            *_list("outside", notes.outside, 4),
-            "  # Never drafted: read off the original, they would be the answer.",
-            *_list("steps", notes.steps, 2),
-            "  # Files that the model also sees.",
-            "  retrieval_context:" if proposals else "  retrieval_context: []",
-            *(f"  - {_scalar(one.path)}  # {'; '.join(one.reasons)}" for one in proposals),
-            "",
+        depends = {"inside": _items(notes.dependencies), "outside": _items(notes.outside)}
+        parts = [
+            "# It has a docstring, which stays as it is.\n"
+            if name in kept
+            else _yaml({"docstring": notes.docstring}),
+            _yaml({"objective": notes.objective, "inputs": _items(notes.inputs)}),
+            _yaml({"outputs": _items(notes.outputs)}),
+            "# Names that the original uses: keep those that an implementer should know.\n",
+            _yaml({"dependencies": depends}),
+            "# Never drafted: read off the original, they would be the answer.\n",
+            _yaml({"steps": _items(notes.steps)}),
+            "# Files that the model also sees.\n",
+            "retrieval_context:\n" if proposals else "retrieval_context: []\n",
+            *(f"{_yaml([one.path]).rstrip()}  # {'; '.join(one.reasons)}\n" for one in proposals),
         ]
-    return "\n".join(lines)
+        text += _yaml([{"target": name}]) + textwrap.indent("".join(parts), "  ") + "\n"
+    return text
 
 
-def _list(key: str, entries: Sequence[str], indent: int) -> list[str]:
-    start = " " * indent
-    if not entries:
-        return [f"{start}{key}: []"]
-    return [f"{start}{key}:", *(f"{start}- {_item(entry)}" for entry in entries)]
+def _items(entries: Sequence[str]) -> list[str | dict[str, str]]:
+    """Return ``x: the logits`` as a pair, which YAML writes without quotes around all of it."""
+    pairs = [(entry, *entry.partition(": ")) for entry in entries]
+    return [{key: text} if key.strip() and text.strip() else entry for entry, key, _, text in pairs]
 
 
-def _item(entry: str) -> str:
-    """Return ``x: the logits`` without quotes around all of it, as a person would write it."""
-    if match := _KEYED.fullmatch(entry):
-        return f"{_scalar(match['name'])}: {_scalar(match['text'])}"
-    return _scalar(entry)
-
-
-def _scalar(text: str, style: str | None = None) -> str:
+def _yaml(data: object) -> str:
     import yaml
 
-    dumped: str = yaml.safe_dump(text, allow_unicode=True, width=1_000_000, default_style=style)
-    return dumped.removesuffix("...\n").rstrip("\n")
+    class Dumper(yaml.SafeDumper):
+        """Writes text of several lines as a literal block, where such a block can hold it."""
 
+    def text(dumper: yaml.SafeDumper, value: str) -> yaml.Node:
+        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
 
-def _block(docstring: str) -> str:
-    """Return a docstring as a literal block; what such a block cannot hold is quoted."""
-    lines = docstring.split("\n")
-    odd = docstring != docstring.strip() or any(line != line.rstrip() for line in lines)
-    if len(lines) == 1:
-        return f"  docstring: {_scalar(docstring)}"
-    if odd or not all(char.isprintable() for line in lines for char in line):
-        return "  docstring: " + _scalar(docstring, '"')
-    return "\n".join(["  docstring: |-", *("    " + line if line else "" for line in lines)])
+    Dumper.add_representer(str, text)
+    dumped: str = yaml.dump(data, Dumper=Dumper, allow_unicode=True, sort_keys=False, width=1_000_000)
+    return dumped

@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from lmr_author import code, files
 from lmr_author.checks.instruction import GAP
@@ -168,7 +171,9 @@ def earlier(task: Task, target: Target) -> Described:
     found = _record_of(task, target, files.read_object_to_change)
     if found is None:
         return Described()
-    entry, notes = Implementation.from_json(found[1]), _notes(found[1].get(NOTES))
+    entry, notes = Implementation.from_json(found[1]), MaskNotes()
+    with contextlib.suppress(msgspec.ValidationError):  # the entry has the words that cannot be drafted anew
+        notes = msgspec.convert(found[1].get(NOTES), MaskNotes)
     # A draft is made anew from the notes of that day; an annotator's own words stay.
     is_draft = found[1].get(DRAFTED) or GAP in entry.instruction
     return Described(
@@ -212,15 +217,3 @@ def _record_of(
         if Implementation.from_json(record).target == target:
             return path, record
     return None
-
-
-def _notes(data: Any) -> MaskNotes:
-    """Return notes as they were recorded, without parts of other types."""
-    known: dict[str, Any] = {}
-    for field in fields(MaskNotes) if isinstance(data, dict) else ():
-        value = data.get(field.name)
-        if isinstance(value, str):
-            known[field.name] = value
-        elif isinstance(value, list):
-            known[field.name] = tuple(item for item in value if isinstance(item, str))
-    return MaskNotes(**known)

@@ -71,19 +71,6 @@ def annotated(source: str) -> str:
     return ast.unparse(ast.fix_missing_locations(tree)) + "\n"
 
 
-def without_self(source: str) -> str:
-    """``self.x`` became a variable ``x``: a method copied as a function."""
-
-    class Bare(ast.NodeTransformer):
-        def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-            self.generic_visit(node)
-            if isinstance(node.value, ast.Name) and node.value.id == "self":
-                return ast.copy_location(ast.Name(node.attr, node.ctx), node)
-            return node
-
-    return same(ast.unparse(Bare().visit(ast.parse(source))))
-
-
 def one_line_changed(source: str) -> str:
     """One statement in the middle computes something else."""
     tree = ast.parse(source)
@@ -123,7 +110,6 @@ EDITS: dict[str, Callable[[str], str]] = {
     "renamed": renamed,
     "reordered": reordered,
     "annotated": annotated,
-    "without self": without_self,
     "joined": joined,
     "one line changed": one_line_changed,
 }

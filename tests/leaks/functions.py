@@ -27,42 +27,6 @@ def contrastive_loss(self, anchors, others, labels, weights=None):
     return loss.mean()
 '''
 
-BEAM = '''\
-def beam_step(scores, sequences, width, end, penalty=0.6):
-    """One step of beam search."""
-    candidates = []
-    for beam, (score, sequence) in enumerate(sequences):
-        if sequence and sequence[-1] == end:
-            candidates.append((score, sequence))
-            continue
-        best = sorted(range(len(scores[beam])), key=lambda token: -scores[beam][token])[:width]
-        for token in best:
-            total = score + scores[beam][token]
-            length = ((5 + len(sequence) + 1) / 6) ** penalty
-            candidates.append((total / length, sequence + [token]))
-    candidates.sort(key=lambda item: item[0], reverse=True)
-    finished = [item for item in candidates if item[1][-1] == end]
-    return candidates[:width], finished
-'''
-
-COLLATE = '''\
-def pad_batch(self, examples):
-    """Pad a batch of examples."""
-    longest = max(len(example["input_ids"]) for example in examples)
-    longest = min(longest, self.max_length)
-    batch = {"input_ids": [], "attention_mask": [], "labels": []}
-    for example in examples:
-        ids = example["input_ids"][:longest]
-        missing = longest - len(ids)
-        if self.padding_side == "left":
-            batch["input_ids"].append([self.pad_token_id] * missing + ids)
-            batch["attention_mask"].append([0] * missing + [1] * len(ids))
-        else:
-            batch["input_ids"].append(ids + [self.pad_token_id] * missing)
-            batch["attention_mask"].append([1] * len(ids) + [0] * missing)
-        batch["labels"].append(example.get("label", -100))
-    return {name: torch.tensor(values) for name, values in batch.items()}
-'''
 
 ATTENTION = '''\
 def attend(self, hidden, mask=None):
@@ -100,7 +64,7 @@ def token_f1(prediction, references):
     return best
 '''
 
-FUNCTIONS = {"loss": CONTRASTIVE, "beam": BEAM, "collate": COLLATE, "attention": ATTENTION, "metric": METRIC}
+FUNCTIONS = {"loss": CONTRASTIVE, "attention": ATTENTION, "metric": METRIC}
 
 
 def wanted(source: str, *, owner: str = "") -> Solution:

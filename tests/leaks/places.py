@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import bz2
 import copy
 import gzip
 import html
@@ -24,12 +23,6 @@ def _text(path: str, text: str) -> Planted:
 def as_module(source: str) -> Planted:
     """A function of another module."""
     return _text("upstream/ops.py", f"import math\n\n\n{source}\n\ndef other(x):\n    return x\n")
-
-
-def as_method(source: str) -> Planted:
-    """A method of a class inside an ``if``."""
-    body = textwrap.indent(source, "        ")
-    return _text("vendor/lib.py", f"import sys\n\nif sys.platform:\n    class Copy(object):\n{body}\n")
 
 
 def inlined(source: str) -> Planted:
@@ -74,25 +67,10 @@ def in_markdown(source: str) -> Planted:
     )
 
 
-def in_rst(source: str) -> Planted:
-    """A code block of a manual, with prompts."""
-    lines = source.splitlines()
-    shown = "\n".join(f"    {'>>>' if not number else '...'} {line}" for number, line in enumerate(lines))
-    return _text("docs/usage.rst", f"Usage\n=====\n\nHere::\n\n{shown}\n")
-
-
 def as_patch(source: str) -> Planted:
     """Lines that a patch adds."""
     lines = "".join(f"+{line}\n" for line in source.splitlines())
     return _text("fix.patch", f"--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,30 @@\n import math\n-old = 1\n{lines}")
-
-
-def as_removed_lines(source: str) -> Planted:
-    """Lines that a patch takes away."""
-    lines = "".join(f"-{line}\n" for line in source.splitlines())
-    return _text(
-        "mask.diff", f"--- a/x.py\n+++ b/x.py\n@@ -1,30 +1,2 @@\n import math\n{lines}+    raise ValueError\n"
-    )
 
 
 def as_html(source: str) -> Planted:
@@ -158,33 +136,20 @@ def in_tar_gz(source: str) -> Planted:
     return "dist/pkg-1.0.tar.gz", _tar(source, "w:gz")
 
 
-def in_tar_xz(source: str) -> Planted:
-    """A compressed tar archive."""
-    return "old.tar.xz", _tar(source, "w:xz")
-
-
 def as_gz(source: str) -> Planted:
     """One compressed file."""
     return "ops.py.gz", gzip.compress(source.encode())
 
 
-def as_bz2(source: str) -> Planted:
-    """One compressed file."""
-    return "ops.py.bz2", bz2.compress(source.encode())
-
-
 PLACES: dict[str, Callable[[str], Planted]] = {
     "module": as_module,
-    "method": as_method,
     "inlined": inlined,
     "comments": commented_out,
     "docstring": in_docstring,
     "notebook": in_notebook,
     "notebook output": in_notebook_output,
     "markdown": in_markdown,
-    "rst": in_rst,
     "patch, added": as_patch,
-    "patch, removed": as_removed_lines,
     "html": as_html,
     "json": in_json,
     "Python 2": as_python_2,
@@ -194,7 +159,5 @@ PLACES: dict[str, Callable[[str], Planted]] = {
     "zip": in_zip,
     "wheel": in_wheel,
     "tar.gz": in_tar_gz,
-    "tar.xz": in_tar_xz,
     "gz": as_gz,
-    "bz2": as_bz2,
 }

@@ -2,57 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 import json
-import sysconfig
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lmr_author import leaks
-from lmr_author.leaks.fragments import Fragment, fragments, loose_statements, parse
+from lmr_author.leaks.fragments import loose_statements
 from tests.leaks.functions import ATTENTION, METRIC, wanted
-
-LIBRARY = sorted(Path(sysconfig.get_path("stdlib")).glob("*.py"))[::5]
-
-
-def _all(name: str, data: bytes) -> list[Fragment]:
-    return list(fragments(name, data))
-
-
-@pytest.mark.parametrize("path", LIBRARY, ids=lambda path: path.name)
-def test_the_functions_of_a_file_are_those_of_the_whole(path: Path) -> None:
-    data = path.read_bytes()
-    whole = parse(data, path.name)
-    assert whole is not None
-    wanted_ = sorted(
-        (item.qualname, item.line, ast.dump(item.node))
-        for item in whole.definitions
-        if item.kind == "function"
-    )
-
-    found = [piece for piece in _all(path.name, data) if piece.definition is not None]
-    names = sorted(
-        (piece.where, piece.line, ast.dump(piece.definition.node))
-        for piece in found
-        if piece.definition is not None
-    )
-    assert names == wanted_
-
-
-def test_a_definition_inside_a_text_at_the_left_margin_is_no_definition() -> None:
-    text = b'TEXT = """\ndef not_a_function(x):\n    return x\n"""\n\n\ndef real(x):\n    return x\n'
-
-    assert [piece.where for piece in _all("a.py", text) if piece.definition] == ["real"]
-
-
-def test_a_decorator_of_several_lines_stays_with_its_class() -> None:
-    text = b"@deco(\n    1,\n)\n@other\nclass A(object):\n\n    @prop\n    def f(self):\n        return 1\n"
-
-    (piece,) = [piece for piece in _all("a.py", text) if piece.definition]
-    assert (piece.where, piece.line) == ("A.f", 8)
 
 
 def test_another_encoding_is_read() -> None:

@@ -11,7 +11,6 @@ from tests.leaks.places import PLACES, as_module, in_markdown, in_notebook
 
 KINDS = {
     "module": "code",
-    "method": "code",
     "inlined": "code",
     "backup": "code",
     "comments": "comments",
@@ -19,13 +18,10 @@ KINDS = {
     "notebook": "notebook",
     "notebook output": "notebook",
     "patch, added": "patch",
-    "patch, removed": "patch",
     "zip": "code",
     "wheel": "code",
     "tar.gz": "code",
-    "tar.xz": "code",
     "gz": "code",
-    "bz2": "code",
 }
 
 
@@ -53,7 +49,7 @@ def test_an_edited_copy_is_found_in_code_notebooks_and_documents(name: str, edit
 
         assert found, place
         assert found[0].sure or edit == "one line changed", place
-        assert found[0].diff
+        assert found[0].diff and wanted(FUNCTIONS[name]).may_be_in(edited.encode())
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -63,14 +59,6 @@ def test_a_copy_that_is_renamed_and_edited_is_at_least_a_look_alike(name: str) -
     (found,) = leaks.in_file(*as_module(edited), [wanted(FUNCTIONS[name])])
 
     assert found.node == "upstream/ops.py::other"
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_the_quick_look_rules_no_edited_copy_out(name: str) -> None:
-    solution = wanted(FUNCTIONS[name])
-    for edit in EDITS.values():
-        assert solution.may_be_in(edit(FUNCTIONS[name]).encode())
-    assert solution.may_be_in(renamed(one_line_changed(FUNCTIONS[name])).encode())
 
 
 def test_a_place_says_where_it_is() -> None:
@@ -98,11 +86,6 @@ def test_a_copy_in_a_document_is_where_most_of_it_is() -> None:
     (found,) = leaks.in_file("README.md", text.encode(), [wanted(CONTRASTIVE)])
     line = text.splitlines()[found.line - 1]
     assert line.startswith(("def contrastive_loss", "    anchors = F.normalize"))
-
-
-def test_a_file_with_zero_bytes_has_no_lines() -> None:
-    (found,) = leaks.in_file(*PLACES["swap file"](METRIC), [wanted(METRIC)])
-    assert found.line == 0
 
 
 def test_several_copies_in_one_file_are_several_places() -> None:

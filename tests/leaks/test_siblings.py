@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lmr_author import leaks
-from tests.leaks.functions import ATTENTION, BEAM, COLLATE, CONTRASTIVE, FUNCTIONS, METRIC, wanted
+from tests.leaks.functions import ATTENTION, CONTRASTIVE, FUNCTIONS, METRIC, wanted
 
 TRIPLET = """\
 def triplet_loss(self, anchors, positives, negatives, weights=None):
@@ -44,18 +44,6 @@ def exact_match(prediction, references):
     return best
 """
 
-SAMPLING = """\
-def sample_step(logits, temperature, top_p):
-    probabilities = softmax(logits / temperature)
-    order = sorted(range(len(probabilities)), key=lambda token: -probabilities[token])
-    total, kept = 0.0, []
-    for token in order:
-        kept.append(token)
-        total += probabilities[token]
-        if total >= top_p:
-            break
-    return random.choices(kept, [probabilities[token] for token in kept])[0]
-"""
 
 TRAINING = """\
 def train(self, loader, epochs):
@@ -80,7 +68,6 @@ SIBLINGS = {
     "another loss": (CONTRASTIVE, TRIPLET),
     "another attention": (ATTENTION, PLAIN_ATTENTION),
     "another metric": (METRIC, EXACT_MATCH),
-    "another decoder": (BEAM, SAMPLING),
     "a training loop": (CONTRASTIVE, TRAINING),
 }
 
@@ -142,28 +129,9 @@ def test_a_small_body_is_found_whole_only() -> None:
     assert [leak.sure for leak in leaks.in_file("a.py", copied.encode(), [solution])] == [True]
 
 
-def test_a_small_method_of_the_same_class_may_have_another_attribute() -> None:
-    deep = "    if self.deep:\n        return self.mix(self.norm(x))\n"
-    source = f"def forward(self, x):\n{deep}    return self.mix(x)\n"
-    copied = "".join(f"    {line}\n" for line in source.replace("deep", "use_mlp").splitlines())
-
-    for owner, expected in (("Block", [True]), ("Other", [])):
-        found = leaks.in_file("a.py", f"class {owner}:\n{copied}".encode(), [wanted(source, owner="Block")])
-        assert [leak.sure for leak in found] == expected
-
-
 def test_an_override_of_the_same_name_is_not_the_same_function() -> None:
     method = CONTRASTIVE.replace("contrastive_loss", "compute_pairs")
     other = TRIPLET.replace("triplet_loss", "compute_pairs").replace("loss", "value")
     text = f"class Other:\n{''.join('    ' + line + chr(10) for line in other.splitlines())}"
 
     assert leaks.in_file("a.py", text.encode(), [wanted(method, owner="Mine")]) == []
-
-
-def test_collated_data_is_not_code() -> None:
-    solution = wanted(COLLATE)
-    words = " ".join(word.decode() for word in (*solution.needed, *solution.variables))
-    text = f"The words {words} stand here: input_ids, attention_mask = (padding_side).\n" * 50
-
-    assert leaks.in_file("notes.txt", text.encode(), [solution]) == []
-    assert leaks.in_file("notes.md", text.encode(), [solution]) == []

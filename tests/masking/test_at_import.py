@@ -59,11 +59,6 @@ def test_a_function_that_runs_on_import_is_told(end: str, begins: str) -> None:
     assert remark.startswith(begins)
 
 
-def test_a_mask_that_no_test_can_import_is_told_with_what_follows() -> None:
-    (remark,) = told(end="print(loss(1))")
-    assert remark.endswith("so no test can judge an answer; choose another function")
-
-
 @pytest.mark.parametrize(
     "end",
     [
@@ -87,7 +82,6 @@ def test_a_method_is_not_the_function_of_its_name() -> None:
         (DATASET, "dataset"),
         ("parser.add_argument('-d', '--data', required=True)", "--data"),
         (f"parser.add_argument('-v')\n{DATASET}", "dataset"),
-        ("parser.add_argument('files', nargs='+')", "files"),
     ],
 )
 def test_a_command_line_without_which_the_file_ends_is_told(argument: str, demanded: str) -> None:
@@ -98,11 +92,9 @@ def test_a_command_line_without_which_the_file_ends_is_told(argument: str, deman
 @pytest.mark.parametrize(
     ("argument", "parsed"),
     [
-        ("", "parser.parse_args()"),
         ("parser.add_argument('--data', required=False)", "parser.parse_args()"),
         ("parser.add_argument('data', nargs='?')", "parser.parse_args()"),
         (DATASET, "parser.parse_args(['a'])"),
-        (DATASET, "None"),
         (f"if __name__ == '__main__':\n    {DATASET}", "parser.parse_args()"),
     ],
 )
@@ -116,12 +108,8 @@ def test_a_command_line_that_may_be_empty_is_no_matter(argument: str, parsed: st
         ("", "return [i for i in xrange(x)]", "xrange"),
         ("", "return unicode(x) if isinstance(x, basestring) else x", "basestring, unicode"),
         ("from six.moves import xrange", "return xrange(x)", ""),
-        ("try:\n    xrange\nexcept NameError:\n    xrange = range", "return xrange(x)", ""),
-        ("from past.builtins import *", "return xrange(x)", ""),
         ("import sys", "return range(x) if sys.version_info[0] > 2 else xrange(x)", ""),
-        ("", "reduce = x.reduce\n    return reduce(x.long)", ""),
         ("def g(): return xrange(3)\ndef h(): return g()", "return h()", "xrange"),
-        ("def g(): return xrange(3)", "return x.g()", ""),
     ],
 )
 def test_what_only_python_2_has_is_named(before: str, body: str, names: str) -> None:

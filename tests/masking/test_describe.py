@@ -32,7 +32,6 @@ class Loss(Base):
     def __init__(self, margin: float, weight: "float" = 0.5, *, mode="sum"):
         self.margin = margin
 
-    # Pull together what belongs together.
     @decorated
     def forward(self, x, y):
         n, d = x.shape
@@ -101,7 +100,7 @@ def drafted(repository: Path, name: str) -> MaskNotes:
 
 def test_a_method_without_a_docstring(repository: Path) -> None:
     found = drafted(repository, "Loss.forward")
-    assert found.objective == "Pull together what belongs together."
+    assert found.objective == "Forward pass of `Loss`: the margin loss."
     assert found.inputs == ("x: shape (n, d)", "y")
     assert found.outputs == ()
     assert found.dependencies == ("self.margin", "EPS", "self._reduce")
@@ -112,7 +111,7 @@ def test_a_method_without_a_docstring(repository: Path) -> None:
         "math",
     }
     assert found.steps == ()
-    assert found.docstring == "Pull together what belongs together.\n\nArgs:\n    x: shape (n, d)\n    y"
+    assert found.docstring == "Forward pass of `Loss`: the margin loss.\n\nArgs:\n    x: shape (n, d)\n    y"
 
 
 def test_the_class_describes_what_init_takes(repository: Path) -> None:
@@ -157,10 +156,6 @@ def test_what_a_name_does_not_tell_is_left_out(name: str, said: str, tmp_path: P
     text += "class Egg:\n    def __init__(self): self.x = 1\ndef cl_forward(x): return x\n"
     (tmp_path / "loss.py").write_text(text)
     assert drafted(tmp_path, name).objective == said
-
-
-def test_a_static_method_has_no_self(repository: Path) -> None:
-    assert drafted(repository, "Loss.scale").inputs == ("x", "by (default 2)")
 
 
 @pytest.mark.parametrize(

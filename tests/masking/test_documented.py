@@ -61,10 +61,6 @@ def test_styles(text: str, summary: str, parameter: Entry | None, returns: str) 
     assert bool(found.returns) == bool(returns)
 
 
-def test_starred_parameters_are_named_without_stars() -> None:
-    assert read_docstring(GOOGLE).parameters["rest"] == Entry("", "others")
-
-
 ROLES = """Weigh pairs as :class:`~some.package.Weigher` does.
 
     Args:

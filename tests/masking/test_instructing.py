@@ -73,16 +73,6 @@ def test_without_a_docstring_the_signature_speaks() -> None:
     assert "May be ignored: `rest`, `more`." in text
 
 
-def test_a_docstring_that_says_nothing_of_the_result_is_pointed_to() -> None:
-    data = b'def f(a):\n    """Add one."""\n    return a + 1\n'
-    found = code.find(code.Module.parse(data, "m.py"), Target("m.py", "f"))
-    assert "Return what its docstring and its callers expect." in draft_instruction("m.py", found)
-
-
-def test_a_body_that_reads_its_names_as_a_whole_ignores_none() -> None:
-    assert "ignored" not in draft_instruction("m.py", definition("sees_all"))
-
-
 PAGES = {
     1: "A Title\nAbstract\nWe score pairs.\n1 Introduction\nPairs of answers are scored by many, and a scale helps.\n"
     "2\nData\nWe collected data in 2019 from the web and cleaned it by hand.\n",
@@ -154,14 +144,6 @@ def test_a_docstring_that_quotes_the_body_does_not_give_it_away() -> None:
     assert "sum(" not in text
     elsewhere = drafted(f'def f(gaps, margin):\n    """{quoting}"""\n    return margin\n')
     assert "sum(gaps)" in elsewhere, "it is no quotation of this body"
-
-
-def test_what_only_quotes_the_body_leaves_a_gap() -> None:
-    text = drafted(
-        'def f(gaps, margin):\n    """Compute sum(gaps) / len(gaps) + margin."""\n'
-        "    return sum(gaps) / len(gaps) + margin\n"
-    )
-    assert f"Its purpose: {GAP}." in text
 
 
 def test_self_of_a_class_in_a_function_is_no_input() -> None:

@@ -103,11 +103,6 @@ def test_lines_are_wrapped_and_empty_parts_left_out() -> None:
     assert not [line for line in lines if "Inputs" in line or "Dependencies" in line]
 
 
-def test_words_are_not_broken() -> None:
-    said = MaskNotes(objective="margin-based " * 20, inputs=("(batch,seq)-shaped " * 10,))
-    assert read_notes(said.lines("f")) == tidy(said)
-
-
 def test_a_bare_todo() -> None:
     assert masked_body("f", MaskNotes(docstring="D."), generator=False) == [
         "# TODO: implement f.", "raise NotImplementedError",
@@ -119,18 +114,6 @@ def test_a_bare_todo() -> None:
 def test_what_is_given_goes_over_what_was_there() -> None:
     assert overlaid(FULL, MaskNotes(objective="Else.")).objective == "Else."
     assert overlaid(FULL, MaskNotes(objective="Else.")).inputs == FULL.inputs
-
-
-def test_lines_that_are_no_structured_comment_are_passed_over() -> None:
-    lines = [
-        "# TODO: implement f.",
-        "# my own words",
-        "# Inputs:",
-        "#   - x",
-        "raise NotImplementedError",
-        "#   - y",
-    ]
-    assert read_notes(lines) == MaskNotes(inputs=("x",))
 
 
 # docstrings

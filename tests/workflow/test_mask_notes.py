@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lmr_author import files
-from lmr_author.errors import LmrError, TargetError, UsageError
+from lmr_author.errors import LmrError, UsageError
 from lmr_author.masking import MaskOptions, unmask
 from lmr_author.masking.locate import select, targets_of
 from lmr_author.masking.mask import describe, drafts, preview
@@ -39,45 +39,12 @@ def test_a_docstring_stands_in_the_masked_file_only(task: Task) -> None:
     assert (task.root / "small-repo" / "pkg" / "losses.py").read_bytes() == LOSSES
 
 
-def test_a_missing_docstring_is_remarked_not_written(task: Task) -> None:
-    result = masked(task, INIT)
-    assert function(task, "Meter.__init__").docstring is None
-    assert any("Meter.__init__ has no docstring" in text for text in result.remarks)
-
-
-def test_an_existing_docstring_is_not_changed(task: Task) -> None:
-    before = tree(task.root)
-    with pytest.raises(TargetError, match="never changed"):
-        masked(task, HINGE, notes=DOCUMENTED)
-    assert tree(task.root) == before
-
-
 def test_words_are_kept_when_unmasked_and_masked_again(task: Task) -> None:
     masked(task, INIT, HINGE, each={INIT: Described(DOCUMENTED), HINGE: Described(NOTES)})
     first = (task.root / "small-repo" / "pkg" / "losses.py").read_bytes()
     assert unmask(task, None, task.root).moved == ()
     masked(task, INIT, HINGE)
     assert (task.root / "small-repo" / "pkg" / "losses.py").read_bytes() == first
-
-
-def test_words_for_one_target_outlast_those_for_another_of_the_same_number(task: Task) -> None:
-    for target in (HINGE, ADD, HINGE):
-        masked(
-            task,
-            target,
-            instruction=f"Implement {target}, please.",
-            notes=MaskNotes(objective=f"Of {target}."),
-        )
-        unmask(task, None, task.root)
-    masked(task, HINGE, instruction="Implement it anew.")
-    unmask(task, None, task.root)
-
-    assert len(list(task.removed_folder.glob("implementation-*.json"))) == 2
-    for target, words in ((HINGE, "Implement it anew."), (ADD, f"Implement {ADD}, please.")):
-        (again,) = masked(task, target).implementations
-        assert again.instruction == words
-        assert f"Of {target}." in task.goal(task.load(), again).read_text()
-        unmask(task, None, task.root)
 
 
 def test_a_damaged_record_of_an_earlier_mask_is_named_and_never_written_over(task: Task) -> None:

@@ -102,18 +102,6 @@ def test_wrong_targets(task: Task, target: str, message: str, hint: str) -> None
     assert tree(task.root) == before
 
 
-def test_a_mistyped_file_is_found_among_many_of_the_name(task: Task) -> None:
-    for name in ("a", "b", "c", "d", "search", "z"):
-        (task.root / f"small-repo/pkg/{name}.py").write_text(
-            f"class {name.title()}:\n    def step(self):\n        return 1\n\n"
-            "class Beam:\n    def step(self):\n        return 2\n"
-        )
-    for typed, first in (("pkg/serch.py::Search.step", "Search"), ("pkg/serch.py::Beam.step", "Beam")):
-        with pytest.raises(LmrError) as error:
-            mask(task, MaskOptions((typed,)), task.root)
-        assert error.value.hint.startswith(f"did you mean pkg/search.py::{first}.step or "), error.value.hint
-
-
 def test_already_masked_says_how_to_undo(task: Task) -> None:
     mask(task, MaskOptions((HINGE,)), task.root)
     before = tree(task.root)
@@ -141,18 +129,6 @@ def test_unknown_category_and_retrieval_path(task: Task) -> None:
         mask(task, MaskOptions((HINGE,), retrieval=("none.py",)), task.root)
 
 
-def test_two_goal_files_of_one_name_have_two_goldens(task: Task) -> None:
-    other = task.root / "small-repo" / "losses.py"
-    other.write_bytes(b"def f(x):\n    return x\n")
-    mask(task, MaskOptions((HINGE, "losses.py::f")), task.root)
-    goldens = {item.goal_file: item.golden_file for item in task.load().implementations}
-    assert len(set(goldens.values())) == 2
-    assert (task.root / goldens["losses.py"]).read_bytes() == b"def f(x):\n    return x\n"
-    unmask(task, None, task.root)
-    assert other.read_bytes() == b"def f(x):\n    return x\n"
-    assert goal(task).read_bytes() == LOSSES
-
-
 def test_where_the_answer_can_still_be_read_is_said(task: Task) -> None:
     """A second copy of the masked function, under another name, and one that is another function."""
     copy = LOSSES.replace(b"def hinge", b"def old_hinge").replace(b"gap", b"distance")
@@ -170,20 +146,14 @@ def test_where_the_answer_can_still_be_read_is_said(task: Task) -> None:
     ("text", "hint"),
     [
         ("Meter.ad", "did you mean pkg/losses.py::Meter.add?"),
-        ("pkg/losses.py", "did you mean pkg/losses.py::hinge or "),
         ("pkg/losses.py:hinge", "did you mean pkg/losses.py::hinge?"),
-        ("pkg/losses.py:Meter:add", "did you mean pkg/losses.py::Meter.add?"),
-        ("pkg/losses.py:ad", "did you mean pkg/losses.py::Meter.add?"),
-        ("pkg/losses.py:1", "pkg/losses.py has no function there"),
-        ("pkg/losses.py:{line}", "did you mean pkg/losses.py::Meter.add:{line}?"),
-        ("small-repo/pkg/losses.py:{line}", "did you mean pkg/losses.py::Meter.add:{line}?"),
-        ("../other/x.py:3", "name it as FILE::FUNCTION"),
+        ("pkg/losses.py:Meter.add", "did you mean pkg/losses.py::Meter.add?"),
+        ("pkg/losses.py:3", "name it as FILE::FUNCTION"),
     ],
 )
 def test_a_name_a_file_or_a_line_alone_is_answered_with_the_function_it_may_mean(
     task: Task, text: str, hint: str
 ) -> None:
-    line = next(n for n, row in enumerate(LOSSES.decode().splitlines(), 1) if "def add(" in row)
     with pytest.raises(TargetError, match="not a target") as caught:
-        mask(task, MaskOptions((text.format(line=line),)), task.root)
-    assert caught.value.hint.startswith(hint.format(line=line))
+        mask(task, MaskOptions((text,)), task.root)
+    assert caught.value.hint.startswith(hint)

@@ -9,7 +9,6 @@ import pytest
 from lmr_author import files
 from lmr_author.errors import LmrError
 from lmr_author.masking import MaskOptions, mask, unmask
-from lmr_author.masking.leftovers import Cleaned
 from lmr_author.task import Task
 from tests.cli.program import validate_with
 from tests.workflow.mask.masked import HINGE, tree
@@ -91,30 +90,6 @@ def test_what_a_run_makes_again_is_deleted_and_never_takes_the_place_of_the_repo
     (root / ".DS_Store").write_bytes(b"of a file manager")
     unmask(task, None, task.root)
     assert tree(root) == before
-
-
-def test_a_second_backup_is_moved_too_and_the_first_one_comes_back(task: Task) -> None:
-    commit(task)
-    root = task.root / "small-repo"
-    before = tree(root)
-    mask(task, MaskOptions((HINGE,)), task.root)
-    (root / "pkg" / "losses.py.orig").write_bytes(b"of a merge")
-    again = mask(task, MaskOptions(("pkg/losses.py::Meter.add",)), task.root)
-    assert again.cleaned == Cleaned(moved=("pkg/losses.py.orig",))
-    assert (task.authoring / "removed" / "pkg" / "losses.py.orig.2").read_bytes() == b"of a merge"
-    unmask(task, None, task.root)
-    assert tree(root) == before
-
-
-def test_a_cache_is_moved_when_the_one_that_was_kept_is_gone(task: Task) -> None:
-    commit(task)
-    mask(task, MaskOptions((HINGE,)), task.root)
-    (task.authoring / "removed" / "pkg" / "old.pyc").unlink()
-    (task.root / "small-repo" / "pkg" / "old.pyc").write_bytes(b"put there again")
-    again = mask(task, MaskOptions(("pkg/losses.py::Meter.add",)), task.root)
-    assert again.cleaned == Cleaned(moved=("pkg/old.pyc",))
-    unmask(task, None, task.root)
-    assert (task.root / "small-repo" / "pkg" / "old.pyc").read_bytes() == b"put there again"
 
 
 @pytest.mark.parametrize("damaged", ["{", "[]", '{"pkg/old.pyc": 3}'])

@@ -132,16 +132,6 @@ def test_a_file_with_a_look_alike_can_become_a_goal_file(task: Task) -> None:
     assert content(task) == before
 
 
-def test_two_look_alikes_of_two_targets_in_one_file(task: Task) -> None:
-    run(task, ADD, also=("legacy.py::OldMeter.add",))
-    run(task, EACH, also=("legacy.py::OldMeter.each",))
-    assert [target for _, target, _ in recorded(task)] == [ADD, EACH]
-    unmask(task, ADD, task.root)
-    assert b"fsum" in content(task)["legacy.py"] and b"value * self.size" not in content(task)["legacy.py"]
-    unmask(task, EACH, task.root)
-    assert content(task)["legacy.py"] == LEGACY
-
-
 def test_an_edited_look_alike_is_not_lost(task: Task) -> None:
     run(task, ADD, also=("legacy.py::OldMeter.add",))
     place = repository(task) / "legacy.py"

@@ -6,7 +6,7 @@ from lmr_author.masking import unmask
 from lmr_author.task import Task
 from tests.leaks.places import in_wheel
 from tests.support import LOSSES
-from tests.workflow.mask_also.look_alikes import ADD, HINGE, content, repository, run
+from tests.workflow.mask_also.look_alikes import ADD, content, repository, run
 
 
 def test_surely_leaking_generated_files_and_archives_are_taken_out_and_put_back(task: Task) -> None:
@@ -34,18 +34,3 @@ def test_surely_leaking_generated_files_and_archives_are_taken_out_and_put_back(
     done = unmask(task, None, task.root)
     assert set(done.put_back) == {"data/code.zip", "site-packages/pkg/losses.py"}
     assert content(task) == before
-
-
-def test_what_was_taken_out_comes_back_with_the_last_target_and_a_history_never(task: Task) -> None:
-    wheel = in_wheel(LOSSES.decode())[1]
-    for name, data in {"code.zip": wheel, ".git/HEAD": b"ref: refs/heads/main\n"}.items():
-        (repository(task) / name).parent.mkdir(exist_ok=True)
-        (repository(task) / name).write_bytes(data)
-    assert set(run(task, ADD, HINGE).cleaned.moved) == {".git", "code.zip"}
-
-    assert unmask(task, HINGE, task.root).put_back == ()
-    assert not (repository(task) / "code.zip").exists()
-    done = unmask(task, ADD, task.root)
-    assert (done.put_back, done.left_out) == (("code.zip",), (".git",))
-    assert (repository(task) / "code.zip").read_bytes() == wheel
-    assert not (repository(task) / ".git").exists()
