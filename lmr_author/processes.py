@@ -37,7 +37,7 @@ _STALL_SECONDS = 0.1
 
 @dataclass(frozen=True)
 class Finished:
-    """How a program ended.
+    """The end of a program.
 
     Attributes:
         exit_code: negative for a signal, as in :mod:`subprocess`.

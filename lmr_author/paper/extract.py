@@ -42,7 +42,7 @@ _VENUE = re.compile(
 _CITED = re.compile(
     r"\b(?:et al|development set|data ?set|corpus)\b|\([A-Z][a-z]+(?: and \w+)?, (?:19|20)\d\d"
 )
-"""What a sentence has that names a data set, or another paper."""
+"""Marks of a sentence that names a data set, or another paper."""
 
 _COPYRIGHT = re.compile(r"(?:©|c⃝|Copyright(?: \(c\))?)\s*(?:Copyright )?((?:19[89]|20[0-4])\d)\b", re.I)
 

@@ -88,7 +88,7 @@ class Address:
 
     @property
     def folder_name(self) -> str:
-        """A name for the repository's folder: the last part of the path that says something."""
+        """The last part of the path that says something, as the name of a folder."""
         path = self.shown if "://" not in self.shown else urlsplit(self.shown).path
         parts = [unquote(part).removesuffix(".git") for part in re.split(r"[/:]", path)]
         parts = [part for part in parts if part and part != "repo"]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 LOCAL_UPLOAD = (
     "env GIT_NO_LAZY_FETCH=1 GIT_ALLOW_PROTOCOL=none git -c uploadpack.allowAnySHA1InWant=true upload-pack"
 )
-"""What serves a local repository: any commit by its id. What it lacks itself is not fetched for us from elsewhere."""
+"""Serves a local repository: any commit by its id; objects that it lacks are not fetched for us from elsewhere."""
 
 DEPTH = 5
 """Submodules of submodules are followed this deep."""
@@ -41,7 +41,7 @@ MOST_COMPARED_BYTES = 2 * 2**20
 
 @dataclass(frozen=True)
 class CloneOptions:
-    """How to clone.
+    """The options of a clone.
 
     Attributes:
         skip_submodules: leave submodules out instead of refusing those that cannot be had.

@@ -66,7 +66,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Command:
-    """A program to run, and what it sees.
+    """A program to run, and everything that it sees.
 
     Attributes:
         argv: program and arguments; ``"python"`` as the program means the task's interpreter.
@@ -112,7 +112,7 @@ class Command:
 
 @dataclass(frozen=True)
 class ExecResult:
-    """How a run ended.
+    """The end of a run.
 
     Attributes:
         exit_code: the program's; negative for a signal (``-9``), also when an engine reports 128+n.

@@ -14,13 +14,13 @@ import itertools
 import os
 import resource
 import shutil
-import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
 
-from lmr_author.errors import SandboxError
+from lmr_author import processes
+from lmr_author.errors import LmrError, SandboxError
 from lmr_author.sandbox.base import NOBODY, Command, Limits
 
 _OWN_IDS = 0x60000000
@@ -88,11 +88,10 @@ def tools() -> Tools | None:
 
 def _output(argv: Sequence[str]) -> str | None:
     try:
-        return subprocess.run(
-            argv, capture_output=True, stdin=subprocess.DEVNULL, timeout=20, check=True, encoding="utf-8"
-        ).stdout
-    except (OSError, subprocess.SubprocessError):
+        done = processes.run(argv, cwd=None, seconds=20)
+    except (OSError, LmrError):
         return None
+    return done.stdout.decode("utf-8", "replace") if done.exit_code == 0 else None
 
 
 def sandbox_uid(found: Tools) -> int:
@@ -145,8 +144,8 @@ def command_line(
     else:
         argv += ["--"]
     counted_alone = found.as_root or _counted_per_namespace()
-    processes = command.limits.processes + (0 if counted_alone else running_already())
-    argv += [found.prlimit, *limit_options(command.limits, processes), "--"]
+    number = command.limits.processes + (0 if counted_alone else running_already())
+    argv += [found.prlimit, *limit_options(command.limits, number), "--"]
     program = str(interpreter.path) if interpreter and command.argv[0] == "python" else command.argv[0]
     return [*argv, program, *command.argv[1:]]
 

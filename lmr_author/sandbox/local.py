@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from lmr_author import files, processes
-from lmr_author.errors import SandboxError
+from lmr_author.errors import LmrError, SandboxError
 from lmr_author.sandbox import bubblewrap, owner
 from lmr_author.sandbox.base import (
     DEFAULT_ENV,
@@ -38,7 +37,6 @@ _QUERY = (
 )
 _PREFIX_PARTS = ("bin", "lib", "lib64", "libexec", "include", "share", "etc", "ssl", "pyvenv.cfg")
 """The part of a prefix that is shown. A virtual environment may have a project beside it."""
-
 
 _LIMITER = """
 import os, resource, sys
@@ -73,15 +71,13 @@ def find_interpreter(python: Path | None) -> Interpreter:
     hint = "check that it starts by hand, or give another with --python"
     try:
         # -I: no variable and no folder of the caller's changes the answer.
-        done = subprocess.run(
-            [Path(program).absolute(), "-I", "-c", _QUERY],
-            capture_output=True, stdin=subprocess.DEVNULL, timeout=60, check=False,
-        )  # fmt: skip
-        version, executable, *prefixes = map(str, json.loads(done.stdout))
-    except (OSError, subprocess.TimeoutExpired) as error:
+        done = processes.run([str(Path(program).absolute()), "-I", "-c", _QUERY], cwd=None, seconds=60)
+    except (OSError, LmrError) as error:
         raise SandboxError(f"{program} does not run: {error}", hint) from error
+    try:
+        version, executable, *prefixes = map(str, json.loads(done.stdout))
     except (ValueError, TypeError) as error:
-        lines = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["it printed nothing"]
+        lines = done.stderr.strip().splitlines() or ["it printed nothing"]
         raise SandboxError(f"{program} is not a working Python interpreter: {lines[-1]}", hint) from error
     path = Path(executable).absolute()
     parts = {path}

@@ -57,7 +57,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class Case:
-    """A function, and what is known about it.
+    """A function, and the facts that are known about it.
 
     Attributes:
         copies: near copies; empty as long as they have not been looked for.

@@ -19,7 +19,9 @@ from tests.sandbox.beats import GRANDCHILD, stopped
 def start_owner(owner_script: list[str], shared: Path, seconds: float) -> subprocess.Popen[bytes]:
     """Start a process that runs a beating command in a sandbox, and wait until it beats."""
     shared.mkdir()
-    process = subprocess.Popen([*owner_script, str(shared), str(seconds), GRANDCHILD + "beat()"])
+    argv = [*owner_script, str(shared), str(seconds), GRANDCHILD + "beat()"]
+    with (shared / "errors").open("wb") as errors:
+        process = subprocess.Popen(argv, stderr=errors)
     deadline = time.monotonic() + 60
     while not (shared / "beat").exists():
         assert process.poll() is None
@@ -49,6 +51,7 @@ def test_interrupt_leaves_nothing(owner_script: list[str], tmp_path: Path, press
     assert process.wait(30) != 0
     assert left_by(process.pid) == []
     assert stopped(tmp_path / "shared" / "beat")
+    assert "Exception in thread" not in (tmp_path / "shared" / "errors").read_text()
 
 
 def test_killed_owners_remains_are_removed_by_the_next(
