@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from lmr_author.evaluation.candidates.score import Outcome
 
 from lmr_author import files
 from lmr_author.errors import LmrError
 from lmr_author.evaluation.candidates.run import CandidateOptions, score
 from lmr_author.evaluation.evaluate import EvaluateOptions, evaluate
+from lmr_author.evaluation.verdict import Outcome
 from lmr_author.masking import MaskOptions, mask
 from lmr_author.probe.document import Document, walk
 from lmr_author.probe.encoding import encode
