@@ -52,17 +52,13 @@ def _at(task: TaskView, line: int, message: str, hint: str, severity: Severity |
 )
 def dockerfile_present(task: TaskView) -> Iterator[Problem]:
     parsed, hint = dockerfile.read(task), "write one, as `lmr-author new-task` does"
-    if parsed is None or dockerfile.place(task) != "Dockerfile":
-        large = task.kind("Dockerfile") == "file"
-        meant = [
-            entry
-            for entry in task.entries
-            if entry.kind == "file" and entry.name.lower() in dockerfile.MISNAMED
-        ]
-        message = f"the Dockerfile is {'too large to be one' if large else 'missing'}"
-        yield Problem(
-            message, f"move {meant[0].relative} to Dockerfile" if meant and not large else hint, "Dockerfile"
-        )
+    if task.kind("Dockerfile") == "file" and parsed is None:
+        yield Problem("the Dockerfile is too large to be one", hint, "Dockerfile")
+    elif parsed is None or dockerfile.place(task) != "Dockerfile":
+        names = [entry for entry in task.entries if entry.name.lower() in dockerfile.MISNAMED]
+        meant = [entry.relative for entry in names if entry.kind == "file"]
+        hint = f"move {meant[0]} to Dockerfile" if meant else hint
+        yield Problem("the Dockerfile is missing", hint, "Dockerfile")
     elif not parsed.named("FROM"):
         yield Problem("the Dockerfile has no FROM", hint, "Dockerfile")
 
@@ -74,18 +70,12 @@ def dockerfile_present(task: TaskView) -> Iterator[Problem]:
     " how the task was made, beside the exercise.",
 )
 def image_contains_golden(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
+    hint = "copy only the repository and the requirements, or use .dockerignore"
     for item, sources, _ in parsed.copies:
         folders = {entry.relative.partition("/")[0] for entry in copied(task, sources)}
-        inside = sorted(folders & {"golden_files", "authoring"})
+        inside = " and ".join(f"{name}/" for name in sorted(folders & {"golden_files", "authoring"}))
         if inside:
-            what = " and ".join(f"{name}/" for name in inside)
-            message = f"{item.name} {' '.join(sources)} puts {what} into the image"
-            yield _at(
-                task,
-                item.line,
-                message,
-                "copy only the repository and the requirements, or use .dockerignore",
-            )
+            yield _at(task, item.line, f"{item.name} {' '.join(sources)} puts {inside} into the image", hint)
 
 
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'|\\.", re.DOTALL)
@@ -127,21 +117,19 @@ def directory_argument(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
     for item in parsed.named("ARG", "ENV"):
         match = re.search(r"(?:^|\s)DIR(?:=|\s+)[\"']?([^\s\"'$]+)", item.text)
         value = match[1].removeprefix("./").rstrip("/") if match else ""
-        own = value in (task.task.name, task.info.folder_name)
-        if value in ("", wanted) or not wanted or value.startswith("/") or (own and not used):
+        if value in ("", wanted) or not wanted or value.startswith("/"):
             continue
-        if own:
+        hint, severity = f"write {item.name} DIR={wanted}", None if used else WARNING
+        message = f"{item.name} DIR is {value!r}, the repository is {wanted!r}" + ("" if used else "; unused")
+        if value in (task.task.name, task.info.folder_name):
+            if not used:
+                continue
             message = (
                 f"{item.name} DIR is the task's folder: the image is built from the folder of all tasks; LMR-Bench"
                 f" builds it from the task's, with DIR={wanted}"
             )
-            hint = f"write {item.name} DIR={wanted}, and paths from the task's folder instead of ${{DIR}}/…"
-            yield _at(task, item.line, message, hint, NOTE)
-        else:
-            message = f"{item.name} DIR is {value!r}, the repository is {wanted!r}" + (
-                "" if used else "; unused"
-            )
-            yield _at(task, item.line, message, f"write {item.name} DIR={wanted}", None if used else WARNING)
+            hint, severity = f"{hint}, and paths from the task's folder instead of ${{DIR}}/…", NOTE
+        yield _at(task, item.line, message, hint, severity)
 
 
 _OF_THE_HOST = re.compile(
@@ -160,38 +148,30 @@ _INSTALLS = re.compile(r"\b(pip[\d.]*|uv|conda|mamba|micromamba)\b.*\b(install|s
 )
 def sources_exist(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
     present: set[str] = {target.rpartition("/")[2] for _, _, target in parsed.copies}
-    missing: set[str] = set()
     unclear = len(parsed.copies) < len(parsed.named("COPY", "ADD"))
-    for item, sources, _ in parsed.copies:
-        for source in sources:
-            path, files = in_context(source), copied(task, [source])
-            present |= {entry.name for entry in files}
-            if _OF_THE_HOST.search(source):
-                message = f"{item.name} source {source!r} is a path of the machine that builds the image"
-                yield _at(
-                    task, item.line, message, "write it relative to the task's folder: COPY sees nothing else"
-                )
-                unclear = True
-            elif "$" in source or re.match(r"^(https?|git)[:@]", source):
-                unclear = True
-            elif path and not files and task.kind(path) != "folder":
-                missing.add(path.rpartition("/")[2])
-                names = [entry.relative for entry in task.entries if entry.relative.count("/") <= 2]
-                what = "is excluded by .dockerignore" if task.kind(path) else "does not exist in the task"
-                hint = did_you_mean(path, names) or "correct the path; it is relative to the task's folder"
-                yield _at(task, item.line, f"{item.name} source {source!r} {what}", hint)
+    for item, source in ((item, source) for item, sources, _ in parsed.copies for source in sources):
+        path, files = in_context(source), copied(task, [source])
+        present |= {entry.name for entry in files}
+        if _OF_THE_HOST.search(source):
+            message = f"{item.name} source {source!r} is a path of the machine that builds the image"
+            hint = "write it relative to the task's folder: COPY sees nothing else"
+            yield _at(task, item.line, message, hint)
+            unclear = True
+        elif "$" in source or re.match(r"^(https?|git)[:@]", source):
+            unclear = True
+        elif path and not files and task.kind(path) != "folder":
+            present.add(path.rpartition("/")[2])  # reported once
+            names = [entry.relative for entry in task.entries if entry.relative.count("/") <= 2]
+            state = "is excluded by .dockerignore" if task.kind(path) else "does not exist in the task"
+            hint = did_you_mean(path, names) or "correct the path; it is relative to the task's folder"
+            yield _at(task, item.line, f"{item.name} source {source!r} {state}", hint)
     made = " ".join(text for _, text in parsed.commands if not _INSTALLS.search(text))
     for item, command in parsed.commands:
         for match in _FILE_ARGUMENT.finditer(command) if _INSTALLS.search(command) and not unclear else ():
             path = parsed.expand(match[1])
             name = path.rpartition("/")[2]
             mounted = not parsed.copies and bool(task.named(name))  # the scripts mount the task's folder
-            if (
-                not mounted
-                and name not in present | missing
-                and name not in made
-                and not re.search(r"[$]|://", path)
-            ):
+            if not mounted and name not in present and name not in made and not re.search(r"[$]|://", path):
                 hint = did_you_mean(name, sorted(present)) or "COPY it first, or correct its name"
                 yield _at(task, item.line, f"installs {match[1]!r}, which is not in the image", hint)
 
@@ -205,19 +185,13 @@ def sources_exist(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
     severity=WARNING,
 )
 def repository_copied(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
-    if task.repository is None:
+    if task.repository is None or _copies_code(task, parsed):
         return
     cloned = [item for item in parsed.named("RUN") if published(task).is_fetched_by(item.text)]
-    otherwise = re.compile(
-        r"git\s+clone|--mount=type=bind|(?:wget|curl)\b.*\.(?:zip|tar|tgz)|--from=|<<|\.(?:zip|tgz|tar)\b"
-    )
-    brings = parsed.named("RUN", "COPY", "ADD")
-    if any(otherwise.search(item.text) for item in brings if item not in cloned) or _copies_code(
-        task, parsed
-    ):
+    otherwise = re.compile(r"git\s+clone|--mount=type=bind|--from=|<<|\.(?:zip|tgz|tar)\b")
+    if any(otherwise.search(one.text) for one in parsed.named("RUN", "COPY", "ADD") if one not in cloned):
         return
-    pattern = re.compile(r"^#+\s*(COPY|ADD)\s+\S+\s+\S+")
-    commented = [line for line, text in parsed.comments if pattern.match(text)]
+    commented = [line for line, text in parsed.comments if re.match(r"#+\s*(COPY|ADD)\s+\S+\s+\S+", text)]
     what = "the repository" if parsed.copies else "the task"
     if cloned:
         message = "clones the published repository instead of copying the masked one"
@@ -231,18 +205,14 @@ def repository_copied(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
 
 
 def _copies_code(task: TaskView, parsed: Dockerfile) -> bool:
-    """Return whether code of the repository is copied, or something unclear (LMR205 reports it)."""
-    assert task.repository is not None
+    """Return True when code of the repository is copied, or something unclear (LMR205 reports it)."""
     installs = re.compile(r".*\.(?:txt|lock|ya?ml|toml|cfg|in)|(?:.*/)?setup\.py")
-    prefix = f"{task.relative_raw(task.repository)}/"
     for source in (source for _, sources, _ in parsed.copies for source in sources):
         files = copied(task, [source])
         if (not files or "$" in source) and not installs.fullmatch(source):
             return True
-        inside = [entry.relative for entry in files if entry.relative.startswith(prefix)]
-        if any(
-            not name.startswith(f"{prefix}unit_test/") and not installs.fullmatch(name) for name in inside
-        ):
+        inside = [path for path in map(task.in_repository, files) if path]
+        if any(not path.startswith("unit_test/") and not installs.fullmatch(path) for path in inside):
             return True
     return False
 
@@ -260,22 +230,22 @@ _FIRST = frozenset({"torch", "tensorflow", "jax", "transformers", "numpy"})
     severity=WARNING,
 )
 def pinned(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
-    loose: list[tuple[int, str]] = []
-    hidden: list[tuple[int, str]] = []  # LMR203: pip never sees an unquoted range
-    exact = 0
-    for item, text in requirements(task, parsed):
-        bare = _QUOTED.sub("q", dockerfile.shell_text(item.text))
-        if _EXACT.search(text.partition(" #")[0]):
-            exact += 1
-        else:
-            (hidden if re.search("[<>]", text) and text in bare else loose).append((item.line, name_in(text)))
-    if loose or (hidden and not exact):
-        found = loose if exact else [*hidden, *loose]
+    found = list(requirements(task, parsed))
+    loose = [(item, text) for item, text in found if not _EXACT.search(text.partition(" #")[0])]
+    exact = len(found) - len(loose)
+    if exact:  # LMR203: pip never sees an unquoted range
+        loose = [(item, text) for item, text in loose if not _is_redirected(item.text, text)]
+    if loose:
         names = sorted(
-            dict.fromkeys(name for _, name in found), key=lambda name: normalised(name) not in _FIRST
+            dict.fromkeys(name_in(text) for _, text in loose), key=lambda name: normalised(name) not in _FIRST
         )
         message = f"{'not' if exact else 'nothing is'} pinned: {listed(names, 6)}"
-        yield _at(task, found[0][0], message, "pin each as name==version", NOTE if exact else None)
+        yield _at(task, loose[0][0].line, message, "pin each as name==version", NOTE if exact else None)
+
+
+def _is_redirected(command: str, requirement: str) -> bool:
+    plain = _QUOTED.sub("q", dockerfile.shell_text(command))
+    return re.search("[<>]", requirement) is not None and requirement in plain
 
 
 @_docker_check(

@@ -32,8 +32,7 @@ from lmr_author.checks.lookup import (
     statements,
 )
 from lmr_author.checks.view import MAX_PYTHON, TaskView, read_json
-from lmr_author.code import Definition, FunctionNode, Module, form, is_same, outside, walk
-from lmr_author.errors import LmrError
+from lmr_author.code import Definition, FunctionNode, Module, form, is_same, walk
 from lmr_author.task import INFO, Implementation, Severity, also_masked
 from lmr_author.texts import counted, listed
 
@@ -574,7 +573,7 @@ def same_text(task: TaskView) -> Iterator[Problem]:
         before, after = _outside(one, one.golden), _outside(one, one.goal)
         if crlf[0] != crlf[1]:
             message = f"the line endings changed from {'LF to CRLF' if crlf[1] else 'CRLF to LF'}"
-        elif before and after and before[0] == after[0] and not _differences(task, one):
+        elif before[0] == after[0] and not _differences(task, one):
             message, severity = _text_change(before[1], after[1])
         if message:
             hint = "take everything but the target's body from the golden, byte for byte"
@@ -582,15 +581,22 @@ def same_text(task: TaskView) -> Iterator[Problem]:
             yield Problem(message, hint, one.path, target=one.owner, severity=severity)
 
 
-def _outside(one: _Files, module: Module) -> tuple[list[str], bytes] | None:
-    """Return the headers of a file's targets, and its text without their bodies; None when they cannot be cut out."""
-    items = one.targets(module)
-    inner = [item for item in items if any(o.line < item.line and item.end_line <= o.end_line for o in items)]
-    headers = [form([item.function.args, *item.node.decorator_list]) for item in items]
-    try:
-        return headers, outside(module, [item for item in items if item not in inner])
-    except (LmrError, IndexError, ValueError):
-        return None
+def _outside(one: _Files, module: Module) -> tuple[list[str], bytes]:
+    """Return the headers of a file's targets in comparable form, and its lines without its targets."""
+    lines = module.data.splitlines(keepends=True)
+    headers, hidden = [], set()
+    for item in one.targets(module):
+        headers.append(form([item.function.args, *item.node.decorator_list]))
+        end = item.end_line
+        first = lines[item.line - 1] if item.line <= len(lines) else b""
+        indent = first[: len(first) - len(first.lstrip())]
+        # Comments at the end of a body, which no node of the tree covers.
+        for number, line in enumerate(lines[end:], end + 1):
+            if line.strip() and not line.startswith((indent + b" ", indent + b"\t")):
+                break
+            end = number if line.strip() else end
+        hidden |= set(range(item.line - 1, end))
+    return headers, b"".join(line for number, line in enumerate(lines) if number not in hidden)
 
 
 def _text_change(before: bytes, after: bytes) -> tuple[str, Severity]:

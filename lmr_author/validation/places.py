@@ -50,16 +50,32 @@ class Places:
 
     def of(self, finding: Finding) -> Place | None:
         """Return the place of a finding; None when it is about a whole file, or the file cannot be shown."""
-        if not finding.path or not finding.pointer:
-            return None
-        text = self._text(finding.path)
+        text = self._text(finding.path) if finding.path and finding.pointer else None
         if text is None:
             return None
-        if finding.pointer.startswith("/"):
-            if finding.path not in self._json:
-                self._json[finding.path] = json_places(text)
-            return _of_json(text, self._json[finding.path], finding.pointer)
-        return _of_lines(text, finding)
+        if match := _LINES.match(finding.pointer):
+            first = int(match[1])
+            last = max(first, int(match[2] or 0))
+            lines = tuple(re.split(r"\r\n|\r|\n", text)[first - 1 : last])
+            if not lines:
+                return None
+            start, end = _meant(lines[0], finding.message) if first == last else (0, 0)
+            return Place(first, last, start, end, lines)
+        if finding.path not in self._json:
+            self._json[finding.path] = json_places(text)
+        # A pointer names the key as it should be; in the file it may be misspelt.
+        spelt = (finding.pointer, finding.pointer.replace("/retrieval_context", "/retrieval_content"))
+        found = next(
+            (self._json[finding.path][one] for one in spelt if one in self._json[finding.path]), None
+        )
+        if found is None:
+            return None
+        begin, end = found
+        first = text.count("\n", 0, begin) + 1
+        column = begin - (text.rfind("\n", 0, begin) + 1)
+        whole = text[begin - column :].split("\n", 1)[0].rstrip("\r")
+        inner = text[begin:end].split("\n", 1)[0].rstrip("\r")
+        return Place(first, first, column, column + len(inner), (whole,))
 
     def _text(self, path: str) -> str | None:
         if path not in self._texts:
@@ -67,33 +83,6 @@ class Places:
             data = self._view.read_once(place, MAX_SHOWN) if place else None
             self._texts[path] = None if data is None else data.decode("utf-8", "replace")
         return self._texts[path]
-
-
-def _of_lines(text: str, finding: Finding) -> Place | None:
-    match = _LINES.match(finding.pointer)
-    if match is None:
-        return None
-    first = int(match[1])
-    last = max(first, int(match[2] or 0))
-    lines = tuple(re.split(r"\r\n|\r|\n", text)[first - 1 : last])
-    if not lines:
-        return None
-    start, end = _meant(lines[0], finding.message) if first == last else (0, 0)
-    return Place(first, last, start, end, lines)
-
-
-def _of_json(text: str, known: dict[str, tuple[int, int]], pointer: str) -> Place | None:
-    # A pointer names the key as it should be; in the file it may be misspelt.
-    spelt = (pointer, pointer.replace("/retrieval_context", "/retrieval_content"))
-    found = next((known[one] for one in spelt if one in known), None)
-    if found is None:
-        return None
-    start, end = found
-    before, inner = text[:start], text[start:end]
-    first = before.count("\n") + 1
-    column = start - (before.rfind("\n") + 1)
-    whole = text[start - column :].split("\n")[0].rstrip("\r")
-    return Place(first, first, column, column + len(inner.split("\n")[0].rstrip("\r")), (whole,))
 
 
 def _meant(line: str, message: str) -> tuple[int, int]:

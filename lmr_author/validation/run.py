@@ -154,12 +154,11 @@ def processors() -> int:
 
 def _examine_all(tasks: Sequence[Task], checks: Sequence[Check], jobs: int) -> Iterator[tuple[int, _Result]]:
     """Yield the number and result of each task, in any order."""
-    codes = tuple(check.code for check in checks)
     ours = all(by_code().get(check.code) is check for check in checks)  # others cannot be named to a process
     if jobs == 1 or len(tasks) < ALONE_BELOW or not ours:
         yield from ((number, _examine(task, checks)) for number, task in enumerate(tasks))
         return
-    requests = [(task.root.absolute(), codes) for task in tasks]
+    requests = [(task.root.absolute(), tuple(check.code for check in checks)) for task in tasks]
     for number, result in in_processes(_examine_by_codes, requests, min(jobs, len(tasks))):
         yield number, result or _lost(tasks[number], "ended the process")
 
@@ -171,30 +170,23 @@ def _examine_by_codes(request: tuple[Path, tuple[str, ...]]) -> _Result:
 
 def _examine(task: Task, checks: Sequence[Check]) -> _Result:
     """Run checks over one task, within limits of time and memory."""
+    claims: list[tuple[str, str, Finding]] = []
+    seen: tuple[Evidence, ...] = ()
     try:
         with _limits():
-            return _examine_view(TaskView(task), checks)
+            view = TaskView(task)
+            findings = [_with_fixable(view, finding) for finding in validate_view(view, checks)]
+            try:
+                for check in (one for one in checks if isinstance(one, DatasetCheck)):
+                    claims += [(check.code, what, finding) for what, finding in check.claims(view)]
+                seen = evidence(view)
+            except Exception as error:  # hostile tasks must not end the run
+                findings.append(crash("the comparison with other tasks", view.name, error))
+            return _Result(view.name, tuple(findings), tuple(claims), seen)
     except _TooLateError:
         return _lost(task, f"took more than {SECONDS} s")
     except MemoryError:
         return _lost(task, "needed too much memory")
-
-
-def _examine_view(view: TaskView, checks: Sequence[Check]) -> _Result:
-    findings = [_with_fixable(view, finding) for finding in validate_view(view, checks)]
-    claims: list[tuple[str, str, Finding]] = []
-    for check in checks:
-        if isinstance(check, DatasetCheck):
-            try:
-                claims += [(check.code, what, finding) for what, finding in check.claims(view)]
-            except Exception as error:  # hostile tasks must not end the run
-                findings.append(crash(check.code, view.name, error))
-    try:
-        seen = evidence(view)
-    except Exception as error:
-        findings.append(crash("the search for the four properties", view.name, error))
-        seen = ()
-    return _Result(view.name, tuple(findings), tuple(claims), seen)
 
 
 def _with_fixable(view: TaskView, finding: Finding) -> Finding:

@@ -14,8 +14,6 @@ from tests.checks.planted.good import Good
 
 Plant = Callable[[Task, Good], None]
 
-POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:" + "4" * 64 + "\nsize 52428800\n"
-
 
 def info(**changes: Any) -> Plant:
     """Keys of info.json; None removes one."""
@@ -25,21 +23,6 @@ def info(**changes: Any) -> Plant:
 def first(**changes: Any) -> Plant:
     """Keys of the first implementation; None removes one."""
     return lambda task, good: _rewrite(task, lambda data: _merge(data["implementations"][0], changes))
-
-
-def asked(text: str) -> Plant:
-    """The first implementation's instruction, which names its function."""
-    return lambda task, good: first(instruction=f"{text} It is `{good.first['goal_function']}`.")(task, good)
-
-
-def rename_key(old: str, new: str) -> Plant:
-    """A key of every implementation under another name."""
-
-    def change(data: dict[str, Any]) -> None:
-        for one in data["implementations"]:
-            one[new] = one.pop(old)
-
-    return lambda task, good: _rewrite(task, change)
 
 
 def _rewrite(task: Task, change: Callable[[dict[str, Any]], object]) -> None:
@@ -54,19 +37,9 @@ def _merge(data: dict[str, Any], changes: dict[str, Any]) -> None:
         del data[key]
 
 
-def add(path: str, content: str | bytes) -> Plant:
-    """A file of the repository."""
-    return lambda task, good: _write(task.root / good.repository / path, content)
-
-
 def _write(path: Path, content: str | bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
-
-
-def remove(path: str) -> Plant:
-    """A file of the repository."""
-    return lambda task, good: (task.root / good.repository / path).unlink()
 
 
 def body(lines: str) -> Plant:
@@ -140,12 +113,6 @@ def in_notebook(task: Task, good: Good) -> None:
     _write(task.root / good.repository / "analysis" / "figures.ipynb", json.dumps(notebook))
 
 
-def in_readme(task: Task, good: Good) -> None:
-    """The target in a code block of a text."""
-    text = good.copy.replace("\t", "    ")
-    _write(task.root / good.repository / "docs" / "method.md", f"# Method\n\n```python\n{text}```\n")
-
-
 def in_comments(task: Task, good: Good) -> None:
     """The body commented out in front of the mask."""
     newline = "\r\n" if "\r\n" in good.body else "\n"
@@ -176,14 +143,6 @@ def empty_repository(task: Task, good: Good) -> None:
     """As a clone without its submodules."""
     shutil.rmtree(task.root / good.repository)
     (task.root / good.repository).mkdir()
-
-
-def history(task: Task, good: Good) -> None:
-    """A .git folder, as `git clone` leaves it."""
-    folder = task.root / good.repository / ".git"
-    for name in ("objects", "refs"):
-        (folder / name).mkdir(parents=True)
-    (folder / "HEAD").write_text("ref: refs/heads/master\n")
 
 
 def test_at_the_top(task: Task, good: Good) -> None:
