@@ -64,7 +64,7 @@ def env_lock(
     from lmr_author.cli import ask, render_env
     from lmr_author.cli.render import progress
     from lmr_author.environment.lock import lock
-    from lmr_author.environment.pinning import LockOptions
+    from lmr_author.environment.lock_file import LockOptions
 
     where = place(task, repo)
     options = LockOptions(

@@ -10,7 +10,7 @@ import pytest
 from lmr_author.environment.build import BuildOptions, _with_its_python
 from lmr_author.environment.failures import Explanation, Fix
 from lmr_author.environment.lock import lock
-from lmr_author.environment.pinning import LockOptions
+from lmr_author.environment.lock_file import LockOptions
 from lmr_author.environment.place import place_of
 from lmr_author.environment.repair import Repairs
 from lmr_author.task import Task
