@@ -137,7 +137,7 @@ def env_lock(
     """Pin what the repository needs as of its commit's date, for the image's Python."""
     from lmr_author.cli import ui
     from lmr_author.environment.lock import lock
-    from lmr_author.environment.pinning import LockOptions
+    from lmr_author.environment.lock_file import LockOptions
 
     where = place(task, repo)
     options = LockOptions(

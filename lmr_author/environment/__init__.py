@@ -5,7 +5,8 @@ from __future__ import annotations
 from lmr_author.environment.base_images import BaseImage, choose_base
 from lmr_author.environment.detect import problems, read_recipe
 from lmr_author.environment.dockerfile import render, render_dockerignore
-from lmr_author.environment.pinning import Lock, pin
+from lmr_author.environment.lock_file import Lock
+from lmr_author.environment.pinning import pin
 from lmr_author.environment.recipe import Declared, Recipe
 
 __all__ = [

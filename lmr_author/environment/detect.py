@@ -78,25 +78,13 @@ def read_recipe(repo: Path, commit_date: datetime | None = None, goals: Sequence
     wheels = [wheel for wheel in map(wheel_version, unused) if wheel]
     suggested = [item for item in [*wheels, *mentioned] if item.name != project]
     chosen, said = _choose(found, code, suggested, project, parts)
+    kept = [item for item in chosen if not project or item.name != project]
     # Installing the published form of the repository's own package would ship the solution.
-    own = [item for item in chosen if project and item.name == project]
-    kept = [item for item in chosen if item not in own]
+    own = (item for item in chosen if item not in kept)
+    said += [f"{item.origin}: not used, {item.name} is this repository's own package" for item in own]
+    said += [f"not used, for a part of the repository only: {_some(deeper)}"] if deeper else []
     python = asked_for(found)
-    apt = [fact for manifest in found for fact in manifest.apt]
-    cuda = [fact for file in code.files for fact in file.cuda]
-    problems = [
-        *(problem for manifest in found for problem in manifest.problems),
-        *map(str, unused),
-        *said,
-        *(f"{item.origin}: not used, {item.name} is this repository's own package" for item in own),
-        *([f"not used, for a part of the repository only: {_some(deeper)}"] if deeper else []),
-        *_about_cuda(repo, cuda),
-        *_about_code(code),
-        *(f"not installed, a system package: {printable(str(fact))}" for fact in apt
-          if not known_debian(fact.text) and fact.text not in names("system_common")),
-    ]  # fmt: skip
     used = {(item.name, item.text) for item in kept}
-    left = {(item.text, item.origin): item for item in suggested if (item.name, item.text) not in used}
     recipe = Recipe(
         requirements=tuple(item for item in kept if item.name not in TORCH_FAMILY and not _is_cuda(item)),
         torch=tuple(item for item in kept if item.name in TORCH_FAMILY),
@@ -104,21 +92,44 @@ def read_recipe(repo: Path, commit_date: datetime | None = None, goals: Sequence
         python_origin=python.origin,
         project=project,
         own_version=_own_version(found) if any(project in file.asked for file in code.files) else "",
-        devel=_devel(kept, cuda),
         source_folder=staging.source_folder(repo),
         date=commit_date,
         sources=tuple(item.path for item in found if item != Manifest(item.path, problems=item.problems)),
-        problems=tuple(dict.fromkeys(problems)),
         constraints=_constraints(found, project),
         pythons=tuple(Fact(item.python, item.python_origin) for item in found if item.python),
-        suggested=tuple(left.values()),
+        suggested=tuple(dict.fromkeys(item for item in suggested if (item.name, item.text) not in used)),
         unused=tuple(unused),
-        cuda=tuple(cuda),
-        system=_system(kept, unused, apt),
+        cuda=tuple(fact for file in code.files for fact in file.cuda),
         downloads=tuple(item for file in code.files for item in file.downloads),
         imported=code_.imported_names(code, code.main(parts), kept),
     )
+    recipe = _with_system(recipe, repo, found, code, kept, said)
     return _only(recipe, code, goals) if goals else recipe
+
+
+def _with_system(
+    recipe: Recipe, repo: Path, found: list[Manifest], code: Code, kept: list[Declared], said: list[str]
+) -> Recipe:
+    """The recipe with what it needs of the image, and with all problems. ``said``: those of the requirements."""
+    apt = [fact for manifest in found for fact in manifest.apt]
+    problems = [
+        *(problem for manifest in found for problem in manifest.problems),
+        *map(str, recipe.unused),
+        *said,
+        *_about_cuda(repo, list(recipe.cuda)),
+        *_about_code(code),
+        *(
+            f"not installed, a system package: {printable(str(fact))}"
+            for fact in apt
+            if not known_debian(fact.text) and fact.text not in names("system_common")
+        ),
+    ]
+    return replace(
+        recipe,
+        devel=_devel(kept, list(recipe.cuda)),
+        system=_system(kept, recipe.unused, apt),
+        problems=tuple(dict.fromkeys(problems)),
+    )
 
 
 def problems(recipe: Recipe, base: BaseImage) -> tuple[str, ...]:

@@ -20,7 +20,8 @@ from lmr_author import processes
 from lmr_author.environment import place, resolver
 from lmr_author.environment.base_images import BaseImage, followed
 from lmr_author.environment.interpreters import at
-from lmr_author.environment.pinning import Lock, LockOptions, pin, with_changes
+from lmr_author.environment.lock_file import Lock, LockOptions, with_changes
+from lmr_author.environment.pinning import pin
 from lmr_author.environment.place import Detected, Place, Written, detect
 from lmr_author.environment.recipe import Declared, Recipe, exact_version, has_version
 from lmr_author.errors import LmrError, UsageError

@@ -1,17 +1,134 @@
-"""The text of a requirements.lock: reading and exchanging its lines, and the checksum of what was written."""
+"""A requirements.lock: its content and comments, its lines read and exchanged, and the checksum of what was written."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
+from lmr_author.environment.base_images import BaseImage, asking, unmet
+from lmr_author.environment.recipe import Declared, Recipe
 from lmr_author.files import sha256_bytes
+from lmr_author.texts import printable
 
+SECONDS = 300.0
+"""A long list of requirements, on a busy machine and with an empty cache, has taken three minutes."""
+_LONGEST = 600
+"""Characters of a comment in a lock."""
 _STAMP = re.compile(
     r"^# Checksum of what lmr-author wrote: ([0-9a-f]{16})\. A changed file is not overwritten\.\n", re.M
 )
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """The reason why no versions fit together: the resolver's words on one line, and the requirements that it names."""
+
+    cause: str
+    blamed: tuple[Declared, ...]
+
+
+@dataclass(frozen=True)
+class Lock:
+    """The content of ``requirements.lock``.
+
+    Attributes:
+        text: the file: comments, and one requirement a line; never an option or an address.
+        pinned: every package, also indirect ones, has one exact version.
+        note: how it was made, or why it is not pinned.
+        left_out: requirements that were put aside, each with the reason.
+        yanked: versions in it that were withdrawn from the index.
+        compiled: packages without a wheel, which are compiled when they are installed.
+        conflict: why no versions fit together; None when that is not the reason.
+        changes: what was changed of what the repository asks for.
+        old: versions years older than the commit, where newer ones were available.
+    """
+
+    text: str
+    pinned: bool
+    note: str
+    left_out: tuple[str, ...] = ()
+    yanked: tuple[str, ...] = ()
+    compiled: tuple[str, ...] = ()
+    conflict: Conflict | None = None
+    changes: tuple[str, ...] = ()
+    old: tuple[str, ...] = ()
+
+    @property
+    def pins(self) -> list[str]:
+        """Return its requirements, without comments and hashes."""
+        lines = (line.rstrip(" \\") for line in self.text.splitlines())
+        return [line for line in lines if line and not line.startswith(("#", " "))]
+
+    @property
+    def reason(self) -> str:
+        """Return why it is not pinned."""
+        return self.note.removeprefix("NOT pinned: ")
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Return the note, a sentence each, without those of ``left_out``."""
+        return tuple(part for part in self.note.split("; ") if part not in self.left_out)
+
+
+@dataclass(frozen=True)
+class LockOptions:
+    """The options of ``env lock``.
+
+    Attributes:
+        date: versions as of this moment, as given; None for the commit's.
+        python: Python version inside the image, where it is known better.
+        base_image: the image, in place of the Dockerfile's.
+        hashes: write the hash of each version's files.
+        relax: where nothing fits, loosen what conflicts.
+        offline: use what was asked before.
+        force: overwrite a lock that somebody edited.
+        dry_run: write nothing.
+        seconds: time limit; with 0 no index is asked, and exact requirements are taken as the repository names them.
+        without: names of packages that are not installed, whoever needs them.
+        only_goal: pin only what the goal files import.
+        from_python: an interpreter with which the code runs: its versions are taken.
+    """
+
+    date: str | None = None
+    python: str | None = None
+    base_image: str | None = None
+    hashes: bool = False
+    relax: bool = False
+    offline: bool = False
+    force: bool = False
+    dry_run: bool = False
+    seconds: float = SECONDS
+    without: tuple[str, ...] = ()
+    only_goal: bool = False
+    from_python: Path | None = None
+
+
+def with_changes(made: Lock, changes: tuple[str, ...], recipe: Recipe, base: BaseImage) -> Lock:
+    """Return a lock with more changes, and with the comments in its text that say what it is."""
+    made = replace(made, changes=(*changes, *made.changes))
+    comments = [f"CHANGED: {change}" for change in made.changes]
+    comments += [*made.remarks, f"for Python {base.python}; PyTorch and CUDA are the base image's"]
+    if facts := unmet(recipe, base.python):
+        comments.append(f"{asking(facts)}, and this is for {base.python}")
+    comments += [*made.left_out, *made.yanked, *made.old]
+    lines = [f"# {_shortened(comment)}\n" for comment in comments]
+    if made.compiled:
+        # Whole, however long: what reads a lock takes the names from here.
+        lines.append(f"# compiled when installed, there is no wheel: {', '.join(made.compiled)}\n")
+    plain = "".join(line for line in made.text.splitlines(keepends=True) if not line.startswith("#"))
+    return replace(made, text=stamped("".join(lines) + plain, before="(?=[^#])"))
+
+
+def _shortened(comment: str) -> str:
+    comment = printable(comment, len(comment) + 1)
+    if len(comment) <= _LONGEST:
+        return comment
+    kept = comment[:_LONGEST].rpartition(" ")[0] or comment[:_LONGEST]
+    return f"{kept} … (and {len(comment) - len(kept)} more characters)"
 
 
 def stamped(text: str, before: str = "") -> str:

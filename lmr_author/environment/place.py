@@ -19,8 +19,7 @@ from lmr_author import files
 from lmr_author.environment import lock_file
 from lmr_author.environment.base_images import BaseImage, choose_base
 from lmr_author.environment.detect import problems, read_recipe
-from lmr_author.environment.lock_file import is_untouched
-from lmr_author.environment.pinning import Lock
+from lmr_author.environment.lock_file import Lock, is_untouched
 from lmr_author.environment.recipe import Recipe
 from lmr_author.errors import LmrError, UsageError
 from lmr_author.task import Task, TaskInfo

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
@@ -225,6 +225,13 @@ def is_freeze(declared: Sequence[Declared]) -> bool:
 
 def to_json(recipe: Recipe, base: dict[str, Any], problems: Iterable[str]) -> dict[str, Any]:
     """Return a recipe as a JSON document (``schemas/recipe.schema.json``), each fact with its origin."""
+
+    def declared(items: Iterable[Declared]) -> list[dict[str, Any]]:
+        return [
+            {"name": item.name, "requirement": item.text, "origin": item.origin, "guessed": item.guessed}
+            for item in items
+        ]
+
     return {
         "format": "lmr-recipe/1",
         "date": recipe.date.strftime("%Y-%m-%dT%H:%M:%S%z") if recipe.date else None,
@@ -234,37 +241,18 @@ def to_json(recipe: Recipe, base: dict[str, Any], problems: Iterable[str]) -> di
         "python": {
             "specifier": recipe.python,
             "origin": recipe.python_origin,
-            "mentioned": _facts(recipe.pythons),
+            "mentioned": list(map(asdict, recipe.pythons)),
         },
-        "torch": _declared(recipe.torch),
-        "requirements": _declared(recipe.requirements),
-        "constraints": _declared(recipe.constraints),
-        "suggested": _declared(recipe.suggested),
-        "unused": [
-            {"text": item.text, "origin": printable(item.origin), "kind": item.kind, "name": item.name,
-             "reason": item.reason}
-            for item in recipe.unused
-        ],
-        "cuda": {"compiler": recipe.devel, "uses": _facts(recipe.cuda)},
+        "torch": declared(recipe.torch),
+        "requirements": declared(recipe.requirements),
+        "constraints": declared(recipe.constraints),
+        "suggested": declared(recipe.suggested),
+        "unused": list(map(asdict, recipe.unused)),
+        "cuda": {"compiler": recipe.devel, "uses": list(map(asdict, recipe.cuda))},
         "system": [
-            {"package": item.name, "reason": printable(item.reason), "origin": printable(item.origin)}
-            for item in recipe.system
+            {"package": item.name, "reason": item.reason, "origin": item.origin} for item in recipe.system
         ],
-        "downloads": [
-            {"kind": item.kind, "what": item.what, "origin": item.origin, "at_import": item.at_import}
-            for item in recipe.downloads
-        ],
-        "sources": [printable(path) for path in recipe.sources],
+        "downloads": list(map(asdict, recipe.downloads)),
+        "sources": list(recipe.sources),
         "problems": [printable(problem, 2000) for problem in problems],
-    }  # fmt: skip
-
-
-def _declared(items: Iterable[Declared]) -> list[dict[str, Any]]:
-    return [
-        {"name": item.name, "requirement": item.text, "origin": item.origin, "guessed": item.guessed}
-        for item in items
-    ]
-
-
-def _facts(items: Iterable[Fact]) -> list[dict[str, str]]:
-    return [{"text": printable(item.text), "origin": printable(item.origin)} for item in items]
+    }

@@ -19,9 +19,9 @@ from lmr_author.environment.base_images import BaseImage, choose_base, followed
 from lmr_author.environment.detect import read_recipe
 from lmr_author.environment.failures import Explanation, Fix
 from lmr_author.environment.lock import lock, next_wheel
-from lmr_author.environment.lock_file import held, with_requirement, without_requirement
+from lmr_author.environment.lock_file import LockOptions, held, with_requirement, without_requirement
 from lmr_author.environment.packages import table
-from lmr_author.environment.pinning import LockOptions, pin
+from lmr_author.environment.pinning import pin
 from lmr_author.environment.recipe import Declared, Recipe, is_exact
 from lmr_author.environment.requirements import parse_requirement
 from lmr_author.errors import LmrError

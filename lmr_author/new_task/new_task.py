@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lmr_author import environment, files, paper, repo
 from lmr_author.environment import BaseImage, Lock, Recipe
-from lmr_author.environment.pinning import SECONDS, LockOptions
+from lmr_author.environment.lock_file import SECONDS, LockOptions
 from lmr_author.errors import LmrError
 from lmr_author.new_task import records
 from lmr_author.new_task.draft import (

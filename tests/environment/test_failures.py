@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.environment.failures import Failure, _data, explain
+from lmr_author.environment.failures import Failure, _data, explain, explain_command
 
 LOGS = sorted((Path(__file__).parent / "failures").glob("*.log"))
 
@@ -37,3 +37,67 @@ def test_every_row_has_a_log() -> None:
 @pytest.mark.parametrize("stage", ["build", "install", "import"])
 def test_an_unknown_failure_is_not_explained(stage: str) -> None:
     assert explain(Failure(stage, "RUN make", "the flux capacitor is empty")) is None  # type: ignore[arg-type]
+
+
+PYTHON = Path("/home/me/env/bin/python")
+TRACE = 'Traceback (most recent call last):\n  File "driver.py", line 1, in <module>\n'
+ABI = "ValueError: numpy.dtype size changed, may indicate binary incompatibility."
+CV2 = "ModuleNotFoundError: No module named 'cv2'"
+LIBGL = "ImportError: libGL.so.1: cannot open shared object file: No such file or directory"
+CUDA = "OSError: libcudart.so.11.0: cannot open shared object file: No such file or directory"
+NEWER = (
+    '  File "/x/lib/python3.11/site-packages/aiohttp/helpers.py", line 9\n    yield from asyncio.async(x)\n'
+    "SyntaxError: invalid syntax"
+)
+
+
+def told(said: str, *, in_image: bool = False, python: Path | None = None) -> str:
+    """The explanation of a traceback that ends in these lines."""
+    return explain_command(TRACE + said, in_image=in_image, python=python)
+
+
+@pytest.mark.parametrize(
+    ("said", "cause", "image", "own", "named"),
+    [
+        (CV2, "cv2 is not installed", "env build --fix", "env local --with=opencv-python-headless`",
+         f"{PYTHON} -m pip install opencv-python-headless"),
+        (ABI, "it is made for NumPy 1, and NumPy 2 is installed", "env build --fix", "env local '--with=numpy<2'`",
+         f"{PYTHON} -m pip install 'numpy<2'"),
+        (NEWER, "aiohttp is of a version that", "env build --fix", "--sandbox docker", "--python"),
+        (LIBGL, "the system library libGL.so.1 is missing", "env build --fix", "apt-get install libgl1", "apt-get"),
+        (CUDA, "libcudart.so.11.0 is missing", "use an environment with CUDA 11.0", "--sandbox docker", "--python"),
+        ("AssertionError: Torch not compiled with CUDA enabled", "the code wants a GPU", "device='cpu'", "cpu", "cpu"),
+    ],
+)  # fmt: skip
+def test_a_cause_and_what_repairs_it(said: str, cause: str, image: str, own: str, named: str) -> None:
+    for text, repair in (
+        (told(said, in_image=True), image),
+        (told(said), own),
+        (told(said, python=PYTHON), named),
+    ):
+        assert text.startswith(cause) and repair in text
+
+
+def test_a_module_of_which_nothing_is_known_is_told_elsewhere() -> None:
+    for name in ("absent_library", "torch"):
+        assert told(f"ModuleNotFoundError: No module named '{name}'") == ""
+    assert "apex is not on the package index" in told("ModuleNotFoundError: No module named 'apex'")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "ValueError: no data",
+        "SyntaxError: invalid syntax",
+        "FileNotFoundError: [Errno 2] No such file or directory: 'data.json'",
+    ],
+)
+def test_the_drivers_own_mistakes_are_not_the_environments(said: str) -> None:
+    assert told(said, in_image=True) == told(said) == ""
+
+
+def test_what_was_only_printed_does_not_count() -> None:
+    warned = f"W: Could not load dynamic library 'libcudart.so.11.0'\n{TRACE}ValueError: no data"
+    assert explain_command(warned, in_image=True, python=None) == ""
+    logged = f"{CV2}\ngoing on without it\n{TRACE}ValueError: no data"
+    assert told(logged) == ""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lmr_author.environment import Declared, Lock, Recipe, choose_base, pin
-from lmr_author.environment.pinning import LockOptions
+from lmr_author.environment.lock_file import LockOptions
 from tests.servers import Release, package_index
 
 INDEX = {

@@ -10,7 +10,7 @@ import pytest
 from lmr_author.environment.build import BuildOptions, _with_its_python
 from lmr_author.environment.failures import Explanation, Fix
 from lmr_author.environment.lock import lock
-from lmr_author.environment.pinning import LockOptions
+from lmr_author.environment.lock_file import LockOptions
 from lmr_author.environment.place import place_of
 from lmr_author.environment.repair import Repairs
 from lmr_author.task import Task
@@ -120,24 +120,13 @@ def test_what_has_to_be_compiled_is_locked_again(task: Task) -> None:
     assert (task.authoring / "removed" / "requirements.lock").read_text() == stale
 
 
-def test_what_nobody_declares_is_left_out_for_that_reason(task: Task) -> None:
-    guessed = {"requirements": [{"requirement": "loss", "guessed": True}]}
-    provenance = json.loads(task.provenance_path.read_text()) | {"environment": guessed}
-    task.provenance_path.write_text(json.dumps(provenance))
-    made = repairs(task).repair(because(Fix("wheel", ("loss",))), "3.11")
-    assert made is not None and made.fix.kind == "drop"
-    assert "# loss==2.0 is left out: it cannot be installed, and nobody declares it" in task.lock.read_text()
-
-
 def test_what_cannot_be_built_apart_takes_a_later_version(task: Task) -> None:
     task.lock.write_text("fast==1.1\nloss==2.0\nmaths==2.0\nsource==1.0\n")
     task.dockerfile.write_text(
         f"FROM {BASE}\nCOPY requirements.lock /opt/lmr-author/requirements.lock\nRUN pip\n"
     )
-    bench, found = (
-        repairs(task),
-        because(Fix("built-with", ("source", "setuptools<58")), "source needs setuptools"),
-    )
+    found = because(Fix("built-with", ("source", "setuptools<58")), "source needs setuptools")
+    bench = repairs(task)
     made = bench.repair(found, "3.11")
     assert made is not None and "setuptools==57.5.0" in task.dockerfile.read_text()
     assert bench.did_not_help(found) and bench.undo().undone
