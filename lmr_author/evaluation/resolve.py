@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from lmr_author.checks import lookup, pairing
 from lmr_author.checks.metadata import canonical_category
 from lmr_author.checks.view import TaskView
-from lmr_author.code import Module
 from lmr_author.task import Implementation, Task, TaskInfo
 
 
@@ -50,8 +48,6 @@ def _resolve(view: TaskView, mine: Implementation, given: Implementation) -> Res
     pair = pairing.pair(view, mine)
     goal_path, test_path = pair.goal_path, lookup.unit_test_path(view, mine)
     names = tuple(item.qualname for item in pair.targets if item.golden and item.goal)
-    if not names and pair.golden is not None:
-        goal_path, names = _elsewhere(view, mine, pair)
     taken = replace(given, category=canonical_category(given.category) or given.category)
     if goal_path is not None and view.repository is not None:
         taken = replace(taken, goal_file=goal_path.relative_to(view.repository).as_posix())
@@ -63,31 +59,6 @@ def _resolve(view: TaskView, mine: Implementation, given: Implementation) -> Res
         owner, _, name = names[0].rpartition(".")
         taken = replace(taken, goal_function=name, class_name=owner)
     return Resolved(taken, names or (given.qualname,), tuple(_notes(given, taken, names)))
-
-
-def _elsewhere(
-    view: TaskView, mine: Implementation, pair: pairing.Pair
-) -> tuple[Path | None, tuple[str, ...]]:
-    """Find the goal file by the golden's name, where the file that is named does not define the target."""
-    assert pair.golden is not None and pair.golden_path is not None
-    wanted = [
-        item.qualname
-        for name in lookup.function_names(mine)
-        for item in lookup.candidates(pair.golden, name, mine.class_name.strip())
-    ]
-    stem = pair.golden_path.stem.removesuffix("_golden").removeprefix("golden_")
-    found = []
-    for path in view.repository_files:
-        if path.stem == stem and path.suffix == ".py":
-            names = _defined(view.module(path), wanted)
-            if names:
-                found.append((path, names))
-    return found[0] if len(found) == 1 else (pair.goal_path, ())
-
-
-def _defined(module: Module | None, wanted: list[str]) -> tuple[str, ...]:
-    known = {item.qualname for item in module.definitions if item.kind == "function"} if module else set()
-    return tuple(dict.fromkeys(name for name in wanted if name in known))
 
 
 def _notes(given: Implementation, taken: Implementation, names: tuple[str, ...]) -> Iterator[str]:
