@@ -153,11 +153,6 @@ def read_entries_to_change(path: Path, name: str) -> list[dict[str, Any]]:
     return entries
 
 
-def objects_in(value: object) -> list[dict[str, Any]]:
-    """Return the objects of a list that was read; none where it is no list."""
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
 def read_answers(path: Path, option: str, hint: str = "see the command's --help") -> dict[str, Any]:
     """Read a YAML or JSON file with answers to prompts. Raises UsageError when it is not an object.
 

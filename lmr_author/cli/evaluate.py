@@ -113,11 +113,20 @@ def evaluate(
         if implementation is not None:
             raise UsageError("--implementation is for gates, not for candidates", "leave it out")
         from lmr_author.cli import candidates
-        from lmr_author.evaluation.candidates.scorer import CandidateOptions, JudgingOptions
+        from lmr_author.evaluation.candidates.scorer import CandidateOptions
 
-        judging = JudgingOptions(timeout, memory, whole_file, protocol.value)
         chosen = CandidateOptions(
-            out or Path("lmr-results"), jobs, sandbox.value, python, base_image, gpus, scheduler, judging
+            out or Path("lmr-results"),
+            jobs,
+            sandbox.value,
+            python,
+            base_image,
+            gpus,
+            scheduler,
+            seconds=timeout,
+            memory_mb=memory,
+            whole_file=whole_file,
+            protocol=protocol.value,
         )
         return candidates.judge(tasks, predictions, chosen, as_json=output is Format.json)
     if out is not None or whole_file or scheduler or protocol is not Protocol.proof:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable
 from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar, cast
 
 from lmr_author import code, files, processes
 from lmr_author.replay import staging
@@ -20,8 +18,6 @@ from lmr_author.task.recording import Recording
 
 MUTANTS = 100
 """The most mutants tried of each implementation."""
-
-T = TypeVar("T")
 
 
 def _nobody(_: str) -> None:
@@ -68,7 +64,6 @@ class Bench:
         self.qualnames = qualnames or (implementation.qualname,)
         self.nth = implementation.nth if self.qualnames == (implementation.qualname,) else None
         self._lock = threading.RLock()
-        self._memo: dict[str, object] = {}
         self._ending = ExitStack()
 
     def __enter__(self) -> Bench:
@@ -78,13 +73,6 @@ class Bench:
 
     def __exit__(self, *_: object) -> None:
         self._ending.close()
-
-    def memo(self, key: str, make: Callable[[], T]) -> T:
-        """Return the value of a key, made on first use."""
-        with self._lock:
-            if key not in self._memo:
-                self._memo[key] = make()
-        return cast(T, self._memo[key])
 
     @cached_property
     def recording(self) -> Recording | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -114,8 +114,9 @@ class EvaluationRun:
         return self.record.passed
 
     def to_json(self) -> dict[str, Any]:
-        """Return the evaluation as stored, and the results of hand-written tests."""
-        return {**self.record.to_json(), "own_tests": [one.to_json() for one in self.own_tests]}
+        """Return the evaluation as stored, and the results of hand-written tests if there are any."""
+        own = {"own_tests": [one.to_json() for one in self.own_tests]} if self.own_tests else {}
+        return {**self.record.to_json(), **own}
 
 
 def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: OnGate) -> EvaluationRun:
@@ -154,18 +155,19 @@ def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: 
         task, info, options.sandbox, python=python, base_image=options.base_image, gpus=options.gpus
     ) as sandbox:
         progress("preparing the environment")
-        build, facts = _build(sandbox, progress, about)
-        build = _noted(build, implementations)
+        build, facts = _build(sandbox, progress, about, implementations)
         keep(build)
         kind: dict[str, Any] = {"kind": options.sandbox, **_asked_for(task, options), **facts}
         for one in implementations:
             index = one.implementation.index
             if options.implementation not in (None, index):
-                _each(_as_before(task, index, kind, state), keep)
+                results: Iterable[GateResult] = _as_before(task, index, kind, state)
             elif build.status is not GateStatus.PASSED:
-                _each(_skipped(index), keep)
+                results = _unrun(index, GateStatus.SKIPPED, "skipped: build failed")
             else:
-                _run(task, info, one, sandbox, options, progress, keep)
+                results = _run(task, info, one, sandbox, options, progress)
+            for result in results:
+                keep(result)
     record = Evaluation(
         tool=__version__,
         sandbox=kind,
@@ -273,21 +275,22 @@ def _run(
     sandbox: Sandbox,
     options: EvaluateOptions,
     progress: Progress,
-    keep: OnGate,
-) -> None:
-    """Run the gates of one implementation, and pass on each result as soon as it is known."""
+) -> Iterator[GateResult]:
+    """Run the gates of one implementation, and yield each result as soon as it is known."""
     limits = options.seconds, options.mutants
     with Bench(task, info, one.implementation, sandbox, *limits, progress, qualnames=one.qualnames) as bench:
-        _each(run_gates(GATES, bench, options.repeats, progress), keep)
+        yield from run_gates(GATES, bench, options.repeats, progress)
 
 
-def _each(results: Iterable[GateResult], keep: OnGate) -> None:
-    for result in results:
-        keep(result)
+def _build(
+    sandbox: Sandbox, progress: Progress, about: str, implementations: Sequence[Resolved]
+) -> tuple[GateResult, dict[str, Any]]:
+    """Run the gate ``build``: the environment comes up and lists its packages.
 
-
-def _build(sandbox: Sandbox, progress: Progress, about: str) -> tuple[GateResult, dict[str, Any]]:
-    """Run the gate ``build``: the environment comes up and lists its packages. ``about``: its origin, or ""."""
+    Args:
+        about: origin of the environment, or "".
+        implementations: their corrections of a loose ``info.json`` are added to the message.
+    """
     clock = time.monotonic()
     try:
         facts: dict[str, Any] = dict(sandbox.prepare(progress))
@@ -304,19 +307,14 @@ def _build(sandbox: Sandbox, progress: Progress, about: str) -> tuple[GateResult
         versions += f"; {about}"
     if not sandbox.isolating:
         versions += "; nothing is isolated here: the task's code runs as you, with your files"
-    seconds = time.monotonic() - clock
-    return GateResult("build", GateStatus.PASSED, versions, seconds=seconds, detail={}), facts
-
-
-def _noted(build: GateResult, implementations: Sequence[Resolved]) -> GateResult:
-    """Add the corrections of a loose ``info.json`` to the gate's message."""
     notes = [
         f"implementation {one.implementation.index}: {note}" for one in implementations for note in one.notes
     ]
-    if not notes:
-        return build
-    message = f"{build.message}; info.json is loose: {'; '.join(notes)} (see `lmr-author validate`)"
-    return replace(build, message=message, detail={**build.detail, "notes": notes})
+    if notes:
+        versions += f"; info.json is loose: {'; '.join(notes)} (see `lmr-author validate`)"
+    detail = {"notes": notes} if notes else {}
+    seconds = time.monotonic() - clock
+    return GateResult("build", GateStatus.PASSED, versions, seconds=seconds, detail=detail), facts
 
 
 def _as_before(task: Task, index: int, kind: dict[str, Any], state: State) -> list[GateResult]:
@@ -335,9 +333,8 @@ def _as_before(task: Task, index: int, kind: dict[str, Any], state: State) -> li
     why = (
         "not run: --implementation names another, and no earlier evaluation holds for this state and sandbox"
     )
-    return [GateResult(gate.name, GateStatus.UNPROVEN, why, implementation=index) for gate in GATES]
+    return _unrun(index, GateStatus.UNPROVEN, why)
 
 
-def _skipped(index: int) -> list[GateResult]:
-    message = "skipped: build failed"
-    return [GateResult(gate.name, GateStatus.SKIPPED, message, implementation=index) for gate in GATES]
+def _unrun(index: int, status: GateStatus, why: str) -> list[GateResult]:
+    return [GateResult(gate.name, status, why, implementation=index) for gate in GATES]

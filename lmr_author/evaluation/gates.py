@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 from lmr_author.errors import LmrError, SandboxError
 from lmr_author.evaluation.bench import Bench
-from lmr_author.evaluation.judges import ScriptJudge, judges_for
-from lmr_author.evaluation.verdict import Verdict, signals
+from lmr_author.evaluation.judges import Judge, ScriptJudge, judges_for
+from lmr_author.evaluation.verdict import Unproven, Verdict, signals
 from lmr_author.replay import replaying
 from lmr_author.task import GateResult, GateStatus, Progress
 from lmr_author.task import recording as recorded
@@ -22,6 +23,30 @@ NO_GUARANTEE = (
     "sound against mistakes, not against code that cheats"
 )
 """The limits of a test script."""
+
+
+@dataclass
+class Subject:
+    """An implementation while its gates run.
+
+    Attributes:
+        repeats: number of golden runs.
+        golden: verdicts of the golden's runs; filled by golden-passes, read by those after it.
+    """
+
+    bench: Bench
+    repeats: int
+    golden: list[Verdict] = field(default_factory=list)
+
+    @cached_property
+    def judges(self) -> Sequence[Judge]:
+        """The judges, the deciding one first. They read the recording, which must be untampered."""
+        return judges_for(self.bench)
+
+    @property
+    def handwritten(self) -> bool:
+        """True if the test is not made of recorded cases."""
+        return self.bench.recording is None
 
 
 class Gate(ABC):
@@ -36,14 +61,8 @@ class Gate(ABC):
     decisive: ClassVar[bool] = False
 
     @abstractmethod
-    def run(self, bench: Bench, golden: list[Verdict], repeats: int) -> GateResult:
-        """Run the gate.
-
-        Args:
-            bench: the implementation.
-            golden: verdicts of the golden's runs; filled by golden-passes, read by those after it.
-            repeats: how often the golden is run.
-        """
+    def run(self, on: Subject) -> GateResult:
+        """Run the gate. Raises Unproven when it cannot be shown here."""
 
     def result(self, status: GateStatus, message: str, hint: str = "", **detail: Any) -> GateResult:
         """Return a result of this gate."""
@@ -64,8 +83,9 @@ class Untampered(Gate):
     name = "untampered"
     decisive = True
 
-    def run(self, bench: Bench, golden: list[Verdict], repeats: int) -> GateResult:
+    def run(self, on: Subject) -> GateResult:
         """Compare digests with the recording's manifest."""
+        bench = on.bench
         if bench.recording is None:
             if not bench.task.unit_test(bench.info, bench.implementation).is_file():
                 return self.failed("there is neither a recording nor a test", "make one: `lmr-author record`")
@@ -87,34 +107,31 @@ class GoldenPasses(Gate):
     name = "golden-passes"
     decisive = True
 
-    def run(self, bench: Bench, golden: list[Verdict], repeats: int) -> GateResult:
+    def run(self, on: Subject) -> GateResult:
         """Run the golden ``repeats`` times in fresh processes with different hash seeds."""
-        judges = judges_for(bench)
-        by_script = isinstance(judges[0], ScriptJudge)
+        bench, repeats, judge = on.bench, on.repeats, on.judges[0]
         for number in range(repeats):
             bench.progress(f"{self.name}, run {number + 1} of {repeats}: {bench.implementation.target}")
-            verdict = judges[0].golden(seed=number)
-            golden.append(verdict)
+            verdict = judge.golden(seed=number)
+            on.golden.append(verdict)
             if not verdict.passed:
-                own = {SIGNALS: signals(golden)} if by_script else {}
+                own = {SIGNALS: signals(on.golden)} if on.handwritten else {}
                 return self._failed(verdict, number + 1, repeats, own)
-        for judge in judges[1:]:
-            verdict = judge.golden(seed=0)
+        for other in on.judges[1:]:
+            verdict = other.golden(seed=0)
             if not verdict.passed:
                 return self.failed(
-                    f"{judge.method}: {verdict.reason}",
+                    f"{other.method}: {verdict.reason}",
                     "the shipped test file must pass on the golden too; record again",
                     log=verdict.log[-4000:],
                 )
-        if isinstance(judges[0], ScriptJudge):
-            needs = judges[0].profile.described if judges[0].profile else ""
+        if isinstance(judge, ScriptJudge):
+            needs = judge.profile.described if judge.profile else ""
             message = f"passed {repeats} of {repeats} (test script: {needs})"
-            return self.passed(message, **{SIGNALS: signals(golden)})
-        same = len({verdict.identity for verdict in golden}) == 1
-        how = (
-            "outputs identical to the bit" if same and golden[0].identity else "outputs within the tolerances"
-        )
-        return self.passed(f"passed {repeats} of {repeats} ({judges[0].method}), {how}", bitwise=same)
+            return self.passed(message, **{SIGNALS: signals(on.golden)})
+        same = len({verdict.identity for verdict in on.golden}) == 1
+        how = "identical to the bit" if same and on.golden[0].identity else "within the tolerances"
+        return self.passed(f"passed {repeats} of {repeats} ({judge.method}), outputs {how}", bitwise=same)
 
     def _failed(self, verdict: Verdict, number: int, repeats: int, own: dict[str, Any]) -> GateResult:
         """Return a failure, or unproven if the test cannot run here at all."""
@@ -138,14 +155,13 @@ class MaskedFails(Gate):
 
     name = "masked-fails"
 
-    def run(self, bench: Bench, golden: list[Verdict], repeats: int) -> GateResult:
+    def run(self, on: Subject) -> GateResult:
         """Run the repository as the agent gets it."""
-        judges, reason = judges_for(bench), ""
-        own: dict[str, Any] = {}
-        for judge in judges:
+        reason, own = "", dict[str, Any]()
+        for judge in on.judges:
             verdict = judge.masked()
             reason = reason or verdict.reason
-            if isinstance(judges[0], ScriptJudge):
+            if on.handwritten:
                 own = {SIGNALS: signals([verdict])}
             if verdict.passed:
                 return self.failed(
@@ -161,7 +177,7 @@ class MaskedFails(Gate):
                     log=verdict.log[-4000:],
                     **own,
                 )
-        if bench.recording is not None:
+        if not on.handwritten:
             return self.passed("every case ends in the mask's NotImplementedError")
         return self.passed(f"it fails, and only the mask differs from the golden: {reason}", **own)
 
@@ -171,10 +187,10 @@ class TargetEntered(Gate):
 
     name = "target-entered"
 
-    def run(self, bench: Bench, golden: list[Verdict], repeats: int) -> GateResult:
+    def run(self, on: Subject) -> GateResult:
         """Look where the executed code came from."""
-        judge = judges_for(bench)[0]
-        verdict = judge.entered() if isinstance(judge, ScriptJudge) else golden[0]
+        bench, judge = on.bench, on.judges[0]
+        verdict = judge.entered() if isinstance(judge, ScriptJudge) else on.golden[0]
         wanted = bench.implementation.goal_file
         if not verdict.entered:
             return self.failed(
@@ -194,9 +210,10 @@ class Isolated(Gate):
 
     name = "isolated"
 
-    def run(self, bench: Bench, golden: list[Verdict], repeats: int) -> GateResult:
+    def run(self, on: Subject) -> GateResult:
         """Read the report of the golden's own sandbox; a test script needs a run of its own."""
-        facts = next((dict(verdict.facts) for verdict in golden if verdict.facts), None) or _facts(bench)
+        bench = on.bench
+        facts = next((dict(verdict.facts) for verdict in on.golden if verdict.facts), None) or _facts(bench)
         if not bench.sandbox.isolating:
             return self.result(
                 GateStatus.UNPROVEN,
@@ -221,7 +238,7 @@ def run_gates(
 
     Raises SandboxError when the sandbox itself fails.
     """
-    golden: list[Verdict] = []
+    subject = Subject(bench, repeats)
     skipped = ""
     index = bench.implementation.index
     for kind in gates:
@@ -232,9 +249,11 @@ def run_gates(
         progress(f"{gate.name}: {bench.implementation.target}")
         started = time.monotonic()
         try:
-            result = gate.run(bench, golden, repeats)
+            result = gate.run(subject)
         except SandboxError:
             raise
+        except Unproven as error:
+            result = gate.result(GateStatus.UNPROVEN, error.message, error.hint)
         except LmrError as error:  # a task too broken to be run
             result = gate.failed(error.message, error.hint)
         yield replace(result, implementation=index, seconds=time.monotonic() - started)

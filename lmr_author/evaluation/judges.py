@@ -13,10 +13,10 @@ from lmr_author.errors import SandboxError
 from lmr_author.evaluation import script
 from lmr_author.evaluation.bench import Bench
 from lmr_author.evaluation.script import Profile, ScriptRun
-from lmr_author.evaluation.verdict import CaseScore, Outcome, Verdict
+from lmr_author.evaluation.verdict import BUSY, CaseScore, Outcome, Unproven, Verdict
 from lmr_author.probe.checking import digest
 from lmr_author.replay import judging, replaying
-from lmr_author.replay.replaying import CONTROL, Controlled, beside_the_golden
+from lmr_author.replay.replaying import CONTROL, beside_the_golden
 from lmr_author.sandbox.base import Limits
 from lmr_author.task import recording as recorded
 from lmr_author.task.recording import Recording
@@ -61,6 +61,8 @@ class Judge(ABC):
             sources: name → content of the goal file.
             seconds: time limit of one case, if it is not the bench's.
             done: called with the number of versions judged so far.
+
+        Raises Unproven when the golden fails beside them, so that their failures prove nothing.
         """
 
     @abstractmethod
@@ -141,9 +143,6 @@ class RecordingJudge(Judge):
                 f"the replayer did not start: {log.strip()[-200:]}",
                 "run `lmr-author evaluate` on the task: does its golden still pass here?",
             )
-        unread = next((item for item in found.outcomes.values() if item.status == "bad-inputs"), None)
-        if unread is not None:
-            raise SandboxError(f"a case cannot be read in the sandbox: {unread.error_text}", "record again")
         return replace(self._verdict({case: found.of("candidate", case) for case in self.expected}), log=log)
 
     def plan(self, line: int, seconds: float | None = None) -> replaying.Plan:
@@ -201,37 +200,30 @@ class RecordingJudge(Judge):
             return replaying.replay(bench.sandbox, tree, bench.inside, plan, variants)
 
         golden = replaying.Variant(CONTROL, bench.golden_overlay[bench.implementation.goal_file], line)
-        limit = seconds or bench.seconds
-        tried = beside_the_golden(run, golden, versions, self.expected, limit, self._passes)
+        tried = beside_the_golden(
+            run, golden, versions, self.expected, seconds or bench.seconds, self._passes
+        )
+        if len(tried.fair) < len(self.expected):
+            raise Unproven("the golden itself fails beside wrong versions", BUSY)
         verdicts: dict[str, Verdict] = {}
         for version in versions:
-            verdict = self._controlled(tried, version.id)
-            if verdict is None and (tried.run.result.timed_out or len(tried.fair) < len(self.expected)):
-                verdict = Verdict(False, untold="the run beside the golden was cut short")
-            elif verdict is None and verdicts:
+            outcomes = {
+                case: found
+                for case in self.expected
+                if (found := tried.run.outcomes.get((version.id, case))) is not None
+            }
+            lost = any(item.document is None and item.status in LOST for item in outcomes.values())
+            if len(outcomes) < len(self.expected) and not lost:
+                if not verdicts and tried.run.result.timed_out:
+                    raise Unproven("the run beside the golden was cut short", BUSY)
+                if not verdicts:
+                    verdicts[version.id] = Verdict(False, "the run ended in it")
                 break
-            verdicts[version.id] = verdict or Verdict(False, "the run ended in it")
+            differing = [item for case, item in outcomes.items() if not self._passes(case, item)]
+            late = bool(differing) and all(item.status == "timeout" for item in differing)
+            identity = _identity(outcomes.values())
+            verdicts[version.id] = replace(self._verdict(outcomes), late=late, identity=identity)
         return verdicts
-
-    def _controlled(self, tried: Controlled, name: str) -> Verdict | None:
-        """Return the verdict of a version; None where the run ended before it was done."""
-        found = {case: outcome for case in self.expected if (outcome := tried.run.outcomes.get((name, case)))}
-        lost = any(item.document is None and item.status in LOST for item in found.values())
-        if len(found) < len(self.expected) and not lost:
-            return None
-        differing = {
-            case: outcome
-            for case, outcome in found.items()
-            if case in tried.fair and not self._passes(case, outcome)
-        }
-        if not differing and (len(tried.fair) < len(self.expected) or lost):
-            return Verdict(False, untold="the golden itself fails beside it")
-        late = all(item.status == "timeout" for item in differing.values())
-        return replace(
-            self._verdict(differing or found),
-            late=bool(differing) and late,
-            identity=_identity((differing or found).values()),
-        )
 
     def _passes(self, case: str, outcome: replaying.Outcome) -> bool:
         return not replaying.differences(self.expected[case], outcome, self.checkers[case])
@@ -312,7 +304,7 @@ class ScriptJudge(Judge):
         for name, data in sources.items():
             verdict = self._run(name, {**self.bench.masked_overlay, goal: data})
             if verdict.late and not self.golden(0).passed:
-                verdict = Verdict(False, untold="the golden itself fails after it")
+                raise Unproven("the golden itself fails after a wrong version", BUSY)
             verdicts[name] = verdict
             done(len(verdicts))
         return verdicts
@@ -386,16 +378,12 @@ def _name(overlay: Mapping[str, bytes]) -> str:
     return f"candidate {id(overlay)}"
 
 
-def judges_for(bench: Bench) -> Sequence[Judge]:
-    """Return the judges of an implementation, the deciding one first; the same ones each time.
+def judges_for(bench: Bench) -> tuple[Judge, ...]:
+    """Return the judges of an implementation, the deciding one first.
 
     A recorded task has two: its replayed cases decide, and the test file that is shipped with them
     has to agree. A hand-written test has itself alone.
     """
-
-    def make() -> Sequence[Judge]:
-        if bench.recording is not None:
-            return (RecordingJudge(bench, bench.recording), ScriptJudge(bench))
-        return (ScriptJudge(bench, goldens=True),)
-
-    return bench.memo("judges", make)
+    if bench.recording is not None:
+        return (RecordingJudge(bench, bench.recording), ScriptJudge(bench))
+    return (ScriptJudge(bench, goldens=True),)

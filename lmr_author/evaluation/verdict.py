@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from lmr_author.errors import LmrError
+
 BUSY = "evaluate again when the machine has less to do, or with more --seconds"
 """Hint where the golden fails beside the versions, but not alone."""
+
+
+class Unproven(LmrError):
+    """A gate cannot be shown here and now: nothing is wrong with the task."""
 
 
 class Outcome(StrEnum):
@@ -55,7 +61,6 @@ class Verdict:
         hint: for ``obstacle``.
         by_exit_code, by_log: verdicts of a test script's exit code and of its log alone.
         late: it failed only because its time ran out.
-        untold: why there is no verdict, as the golden failed beside it; "" otherwise.
     """
 
     passed: bool
@@ -72,7 +77,6 @@ class Verdict:
     by_exit_code: bool = False
     by_log: bool = False
     late: bool = False
-    untold: str = ""
 
     @property
     def outcome(self) -> Outcome:
@@ -89,6 +93,6 @@ class Verdict:
 
 def signals(verdicts: Iterable[Verdict]) -> dict[str, int]:
     """Return how many versions passed a test script by its exit code and by its log, and how many ran."""
-    run: Sequence[Verdict] = [one for one in verdicts if not one.untold]
+    run = list(verdicts)
     by_exit_code, by_log = sum(one.by_exit_code for one in run), sum(one.by_log for one in run)
     return {"runs": len(run), "exit_code": by_exit_code, "log": by_log}

@@ -10,10 +10,10 @@ from typing import Any
 
 from lmr_author import code
 from lmr_author.evaluation.bench import MUTANTS, Bench
-from lmr_author.evaluation.gates import Gate
-from lmr_author.evaluation.judges import Judge, RecordingJudge, ScriptJudge, judges_for
+from lmr_author.evaluation.gates import Gate, Subject
+from lmr_author.evaluation.judges import RecordingJudge
 from lmr_author.evaluation.mutants import Mutant, mutants
-from lmr_author.evaluation.verdict import BUSY, Verdict, signals
+from lmr_author.evaluation.verdict import Verdict, signals
 from lmr_author.probe.document import Document, tagged, walk
 from lmr_author.task import GateResult, GateStatus, equivalents
 from lmr_author.task.evaluation import SIGNALS
@@ -34,32 +34,22 @@ class TrivialFails(Gate):
 
     name = "trivial-fails"
 
-    def run(self, bench: Bench, golden: list[Verdict], repeats: int) -> GateResult:
+    def run(self, on: Subject) -> GateResult:
         """Judge each trivial version."""
-        judge = judges_for(bench)[0]
+        bench, judge = on.bench, on.judges[0]
         sources = trivial_sources(
             bench, list(judge.expected.values()) if isinstance(judge, RecordingJudge) else []
         )
         if not sources:
             return self.failed(*_UNCLEAR)
         verdicts = judge.versions(sources)
-        own = {SIGNALS: signals(verdicts.values())} if isinstance(judge, ScriptJudge) else {}
+        own: dict[str, Any] = {SIGNALS: signals(verdicts.values())} if on.handwritten else {}
         survivors = [name for name, verdict in verdicts.items() if verdict.passed]
         if survivors:
             return self.failed(
                 f"passes although it does nothing: {'; '.join(survivors)}",
                 "record cases whose outcome differs from it (other inputs, other options)",
                 survivors=survivors,
-                **own,
-            )
-        untold = {name: verdict.untold for name, verdict in verdicts.items() if verdict.untold}
-        if untold:
-            return self.result(
-                GateStatus.UNPROVEN,
-                f"{len(untold)} of {len(verdicts)} trivial implementations could not be told: "
-                f"{next(iter(untold.values()))}",
-                BUSY,
-                untold=sorted(untold),
                 **own,
             )
         return self.passed(f"{len(verdicts)} trivial implementations fail", tried=sorted(verdicts), **own)
@@ -70,14 +60,14 @@ class MutantsDie(Gate):
 
     name = "mutants-die"
 
-    def run(self, bench: Bench, golden: list[Verdict], repeats: int) -> GateResult:
+    def run(self, on: Subject) -> GateResult:
         """Judge each mutant, and explain each survivor where the reason is visible."""
-        judge = judges_for(bench)[0]
+        bench, judge = on.bench, on.judges[0]
         pair = bench.definitions
         if pair is None or isinstance(pair[0].node, ast.ClassDef):
             return self.failed(*_UNCLEAR)
-        usual = MUTANTS if isinstance(judge, RecordingJudge) else MOST_BY_SCRIPT
-        most = bench.mutants if isinstance(judge, RecordingJudge) else min(bench.mutants, MOST_BY_SCRIPT)
+        usual = MOST_BY_SCRIPT if on.handwritten else MUTANTS
+        most = min(bench.mutants, MOST_BY_SCRIPT) if on.handwritten else bench.mutants
         if not most:
             return self.result(GateStatus.SKIPPED, "no mutants were asked for")
         accepted = {one.id for one in equivalents.load(bench.task).of(bench.implementation.target)}
@@ -93,13 +83,13 @@ class MutantsDie(Gate):
                 GateStatus.UNPROVEN, "no wrong version of the target can be made", "choose a larger target"
             )
         # Much more than the golden's slowest case takes, so that an endless loop ends.
-        slowest = max((verdict.seconds for verdict in golden), default=0.0)
+        slowest = max((verdict.seconds for verdict in on.golden), default=0.0)
         verdicts = judge.versions(
             {item.id: item.data for item in tried},
             min(bench.seconds, max(5.0, 20 * slowest)),
             lambda done: bench.progress(f"mutant {done} of {len(tried)}: {bench.implementation.target}"),
         )
-        result = self._result(bench, judge, tried, verdicts, golden, len(accepted))
+        result = self._result(on, tried, verdicts, len(accepted))
         if result.status is GateStatus.PASSED and len(tried) == most < usual:
             # A handful that fails by chance proves nothing.
             few = f"{result.message}; fewer than the {usual} that prove it"
@@ -107,17 +97,10 @@ class MutantsDie(Gate):
         return result
 
     def _result(
-        self,
-        bench: Bench,
-        judge: Judge,
-        tried: Sequence[Mutant],
-        verdicts: Mapping[str, Verdict],
-        golden: Sequence[Verdict],
-        accepted: int,
+        self, on: Subject, tried: Sequence[Mutant], verdicts: Mapping[str, Verdict], accepted: int
     ) -> GateResult:
         survivors = [item for item in tried if verdicts[item.id].passed]
-        untold = [verdicts[item.id].untold for item in tried if verdicts[item.id].untold]
-        killed = len(tried) - len(survivors) - len(untold)
+        killed = len(tried) - len(survivors)
         score = killed / len(tried)
         detail: dict[str, Any] = {
             "mutants": len(tried),
@@ -130,30 +113,25 @@ class MutantsDie(Gate):
                     "line": item.line,
                     "operator": item.operator,
                     "diff": item.diff,
-                    "why": explain_survivor(bench.recording, item, verdicts[item.id], golden),
+                    "why": explain_survivor(on.bench.recording, item, verdicts[item.id], on.golden),
                 }
                 for item in survivors
             ],
         }
-        if untold:
-            detail["untold"] = len(untold)
-        if isinstance(judge, ScriptJudge):
+        if on.handwritten:
             detail[SIGNALS] = signals(verdicts.values())
         known = f", {accepted} accepted as equivalent" if accepted else ""
-        open_ones = f", {len(untold)} could not be told: {untold[0]}" if untold else ""
-        share = f"{whole_percent(score)}, {judge.method}"
-        message = f"{killed} of {len(tried)} mutants fail ({share}){open_ones}{known}"
+        share = f"{whole_percent(score)}, {on.judges[0].method}"
+        message = f"{killed} of {len(tried)} mutants fail ({share}){known}"
         if score >= NEEDED:
             return self.passed(message, **detail)
-        if killed + len(untold) >= NEEDED * len(tried):
-            return self.result(GateStatus.UNPROVEN, message, BUSY, **detail)
-        recording = bench.recording
+        recording = on.bench.recording
         better = (
-            "drive it with inputs that tell them apart"
+            "let the test compare more, or make a recorded one (lmr-author record)"
+            if on.handwritten
+            else "drive it with inputs that tell them apart"
             if recording and recording.varied
             else "record again with --vary, which looks for inputs that tell them apart"
-            if isinstance(judge, RecordingJudge)
-            else "let the test compare more, or make a recorded one (lmr-author record)"
         )
         accept = "accept those that are equivalent: lmr-author evaluate --accept-mutant ID --reason TEXT"
         return self.failed(message, f"{better}; or {accept}", **detail)

@@ -17,7 +17,7 @@ from lmr_author.evaluation.candidates import cluster
 from lmr_author.evaluation.candidates.predictions import Prediction
 from lmr_author.evaluation.candidates.results import Result
 from lmr_author.evaluation.candidates.run import score
-from lmr_author.evaluation.candidates.scorer import CandidateOptions, JudgingOptions
+from lmr_author.evaluation.candidates.scorer import CandidateOptions
 from lmr_author.evaluation.verdict import Outcome
 from tests.cli.program import ENVIRONMENT, wait_for
 from tests.evaluation.foreign import PLAIN_PYTHON, STYLES, foreign_task
@@ -74,9 +74,7 @@ def test_a_worker_that_is_killed_costs_nothing(tmp_path: Path, start: Start) -> 
         if len(seen) == 2:
             workers[0].kill()
 
-    options = CandidateOptions(
-        tmp_path / "out", python=PLAIN_PYTHON, scheduler=address, judging=JudgingOptions(seconds=60)
-    )
+    options = CandidateOptions(tmp_path / "out", python=PLAIN_PYTHON, scheduler=address, seconds=60)
     found = score([task], source, options, lambda _: None, killing)
 
     assert workers[0].wait() == -9

@@ -87,20 +87,14 @@ FORMS = {
     "function": FUNCTION,
     "in a fence": f"Here is the code:\n\n```python\n{FUNCTION}```\nIt computes the hinge.\n",
     "in a fence that is never closed": f"```py\n{FUNCTION}",
-    "in tildes": f"~~~\n{FUNCTION}~~~",
     "in a fence of a list": "1. Do this:\n\n" + textwrap.indent(f"```python\n{FUNCTION}```\n", "   "),
     "after a fence of something else": f"```bash\npip install x\n```\n```python\n{FUNCTION}```",
     "indented as a whole": textwrap.indent(FUNCTION, "        "),
     "with Windows line endings": FUNCTION.replace("\n", "\r\n"),
     "with a byte order mark": "\ufeff" + FUNCTION,
-    "without its docstring's neighbour blank line": FUNCTION.rstrip("\n"),
-    "indented by two": FUNCTION.replace("    ", "  "),
     "indented by tabs": FUNCTION.replace("    ", "\t"),
-    "defined twice": "def hinge(x, margin=1.0):\n    return 0\n\n" + FUNCTION,
-    "the decorator's line first": "@np.vectorize\n" + FUNCTION,
     "whole file": replaced(BODY),
     "body": textwrap.dedent(BODY),
-    "body, indented": BODY,
     "body in a fence": f"```python\n{BODY}\n```",
     "body whose first line lost its indentation": BODY.lstrip(),
 }
@@ -113,11 +107,6 @@ def test_every_form_gives_the_same_file(form: str) -> None:
     assert found.data.decode() == replaced(BODY)
     assert (found.kept, found.dropped, found.unchanged) == ((), (), False)
     assert found.line == GOAL[: GOAL.index("def hinge")].count("\n") + 1
-
-
-def test_blanks_behind_the_first_line_of_a_body_are_no_indentation() -> None:
-    body = BODY.replace("# how far", "# how far   ")
-    assert fitted(body).data.decode() == replaced(body)
 
 
 METHOD_BODY = "        self.values.append(value)\n        return math.fsum(self.values)"
@@ -188,9 +177,9 @@ def test_a_method_brings_other_methods_along() -> None:
         (FUNCTION + "\nprint(hinge(2))\n", "code at module level, line 6: print(hinge(2))"),
         (FUNCTION + "\nif __name__ == '__main__':\n    hinge(1)\n", "code at module level"),
         ("from __future__ import generator_stop\n" + FUNCTION, "from __future__ import generator_stop"),
-        ("@staticmethod\n" + FUNCTION, "the decorators of hinge"),
-        (FUNCTION.replace("margin=1.0", "margin=2.0"), "the signature of hinge: (x, margin=2.0)"),
-        ("async " + FUNCTION, "hinge is async"),
+        ("@staticmethod\n" + FUNCTION, "the header of hinge: @staticmethod def hinge(x, margin=1.0)"),
+        (FUNCTION.replace("margin=1.0", "margin=2.0"), "the header of hinge: def hinge(x, margin=2.0)"),
+        ("async " + FUNCTION, "the header of hinge: async def hinge"),
         (replaced(BODY).replace("SCALE = 2.0\n", ""), "changes"),
     ],
 )
@@ -230,11 +219,8 @@ def test_an_answer_that_does_nothing_is_noticed(answer: str) -> None:
         ("def other_name(x):\n    return x\n", "does not define hinge, but other_name"),
         ("```python\n```", "not Python"),
         ("def hinge(x):\n    return '\ud800'\n", "not Python"),
-        ("def hinge(x):\n    return 0\0", "not Python"),
-        ("x" * (2 * 2**20 + 1), "characters"),
         ("(" * 5000, "not Python"),
         ("sorry", "does not define hinge"),
-        ("import os", "does not define hinge"),
     ],
 )
 def test_what_is_no_answer_is_invalid(answer: str, said: str) -> None:
@@ -280,18 +266,3 @@ def test_any_text_is_fitted_or_invalid(text: str) -> None:
     except Invalid:
         return
     ast.parse(found.data)
-
-
-@given(
-    st.lists(
-        st.sampled_from(
-            [*FUNCTION.splitlines(), "```", "class A:", "    def hinge(self):", "x = '''", "return 1"]
-        )
-    )
-)
-def test_any_lines_are_fitted_or_invalid(lines: list[str]) -> None:
-    try:
-        found = fitted("\n".join(lines))
-    except Invalid:
-        return
-    assert without_target(found.data, "hinge")[-2:] == without_target(GOAL.encode(), "hinge")[-2:]

@@ -12,7 +12,7 @@ import pytest
 
 from lmr_author.evaluation.candidates.results import Result
 from lmr_author.evaluation.candidates.run import Scored, score
-from lmr_author.evaluation.candidates.scorer import CandidateOptions, JudgingOptions
+from lmr_author.evaluation.candidates.scorer import CandidateOptions
 from lmr_author.evaluation.verdict import Outcome
 from lmr_author.masking import MaskOptions, mask
 from lmr_author.recording.record import RecordOptions, record
@@ -25,7 +25,6 @@ from tests.support import make_task, remove_image
 
 BASE_IMAGE = os.environ.get("LMR_TEST_BASE_IMAGE", "lmr-author/base:bookworm")
 HINGE = "pkg/losses.py::hinge"
-JUDGING = JudgingOptions(seconds=1.5, memory_mb=1024, start_seconds=8)
 IN_DOCKER = (
     "reads expected outputs",
     "forks for ever",
@@ -50,7 +49,7 @@ def judged(task: Task, answers: Sequence[tuple[str, str]], out: Path, **options:
     lines = [{"task": task.name, "index": 1, "model": model, "code": code} for model, code in answers]
     source = out / "predictions.jsonl"
     source.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    chosen = CandidateOptions(out, jobs=2, python=PLAIN_PYTHON, judging=JUDGING)
+    chosen = CandidateOptions(out, jobs=2, python=PLAIN_PYTHON, seconds=1.5, memory_mb=1024, start_seconds=8)
     for name, value in options.items():
         object.__setattr__(chosen, name, value)
     found: Scored = score([task], source, chosen, lambda _: None, lambda *_: None)

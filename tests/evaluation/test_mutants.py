@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from lmr_author import code
 from lmr_author.evaluation.mutants import Mutant, mutants
 from lmr_author.evaluation.mutants.operators import OPERATORS
-from lmr_author.evaluation.wrong_versions import whole_percent
 from lmr_author.task import Target
 from tests.masking.roundtrip import library_files
 
@@ -71,24 +70,17 @@ def changes(body: str) -> list[str]:
     ("body", "unnoticeable"),
     [
         ("return max(x, y)", "max(y, x)"),
-        ("return torch.eq(x, y)", "eq(y, x)"),
-        ("return np.array_equal(x, [0, y])", "array_equal([0, y], x)"),
         ("return F.mse_loss(x, y)", "mse_loss(y, x)"),
         ("return (x - y) ** 2", "(y - x) ** 2"),
         ("return (x - y).abs()", "(y - x).abs()"),
         ("return torch.rand(3) < x", "<= x"),
         ("return torch.where(x < 1e-6, y, x)", "<= 1e-6"),
-        ("return torch.where(x < 1e-6, y, x)", "1e-05"),
         ("return torch.eye(y, dtype=torch.float32, device=x.device)", "eye(y, device=x.device)"),
-        ("return torch.eye(y, dtype=torch.float32, device=x.device)", "eye(y, dtype=torch.float32)"),
         ("return torch.cat([x, y], dim=0)", "cat([x, y])"),
         ("return x.topk(2, dim=-1)", "x.topk(2)"),
-        ("return F.normalize(x, dim=1)", "F.normalize(x)"),
         ("return x.masked_fill(y == 0, -1e9)", "-10000000000.0"),
         ("x = x / y\nreturn x", "x = x\n"),
         ("x = x.cuda()\nreturn x * y", "cuda"),
-        ("x['a'] = x['a'].to('cuda:1', non_blocking=True)\nreturn x['a'] + y", "cuda"),
-        ("y.model.to(device=y.device)\nreturn x + y", "device"),
         ("return g(x).to(torch.device(y)) + 1", "+    return g(x) + 1"),
         ("offset = 0\nreturn x + y", "offset"),
     ],
@@ -103,26 +95,18 @@ def test_a_change_that_no_test_can_notice_is_not_made(body: str, unnoticeable: s
     [
         ("return max(x, y, key=len)", "max(y, x, key=len)"),
         ("return torch.sub(x, y)", "sub(y, x)"),
-        ("return F.kl_div(x, y)", "kl_div(y, x)"),
         ("return (x - y) ** 3", "(y - x) ** 3"),
         ("return (x - y).sum()", "(y - x).sum()"),
         ("return x < y", "x <= y"),
         ("return torch.eye(y, dtype=torch.float64)", "eye(y)"),
-        ("return x.to(dtype=torch.float32, copy=y)", "to(copy=y)"),
-        ("return torch.cat([x, y], dim=1)", "cat([x, y], dim=0)"),
-        ("return x.topk(2, dim=1)", "x.topk(2)"),
         ("return F.normalize(x, dim=-1)", "F.normalize(x)"),
         ("x = x.to(y)\nreturn x", "pass"),
-        ("x = x.to('half')\nreturn x", "pass"),
         ("x = x.to(y.device, torch.half)\nreturn x", "pass"),
-        ("x.cuda = y\nreturn x", "pass"),
         ("return x.sum(dim=0)", "x.sum()"),
         ("return x * -1e9", "-10000000000.0"),
         ("offset = 0\nreturn x + offset", "offset = 1"),
         ("offset = 0\noffset += x\nreturn y", "offset = 1"),
         ("global offset\noffset = 0\nreturn y", "offset = 1"),
-        ("offset = 0\nreturn g(x, locals())", "offset = 1"),
-        ("x.offset = 0\nreturn x + y", "offset = 1"),
     ],
 )
 def test_a_change_like_one_of_these_that_a_test_can_notice_is_made(body: str, noticeable: str) -> None:
@@ -141,14 +125,6 @@ def test_a_statement_that_is_put_in_stands_as_the_others_do(body: str, changed: 
     assert early.data.decode() == HEAD + changed
 
 
-@pytest.mark.parametrize("most", [1, 3, 7, 10_000])
-def test_as_many_are_made_as_are_wanted_and_no_more(most: int) -> None:
-    body = "x = x + y\nz = x * 2\nif z > y:\n    z = g(z, y)\nreturn z - x"
-    everything = of_body(body)
-    assert len(everything) > 7
-    assert len(of_body(body, most)) == min(most, len(everything))
-
-
 @pytest.mark.parametrize(
     ("body", "after"),
     [
@@ -163,20 +139,6 @@ def test_as_many_are_made_as_are_wanted_and_no_more(most: int) -> None:
 )
 def test_only_a_transposition_is_taken_away_from_a_factor(body: str, after: list[str]) -> None:
     assert [item.after.strip() for item in of_body(body) if item.operator == "transposed"] == after
-
-
-def test_what_is_unpacked_from_a_tuple_is_swapped_once() -> None:
-    swapped = [
-        item.after for item in of_body("a, b = x, y\nreturn a") if item.operator == "swapped arguments"
-    ]
-
-    assert swapped == ["    a, b = y, x"]
-
-
-def test_a_tiny_constant_that_is_no_guard_is_changed() -> None:
-    changed = [item.after for item in of_body("return x * 1e-5")]
-
-    assert any("1.01e-05" in line for line in changed)
 
 
 def test_nothing_that_does_not_compute_is_changed() -> None:
@@ -260,10 +222,3 @@ SAMPLE = [
     for path in library_files()[0]
     if path.stat().st_size < 25_000 and {"test", "lib2to3"}.isdisjoint(path.parts)  # Python 2, and worse
 ]
-
-
-@pytest.mark.parametrize(
-    ("killed", "tried", "said"), [(53, 59, "89%"), (9, 10, "90%"), (10, 10, "100%"), (58, 100, "58%")]
-)
-def test_a_share_that_is_not_enough_is_not_shown_as_enough(killed: int, tried: int, said: str) -> None:
-    assert whole_percent(killed / tried) == said

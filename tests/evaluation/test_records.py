@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
@@ -12,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from lmr_author import files, resources
+from lmr_author import files
 from lmr_author.cli.app import main
 from lmr_author.evaluation import evaluate as workflow
 from lmr_author.reporting import records as report_records
 from lmr_author.reporting import status
 from lmr_author.review import review
-from lmr_author.task import Evaluation, Finding, GateResult, GateStatus, Severity, Task
+from lmr_author.task import Evaluation, GateResult, GateStatus, Task
 from lmr_author.task.evaluation import find_same_sandbox, load, store
 from lmr_author.task.state import State
 from lmr_author.validation.run import validate
@@ -60,13 +58,6 @@ def loaded(task: Task) -> Evaluation:
 
 def counting(task: Task) -> tuple[str, bool]:
     return loaded(task).kind, loaded(task).passed
-
-
-def test_of_several_findings_an_error_is_named(task: Task) -> None:
-    warning = Finding("LMR704", Severity.WARNING, task.name, "a link that leads nowhere")
-    error = Finding("LMR002", Severity.ERROR, task.name, "paper_url is empty")
-    assert status.status_with(task, (warning, error)).note == "2 findings, first LMR002: paper_url is empty"
-    assert status.status_with(task, (warning,)).note == "1 finding, first LMR704: a link that leads nowhere"
 
 
 def test_what_is_next_is_the_same_sandbox_again(task: Task) -> None:
@@ -113,14 +104,6 @@ def test_of_two_sound_ones_that_in_docker_counts(task: Task, first: str) -> None
     assert status.status_with(task, ()).note == "not reviewed"
 
 
-@pytest.mark.parametrize(("first", "last"), [KINDS, KINDS[::-1]])
-def test_of_two_failing_ones_the_last_counts(task: Task, first: str, last: str) -> None:
-    store(task, record(task, first, False))
-    store(task, record(task, last, False))
-
-    assert counting(task) == (last, False)
-
-
 def test_the_same_sandbox_replaces_its_own_and_another_state_goes(task: Task) -> None:
     store(task, record(task, "docker", True))
     store(task, record(task, "local", True))
@@ -132,18 +115,6 @@ def test_the_same_sandbox_replaces_its_own_and_another_state_goes(task: Task) ->
     (task.root / "margin-ranking" / "README.md").write_text("changed\n")
     store(task, record(task, "docker", True))
     assert counting(task) == ("docker", True) and find_same_sandbox(task, {"kind": "local"}) is None
-
-
-def test_the_file_is_as_its_schema_says(task: Task) -> None:
-    from jsonschema import Draft202012Validator
-
-    store(task, record(task, "local", True))
-    store(task, record(task, "docker", False))
-    stored = json.loads(task.evaluation_path.read_bytes())
-    schema = Draft202012Validator(resources.schema("evaluation"))
-    assert schema.is_valid(stored)
-    stored["others"][0]["gates"][0]["status"] = "maybe"
-    assert not schema.is_valid(stored)
 
 
 @pytest.mark.parametrize("damaged", [7, [7], [{}], [{"sandbox": 7, "gates": 7}], [{"gates": [7]}]])
@@ -208,46 +179,6 @@ def test_a_sound_record_is_not_replaced_without_a_word(
     assert counting(task) == kept
     assert main(["evaluate", str(task.root), "--sandbox", "docker", *options]) == 1
     assert "replaced an evaluation" not in capsys.readouterr().out, "a failing one is no loss"
-
-
-def test_two_interpreters_stand_beside_each_other(
-    task: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for name in ("one", "two"):
-        (tmp_path / name / "bin").mkdir(parents=True)
-        (tmp_path / name / "pyvenv.cfg").touch()
-        for program in ("python", "python3"):
-            (tmp_path / name / "bin" / program).touch(0o755)
-    builds = iter([True, False, False, True])
-
-    def build(*_: Any) -> tuple[GateResult, dict[str, Any]]:
-        return GateResult("build", GateStatus.PASSED if next(builds) else GateStatus.FAILED, "text"), {}
-
-    monkeypatch.setattr(workflow, "sandbox_of", lambda *_, **__: nullcontext())
-    monkeypatch.setattr(workflow, "_build", build)
-    monkeypatch.setattr(workflow, "_run", lambda *_: None)
-    status_of = [
-        main(["evaluate", str(task.root), "--python", str(tmp_path / path)])
-        for path in ("one/bin/python", "two/bin/python", "two/bin/python3")
-    ]
-
-    assert status_of == [0, 1, 1]
-    stored = loaded(task)
-    assert stored.passed and stored.other_python.startswith("one-")
-    (other,) = stored.others
-    name = other.other_python
-    assert (
-        name.startswith("two-")
-        and len(name) == len("two-") + 8
-        and str(tmp_path) not in json.dumps(stored.to_json())
-    )
-    assert stored.doubts == f"in the local sandbox with {name}: build: failed"
-    said = " ".join(capsys.readouterr().out.split())
-    assert "the evaluation in the local sandbox with one-" in said
-
-    assert main(["evaluate", str(task.root), "--python", sys.executable]) == 0, "lmr-author's own is no other"
-    assert "other_python" not in loaded(task).sandbox
-    assert len(loaded(task).others) == 2
 
 
 Edit = Callable[[dict[str, Any]], object]
@@ -336,15 +267,6 @@ def test_an_older_record_holds_for_the_whole_content(task: Task) -> None:
     assert stale(task) == ["authoring/evaluation.json"]
     store(task, record(task, "docker"))
     assert loaded(task).others == ()
-
-
-def test_evaluations_before_and_after_such_an_edit_stand_beside_each_other(task: Task) -> None:
-    store(task, record(task, "docker"))
-    edit(task, FOR_PEOPLE["instruction"])
-    store(task, record(task, "local", passed=False))
-
-    assert stale(task) == []
-    assert loaded(task).sandbox == {"kind": "docker"}
 
 
 @pytest.mark.parametrize("text", ["[]", "no JSON", '{"implementations": 7}', '{"implementations": [7]}'])

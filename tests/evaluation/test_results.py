@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lmr_author.errors import LmrError, SandboxError
 from lmr_author.evaluation.candidates import results as store
-from lmr_author.evaluation.candidates.results import Result
-from lmr_author.evaluation.candidates.run import Interruption, each, retried
+from lmr_author.evaluation.candidates.results import summary, wilson
+from lmr_author.evaluation.candidates.run import Interruption, Pace, each, retried
 from lmr_author.evaluation.script import DiskWatch
 from lmr_author.evaluation.verdict import Outcome
 from tests.evaluation.made import result
-
-
-def test_a_result_is_read_back_as_it_was_written() -> None:
-    assert Result.from_json(json.loads(json.dumps(result().to_json()))) == result()
 
 
 def test_a_line_that_was_cut_off_is_dropped_and_no_other(tmp_path: Path) -> None:
@@ -99,9 +96,53 @@ def test_a_run_that_fills_the_disk_is_noticed(tmp_path: Path) -> None:
     (tmp_path / "before").write_bytes(bytes(1 << 20))
     by_size, by_number = DiskWatch(1 << 20, 100), DiskWatch(1 << 30, 2)
     assert not by_size.is_full(tmp_path) and not by_number.is_full(tmp_path)
-    time.sleep(0.05)
+    by_size._next = by_number._next = 0.0
     (tmp_path / "a" / "b" / "c").mkdir(parents=True)
     assert not by_size.is_full(tmp_path) and by_number.is_full(tmp_path)
-    time.sleep(0.05)
+    by_size._next = 0.0
     (tmp_path / "a" / "b" / "after").write_bytes(bytes(1 << 21))
     assert by_size.is_full(tmp_path)
+
+
+def test_the_estimate_counts_only_what_this_run_judged() -> None:
+    pace = Pace(10)
+    pace.skip()
+    assert pace.seconds_left is None and pace.done == 1
+    pace.step()
+    assert pace.seconds_left is not None and pace.seconds_left >= 0
+
+
+@pytest.mark.parametrize(
+    ("passed", "judged", "low", "high"),
+    [
+        (0, 10, 0.0, 0.2775),
+        (10, 10, 0.7225, 1.0),
+        (5, 10, 0.2366, 0.7634),
+        (0, 0, 0.0, 1.0),
+        (81, 263, 0.2553, 0.3662),
+    ],
+)
+def test_wilsons_interval(passed: int, judged: int, low: float, high: float) -> None:
+    """81 of 263: the example in Newcombe 1998, https://pubmed.ncbi.nlm.nih.gov/9595616/."""
+    found = wilson(passed, judged)
+
+    assert found == pytest.approx((low, high), abs=5e-5)
+
+
+@given(st.integers(0, 500), st.integers(0, 500))
+def test_the_interval_holds_the_share(passed: int, more: int) -> None:
+    low, high = wilson(passed, passed + more)
+
+    assert 0 <= low <= high <= 1
+    if passed + more:
+        assert low <= passed / (passed + more) <= high
+
+
+def test_what_could_not_be_judged_is_apart() -> None:
+    outcomes = [*Outcome, Outcome.PASSED]
+    rows = summary(result("m", outcome, number) for number, outcome in enumerate(outcomes))
+
+    assert [(row.category, row.judged, row.passed, row.infrastructure) for row in rows] == [
+        ("c", 6, 2, 1),
+        ("all", 6, 2, 1),
+    ]

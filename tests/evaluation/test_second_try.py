@@ -11,7 +11,7 @@ import pytest
 
 from lmr_author.evaluation import judges, script
 from lmr_author.evaluation.candidates.run import score
-from lmr_author.evaluation.candidates.scorer import CandidateOptions, JudgingOptions
+from lmr_author.evaluation.candidates.scorer import CandidateOptions
 from lmr_author.evaluation.verdict import Outcome
 from lmr_author.replay.replaying import Outcome as Replayed
 from lmr_author.replay.replaying import Plan, Replay, replay
@@ -29,7 +29,7 @@ def outcome(task: Task, code: str, out: Path) -> Outcome:
     out.mkdir()
     source = out / "predictions.jsonl"
     source.write_text(json.dumps({"task": task.name, "index": 1, "model": "m", "code": code}) + "\n")
-    options = CandidateOptions(out, python=PLAIN_PYTHON, judging=JudgingOptions(seconds=1))
+    options = CandidateOptions(out, python=PLAIN_PYTHON, seconds=1)
     (found,) = score([task], source, options, quiet, lambda *_: None).results
     return found.outcome
 

@@ -7,6 +7,7 @@ arrive.
 
 from __future__ import annotations
 
+import atexit
 import io
 import shutil
 import tarfile
@@ -21,8 +22,8 @@ from lmr_author import files
 from lmr_author.errors import LmrError
 from lmr_author.evaluation.candidates.predictions import Prediction
 from lmr_author.evaluation.candidates.results import Result
-from lmr_author.evaluation.candidates.run import Interruption, judged, not_judged
-from lmr_author.evaluation.candidates.scorer import CandidateOptions, TaskScorer
+from lmr_author.evaluation.candidates.run import Interruption, judged
+from lmr_author.evaluation.candidates.scorer import CandidateOptions, TaskScorer, blank
 from lmr_author.task import AUTHORING, Task
 
 if TYPE_CHECKING:
@@ -34,8 +35,6 @@ _SECONDS = 10.0
 _LOCK = threading.Lock()
 _READY: dict[str, TaskScorer] = {}
 """On a worker: digest of the archive and options → the task, ready."""
-KEPT = 4
-"""Tasks that a worker keeps ready."""
 
 
 def connect(address: str, seconds: float = _SECONDS) -> Client:
@@ -89,7 +88,9 @@ def each(
                 result = future.result()
             except Exception as error:  # whatever happened there, its worker or its connection failed
                 reason = f"its worker failed: {type(error).__name__}: {error}"[:300]
-                result = not_judged(scorer, item, reason)
+                result = replace(
+                    blank(item, scorer.category(item.index)), reason=reason, environment=scorer.environment
+                )
             yield replace(result, digest=digest)
             future.release()
     finally:
@@ -111,19 +112,14 @@ def judge(
     key = f"{files.sha256_bytes(archive)} {options}"
     with _LOCK:
         if key not in _READY:
-            while len(_READY) >= KEPT:
-                _READY.pop(next(iter(_READY))).no_more()
             root = Path(tempfile.mkdtemp(prefix="lmr-author-shipped-"))
+            atexit.register(shutil.rmtree, root, ignore_errors=True)
             _READY[key] = TaskScorer(unpacked(archive, root / name), options, lambda _: None)
-            _READY[key].on_close(lambda: shutil.rmtree(root, ignore_errors=True))
+            atexit.register(_READY[key].close)
         scorer = _READY[key]
-        scorer.begin()
-    try:
-        scorer.prepare()
-        with files.temporary_folder("lmr-author-tree-") as folder:
-            return judged(scorer, arrived(shipped, folder), digest, Interruption())
-    finally:
-        scorer.end()
+    scorer.prepare()
+    with files.temporary_folder("lmr-author-tree-") as folder:
+        return judged(scorer, arrived(shipped, folder), digest, Interruption())
 
 
 def packed(task: Task) -> bytes:

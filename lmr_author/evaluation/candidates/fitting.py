@@ -239,7 +239,10 @@ class _Extras:
         self._bound = _bound(self._goal.tree.body)
         self._known = {ast.dump(item) for item in self._goal.tree.body}
         for mine, own in pairs:
-            self.dropped += _header_changes(mine, own)
+            decorators = bool(own.node.decorator_list)
+            header = _header(own, decorators=decorators)
+            if header != _header(mine, decorators=decorators):
+                self.dropped.append(f"the header of {mine.qualname}: {' '.join(header.split())}")
         for item in found.statements:
             if not _is_docstring(item) and ast.dump(item) not in self._known:
                 self._sort(item)
@@ -310,26 +313,17 @@ class _Extras:
         )
 
 
-def _header_changes(mine: Definition, own: Definition) -> Iterator[str]:
-    given, changed = mine.node, own.node
-    if isinstance(given, ast.ClassDef) or isinstance(changed, ast.ClassDef):
-        return
-    if _signature(given) != _signature(changed):
-        yield f"the signature of {mine.qualname}: ({_signature(changed)})"
-    if type(given) is not type(changed):
-        yield f"{mine.qualname} is {'not ' if isinstance(given, ast.AsyncFunctionDef) else ''}async"
-    decorators = [ast.dump(item) for item in changed.decorator_list]
-    if decorators and decorators != [ast.dump(item) for item in given.decorator_list]:
-        yield f"the decorators of {mine.qualname}"
-
-
-def _signature(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
-    """Return a function's parameters without annotations."""
-    arguments = copy.deepcopy(node.args)
-    for item in ast.walk(arguments):
+def _header(definition: Definition, *, decorators: bool) -> str:
+    """Return the lines above a function's body, without annotations."""
+    node = copy.deepcopy(definition.node)
+    if isinstance(node, ast.ClassDef):
+        return ""
+    node.body, node.returns = [ast.Pass()], None
+    node.decorator_list = node.decorator_list if decorators else []
+    for item in ast.walk(node.args):
         if isinstance(item, ast.arg):
             item.annotation = None
-    return ast.unparse(arguments)
+    return ast.unparse(node).rpartition(":")[0]
 
 
 def _bound(statements: Sequence[ast.stmt]) -> set[str]:

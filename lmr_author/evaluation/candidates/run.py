@@ -17,7 +17,7 @@ from lmr_author.evaluation.bench import remove_stale
 from lmr_author.evaluation.candidates import predictions, results
 from lmr_author.evaluation.candidates.predictions import Prediction
 from lmr_author.evaluation.candidates.results import Result, Row, summary
-from lmr_author.evaluation.candidates.scorer import CandidateOptions, TaskScorer, Unscorable
+from lmr_author.evaluation.candidates.scorer import CandidateOptions, TaskScorer, Unscorable, blank
 from lmr_author.evaluation.verdict import Outcome
 from lmr_author.task import Progress, Task, by_name
 
@@ -143,7 +143,8 @@ def score(
     remove_stale()
     pace, interruption = Pace(len(items)), Interruption()
     with results.opened(options.out) as store:
-        waiting = _waiting(items, known, store, pace)
+        left = Counter(item.task for item in items)
+        waiting = _waiting(items, known, store, pace, left)
         with ExitStack() as stack:
             for scorer in known.values():
                 stack.callback(scorer.close)
@@ -153,18 +154,12 @@ def score(
                 client = stack.enter_context(cluster.connect(options.scheduler))
                 judged_now = cluster.each(client, waiting, options)
             else:
-
-                def work(job: tuple[TaskScorer, Prediction, str]) -> Result:
-                    try:
-                        return judged(*job, interruption)
-                    finally:
-                        job[0].end()
-
-                judged_now = each(waiting, work, options.jobs, interruption)
+                judged_now = each(waiting, lambda job: judged(*job, interruption), options.jobs, interruption)
             for result in judged_now:
                 store.add(result)
                 pace.step()
                 on_result(result, pace)
+                _count_down(left, result.task, known)
         store.tidy([_key(item) for item in items])
         found = tuple(store.results[_key(item)] for item in items)
     elsewhere = {name: number for name, number in given.elsewhere.items() if name not in broken}
@@ -176,22 +171,8 @@ def judged(scorer: TaskScorer, item: Prediction, digest: str, interruption: Inte
     found, tries = retried(lambda: scorer.scorer(item.index).score(item, interruption), interruption)
     if isinstance(found, LmrError):
         reason = f"{found.message} ({found.hint})" if found.hint else found.message
-        found = not_judged(scorer, item, reason)
+        found = replace(blank(item, scorer.category(item.index)), reason=reason)
     return replace(found, digest=digest, environment=scorer.environment, tries=tries)
-
-
-def not_judged(scorer: TaskScorer, item: Prediction, reason: str) -> Result:
-    """Return the result of a prediction that could not be judged."""
-    return Result(
-        task=item.task,
-        index=item.index,
-        model=item.model,
-        sample=item.sample,
-        category=scorer.category(item.index),
-        outcome=Outcome.INFRASTRUCTURE,
-        reason=reason,
-        environment=scorer.environment,
-    )
 
 
 def each(
@@ -239,21 +220,27 @@ def retried(
 
 
 def _waiting(
-    items: Sequence[Prediction], known: Mapping[str, TaskScorer], store: results.Store, pace: Pace
+    items: Sequence[Prediction],
+    known: Mapping[str, TaskScorer],
+    store: results.Store,
+    pace: Pace,
+    left: Counter[str],
 ) -> Iterator[tuple[TaskScorer, Prediction, str]]:
-    """Yield, with their digests, the predictions that no earlier run judged. Closes tasks that have no more."""
-    left = Counter(item.task for item in items)
+    """Yield, with their digests, the predictions that no earlier run judged."""
     for item in items:
-        scorer = known[item.task]
-        digest = scorer.digest(item)
-        left[item.task] -= 1
+        digest = known[item.task].digest(item)
         if store.is_judged(_key(item), digest):
             pace.skip()
+            _count_down(left, item.task, known)
         else:
-            scorer.begin()
-            yield scorer, item, digest
-        if not left[item.task]:
-            scorer.no_more()
+            yield known[item.task], item, digest
+
+
+def _count_down(left: Counter[str], task: str, known: Mapping[str, TaskScorer]) -> None:
+    """Close a task, whose trees take room on the disk, after its last candidate."""
+    left[task] -= 1
+    if not left[task]:
+        known[task].close()
 
 
 def _key(item: Prediction) -> results.Key:

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -46,26 +46,6 @@ class Unscorable(LmrError):
 
 
 @dataclass(frozen=True)
-class JudgingOptions:
-    """How candidates are judged.
-
-    Attributes:
-        seconds: time limit of one case.
-        memory_mb: of all processes (docker), of each (local).
-        whole_file: apply edits outside the target too.
-        protocol: ``proof``, or :data:`LMR_BENCH`.
-        start_seconds: for starting and importing, beside the time of the cases; a busy machine takes long to
-            import PyTorch.
-    """
-
-    seconds: float = 60.0
-    memory_mb: int = 8192
-    whole_file: bool = False
-    protocol: str = "proof"
-    start_seconds: float = 180.0
-
-
-@dataclass(frozen=True)
 class CandidateOptions:
     """Where and how candidates are judged.
 
@@ -74,7 +54,12 @@ class CandidateOptions:
         jobs: number of candidates judged side by side.
         sandbox, python, base_image, gpus: the sandbox; see :func:`~lmr_author.sandbox.factory.open_sandbox`.
         scheduler: address of a Dask scheduler, whose workers judge; "" for this machine.
-        judging: see :class:`JudgingOptions`.
+        seconds: time limit of one case.
+        memory_mb: of all processes (docker), of each (local).
+        whole_file: apply edits outside the target too.
+        protocol: ``proof``, or :data:`LMR_BENCH`.
+        start_seconds: for starting and importing, beside the time of the cases; a busy machine takes long to
+            import PyTorch.
     """
 
     out: Path
@@ -84,18 +69,18 @@ class CandidateOptions:
     base_image: str | None = None
     gpus: str = ""
     scheduler: str = ""
-    judging: JudgingOptions = field(default_factory=JudgingOptions)
+    seconds: float = 60.0
+    memory_mb: int = 8192
+    whole_file: bool = False
+    protocol: str = "proof"
+    start_seconds: float = 180.0
 
     @property
     def that_matter(self) -> dict[str, Any]:
         """The options that a result depends on."""
-        judging = self.judging
+        names = ("seconds", "memory_mb", "whole_file", "protocol", "gpus")
         return {
-            "seconds": judging.seconds,
-            "memory_mb": judging.memory_mb,
-            "whole_file": judging.whole_file,
-            "protocol": judging.protocol,
-            "gpus": self.gpus,
+            **{name: getattr(self, name) for name in names},
             "base_image": self.base_image or "",
             "python": str(self.python or "") if self.scheduler else "",
         }
@@ -109,7 +94,7 @@ class Scorer:
         others: other masked functions of the same goal file.
     """
 
-    def __init__(self, bench: Bench, options: JudgingOptions, others: tuple[str, ...] = ()) -> None:
+    def __init__(self, bench: Bench, options: CandidateOptions, others: tuple[str, ...] = ()) -> None:
         self.bench = bench
         self.options = options
         self._others = others
@@ -176,15 +161,8 @@ class Scorer:
             KeyboardInterrupt: it was ended by ``stop``.
         """
         started = time.monotonic()
-        result = Result(
-            task=prediction.task,
-            index=prediction.index,
-            model=prediction.model,
-            sample=prediction.sample,
-            category=self.bench.implementation.category,
-            method=self.method,
-            outcome=Outcome.INVALID,
-            reason="",
+        result = replace(
+            blank(prediction, self.bench.implementation.category), outcome=Outcome.INVALID, method=self.method
         )
         try:
             fitted, overlay = self._fit(prediction)
@@ -261,6 +239,19 @@ class Scorer:
         return Place(bench.masked_module, bench.qualnames, given, self._others, bench.nth)
 
 
+def blank(prediction: Prediction, category: str) -> Result:
+    """Return the result of a prediction that is not judged yet."""
+    return Result(
+        task=prediction.task,
+        index=prediction.index,
+        model=prediction.model,
+        sample=prediction.sample,
+        category=category,
+        outcome=Outcome.INFRASTRUCTURE,
+        reason="",
+    )
+
+
 class TaskScorer:
     """A task while its candidates are judged: its sandbox, and a scorer for each implementation, made at need."""
 
@@ -278,8 +269,6 @@ class TaskScorer:
         self._scorers: dict[int, Scorer | Unscorable] = {}
         self._lock = threading.RLock()
         self._scorer_locks: dict[int, threading.Lock] = {}
-        self._under_way = 0
-        self._complete = False
 
     def category(self, index: int) -> str:
         """Return the category of an implementation."""
@@ -324,34 +313,9 @@ class TaskScorer:
             raise found
         return found
 
-    def begin(self) -> None:
-        """Count one more candidate under way."""
-        with self._lock:
-            self._under_way += 1
-
-    def end(self) -> None:
-        """Count one candidate less under way."""
-        with self._lock:
-            self._under_way -= 1
-            self._close_if_done()
-
-    def no_more(self) -> None:
-        """Close as soon as the candidates under way have ended."""
-        with self._lock:
-            self._complete = True
-            self._close_if_done()
-
     def close(self) -> None:
-        """Remove the sandbox and every tree, and run what :meth:`on_close` was given."""
+        """Remove the sandbox and every tree."""
         with self._lock:
-            self._stack.close()
-
-    def on_close(self, work: Callable[[], object]) -> None:
-        """Run a function when it is closed."""
-        self._stack.callback(work)
-
-    def _close_if_done(self) -> None:
-        if self._complete and not self._under_way:
             self._stack.close()
 
     def prepare(self) -> None:
@@ -396,7 +360,7 @@ class TaskScorer:
             if other is not one and other.implementation.goal_file == one.implementation.goal_file
         )
         assert self._sandbox is not None
-        seconds = self.options.judging.seconds
+        seconds = self.options.seconds
         bench = Bench(
             self.task, self.info, one.implementation, self._sandbox, seconds, qualnames=one.qualnames
         )
@@ -404,15 +368,13 @@ class TaskScorer:
         try:
             with self._lock:
                 self._stack.enter_context(bench)
-            scorer = Scorer(bench, self.options.judging, others)
+            scorer = Scorer(bench, self.options, others)
             scorer.check()
-        except (Unscorable, SandboxError) as error:
-            if isinstance(error, Unscorable):
-                return error
+            return scorer
+        except SandboxError:
             raise
         except LmrError as error:
             return Unscorable(error.message, error.hint)
-        return scorer
 
 
 @cache

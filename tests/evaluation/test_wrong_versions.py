@@ -1,7 +1,8 @@
-"""Zeros of the recorded shape: an expression that any tree can evaluate, of the same types, without the numbers."""
+"""Wrong versions of a target: zeros of the recorded shape, and why a mutant survives."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from lmr_author.evaluation.wrong_versions import zeros_expression
+from lmr_author.evaluation.wrong_versions import explain_survivor, whole_percent, zeros_expression
 from lmr_author.probe.encoding import encode
 
 LEAVES = (
@@ -87,3 +88,25 @@ def test_of_what_cannot_be_written_out_there_are_none(value: object) -> None:
 
 def test_of_what_was_raised_there_are_none() -> None:
     assert zeros_expression(encode({"outcome": "raised"})) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "parameter", "said"),
+    [
+        (3, "", "the condition on line 3 holds in every case: record a call that does not"),
+        (4, "", "no case reaches line 4: record a call that does"),
+        (5, "beta", "no case sets `beta`: record a call that does"),
+    ],
+)
+def test_what_the_cases_lack_is_told(line: int, parameter: str, said: str) -> None:
+    recording: Any = SimpleNamespace(cases=(), coverage=SimpleNamespace(missed=(4,), never_false=(3,)))
+    mutant: Any = SimpleNamespace(line=line, parameter=parameter)
+    verdict: Any = SimpleNamespace(identity="")
+    assert explain_survivor(recording, mutant, verdict, ()) == f"{said}, or record again with --vary"
+
+
+@pytest.mark.parametrize(
+    ("killed", "tried", "said"), [(53, 59, "89%"), (9, 10, "90%"), (10, 10, "100%"), (58, 100, "58%")]
+)
+def test_a_share_that_is_not_enough_is_not_shown_as_enough(killed: int, tried: int, said: str) -> None:
+    assert whole_percent(killed / tried) == said
