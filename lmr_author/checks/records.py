@@ -16,7 +16,7 @@ from lmr_author.task.state import CONTENT, RUNNING, State
 
 WITH_SCHEMA = frozenset(
     """
-    accepted adjudication also-masked equivalent-mutants evaluation leak-answers provenance vetting
+    accepted adjudication also-masked equivalent-mutants evaluation provenance vetting
     """.split()  # noqa: SIM905
 )
 
