@@ -28,7 +28,10 @@ class Style(StrEnum):
 PART = "For the comment in the masked body: "
 
 Targets = Annotated[
-    list[str] | None, typer.Argument(metavar="TARGET…", help="FILE::FUNCTION or FILE::Class.method.")
+    list[str] | None,
+    typer.Argument(
+        metavar="TARGET…", help="FILE::FUNCTION or FILE::Class.method; the name alone if it is unique."
+    ),
 ]
 Instruction = Annotated[
     str | None, typer.Option("--instruction", help="What to implement, for the model; @FILE reads a file.")
