@@ -155,7 +155,7 @@ def ordinary_files(task: TaskView) -> Iterator[Problem]:
 
 WITH_SCHEMA = frozenset(
     """
-    accepted adjudication also-masked equivalent-mutants evaluation leak-answers provenance vetting
+    accepted adjudication also-masked equivalent-mutants evaluation provenance vetting
     """.split()  # noqa: SIM905
 )
 

@@ -34,7 +34,10 @@ class Style(StrEnum):
 
 def mask(
     targets: Annotated[
-        list[str] | None, typer.Argument(metavar="TARGET…", help="FILE::FUNCTION or FILE::Class.method.")
+        list[str] | None,
+        typer.Argument(
+            metavar="TARGET…", help="FILE::FUNCTION or FILE::Class.method; the name alone if it is unique."
+        ),
     ] = None,
     instruction: Annotated[
         str | None, typer.Option(help="The task for the model; @FILE reads a file.")

@@ -47,7 +47,7 @@ class FunctionText:
         self.last = self._with_comments(len(self.text[:last].rstrip()))
 
     def _with_comments(self, last: int) -> int:
-        """The end of the last line, and of comments below that are indented deeper than the function itself.
+        """Return the end of the last line, and of comments below that are indented deeper than the function itself.
 
         libcst leaves out those that are not as deep as the body; they may hold the solution as well.
         """
@@ -61,7 +61,7 @@ class FunctionText:
         return end
 
     def _around(self) -> cst.Module | cst.IndentedBlock:
-        """The block that holds nothing but the function."""
+        """Return the block that holds nothing but the function."""
         if not self.above:
             return self.tree
         return cst.ensure_type(cst.ensure_type(self.tree.body[0], cst.If).body, cst.IndentedBlock)
@@ -119,7 +119,7 @@ class FunctionText:
         )
 
     def _with(self, body: cst.IndentedBlock) -> str:
-        """The text with another body, and without the comments below that are not the function's."""
+        """Return the text with another body, and without the comments below that are not the function's."""
         around = self._around()
         function = cst.ensure_type(around.body[0], cst.FunctionDef).with_changes(body=body)
         changed = around.with_changes(body=[function], footer=())
@@ -142,11 +142,11 @@ class FunctionText:
         return self.module.text[begin:end]
 
     def _line(self, offset: int) -> int:
-        """The line of the file that a place of the text is on."""
+        """Return the line of the file that a place of the text is on."""
         return self.line + self.text.count("\n", len(self.above), offset)
 
     def _offset(self, offset: int) -> int:
-        """The place in the file of a place in the text, whose line ends are shorter."""
+        """Return the place in the file of a place in the text, whose line ends are shorter."""
         line = self._line(offset)
         start = self.start if line == self.line else self.module.line_start(line)
         return start + offset - max(self.text.rfind("\n", 0, offset) + 1, len(self.above))
@@ -170,7 +170,7 @@ def _reason(error: Exception) -> str:
 
 
 def _end_of_lines(module: Module, node: FunctionNode) -> int:
-    """The end of a function's lines, and of the blank lines and comments below, which may belong to it."""
+    """Return the end of a function's lines, and of the blank lines and comments below, which may belong to it."""
     line = node.end_lineno or node.lineno
     while line < module.line_count:
         below = module.line_text(line + 1).strip()

@@ -18,7 +18,7 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 DefinitionNode = FunctionNode | ast.ClassDef
 
 NEWLINE = re.compile(r"\r\n|\r|\n")
-"""What the interpreter counts as the end of a line."""
+"""The ends of lines that the interpreter counts."""
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -71,7 +71,7 @@ class Definition:
 
     @property
     def is_overload(self) -> bool:
-        """Whether it is a ``typing.overload`` stub, which is never what a target means."""
+        """True for a ``typing.overload`` stub, which a target never means."""
         return any(ast.unparse(item).rpartition(".")[2] == "overload" for item in self.node.decorator_list)
 
 
@@ -184,7 +184,7 @@ class Module:
         return start + len(self.line_text(line).encode("utf-8")[:column].decode("utf-8", "ignore"))
 
     def line_text(self, line: int) -> str:
-        """A line without its line ending, counted from 1 as the interpreter counts."""
+        """Return a line without its line ending, counted from 1 as the interpreter counts."""
         start = self._line_starts[line - 1]
         end = self._line_starts[line] if line < len(self._line_starts) else len(self.text)
         return self.text[start:end].rstrip("\r\n")
@@ -195,11 +195,11 @@ class Module:
         return len(self._line_starts)
 
     def encode(self, text: str) -> bytes:
-        """Text in the file's encoding; what it cannot hold is written as ``\\uXXXX``."""
+        """Return text in the file's encoding; what it cannot hold is written as ``\\uXXXX``."""
         return text.encode(self._encoding, "backslashreplace")
 
     def can_hold(self, text: str) -> bool:
-        """Whether the file's encoding has every character of a text."""
+        """Return True when the file's encoding has every character of a text."""
         try:
             text.encode(self._encoding)
         except UnicodeEncodeError:
@@ -207,14 +207,14 @@ class Module:
         return True
 
     def byte_offset(self, offset: int) -> int:
-        """Bytes of the file before a character of its text."""
+        """Return the bytes of the file before a character of its text."""
         head = self.text[:offset]
         return self._bom + (
             offset if head.isascii() and self._encoding != "utf-16" else len(self.encode(head))
         )
 
     def line_start(self, line: int) -> int:
-        """Characters before a line, counted from 1."""
+        """Return the characters before a line, counted from 1."""
         return self._line_starts[line - 1]
 
 

@@ -17,7 +17,7 @@ _SCOPES = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.La
 
 
 def find(module: Module, target: Target) -> Definition:
-    """The definition that a target names. Raises TargetError: unknown (did you mean) or ambiguous."""
+    """Return the definition that a target names. Raises TargetError: unknown (did you mean) or ambiguous."""
     same = [item for item in module.definitions if item.qualname == target.qualname]
     if not same:
         raise TargetError(f"no function {target.qualname!r} in {module.name}", suggestion(module, target))
@@ -46,7 +46,7 @@ def find(module: Module, target: Target) -> Definition:
 
 
 def number(module: Module, definition: Definition) -> int | None:
-    """Which definition of its name it is; None where the name alone tells it (overloads do not count)."""
+    """Return the number of a definition among those of its name; None for the only one (overloads do not count)."""
     same = [
         item
         for item in module.definitions
@@ -56,7 +56,7 @@ def number(module: Module, definition: Definition) -> int | None:
 
 
 def suggestion(module: Module, target: Target) -> str:
-    """ "did you mean …" for a name that a module does not define."""
+    """Return "did you mean …" for a name that a module does not define."""
     names = list(dict.fromkeys(item.qualname for item in module.definitions))
     close = [name for name in names if name.rpartition(".")[2] == target.name]
     close += difflib.get_close_matches(target.qualname, names, 3, 0.6)
@@ -72,7 +72,7 @@ def suggestion(module: Module, target: Target) -> str:
 
 
 def methods(module: Module, definition: Definition) -> tuple[Definition, ...]:
-    """The functions that a target stands for: itself, or each method of a class (overloads left out).
+    """Return the functions that a target stands for: itself, or each method of a class (overloads left out).
 
     Methods that stand under an ``if`` of the class are its methods too; those of nested classes are not.
     """
@@ -94,7 +94,7 @@ def methods(module: Module, definition: Definition) -> tuple[Definition, ...]:
 
 
 def is_generator(node: FunctionNode) -> bool:
-    """Whether a function contains a ``yield`` of its own, which makes it a generator."""
+    """Return True for a function with a ``yield`` of its own, which makes it a generator."""
     stack: list[ast.AST] = list(node.body)
     while stack:
         current = stack.pop()
@@ -116,7 +116,7 @@ def is_generator(node: FunctionNode) -> bool:
 def matching(
     golden: Module, goal: Module, qualname: str, nth: int | None = None
 ) -> tuple[Definition, Definition] | None:
-    """The target's definitions in the golden and in the goal file.
+    """Return the target's definitions in the golden and in the goal file.
 
     Of several definitions of the name, paired by their order, the ``nth`` is meant; when that is not
     known, the one whose region differs. None when either file lacks it, or the pair cannot be told.

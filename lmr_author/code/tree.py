@@ -32,7 +32,7 @@ def parse(code: bytes | str, name: str = "<unknown>") -> ast.Module:
 
 @lru_cache(maxsize=1024)
 def walk(tree: ast.AST) -> tuple[ast.AST, ...]:
-    """Everything in a tree in the order of :func:`ast.walk`, without ``Load``, ``Store`` and ``Del``.
+    """Return everything in a tree in the order of :func:`ast.walk`, without ``Load``, ``Store`` and ``Del``.
 
     Kept, as the checks of a task look at the same few functions: a tree that was walked is not to be changed.
     """
@@ -40,7 +40,7 @@ def walk(tree: ast.AST) -> tuple[ast.AST, ...]:
 
 
 def children(node: ast.AST) -> list[ast.AST]:
-    """The nodes that :func:`ast.iter_child_nodes` yields, without contexts."""
+    """Return the nodes that :func:`ast.iter_child_nodes` yields, without contexts."""
     return [item for item in ast.iter_child_nodes(node) if not isinstance(item, ast.expr_context)]
 
 
@@ -57,18 +57,18 @@ def each(
 @overload
 def each(tree: ast.AST, /, *kinds: type[ast.AST]) -> list[ast.AST]: ...
 def each(tree: ast.AST, /, *kinds: type[ast.AST]) -> Any:
-    """The nodes of some kinds in a tree, in the order of :func:`walk`."""
+    """Return the nodes of some kinds in a tree, in the order of :func:`walk`."""
     return [node for node in walk(tree) if isinstance(node, kinds)]
 
 
 def first_line(statement: ast.stmt) -> int:
-    """The line a statement begins on, its decorators included."""
+    """Return the line a statement begins on, its decorators included."""
     decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
     return min([statement.lineno, *(item.lineno for item in decorators)])
 
 
 def block_end(tree: ast.AST, line: int) -> int:
-    """The last line of the block that begins on a line; the line itself where none does."""
+    """Return the last line of the block that begins on a line; the line itself where none does."""
     for node in walk(tree):
         for name in ("body", "orelse", "finalbody"):
             block = getattr(node, name, None)
@@ -78,7 +78,7 @@ def block_end(tree: ast.AST, line: int) -> int:
 
 
 def parameters(arguments: ast.arguments) -> list[tuple[ast.arg, ast.expr | None]]:
-    """Every named parameter in its order, with its default; None where it has none."""
+    """Return every named parameter in its order, with its default; None where it has none."""
     positional = [*arguments.posonlyargs, *arguments.args]
     required: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults))
     return [
@@ -88,7 +88,7 @@ def parameters(arguments: ast.arguments) -> list[tuple[ast.arg, ast.expr | None]
 
 
 def form(tree: Any) -> str:
-    """A tree (or a list of them) as text that is equal for equal code: places and contexts do not count."""
+    """Return a tree (or a list of them) as text that is equal for equal code: places and contexts do not count."""
     pieces: list[str] = []
     _put(tree, pieces.append)
     return "".join(pieces)
@@ -119,12 +119,12 @@ def _put(value: Any, put: Callable[[str], None]) -> None:
 
 
 def bound_by(node: ast.Import | ast.ImportFrom) -> list[str]:
-    """The names that an import binds: ``a`` for ``import a.b``, ``c`` for ``import a.b as c``, ``*`` for all."""
+    """Return the names that an import binds: ``a`` for ``import a.b``, ``c`` for ``import a.b as c``, ``*`` for all."""
     return [(alias.asname or alias.name).partition(".")[0] for alias in node.names]
 
 
 def imported_as(tree: ast.Module) -> dict[str, str]:
-    """What imported names stand for: ``api`` → ``gensim.downloader`` for ``import gensim.downloader as api``.
+    """Return the meaning of imported names: ``api`` → ``gensim.downloader`` for ``import gensim.downloader as api``.
 
     Names of modules that mean themselves are left out, and so are relative imports.
     """
@@ -138,7 +138,7 @@ def imported_as(tree: ast.Module) -> dict[str, str]:
 
 
 def root_name(node: ast.expr | None) -> str:
-    """The name at the beginning of ``name.attribute[item]…``; "" where something else stands there."""
+    """Return the name at the beginning of ``name.attribute[item]…``; "" where something else stands there."""
     while isinstance(node, ast.Attribute | ast.Subscript):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""
@@ -167,7 +167,7 @@ def _compares_name(test: ast.expr) -> bool:
 
 
 def running(tree: ast.Module) -> Iterator[ast.AST]:
-    """The nodes that run on import, in the order of the file; of functions only decorators and defaults.
+    """Return the nodes that run on import, in the order of the file; of functions only decorators and defaults.
 
     What an ``if`` keeps from running is taken to run.
     """
@@ -186,7 +186,7 @@ def running(tree: ast.Module) -> Iterator[ast.AST]:
 
 
 def demanded(tree: ast.Module) -> str:
-    """The end of a sentence about a file that demands a command line on import, with the line; "" for others."""
+    """Return the end of a sentence about a file that demands a command line on import, with the line; "" for others."""
     calls = [node for node in running(tree) if isinstance(node, ast.Call)]
     methods = [(node, node.func.attr) for node in calls if isinstance(node.func, ast.Attribute)]
     parsed = [
@@ -202,7 +202,7 @@ def demanded(tree: ast.Module) -> str:
 
 
 def _required(call: ast.Call) -> str:
-    """The name of an argument that has to be given; "" for one that need not."""
+    """Return the name of an argument that has to be given; "" for one that need not."""
     names = [
         item.value for item in call.args if isinstance(item, ast.Constant) and isinstance(item.value, str)
     ]
@@ -217,7 +217,7 @@ def _required(call: ast.Call) -> str:
 
 
 def python_2_names(tree: ast.Module, function: ast.AST) -> tuple[str, ...]:
-    """Builtins of Python 2 that a function, or what it calls of its file, uses and the file does not bind, sorted.
+    """Return the builtins of Python 2 that a function, or its callees in the file, use and the file does not bind.
 
     () where the file asks for Python's version.
     """

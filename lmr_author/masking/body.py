@@ -161,7 +161,7 @@ def _assert_faithful(
     definitions: Sequence[code.Definition],
     notes: Mapping[str, MaskNotes],
 ) -> None:
-    """The masked file parses, differs from the original in the regions only, and says what it should."""
+    """Raise SourceError unless the masked file parses and differs from the original in the regions only."""
     masked = code.Module.parse(data, module.name)
     wanted = {(item.qualname, item.nth) for item in definitions}
     now = [item for item in masked.definitions if (item.qualname, item.nth) in wanted]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -90,7 +90,7 @@ def _skeleton(module: code.Module, definition: code.Definition) -> str:
 
 
 class _Collector(cst.CSTVisitor):
-    """Collects the names that a function uses; decorators are no part of what has to be implemented."""
+    """Collects the names that a function uses; its decorators are no part of what has to be implemented."""
 
     METADATA_DEPENDENCIES = (QualifiedNameProvider, PositionProvider)
 
@@ -116,9 +116,6 @@ class _Collector(cst.CSTVisitor):
         node.body.visit(self)
         self._inside = False
         return False
-
-    def visit_Decorator(self, node: cst.Decorator) -> bool:
-        return not self._inside
 
     def visit_Call(self, node: cst.Call) -> None:
         self._called.add(node.func)
@@ -154,19 +151,16 @@ class _Collector(cst.CSTVisitor):
         self.found.append(Use(text, role, self._line(node), imported, outer, not names))
 
 
-def propose(
-    repository: Path, module: code.Module, definition: code.Definition, *, exclude: Collection[str] = ()
-) -> tuple[Proposal, ...]:
+def propose(repository: Path, module: code.Module, definition: code.Definition) -> tuple[Proposal, ...]:
     """Return the repository's files that define what a function calls, instantiates, inherits, or reads.
 
     Args:
         repository: the task's repository.
         module, definition: the function, not masked; its own file and ``unit_test/`` are never proposed.
-        exclude: further files to leave out.
     """
     reasons: dict[str, dict[str, tuple[int, str]]] = defaultdict(dict)
     for found, weight, text in _reasons(_Files(repository), module, definition):
-        if found.path in {module.name, *exclude} or found.path.startswith(f"{UNIT_TEST}/"):
+        if found.path == module.name or found.path.startswith(f"{UNIT_TEST}/"):
             continue
         known = reasons[found.path]
         if known.get(found.name or text, (0, ""))[0] < weight:

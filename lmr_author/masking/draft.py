@@ -121,6 +121,7 @@ def used_names(module: code.Module, definition: code.Definition) -> tuple[tuple[
     it bind. Imports are given as in ``torch.nn.functional as F`` and ``utils.get_local_dir``.
     """
     object_name = _receiver(definition)
+    renamed = {alias.asname for node in code.each(module.tree, ast.Import) for alias in node.names}
     inside: dict[str, None] = {}
     outside: dict[str, None] = {}
     for use in uses(module, definition):
@@ -133,7 +134,7 @@ def used_names(module: code.Module, definition: code.Definition) -> tuple[tuple[
                 inside[f"{root}.{attribute}"] = None
         elif use.imported:
             origin = use.imported.removesuffix(f".{rest}") if rest else use.imported
-            plain = root in (origin, origin.rpartition(".")[2])
+            plain = root in (origin, origin.rpartition(".")[2]) and root not in renamed
             outside[origin if plain else f"{origin} as {root}"] = None
         elif use.outer and not hasattr(builtins, root):
             inside[root] = None

@@ -1,8 +1,7 @@
 """Take out of the agent's tree what gives an answer away, put it back, and report what can still be read.
 
 Files that a run or a build made are moved to ``authoring/removed/``; a file that somebody wrote is the annotator's to
-decide. Answers about those are kept as they are given (``schemas/leak-answers.schema.json``), so that an interruption
-costs none of them.
+decide.
 """
 
 from __future__ import annotations
@@ -10,9 +9,8 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from lmr_author import files
 from lmr_author.checks.dockerfile import own_requirements
@@ -293,56 +291,3 @@ def _places(view: TaskView, finding: Finding, found: Iterable[Leak]) -> tuple[Le
         and view.relative(view.repository / leak.path) == finding.path
     ]
     return tuple(sorted(places, key=lambda leak: (not leak.sure, -leak.similarity)))
-
-
-# answers
-
-MASK, ACCEPT, LEAVE = "mask", "accept", "leave"
-
-
-@dataclass(frozen=True)
-class Answer:
-    """The decision about a leak: ``mask``, ``accept`` (with a reason) or ``leave``."""
-
-    answer: str
-    reason: str = ""
-
-
-def load_answers(task: Task) -> dict[tuple[Any, ...], Answer]:
-    """Return the answers of a run that did not come to its end, by :func:`answer_key`.
-
-    Raises LmrError when the file is damaged: the next answer would be written over all of them.
-    """
-    data = files.read_object_to_change(task.leak_answers_path)
-    try:
-        return {
-            (item["code"], item["implementation"], item["path"], item["message"]): Answer(
-                item["answer"], item["reason"]
-            )
-            for item in data.get("answers", ())
-            if item["answer"] in (MASK, LEAVE) or (item["answer"] == ACCEPT and item["reason"])
-        }
-    except (TypeError, KeyError) as error:
-        raise LmrError(
-            f"{task.leak_answers_path}: not as its schema says ({error!r})",
-            "correct the file by hand, or remove it to be asked everything again",
-        ) from error
-
-
-def answer_key(finding: Finding) -> tuple[Any, ...]:
-    """Return the key of an answer; when the finding says something else by now, it is asked about again."""
-    return (finding.code, finding.implementation, finding.path, finding.message)
-
-
-def store_answers(task: Task, answers: dict[tuple[Any, ...], Answer]) -> None:
-    """Write all answers given so far."""
-    names = ("code", "implementation", "path", "message")
-    entries = [
-        {**dict(zip(names, about, strict=True)), **asdict(answer)} for about, answer in answers.items()
-    ]
-    files.write_json(task.leak_answers_path, {"answers": entries})
-
-
-def clear_answers(task: Task) -> None:
-    """Forget the answers: they are carried out."""
-    task.leak_answers_path.unlink(missing_ok=True)

@@ -316,7 +316,7 @@ def _plan(
 def _assert_original(
     original: code.Module, module: code.Module, masked: Sequence[tuple[str, int | None]]
 ) -> None:
-    """An original that is kept must be that of this very file, else it is somebody's work to spoil.
+    """Refuse an original that is kept but not that of this very file: it may be somebody's work.
 
     Args:
         masked: qualified name and number (None: the one that differs) of what is masked in it, or will be.

@@ -56,7 +56,7 @@ class MaskNotes:
         return MaskNotes(docstring=self.docstring)
 
     def lines(self, name: str) -> list[str]:
-        """The comment lines for a function, not indented. :func:`read_notes` is the inverse."""
+        """Return the comment lines for a function, not indented. :func:`read_notes` is the inverse."""
         result = [f"# TODO: implement {name}."]
         if one_line(self.objective):
             result += _wrapped(f"Objective: {self.objective}", "# ", "#   ")
@@ -69,7 +69,7 @@ class MaskNotes:
 
 
 def masked_body(name: str, notes: MaskNotes, *, generator: bool) -> list[str]:
-    """The lines of a masked body, not indented: comment, raise, and a yield that keeps a generator one."""
+    """Return the lines of a masked body, not indented: comment, raise, and a yield that keeps a generator one."""
     body = [*notes.lines(name), "raise NotImplementedError"]
     if generator:
         body.append("yield  # keeps this function a generator")
@@ -77,7 +77,7 @@ def masked_body(name: str, notes: MaskNotes, *, generator: bool) -> list[str]:
 
 
 def left_out_body(*, generator: bool) -> list[str]:
-    """The lines of a body that was emptied because it is like a masked one: nobody has to write it."""
+    """Return the lines of a body that was emptied because it is like a masked one: nobody has to write it."""
     body = ["# Left out, and not to be implemented.", "raise NotImplementedError"]
     if generator:
         body.append("yield  # keeps this function a generator")
@@ -85,7 +85,7 @@ def left_out_body(*, generator: bool) -> list[str]:
 
 
 def read_notes(lines: Sequence[str]) -> MaskNotes:
-    """The notes that a masked body's comment holds; lines that are no part of such a comment are passed over.
+    """Return the notes that a masked body's comment holds; lines that are no part of such a comment are passed over.
 
     Words are kept, line breaks inside of an entry are not: ``read_notes(notes.lines(name))`` is ``notes``
     with every entry on one line.

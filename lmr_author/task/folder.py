@@ -132,11 +132,6 @@ class Task:
         return self.authoring / "also-masked.json"
 
     @property
-    def leak_answers_path(self) -> Path:
-        """``authoring/leak-answers.json``; exists while questions about leaks are unanswered."""
-        return self.authoring / "leak-answers.json"
-
-    @property
     def equivalent_mutants_path(self) -> Path:
         """``authoring/equivalent-mutants.json``."""
         return self.authoring / "equivalent-mutants.json"

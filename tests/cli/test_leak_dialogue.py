@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,13 +10,11 @@ from prompt_toolkit.application import create_app_session
 from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from lmr_author import files
 from lmr_author.cli import leak_dialogue
-from lmr_author.errors import LmrError
 from lmr_author.masking import MaskOptions, mask
 from lmr_author.masking.leftovers import OpenLeak
 from lmr_author.task import Task, accepted, also_masked
-from tests.cli.program import refuse, succeed, validate_with
+from tests.cli.program import refuse, succeed
 from tests.support import LOSSES, make_task
 
 ADD = "pkg/losses.py::Meter.add"
@@ -90,26 +86,8 @@ def test_an_interruption_loses_no_answer(
     with pytest.raises(KeyboardInterrupt):
         leak_dialogue.settle(task, leaks, task.root)
 
-    assert "1 of 2 answers are kept: lmr-author mask --leaks" in capsys.readouterr().err
-    validate_with("leak-answers", json.loads(task.leak_answers_path.read_bytes()))
-    assert (also_masked.load(task), accepted.load(task)) == ((), ())
-
-    keys.send_text(DOWN * 2 + ENTER + "known" + ENTER)
-    leak_dialogue.settle(task, leaks, task.root)
-
+    assert "`lmr-author mask --leaks` asks about the places that are left" in capsys.readouterr().err
     assert [item.node_id for item in also_masked.load(task)] == ["one.py::OldMeter.add"]
-    assert [item.reason for item in accepted.load(task)] == ["known"]
-    assert not task.leak_answers_path.exists()
-
-
-def test_an_answer_about_what_has_changed_is_asked_for_again(task: Task, keys: PipeInput) -> None:
-    leaks = masked(task)
-    keys.send_text(DOWN * 2 + ENTER + "as it is" + ENTER + CTRL_C)
-    with pytest.raises(KeyboardInterrupt):
-        leak_dialogue.settle(task, leaks, task.root)
-    changed = replace(leaks[0], finding=replace(leaks[0].finding, message="another"))
-    keys.send_text((DOWN * 3 + ENTER) * 2)
-    leak_dialogue.settle(task, (changed, leaks[1]), task.root)
     assert accepted.load(task) == ()
 
 
@@ -152,13 +130,3 @@ def test_an_unknown_look_alike_is_refused_with_a_suggestion(task: Task) -> None:
     error, hint = refuse(3, "mask", ADD, "--also", "one.py::OldMeter.ad", "--no-input", cwd=task.root)
     assert "no function 'OldMeter.ad'" in error
     assert "did you mean one.py::OldMeter.add" in hint
-
-
-@pytest.mark.parametrize("damaged", ["{", "[]", '{"answers": [{"answer": "mask"}]}', '{"answers": 3}'])
-def test_answers_in_a_damaged_file_are_not_written_over(damaged: str, task: Task) -> None:
-    leaks = masked(task)
-    files.write_text(task.leak_answers_path, damaged)
-    with pytest.raises(LmrError, match=r"leak-answers\.json") as caught:
-        leak_dialogue.settle(task, leaks, task.root)
-    assert "correct the file" in caught.value.hint
-    assert task.leak_answers_path.read_text() == damaged

@@ -119,12 +119,6 @@ def test_nothing_is_proposed_for_a_function_that_uses_nothing_else(repository: P
     assert proposed(repository, "pkg/logging.py::log") == {}  # the standard library's, not itself
 
 
-def test_some_files_are_never_proposed(repository: Path) -> None:
-    found = proposed(repository, "train.py::Mine.modules", exclude=["utils.py"])
-    assert "utils.py" not in found and "train.py" not in found
-    assert not [path for path in found if path.startswith("unit_test/")]
-
-
 def test_a_parameter_hides_an_import_of_its_name(repository: Path) -> None:
     (repository / "user.py").write_text("from utils import pad, Box\ndef f(pad): Box = 1; return pad(Box)\n")
     assert proposed(repository, "user.py::f") == {}
