@@ -62,11 +62,6 @@ SCENARIOS = {
         "import asyncio\n\nasync def fetch(x):\n    await asyncio.sleep(0)\n    return [x]\n",
         "import asyncio\nfrom pkg.goal import fetch\nasyncio.run(fetch('a'))\n",
     ),
-    "async generator": (
-        "ticks",
-        "async def ticks(n):\n    for k in range(n):\n        yield k\n",
-        "import asyncio\nfrom pkg.goal import ticks\nasync def go():\n    return [k async for k in ticks(3)]\nasyncio.run(go())\n",
-    ),
     "in-place mutation": (
         "push",
         "def push(items, table, x):\n    items.append(x)\n    table['last'] = items\n    return len(items)\n",

@@ -23,7 +23,6 @@ RELEASES = os.environ.get("LMR_TEST_RELEASES", "bookworm trixie").split()
 PYTHONS = {"bullseye": "3.9", "bookworm": "3.11", "trixie": "3.13"}
 SOME = (
     "relative import",
-    "async generator",
     "self changes",
     "raising",
     "nested with closure",
