@@ -36,7 +36,6 @@ def python(request: pytest.FixtureRequest) -> str:
 def test_every_scenario(tmp_path: Path, python: str) -> None:
     for number, (name, (qualname, goal, driver)) in enumerate(SCENARIOS.items()):
         repository = make(tmp_path / str(number), qualname, goal, driver)
-        repository.write({"pkg/user.py": "from .goal import *\n\ndef use(x):\n    return core(x)\n"})
         repository.python = python
         done = repository.record("driver.py")
         assert (done.returncode, done.stderr) == (0, b""), name
