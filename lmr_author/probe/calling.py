@@ -79,8 +79,8 @@ def call(function: Any, args: Any, kwargs: Any, most: int, keep: Callable[[Any],
         keep: copies an item before the generator goes on.
     """
     value = function(*args, **kwargs)
-    if inspect.iscoroutine(value) or inspect.isasyncgen(value):
-        return asyncio.run(_finish(value, most, keep))
+    if inspect.iscoroutine(value):
+        value = asyncio.run(_finished(value))
     if not inspect.isgenerator(value):
         return {VALUE: value}
     items: List[Any] = []
@@ -92,17 +92,8 @@ def call(function: Any, args: Any, kwargs: Any, most: int, keep: Callable[[Any],
     return {VALUE: items, EXHAUSTED: False}
 
 
-async def _finish(value: Any, most: int, keep: Callable[[Any], Any]) -> Dict[str, Any]:
-    if inspect.iscoroutine(value):
-        return {VALUE: await value}
-    items: List[Any] = []
-    while len(items) < most:
-        try:
-            items.append(keep(await value.__anext__()))
-        except StopAsyncIteration:
-            return {VALUE: items, EXHAUSTED: True, RETURNED: None}
-    await value.aclose()
-    return {VALUE: items, EXHAUSTED: False}
+async def _finished(value: Any) -> Any:
+    return await value
 
 
 def mode() -> Dict[str, Any]:

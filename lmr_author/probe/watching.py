@@ -27,9 +27,9 @@ Begin = Callable[[Any, Any, Any], Any]
 
 
 def wrap(function: Any, begin: Begin) -> Any:
-    """Return a wrapper: plain, generator, coroutine or async generator function, as ``function`` is."""
+    """Return a wrapper: plain, generator or coroutine function, as ``function`` is."""
     if inspect.isasyncgenfunction(function):
-        wrapper = _async_generator(function, begin)
+        wrapper = _refusing(function, begin)
     elif inspect.iscoroutinefunction(function):
         wrapper = _coroutine(function, begin)
     elif inspect.isgeneratorfunction(function):
@@ -109,37 +109,13 @@ def _generator(function: Any, begin: Begin) -> Any:
     return wrapper
 
 
-def _async_generator(function: Any, begin: Begin) -> Any:
-    """Wrap an asynchronous generator, which is iterated and closed: what is sent into it arrives, unrecorded."""
-
-    async def wrapper(*args: Any, **kwargs: Any) -> Any:
+def _refusing(function: Any, begin: Begin) -> Any:
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
         call = begin(function, args, kwargs)
-        generator, sent = function(*args, **kwargs), None
-        while True:
-            try:
-                item = await generator.asend(sent)
-            except StopAsyncIteration:
-                if call is not None:
-                    call.generated(True)
-                return
-            except BaseException as error:
-                if call is not None:
-                    call.raised(error)
-                raise
-            if call is not None:
-                call.item(item)
-                call.recorder.pause(False)
-            try:
-                sent = yield item
-            except BaseException:
-                await generator.aclose()
-                if call is not None:
-                    call.generated(False)
-                raise
-            if call is not None:
-                if sent is not None:
-                    call.refuse(SENT)
-                call.recorder.pause(True)
+        if call is not None:
+            call.refuse("asynchronous generators are not recorded")
+            call.recorder.pause(False)
+        return function(*args, **kwargs)
 
     return wrapper
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from lmr_author import resources
 from lmr_author.code import FunctionNode
-from lmr_author.probe.document import Document, walk
+from lmr_author.probe.calling import GRADIENTS
+from lmr_author.probe.document import FIELDS, Document, walk
 from lmr_author.recording.tolerance import BY_DTYPE
 from lmr_author.task import Implementation
 from lmr_author.task.recording import CHECKERS, FIXTURES, SUPPORT, Case, Recording
@@ -185,16 +186,22 @@ def _described(case: Case) -> str:
     return shortened(f"{case.name!r},  # {printable(f'{origin}: {values}')}", 112)
 
 
-def support_file(cases: Iterable[tuple[Checkers, bool]]) -> str:
-    """Return the text of ``unit_test/lmr_support.py``: the probe's modules in one, without all that nothing in it uses.
+def support_file(cases: Iterable[tuple[Checkers, Document, Document]]) -> str:
+    """Return the text of ``unit_test/lmr_support.py``: the probe's modules in one, without all that no case needs.
 
     Args:
-        cases: how each case is compared, and whether gradients are.
+        cases: how each case is compared, its inputs and its expected outcome.
     """
-    listed = list(cases)
-    kinds = {item["kind"] for each, _ in listed for item in each.values()}
-    left_out = set() if kinds & {"text", "set", "dataframe"} else {"text_problem", "unmatched"}
-    left_out |= set() if any(gradients for _, gradients in listed) else {"gradients"}
+    kinds, tags, gradients = set[str](), set[str](), False
+    for checkers, *documents in cases:
+        kinds |= {item["kind"] for item in checkers.values()}
+        gradients = gradients or GRADIENTS in documents[0].tree
+        nodes = (node for document in documents for _, node in walk(document.tree))
+        tags |= {str(node["$"]) for node in nodes if isinstance(node, dict) and "$" in node}
+    left_out = {f"_{tag}" for tag in FIELDS if tag not in tags and not (tag == "array" and "scalar" in tags)}
+    left_out |= set() if tags & {"make", "table"} else {"_MAKERS"}
+    left_out |= set() if kinds & {"text", "set", "dataframe"} else {"text_problem", "unmatched"}
+    left_out |= set() if gradients else {"gradients"}
     imports: list[ast.Import | ast.ImportFrom] = []
     bodies = []
     for name in MODULES:
@@ -203,7 +210,8 @@ def support_file(cases: Iterable[tuple[Checkers, bool]]) -> str:
         bodies.append("\n".join(source.splitlines()[found[-1].end_lineno :]).strip())
         imports += [node for node in found if not getattr(node, "level", 0)]
     text = _without_unused("\n\n\n".join(bodies), left_out)
-    stand_ins = "".join(f"{name}: Any = None\n" for name in ("Document", *sorted(left_out)))
+    names = ["Document", *(name for name in sorted(left_out) if re.search(rf"(?<![.\w]){name}\b", text))]
+    stand_ins = "".join(f"{name}: Any = None\n" for name in names)
     head = '"""Reads recorded calls, makes them and compares their outcomes: copied by lmr-author, for its tests."""'
     future = "from __future__ import annotations"
     return f"{head}\n\n{future}\n\n{_used_imports(imports, text)}\n\n{stand_ins}\n\n{text}\n"
@@ -228,8 +236,17 @@ def _used_imports(imports: Iterable[ast.Import | ast.ImportFrom], text: str) -> 
 
 
 def _without_unused(text: str, left_out: Collection[str]) -> str:
-    """Leave out what ``check`` and ``Target`` do not need, and all but the first lines of docstrings."""
-    module, lines = ast.parse(text), text.splitlines()
+    """Leave out names that ``check`` and ``Target`` do not need, and all but the first lines of docstrings.
+
+    Args:
+        left_out: functions and methods that are not needed either.
+    """
+    lines = text.splitlines()
+    for item in sorted(ast.walk(ast.parse(text)), key=lambda item: -getattr(item, "lineno", 0)):
+        if isinstance(item, ast.FunctionDef) and item.name in left_out:
+            del lines[item.lineno - 1 : item.end_lineno]
+    text = "\n".join(lines)
+    module = ast.parse(text)
     kept: set[ast.stmt] = set()
     needed, waiting = set(left_out), ["check", "Target"]
     while waiting:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from lmr_author import __version__, files
 from lmr_author.code import FunctionNode
-from lmr_author.probe.calling import GRADIENTS
 from lmr_author.recording.calls import Proven, coverage, hits_of
 from lmr_author.recording.checkers import digests
 from lmr_author.recording.page import support_file, write_page
@@ -118,7 +117,11 @@ def _renew_support(unit_test: Path) -> None:
         (unit_test / SUPPORT).unlink(missing_ok=True)
         return
     text = support_file(
-        (case.checkers, GRADIENTS in replaying.load_document(path.parent / case.name, "inputs").tree)
+        (
+            case.checkers,
+            replaying.load_document(path.parent / case.name, "inputs"),
+            replaying.load_document(path.parent / case.name, "expected"),
+        )
         for path, recording in needing.items()
         for case in recording.cases
     )

@@ -17,7 +17,7 @@ from lmr_author.probe import checking as frames
 from lmr_author.probe.checking import check, digest, from_bytes, load, to_bytes
 from lmr_author.probe.compare import compare, leaves, spread
 from lmr_author.probe.decoding import decode
-from lmr_author.probe.document import FIELDS, BadDocument, Buffer, Document, dump, parse_json, read_npy
+from lmr_author.probe.document import FIELDS, BadDocument, Buffer, Document, dump, parse_json
 from lmr_author.probe.encoding import encode
 from tests.probe.shapes import Color, Config, Point, top
 
@@ -110,16 +110,6 @@ def test_damaged_trees(data: st.DataObject) -> None:
         decode(read)
     except BadDocument:
         pass
-
-
-@settings(max_examples=150, deadline=None)
-@given(st.binary(max_size=200) | st.binary(max_size=60).map(lambda b: b"\x93NUMPY\x01\x00" + b))
-def test_noise(data: bytes) -> None:
-    for read in (from_bytes, read_npy, parse_json):
-        try:
-            read(data)
-        except BadDocument:
-            pass
 
 
 def test_reading_does_not_import_or_run(tmp_path: Path) -> None:

@@ -42,12 +42,6 @@ STARTERS = {
     "a subprocess that runs it as a module": (
         "import subprocess, sys\nsubprocess.run([sys.executable, '-m', 'pkg.goal', '3'], check=True)\n"
     ),
-    "a shell": "import os, sys\nassert os.system(sys.executable + ' use.py') == 0\n",
-    "a subprocess of a subprocess": (
-        "import subprocess, sys\n"
-        "code = \"import subprocess, sys; subprocess.run([sys.executable, 'pkg/goal.py', '3'], check=True)\"\n"
-        "subprocess.run([sys.executable, '-c', code], check=True)\n"
-    ),
     "a forked worker": (
         "import multiprocessing\nfrom pkg.goal import scale\n"
         "if __name__ == '__main__':\n"

@@ -119,11 +119,6 @@ def test_the_function_stays_what_it_is() -> None:
             "class A:\n    @property\n    def f(self):\n        return 1\n    @f.setter\n    def f(self, v):\n        pass\n",
             "A.f",
         ),
-        ("class A:\n    class B:\n        @classmethod\n        def f(cls):\n            yield 1\n", "A.B.f"),
-        (
-            "if True:\n    try:\n        pass\n    except E:\n        pass\n    else:\n        def f():\n            pass\n",
-            "f",
-        ),
         ("async def f():\n    async for x in y:\n        await x\n    async with y:\n        pass\n", "f"),
         ("def f(): return 1", "f"),
         ("def f():\n    '''only a docstring'''", "f"),

@@ -14,7 +14,6 @@ from tests.probe.scenarios import SCENARIOS, SCRIPT, make
 def test_recorded_calls_replay_to_the_same_outcome(tmp_path: Path, name: str) -> None:
     qualname, goal, driver = SCENARIOS[name]
     repository = make(tmp_path, qualname, goal, driver)
-    repository.write({"pkg/user.py": "from .goal import *\n\ndef use(x):\n    return core(x)\n"})
     done = repository.record("driver.py")
     assert (done.returncode, done.stderr) == (0, b"")
     assert repository.calls, repository.summary

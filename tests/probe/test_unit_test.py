@@ -79,7 +79,9 @@ def generate(repository: Repository) -> Path:
     text, needs_support = write_page(implementation, recording, body, pairs)
     (folder / "unit_test_1.py").write_text(text)
     if needs_support:
-        (folder / SUPPORT).write_text(support_file([(case.checkers, False) for case in cases]))
+        (folder / SUPPORT).write_text(
+            support_file((case.checkers, *pair) for case, pair in zip(cases, pairs, strict=True))
+        )
     return folder / "unit_test_1.py"
 
 
@@ -155,7 +157,6 @@ def test_a_test_with_objects(tmp_path: Path) -> None:
 def test_every_scenario_has_a_test_that_passes(tmp_path: Path) -> None:
     for number, (name, (qualname, goal, driver)) in enumerate(SCENARIOS.items()):
         repository = make(tmp_path / str(number), qualname, goal, driver)
-        repository.write({"pkg/user.py": "from .goal import *\n\ndef use(x):\n    return core(x)\n"})
         repository.record("driver.py")
         generate(repository)
         code, _, output = run(repository, "unit_test/unit_test_1.py")

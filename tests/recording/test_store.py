@@ -11,6 +11,7 @@ import pytest
 
 from lmr_author import files
 from lmr_author.errors import LmrError
+from lmr_author.probe.encoding import encode
 from lmr_author.recording.page import support_file
 from lmr_author.task import recording as recorded
 from lmr_author.task.recording import Case, Coverage, RecordedTarget, Recording
@@ -100,8 +101,10 @@ def test_a_recording_of_before_says_how_it_is_made_again(folder: Path, recording
 
 
 def test_the_support_file_is_one_that_stands_alone() -> None:
-    text = support_file([({"value": {"kind": "exact"}}, False)])
+    inputs, expected = encode({"x": [1.0, (1, 2)]}), encode({"value": Path("a")})
+    text = support_file([({"value": {"kind": "exact"}}, inputs, expected)])
     compile(text, recorded.SUPPORT, "exec")
     assert "from ." not in text and "pickle" not in text.partition('"""')[2]
-    assert len(text.splitlines()) < 700
-    assert "def text_problem" in support_file([({"value": {"kind": "text"}}, True)])
+    assert len(text.splitlines()) < 600
+    assert "def _object" in text and "def _tensor" not in text
+    assert "def text_problem" in support_file([({"value": {"kind": "text"}}, inputs, expected)])
