@@ -28,13 +28,13 @@ import psutil
 from lmr_author.code import region_bytes
 from lmr_author.evaluation import script
 from lmr_author.evaluation.bench import Bench
-from lmr_author.evaluation.candidates.desk import CandidateOptions
 from lmr_author.evaluation.candidates.run import score
+from lmr_author.evaluation.candidates.scorer import CandidateOptions
 from lmr_author.evaluation.judges import RecordingJudge
-from lmr_author.evaluation.meant import meant
 from lmr_author.evaluation.mutants import mutants
+from lmr_author.evaluation.resolve import resolve
+from lmr_author.sandbox import image_tag, open_sandbox
 from lmr_author.sandbox.docker import DockerSandbox
-from lmr_author.sandbox.factory import image_tag, open_sandbox
 from lmr_author.task import Task
 
 TASK = Path(__file__).resolve().parent.parent / "tasks" / "1-rating-margin"
@@ -54,7 +54,7 @@ def seconds(work: Callable[[], object]) -> float:
 @contextmanager
 def bench(task: Task, kind: str, base_image: str | None) -> Iterator[Bench]:
     """The first implementation of a task, in a prepared sandbox."""
-    info, (one, *_) = meant(task)
+    info, (one, *_) = resolve(task)
     context = {"context": task.root, "name": task.name, "repo_folder": info.repo_folder_name}
     with (
         open_sandbox(kind, python=Path(sys.executable), base_image=base_image, **context) as sandbox,  # type: ignore[arg-type]

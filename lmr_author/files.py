@@ -6,16 +6,18 @@ import hashlib
 import json
 import os
 import shutil
+import signal
 import stat
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
+from types import TracebackType
 from typing import Any
 
 from lmr_author.errors import LmrError, UnsafePathError, UsageError
-from lmr_author.interrupts import HeldInterrupts
 
 CACHE_FOLDERS = frozenset(
     {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".tox", ".eggs"}
@@ -26,8 +28,39 @@ LFS_HEADER = b"version https://git-lfs.github.com/spec/v1"
 """First line of a Git LFS pointer file (https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md)."""
 
 
+class HeldInterrupts:
+    """Holds interrupts back for the time of a ``with`` block, and raises KeyboardInterrupt after it if one came.
+
+    Raised inside of ``Popen``, an interrupt would leave a running program that nobody knows of: a git that goes
+    on writing into a folder that is being removed. Raised while a temporary folder is made or removed, it
+    would leave the folder.
+    """
+
+    def __enter__(self) -> HeldInterrupts:
+        self._came = False
+        # Handlers can be set in the main thread only, and only there an interrupt is raised.
+        main = threading.current_thread() is threading.main_thread()
+        numbers = (signal.SIGINT, signal.SIGTERM) if main else ()
+        handlers = {number: signal.getsignal(number) for number in numbers}
+        self._before = {number: handler for number, handler in handlers.items() if callable(handler)}
+        for number in self._before:
+            signal.signal(number, self._note)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        if self._came:
+            raise KeyboardInterrupt
+
+    def _note(self, *_: object) -> None:
+        self._came = True
+
+
 def user_cache() -> Path:
-    """The user's cache folder; the environment variable ``LMR_AUTHOR_CACHE`` names another."""
+    """Return the user's cache folder; the environment variable ``LMR_AUTHOR_CACHE`` names another."""
     chosen = os.environ.get("LMR_AUTHOR_CACHE")
     if chosen:
         return Path(chosen).absolute()
@@ -84,7 +117,7 @@ def read_json(path: Path) -> Any:
 
 
 def read_object_or_empty(path: Path) -> dict[str, Any]:
-    """The JSON object in a file; empty when there is no such file, or it holds anything else, or is damaged.
+    """Return the JSON object in a file; empty when there is no such file, or it holds anything else, or is damaged.
 
     For what is only shown or may be asked again. What is read to be written again is read with
     :func:`read_object_to_change`.
@@ -96,7 +129,7 @@ def read_object_or_empty(path: Path) -> dict[str, Any]:
 
 
 def read_object_to_change(path: Path) -> dict[str, Any]:
-    """The JSON object in a file that is going to be written again; empty when there is no such file.
+    """Return the JSON object in a file that is going to be written again; empty when there is no such file.
 
     Raises LmrError when it holds anything else, or is damaged: what somebody wrote there would be lost.
     """
@@ -107,7 +140,7 @@ def read_object_to_change(path: Path) -> dict[str, Any]:
 
 
 def read_entries_to_change(path: Path, name: str) -> list[dict[str, Any]]:
-    """The objects that such a file (:func:`read_object_to_change`) lists under a name; none without a file.
+    """Return the objects that such a file (:func:`read_object_to_change`) lists under a name; none without a file.
 
     Raises LmrError when the file is there and holds no such list, or anything else in it.
     """
@@ -121,7 +154,7 @@ def read_entries_to_change(path: Path, name: str) -> list[dict[str, Any]]:
 
 
 def objects_in(value: object) -> list[dict[str, Any]]:
-    """The objects of a list that was read; none where it is no list."""
+    """Return the objects of a list that was read; none where it is no list."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
@@ -146,7 +179,7 @@ def read_answers(path: Path, option: str, hint: str = "see the command's --help"
 
 
 def inside(root: Path, relative: str) -> Path:
-    """``root / relative``, refused when it leaves ``root`` (absolute, ``..``, or through a symlink).
+    """Return ``root / relative``, refused when it leaves ``root`` (absolute, ``..``, or through a symlink).
 
     Raises UnsafePathError. The path need not exist.
     """
@@ -169,7 +202,7 @@ def inside(root: Path, relative: str) -> Path:
 
 
 def is_file_inside(root: Path, relative: str) -> bool:
-    """Whether a path is that of a file in a folder, as :func:`inside` has it; False for all else."""
+    """Return True for the path of a file in a folder, as :func:`inside` has it."""
     try:
         return inside(root, relative).is_file()
     except (UnsafePathError, OSError, ValueError):
@@ -177,7 +210,7 @@ def is_file_inside(root: Path, relative: str) -> bool:
 
 
 def read_inside(root: str, path: str | Path, limit: int) -> bytes | None:
-    """The content of a regular file of a folder, for folders of other people.
+    """Return the content of a regular file of a folder, for folders of other people.
 
     Args:
         root: the folder, as ``os.path.realpath`` gives it.
@@ -196,44 +229,23 @@ def read_inside(root: str, path: str | Path, limit: int) -> bytes | None:
 
 
 def read_regular(path: str, limit: int) -> bytes | None:
-    """The content of a regular file that is no link; None for everything else, or more than ``limit`` bytes."""
-    found = read_with_status(path, limit)
-    return None if found is None else found[0]
+    """Return the content of a regular file that is no link; None for everything else, or more than ``limit`` bytes.
 
-
-_TO_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
-
-
-def read_with_status(path: str, limit: int) -> tuple[bytes, os.stat_result] | None:
-    """As :func:`read_regular`, with what the file system said of the file when it was opened."""
+    Never waits, as opening a named pipe would.
+    """
     try:
-        handle = os.open(path, _TO_READ)
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        with os.fdopen(handle, "rb") as file:
+            status = os.fstat(handle)
+            if not stat.S_ISREG(status.st_mode) or status.st_size > limit:
+                return None
+            return file.read(limit)
     except (OSError, ValueError):
         return None
-    try:
-        status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > limit:
-            return None
-        return _read(handle, status.st_size, limit), status
-    except OSError:
-        return None
-    finally:
-        os.close(handle)
-
-
-def _read(handle: int, size: int, limit: int) -> bytes:
-    """What is in an open file, without the buffers of a file object: thousands of small files are read."""
-    data = os.read(handle, size + 1)
-    if len(data) == size:
-        return data
-    pieces = [data]  # it was changed a moment ago, or is one of those that have no size
-    while pieces[-1] and sum(map(len, pieces)) < limit:
-        pieces.append(os.read(handle, limit - sum(map(len, pieces))))
-    return b"".join(pieces)[:limit]
 
 
 def walk(root: Path) -> Iterator[Path]:
-    """Every regular file below ``root``, sorted, never following a symbolic link."""
+    """Yield every regular file below ``root``, sorted, never following a symbolic link."""
     stack = [root]
     while stack:
         folder = stack.pop()
@@ -249,24 +261,24 @@ def walk(root: Path) -> Iterator[Path]:
 
 
 def suffix(name: str) -> str:
-    """The ending of a file's name with its dot, lower case; "" when there is none, as for ``.bashrc``."""
+    """Return the ending of a file's name with its dot, lower case; "" when there is none, as for ``.bashrc``."""
     stem, dot, ending = name.rpartition(".")
     return f".{ending.lower()}" if dot and stem else ""
 
 
 def sha256_bytes(data: bytes) -> str:
-    """Hexadecimal SHA-256 of some bytes."""
+    """Return the hexadecimal SHA-256 of some bytes."""
     return hashlib.sha256(data).hexdigest()
 
 
 def sha256_file(path: Path) -> str:
-    """Hexadecimal SHA-256 of a file, read in pieces."""
+    """Return the hexadecimal SHA-256 of a file, read in pieces."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def is_lfs_pointer(path: Path) -> bool:
-    """Whether a file is a Git LFS pointer in place of the data it stands for."""
+    """Recognize a Git LFS pointer in place of the data it stands for."""
     try:
         if path.stat().st_size > 1024:
             return False
@@ -278,7 +290,7 @@ def is_lfs_pointer(path: Path) -> bool:
 
 @contextmanager
 def temporary_folder(prefix: str, parent: Path | None = None) -> Iterator[Path]:
-    """A folder for the time of the block, which only this user may read; an interrupt leaves nothing of it."""
+    """Yield a folder for the time of the block, which only this user may read; an interrupt leaves nothing of it."""
     folder: Path | None = None
     try:
         with HeldInterrupts():
@@ -292,7 +304,7 @@ def temporary_folder(prefix: str, parent: Path | None = None) -> Iterator[Path]:
 
 @contextmanager
 def staged_folder(final: Path) -> Iterator[Path]:
-    """A temporary folder beside ``final`` that becomes ``final`` when the block ends well.
+    """Yield a temporary folder beside ``final`` that becomes ``final`` when the block ends well.
 
     On any exception, Ctrl-C included, the temporary folder is removed and ``final`` never existed; nor
     did those of its parents that had to be made.

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import IO, TypeVar
 
 from lmr_author.errors import LmrError
-from lmr_author.interrupts import HeldInterrupts
+from lmr_author.files import HeldInterrupts
 from lmr_author.texts import printable
 
 KEPT_OUTPUT = 64 * 1024 * 1024

@@ -6,35 +6,35 @@ from collections.abc import Sequence
 
 
 def printable(text: str, limit: int = 500) -> str:
-    """Text of a foreign program or repository made fit for a terminal, a JSON file or a comment: one line."""
+    """Return text of a foreign program or repository made fit for a terminal, a JSON file or a comment: one line."""
     return shortened(" ".join("".join(char if char.isprintable() else " " for char in text).split()), limit)
 
 
 def shortened(text: str, limit: int) -> str:
-    """Text of at most so many characters, the last one an ellipsis where it was longer."""
+    """Return a text of at most so many characters, the last one an ellipsis where it was longer."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def listed(names: Sequence[str], most: int) -> str:
-    """The first of some names, and how many more there are: ``a, b and 3 more``."""
+    """Return the first of some names, and how many more there are: ``a, b and 3 more``."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """A number with its noun: ``1 page``, ``2 pages``; ``many`` where it does not end in "s" alone."""
+    """Return a number with its noun: ``1 page``, ``2 pages``; ``many`` where it does not end in "s" alone."""
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def time_left(seconds: float) -> str:
-    """An estimate in round numbers: ``about 40 s left``, ``about 6 min left``; "" where it is no time to speak of."""
+    """Return an estimate in round numbers: ``about 40 s left``, ``about 6 min left``; "" below 10 s."""
     if seconds < 10:
         return ""
     return f"about {round(seconds, -1):.0f} s left" if seconds < 95 else f"about {seconds / 60:.0f} min left"
 
 
 def size_text(count: int) -> str:
-    """A number of bytes in decimal units: ``812 B``, ``3.1 kB``, ``120 MB``."""
+    """Return a number of bytes in decimal units: ``812 B``, ``3.1 kB``, ``120 MB``."""
     amount = float(count)
     for unit in ("B", "kB", "MB"):
         if amount < 1000:

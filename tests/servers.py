@@ -70,8 +70,7 @@ class Release:
     """One version of a package on the index: when it was uploaded ("" for an index that does not say).
 
     With ``tags`` (``cp311-cp311``) it is compiled, and has a wheel for each; else one for every Python. Without a
-    ``wheel`` it has a source, which cannot be downloaded unless it is ``readable``: it then says what it needs. The
-    index tells the ``size`` of its files where that is known.
+    ``wheel`` it has a source, which cannot be downloaded unless it is ``readable``: it then says what it needs.
     """
 
     version: str
@@ -79,7 +78,6 @@ class Release:
     requires: tuple[str, ...] = ()
     wheel: bool = True
     tags: tuple[str, ...] = ()
-    size: int | None = None
     readable: bool = False
 
 
@@ -105,8 +103,6 @@ def package_index(packages: Mapping[str, list[Release]]) -> Iterator[str]:
                     "hashes": {"sha256": hashlib.sha256(content).hexdigest()},
                     "core-metadata": release.wheel,
                 }
-                if release.size is not None:
-                    entry["size"] = release.size
                 if release.uploaded:
                     entry["upload-time"] = f"{release.uploaded}T12:00:00Z"
                 listed.append(entry)

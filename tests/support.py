@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from lmr_author.sandbox.factory import image_tag
+from lmr_author.sandbox import image_tag
 from lmr_author.task import Task, TaskInfo
 
 LOSSES = b'''\

@@ -3,7 +3,7 @@
     @target_check("LMR502", "the unit test cannot fail", rationale="…")
     def cannot_fail(task: TaskView, target: Implementation) -> Iterator[Problem]:
 
-``registry.py`` lists every check; the cases under ``tests/checks/cases`` are its tests and its examples. A check
+``registry.py`` finds every check; the cases under ``tests/checks/cases`` are its tests and its examples. A check
 prints nothing, writes nothing, runs nothing of the task, and reads only through the :class:`TaskView`. An
 exception in a check becomes a finding LMR000, and the other checks go on.
 """
@@ -17,20 +17,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from lmr_author.checks.lenient import readable
-from lmr_author.checks.listing import Entry
-from lmr_author.checks.view import TaskView
+from lmr_author.checks.view import Entry, TaskView, readable
 from lmr_author.task import Finding, Implementation, Severity
 from lmr_author.texts import listed
 
 ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
 INTERNAL = "LMR000"
 """Code of a finding that reports a crash in a check."""
+MANY = 3
+"""More files than this with one problem in one folder become one finding."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What a check found.
+    """A defect that a check reports.
 
     Attributes:
         path: a file of the task, or a path as the task spells it.
@@ -100,10 +100,10 @@ class DatasetCheck(Check):
 
     make_claims: Callable[[TaskView], Iterable[Claim]] = lambda task: ()
     distinct: bool = False
-    """Whether claims with the same message are left to another check."""
+    """Leave claims with the same message to another check."""
 
     def claims(self, task: TaskView) -> list[tuple[str, Finding]]:
-        """Return what a task claims, each with the beginning of its finding."""
+        """Return the claims of a task, each with the beginning of its finding."""
         return [(claim.what, self.finding(task, claim.problem)) for claim in self.make_claims(task)]
 
     def conflict(self, finding: Finding, others: Sequence[Finding]) -> Finding | None:
@@ -147,7 +147,7 @@ def target_check(
 def dataset_check(
     code: str, title: str, *, rationale: str, severity: Severity = ERROR, distinct: bool = False
 ) -> Callable[[ClaimRule], DatasetCheck]:
-    """Make a check of a function that yields what a task claims for itself."""
+    """Make a check of a function that yields the claims of a task."""
     return lambda rule: DatasetCheck(code, title, rationale, severity, False, lambda task: (), rule, distinct)
 
 
@@ -160,10 +160,6 @@ def crash(what: str, task: str, error: Exception) -> Finding:
     message = f"{what} crashed: {type(error).__name__} at {where}: {str(error)[:160]}"
     hint = "please report this" + (f"; --ignore {what} skips the check" if what.startswith("LMR") else "")
     return Finding(INTERNAL, ERROR, task, message, hint)
-
-
-MANY = 3
-"""More files than this with one problem in one folder become one finding."""
 
 
 def folded(

@@ -7,11 +7,17 @@ from collections.abc import Callable, Iterable, Iterator
 
 from lmr_author.checks import dockerfile
 from lmr_author.checks.base import NOTE, WARNING, Check, Problem, check
-from lmr_author.checks.dockerfile import Dockerfile, copied, in_context
-from lmr_author.checks.installs import name_in, normalised, published, requirements
-from lmr_author.checks.lookup import did_you_mean
-from lmr_author.checks.pairing import pairs
-from lmr_author.checks.test_code import read_test
+from lmr_author.checks.dockerfile import (
+    Dockerfile,
+    copied,
+    in_context,
+    name_in,
+    normalised,
+    published,
+    requirements,
+)
+from lmr_author.checks.lookup import did_you_mean, pairs
+from lmr_author.checks.unit_test import read_test
 from lmr_author.checks.view import TaskView
 from lmr_author.task import Severity
 from lmr_author.texts import listed

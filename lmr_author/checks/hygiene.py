@@ -1,45 +1,44 @@
-"""LMR7xx: files that have no place in a task."""
+"""LMR7xx: files that have no place in a task. LMR8xx: the records of how it was made."""
 
 from __future__ import annotations
 
 import fnmatch
+import json
 import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from lmr_author.checks.base import NOTE, WARNING, Problem, check, folded
-from lmr_author.checks.listing import Entry
-from lmr_author.checks.scan import is_history
-from lmr_author.checks.view import TaskView
-from lmr_author.task import AUTHORING
+from lmr_author.checks.leaks import is_history
+from lmr_author.checks.metadata import validator
+from lmr_author.checks.view import Entry, TaskView
+from lmr_author.errors import LmrError
+from lmr_author.task import AUTHORING, Evaluation, Finding
+from lmr_author.task.accepted import Accepted
+from lmr_author.task.reviews import Review
+from lmr_author.task.state import State
 
-SYSTEM_FILES = """
-    .DS_Store ._* Thumbs.db desktop.ini __MACOSX .Spotlight-V100 .Trashes .idea .vscode *.swp *.swo *~
-    .ipynb_checkpoints *.sublime-workspace *.code-workspace .ropeproject .spyproject *.bak *.*.orig nppBackup .history
-    .~lock.*# .*_history
-""".split()  # noqa: SIM905
-COPIES = [
-    "* - Copy*",
-    "* - Copie*",
-    "* - Copia*",
-    "* - Kopie*",
-    "* - \u526f\u672c*",
-    "* - \u30b3\u30d4\u30fc*",
-]
-CACHES = """
-    __pycache__ .pytest_cache .mypy_cache .ruff_cache .hypothesis .tox .eggs *.pyc *.pyo *.egg-info .coverage .cache
-    .nox pyvenv.cfg node_modules *.prof *.tmp
-""".split()  # noqa: SIM905
-LOGS = """
-    *.log nohup.out slurm-[0-9]*.out core.[0-9]* log.txt wandb lightning_logs mlruns events.out.tfevents.*
-""".split()  # noqa: SIM905
-_NAMES = {
-    group: re.compile("|".join(map(fnmatch.translate, patterns)))
-    for group, patterns in (("system", SYSTEM_FILES + COPIES), ("caches", CACHES), ("logs", LOGS))
+_PATTERNS = {
+    "system": """
+        .DS_Store ._* Thumbs.db desktop.ini __MACOSX .Spotlight-V100 .Trashes .idea .vscode *.swp *.swo *~
+        .ipynb_checkpoints *.sublime-workspace *.code-workspace .ropeproject .spyproject *.bak *.*.orig nppBackup
+        .history .~lock.*# .*_history *[!a-z]-[!a-z]Copy*
+    """,
+    "caches": """
+        __pycache__ .pytest_cache .mypy_cache .ruff_cache .hypothesis .tox .eggs *.pyc *.pyo *.egg-info .coverage
+        .cache .nox pyvenv.cfg node_modules *.prof *.tmp
+    """,
+    "logs": """
+        *.log nohup.out slurm-[0-9]*.out core.[0-9]* log.txt wandb lightning_logs mlruns events.out.tfevents.*
+    """,
 }
-_BUILT = re.compile(r"(.*/build/)(?:(?:lib|temp|bdist)\.[^/]+|lib(?=/(.+\.py)$))/.+")
-"""Something that setuptools made: ``build/lib/`` with copies of modules, ``build/temp.linux-x86_64/``."""
+_NAMES = {
+    group: re.compile("|".join(map(fnmatch.translate, names.split()))) for group, names in _PATTERNS.items()
+}
+_BUILT = re.compile(r"(.*/build/(?:(?:lib|temp|bdist)\.[^/]+|lib))/(.+)")
+"""Folders that setuptools makes: ``build/lib/`` with copies of modules, ``build/temp.linux-x86_64/``."""
 
 
 def unwanted(task: TaskView, group: str) -> list[Entry]:
@@ -48,13 +47,15 @@ def unwanted(task: TaskView, group: str) -> list[Entry]:
 
 
 def _unwanted(task: TaskView, group: str) -> Iterator[Entry]:
-    fits, made = _NAMES[group].match, built_folders(task) if group == "caches" else frozenset()
+    matches, built = _NAMES[group].match, _built_folders(task) if group == "caches" else set()
     known: dict[str, bool] = {}
-    folders: tuple[str, ...] = (f"{AUTHORING}/",)  # what is in a folder that was found is not listed again
+    folders: tuple[str, ...] = (
+        f"{AUTHORING}/",
+    )  # the content of a folder that was found is not listed again
     for entry in task.entries:
         if entry.name not in known:
-            known[entry.name] = fits(entry.name) is not None
-        found = known[entry.name] or entry.relative in made or (group == "logs" and _in_logs(task, entry))
+            known[entry.name] = matches(entry.name) is not None
+        found = known[entry.name] or entry.relative in built or (group == "logs" and _in_logs(task, entry))
         if not found or entry.kind not in ("file", "folder", "link"):
             continue
         if not entry.relative.startswith(folders) and not is_history(entry.relative):
@@ -63,26 +64,23 @@ def _unwanted(task: TaskView, group: str) -> Iterator[Entry]:
 
 
 def _in_logs(task: TaskView, entry: Entry) -> bool:
-    """Return whether a file lies where tests write their logs, and can be one."""
+    """Return True for a file that lies where tests write their logs, and can be one."""
     inside = entry.kind == "file" and task.in_repository(entry).startswith("unit_test/logs/")
-    return (
-        inside
-        and entry.suffix in (".log", ".txt", ".out", "")
-        and not entry.name.startswith((".git", ".keep"))
-    )
+    ending = entry.suffix in (".log", ".txt", ".out", "")
+    return inside and ending and not entry.name.startswith((".git", ".keep"))
 
 
-def built_folders(task: TaskView) -> frozenset[str]:
+def _built_folders(task: TaskView) -> set[str]:
     """Return the folders that building the package made; ``build/lib`` only if its modules exist outside too."""
-    paths = {entry.relative for entry in task.repository_entries if entry.kind == "file"}
     found = set()
-    for path in paths:
-        match = _BUILT.fullmatch(path) if "/build/" in path else None
-        if match:
-            around = match[1].removesuffix("build/")
-            if match[2] is None or {f"{around}{match[2]}", f"{around}src/{match[2]}"} & paths:
-                found.add(match[1] + path[len(match[1]) :].partition("/")[0])
-    return frozenset(found)
+    for path in task.repository_files:
+        match = _BUILT.fullmatch(f"/{path}") if "build/" in path else None
+        if match and task.repository:
+            around = match[1].rpartition("build/")[0].lstrip("/")
+            copied = {f"{around}{match[2]}", f"{around}src/{match[2]}"} & task.repository_files.keys()
+            if not match[1].endswith("/lib") or copied:
+                found.add(f"{task.relative_raw(task.repository)}{match[1]}")
+    return found
 
 
 @check(
@@ -117,12 +115,9 @@ def no_caches(task: TaskView) -> Iterator[Problem]:
     severity=WARNING,
 )
 def no_logs(task: TaskView) -> Iterator[Problem]:
-    found = unwanted(task, "logs")
     for tests, severity in ((True, WARNING), (False, NOTE)):  # far from the tests it may be the authors' own
-        entries = [entry for entry in found if ("unit_test" in entry.relative) is tests]
-        yield from folded(
-            task, entries, "log of an earlier run", "logs of earlier runs", "delete", severity=severity
-        )
+        found = [entry for entry in unwanted(task, "logs") if ("unit_test" in entry.relative) is tests]
+        yield from folded(task, found, no_logs.title, "logs of earlier runs", "delete", severity=severity)
 
 
 _ODD = re.compile(r"[\x00-\x1f\udc80-\udcff]")
@@ -137,19 +132,127 @@ _ODD = re.compile(r"[\x00-\x1f\udc80-\udcff]")
 )
 def ordinary_files(task: TaskView) -> Iterator[Problem]:
     for entry in task.entries:
-        path = task.path(entry)
         if entry.kind == "special":
-            yield Problem("pipe, socket or device", "delete it", path)
+            yield Problem("pipe, socket or device", "delete it", task.path(entry))
         elif entry.kind == "closed":
             message = "folder that cannot be listed: nothing in it was checked"
-            yield Problem(message, "correct its permissions, or nest it less deeply", path)
+            yield Problem(message, "correct its permissions, or nest it less deeply", task.path(entry))
         elif entry.kind == "link":
+            path = task.path(entry)
             real = os.path.realpath(path)
             if real != task.root and not real.startswith(task.root + os.sep):
-                message = "symbolic link that leads out of the task"
-                yield Problem(message, "replace it by the file itself", path)
+                yield Problem(
+                    "symbolic link that leads out of the task", "replace it by the file itself", path
+                )
             elif not Path(real).exists():
                 yield Problem("broken symbolic link", "delete it", path, severity=WARNING)
         if _ODD.search(entry.name):
             message = "name with control characters or bytes that are not UTF-8"
-            yield Problem(message, "rename it", path, severity=WARNING)
+            yield Problem(message, "rename it", task.path(entry), severity=WARNING)
+
+
+# authoring records
+
+WITH_SCHEMA = frozenset(
+    """
+    accepted adjudication also-masked equivalent-mutants evaluation leak-answers provenance vetting
+    """.split()  # noqa: SIM905
+)
+
+
+@check(
+    "LMR801",
+    "the record of where the task is from is missing",
+    rationale="Paper, repository, commit and what was changed: without them nobody can check a task or make it again.",
+    severity=WARNING,
+)
+def provenance_present(task: TaskView) -> Iterator[Problem]:
+    # A task made by hand keeps no records, except those that `validate` put there.
+    ours = ("authoring/removed/", "authoring/accepted.json")
+    records = [entry.relative for entry in task.below(AUTHORING) if entry.kind == "file"]
+    kept = any(not name.startswith(ours) for name in records)
+    if kept and task.raw is not None and not task.has_provenance:
+        message, hint = "no record of where the task is from", "`lmr-author new-task` writes one"
+        yield Problem(message, hint, "authoring/provenance.json")
+
+
+def _records(task: TaskView) -> Iterator[tuple[str, Path, Any]]:
+    """Yield (name of the schema, file, content) of every record that has a schema; None for invalid JSON."""
+    for entry in task.below(AUTHORING):
+        name = "review" if entry.folder == "authoring/reviews" else entry.name.removesuffix(".json")
+        placed = name == "review" or (entry.folder == AUTHORING and name in WITH_SCHEMA)
+        if entry.kind == "file" and entry.suffix == ".json" and placed:
+            try:
+                value = json.loads(task.read_bytes(task.path(entry)) or b"")
+            except (ValueError, RecursionError):
+                value = None
+            yield name, task.path(entry), value
+
+
+@check(
+    "LMR802",
+    "an authoring record violates its schema",
+    rationale="Other commands read these records: a sign-off or a result that cannot be read counts as none.",
+)
+def records_valid(task: TaskView) -> Iterator[Problem]:
+    hint = "make it again with the command that writes it"
+    for name, path, value in _records(task):
+        if value is None:
+            yield Problem("not valid JSON", hint, path)
+            continue
+        errors = validator(name).iter_errors(value)
+        error = min(errors, key=lambda item: len(item.absolute_path), default=None)
+        if error is not None:
+            pointer = "".join(f"/{part}" for part in error.absolute_path)
+            yield Problem(f"violates its schema: {error.message[:160]}", hint, path, pointer=pointer)
+
+
+@check(
+    "LMR803",
+    "an evaluation or sign-off is out of date",
+    rationale="A task that was changed after it was evaluated or signed off was evaluated and signed off by nobody. An"
+    " evaluation is about what is run: it holds while only the instruction, the category or the paper's data"
+    " change. A sign-off is about all of it.",
+    severity=WARNING,
+)
+def records_current(task: TaskView) -> Iterator[Problem]:
+    for name, path, value in _records(task):
+        if name not in ("evaluation", "review"):
+            continue
+        try:
+            record = (Evaluation if name == "evaluation" else Review).from_json(value)
+        except LmrError:  # LMR802
+            continue
+        if isinstance(record, Evaluation) and not record.is_of(state(task)):
+            message = "the evaluation is of an earlier state of the task"
+            yield Problem(message, "run `lmr-author evaluate` again", path)
+        elif (
+            isinstance(record, Review) and record.signed_off and record.content_digest != state(task).content
+        ):
+            message = "the sign-off is of an earlier state of the task"
+            yield Problem(message, "run `lmr-author review` again", path)
+
+
+def state(task: TaskView) -> State:
+    """Return the digests of the task as it is; every file is read once."""
+    return task.memo("state", lambda: State.of(task.task))
+
+
+@check(
+    "LMR804",
+    "an accepted finding no longer exists",
+    rationale="An acceptance whose finding is gone would silence the next one at that place before anybody read it.",
+    severity=NOTE,
+)
+def accepted_used(task: TaskView) -> Iterator[Problem]:
+    """Yield nothing: unused acceptances are known only after all checks; see :func:`unused_acceptance`."""
+    return iter(())
+
+
+def unused_acceptance(task: str, entry: Accepted) -> Finding:
+    """Return the finding for an acceptance that matches nothing."""
+    place = f" in {entry.path}" if entry.path else ""
+    at = f" at {entry.where}" if entry.where else ""
+    message = f"{entry.code}{place}{at} was accepted, but is no longer found"
+    path = "authoring/accepted.json"
+    return Finding("LMR804", NOTE, task, message, "remove the entry", entry.implementation, path)

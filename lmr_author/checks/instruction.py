@@ -8,21 +8,20 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from lmr_author.checks.base import NOTE, WARNING, Check, Problem, target_check
-from lmr_author.checks.bodies import statements
 from lmr_author.checks.lookup import (
     clean_path,
     context_key,
     did_you_mean,
     function_names,
     leaves,
-    raw_implementations,
+    pair,
     similar_path,
+    statements,
     unit_test_path,
 )
-from lmr_author.checks.pairing import pair
 from lmr_author.checks.view import TaskView
 from lmr_author.code import FunctionNode, walk
-from lmr_author.task import Implementation, Severity
+from lmr_author.task import INFO, Implementation, Severity
 
 GAP = "[to fill in: what it computes]"
 """What a draft of an instruction says where nothing tells the purpose of the function."""
@@ -37,11 +36,9 @@ def _instruction_check(
 
     def decorate(rule: InstructionRule) -> Check:
         def problems(task: TaskView, target: Implementation) -> Iterator[Problem]:
-            pointer = f"/implementations/{task.position(target)}" + (
-                "/instruction" if target.instruction else ""
-            )
+            pointer = task.pointer(target, "instruction" if target.instruction else "")
             for message, hint in rule(task, target):
-                yield Problem(message, hint, "info.json", pointer=pointer)
+                yield Problem(message, hint, INFO, pointer=pointer)
 
         return target_check(code, title, rationale=rationale, severity=severity)(problems)
 
@@ -67,10 +64,11 @@ def instruction_present(task: TaskView, target: Implementation) -> Iterator[tupl
 
 _FILE = re.compile(
     r"(?<![\w/.@:-])((?:[\w.-]+[/\\])*[\w-][\w.-]*\.(?:py|ipynb|pdf|json|ya?ml|txt|md|sh|cfg|toml))(?![\w/])"
+    r"|(?<![\w.:/])/(?:[\w.-]+/)+([\w-][\w.-]*\.(?:py|ipynb|pdf))(?![\w/])"
+    r"|(?<![\w./])(paper\.[a-z]{2,5})\b"
 )
-_ABSOLUTE = re.compile(r"(?<![\w.:/])/(?:[\w.-]+/)+([\w-][\w.-]*\.(?:py|ipynb|pdf))(?![\w/])")
 _PLACE = r"\b(?:in|inside|into|edit|modify|complete|open|of|finish|fill)\s+(?:the\s+)?(?:file\s+)?[`'\"(]*(?:[\w.-]+/)*"
-"""What precedes the file to be worked in."""
+"""Words before the name of the file to be worked in."""
 
 
 @_instruction_check(
@@ -83,27 +81,18 @@ def instruction_files(task: TaskView, target: Implementation) -> Iterator[tuple[
     if task.repository is None:
         return
     text = re.sub(r"\b\w+://\S+|\bwww\.\S+", " ", target.instruction)
-    names = [task.in_repository(entry) for entry in task.repository_entries if entry.kind == "file"]
-    named = _files_named(text)
-    for token in named:
-        plain = token.removeprefix(f"{task.repository.name}/")
-        exists = token in task.by_path or any(f"/{name}".endswith(f"/{plain}") for name in names)
+    start = f"{task.repository.name}/"
+    named = [clean_path(next(filter(None, match.groups()))) for match in _FILE.finditer(text)]
+    for token in dict.fromkeys(named):
+        end = f"/{token.removeprefix(start)}"
+        exists = token in task.by_path or any(f"/{name}".endswith(end) for name in task.repository_files)
         if exists or token in ("paper.pdf", "paper.json"):  # LMR101
             continue
-        hint = _closest(token, names, clean_path(target.goal_file))
+        hint = _closest(token, list(task.repository_files), clean_path(target.goal_file))
         if hint or token.endswith((".py", ".pdf", ".ipynb")):
             message = f"the instruction names {token}, which does not exist"
             yield message, hint or "name a file of the repository"
-    yield from _another_file(task, target, text, named, names)
-
-
-def _files_named(text: str) -> list[str]:
-    named = [clean_path(match) for match in dict.fromkeys(_FILE.findall(text))]
-    named += [name for name in _ABSOLUTE.findall(text) if name not in named]
-    papers = re.findall(r"(?<![\w./])paper\.[a-z]{2,5}\b", text)
-    return named + [
-        one for one in papers if one not in named and did_you_mean(one, ["paper.pdf", "paper.json"], 0.8)
-    ]
+    yield from _another_file(task, target, text, [token.removeprefix(start) for token in named])
 
 
 def _closest(token: str, names: list[str], goal: str) -> str:
@@ -114,63 +103,51 @@ def _closest(token: str, names: list[str], goal: str) -> str:
     same = [path for path in names if path.rpartition("/")[2] == name]
     if same:
         return f"did you mean {same[0]}?"
-    files = list(dict.fromkeys(path.rpartition("/")[2] for path in names))
+    files = [path.rpartition("/")[2] for path in names]
     return did_you_mean(token, names, 0.8) or did_you_mean(name, files, 0.72)
 
 
 def _another_file(
-    task: TaskView, target: Implementation, text: str, named: list[str], names: list[str]
+    task: TaskView, target: Implementation, text: str, named: list[str]
 ) -> Iterator[tuple[str, str]]:
     """Yield at most one problem: the agent is sent to another file than the goal file."""
-    assert task.repository is not None
     goal, test = clean_path(target.goal_file), clean_path(target.unit_test_file)
     real = task.in_repository_path(unit_test_path(task, target))
     if real and any(token.endswith(real.rpartition("/")[2]) for token in named):
         test = real  # unit_test_file is wrong, the instruction is not
     meant = task.in_repository_path(pair(task, target).goal_path)
     meant = "" if meant == test or meant.startswith("unit_test/") else meant
-    name = test.rpartition("/")[2]
-    plain = [token.removeprefix(f"{task.repository.name}/") for token in named]
-    if any((meant or goal).endswith(token) for token in plain if goal != test or meant):
+    wanted = meant or (goal if goal != test else "")
+    if wanted and any(wanted.endswith(token) for token in named):
         return
+    name = test.rpartition("/")[2]
     if name and re.search(_PLACE + re.escape(name), text, re.IGNORECASE):
-        hint = (
-            f"name {meant or goal}" if meant or goal != test else "name the file that contains the function"
-        )
+        hint = f"name {wanted}" if wanted else "name the file that contains the function"
         yield f"the instruction names the unit test {test} and not the goal file", hint
         return
-    for token in plain if meant else ():
+    for token in named if meant else ():
         last = token.rpartition("/")[2]
         same = last == meant.rpartition("/")[2]
         sent = same or re.search(_PLACE + re.escape(last), text, re.IGNORECASE)
-        if sent and token in names and token.endswith(".py"):
-            message = f"the instruction names {token}, goal_file is {meant}" + (
-                ", of the same name" if same else ""
-            )
-            yield message, f"name {meant}"
+        if sent and token in task.repository_files and token.endswith(".py"):
+            alike = ", of the same name" if same else ""
+            yield f"the instruction names {token}, goal_file is {meant}{alike}", f"name {meant}"
             return
 
 
-_VERB = (
-    r"\b(?:implement|complete|write|finish|fill in|mask|code)\w*\s+"
-    r"(?:out\s+)?(?:the\s+|a\s+)?(?:body of\s+)?(?:the\s+)?"
-)
 _NAME = r"([A-Za-z_][\w.]*[A-Za-z0-9_])"
+_QUOTED_NAME = rf"[`'\"*]+(?:def\s+)?{_NAME}(?:\([^)`]*\))?[`'\"*]+"
+_PLAIN_NAME = r"([A-Za-z]\w*_\w+|\w+\.\w+)"
 _KIND = r"(?:function|method|class)"
-_NAMING = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"{_VERB}(?:\w+\s+)?{_KIND}\s*:?\s+(?:called\s+|named\s+)?(?:def\s+)?[`'\"*]*{_NAME}",
-        rf"{_VERB}[`'\"*]+(?:def\s+)?{_NAME}(?:\([^)`]*\))?[`'\"*]",
-        rf"{_VERB}([A-Za-z]\w*_\w+)\b",
-        rf"\b(?:implement|complete|write|finish)\b[^.\n]{{0,40}}?\s([A-Za-z]\w*(?:_\w+)+|\w+\.\w+)\s+{_KIND}\b",
-        rf"\b{_KIND}\s+(?:called|named)\s+[`'\"*]*{_NAME}",
-        rf"[`'\"*]+{_NAME}(?:\(\))?[`'\"*]+\s+(?:{_KIND}s?|classes)\b",
-        rf"\b(?:of|in|inside|from)\s+(?:the\s+)?class\s+[`'\"*]*{_NAME}",
-        r"(?<![\w.])([A-Za-z_]\w*_\w+)\(\)",
-    )
+_VERB = r"\b(?:implement|complete|write|finish|fill in|mask|code)"
+_NAMING = re.compile(
+    rf"\b{_KIND}\s*:?\s+(?:called\s+|named\s+)?(?:def\s+)?[`'\"*]*{_NAME}"
+    rf"|(?:{_QUOTED_NAME}|{_VERB}\b[^.\n]{{0,40}}?\s{_PLAIN_NAME})\s+(?:{_KIND}s?|classes)\b"
+    rf"|{_VERB}\w*\s+(?:out\s+)?(?:the\s+|a\s+)?(?:body of\s+)?(?:the\s+)?(?:{_QUOTED_NAME}|([A-Za-z]\w*_\w+)\b)"
+    r"|(?<![\w.])([A-Za-z_]\w*_\w+)\(\)",
+    re.IGNORECASE,
 )
-"""How an instruction names what is to be implemented: as a verb's object, beside the word function, as a call."""
+"""How an instruction names a function: beside the word function, as a verb's object, as a call."""
 
 
 @_instruction_check(
@@ -184,44 +161,49 @@ def instruction_names(task: TaskView, target: Implementation) -> Iterator[tuple[
         yield f"the instruction names {name}, which the repository does not contain", hint
 
 
-def _unknown_names(task: TaskView, target: Implementation) -> Iterator[tuple[str, str]]:
+def _unknown_names(task: TaskView, target: Implementation) -> list[tuple[str, str]]:
+    """Return (name, hint) of every function that the instruction names and no file contains."""
     one, text = pair(task, target), target.instruction
     if task.repository is None or (one.goal is None and one.golden is None):
-        return
+        return []
     definitions = one.goal.definitions if one.goal else ()
     defined = [item.name for item in definitions]
-    found = [name for pattern in _NAMING for name in pattern.findall(text)]
+    named = [next(filter(None, match.groups())) for match in _NAMING.finditer(text)]
     # Names beside the target may be of the paper; they are wrong when they are almost names of the goal file.
-    quoted = re.findall(rf"`{_NAME}(?:\(\))?`", text)
-    found += [
-        name for name in quoted if name not in defined and difflib.get_close_matches(name, defined, 1, 0.9)
-    ]
+    quoted = set(re.findall(rf"`{_NAME}(?:\(\))?`", text)) - set(defined)
+    named += [name for name in quoted if difflib.get_close_matches(name, defined, 1, 0.9)]
     targets = list(function_names(target))
-    for name, full in {name.rpartition(".")[2]: name for name in found}.items():
+    found = []
+    for name, full in {name.rpartition(".")[2]: name for name in named}.items():
         owner = full.rpartition(".")[0].rpartition(".")[2]
         telling = "_" in name.strip("_") or re.search(r"[a-z][A-Z]", name) or f"`{name}" in text
         telling = telling or (len(owner) > 3 and _occurs(task, owner))
         if telling and len(name) >= 4 and not _occurs(task, name):
             known = [item for item in (*targets, *(item.qualname for item in definitions)) if item != name]
-            yield name, did_you_mean(name, known, 0.5) or f"name {targets[0] if targets else 'the target'}"
+            hint = did_you_mean(name, known, 0.5) or f"name {targets[0] if targets else 'the target'}"
+            found.append((name, hint))
+    return found
 
 
 def _occurs(task: TaskView, name: str) -> bool:
-    """Return whether an identifier occurs anywhere in the repository's code."""
-    wanted = re.compile(rb"(?<!\w)" + re.escape(name.encode()) + rb"(?!\w)")
-    suffixes = (".py", ".ipynb", ".pyi", ".yaml", ".yml", ".sh", ".md")
-    for entry in sorted(task.repository_entries, key=lambda entry: entry.relative.count("/")):
-        if entry.kind == "file" and (entry.suffix in suffixes or entry.name == "paper.json"):
-            data = task.read_once(task.path(entry), 4 * 1024 * 1024)
-            if data and wanted.search(data):
-                return True
-    return False
+    """Return True when an identifier occurs anywhere in the repository's code."""
+
+    def search() -> bool:
+        wanted = re.compile(rb"(?<!\w)" + re.escape(name.encode()) + rb"(?!\w)")
+        suffixes = (".py", ".ipynb", ".pyi", ".yaml", ".yml", ".sh", ".md")
+        for entry in sorted(task.repository_files.values(), key=lambda entry: entry.relative.count("/")):
+            if entry.suffix in suffixes or entry.name == "paper.json":
+                data = task.read_entry(entry, 4 * 1024 * 1024) or b""
+                if name.encode() in data and wanted.search(data):
+                    return True
+        return False
+
+    return task.memo(("occurs", name), search)
 
 
 _TESTS = (
     r"(?:(?:unit[ _-]?tests?|tests|test[ _-](?:cases?|suite|script|file)|unit_test\w*(?:\.py)?"
-    r"|test_\w+\.py|\w+_test\.py)\b(?!\s*-?(?:data|set|split))"
-    r"|test\b(?=\s*(?:[.,;:!?)']|$"
+    r"|test_\w+\.py|\w+_test\.py)\b(?!\s*-?(?:data|set|split))|test\b(?=\s*(?:[.,;:!?)']|$"
     r"|(?:and|in|of|for|with|when|it|by|without|must|will|should|pass(?:es)?|prints?|ends?)\b)))"
 )
 _WHICH = (
@@ -232,16 +214,13 @@ _MUST = r"(?:will |must |should |can |has to |have to |to |all |then |be )*"
 _PASS = re.compile(
     rf"\b(?:pass(?:es|ing)?|satisf(?:y|ies|ying)|succeeds? (?:in|on))\s+{_WHICH}{_TESTS}\b"
     rf"|\b(?:get|makes?|making)\s+{_WHICH}{_TESTS}\s+pass\b"
-    rf"|\b{_TESTS}\s+{_MUST}(?:pass(?:es|ed)?|succeeds?|green)\b"
-    rf"|\b(?:{_TESTS}|logs?|script|it)'?\s+{_MUST}"
-    rf"(?:prints?|says?|shows?|reports?|outputs?|logs?|contains?)\s+'?pass(?:ed|es)?\b"
-    rf"|\b{_TESTS}'?\s+{_MUST}(?:runs?|ends?|exits?|completes?|finish(?:es)?|executes?)\s+"
-    rf"(?:without|with no|successfully|cleanly|with (?:code |status )?(?:0|zero))"
+    rf"|\b{_TESTS}'?\s+{_MUST}(?:pass(?:es|ed)?|succeeds?|green)\b"
+    rf"|\b{_TESTS}'?\s+{_MUST}(?:runs?|ends?|exits?|completes?|finish(?:es)?)\s+(?:with|successfully|cleanly)"
+    rf"|\b(?:{_TESTS}|logs?|script|it)'?\s+{_MUST}(?:prints?|says?|shows?|reports?|outputs?|contains?)\s+'?pass\w*"
     rf"|\b(?:none of|no)\s+{_WHICH}{_TESTS}\s+{_MUST}(?:may )?fails?\b"
-    rf"|\buntil\s+(?:it|they|everything)\s+pass(?:es)?\b"
-    rf"|\b(?:assertions|checks)\s+(?:in|of)\s+{_WHICH}{_TESTS}\s+{_MUST}(?:hold|pass)\b"
-    rf"|\bpytest\b[^.\n]{{0,40}}\b(?:exits? with|returns?)\s+(?:code\s+)?0\b"
-    rf"|\bmatch(?:es)?\b[^.\n]{{0,40}}\bin\s+(?:unit_test/)?unit_test\w*(?:\.py)?",
+    r"|\buntil\s+(?:it|they|everything)\s+pass(?:es)?\b"
+    rf"|\bassertions\s+(?:in|of)\s+{_WHICH}{_TESTS}\s+{_MUST}(?:hold|pass)\b"
+    r"|\bmatch(?:es)?\b[^.\n]{0,40}\bin\s+(?:unit_test/)?unit_test\w*(?:\.py)?",
     re.IGNORECASE,
 )
 
@@ -265,17 +244,15 @@ def implement_the_paper(task: TaskView, target: Implementation) -> Iterator[tupl
     fixable=True,
 )
 def retrieval_paths(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    key = next((context_key(entry) for _, one, entry in raw_implementations(task) if one is target), "")
-    start, entries = f"/implementations/{task.position(target)}/{key}", target.retrieval_context
+    key = next((context_key(entry) for _, one, entry in task.numbered if one is target), "")
+    entries, repository = target.retrieval_context, task.repository
     if task.is_empty and entries:
         rest = f" and {len(entries) - 1} more do" if len(entries) > 1 else " does"
         message = f"{key} {entries[0]!r:.100}{rest} not exist: the repository is empty"
-        yield Problem(message, "copy the repository", "info.json", pointer=start)
-    repository = task.repository
+        yield Problem(message, "copy the repository", INFO, pointer=task.pointer(target, key))
     for number, text in enumerate(entries if repository else ()):
         assert repository is not None
         path = clean_path(text).partition("::")[0]
-        message, hint = "", ""
         if not path:
             message, hint = "has an entry that is not a path", "name a file of the repository"
         elif leaves(task, repository, path):
@@ -284,8 +261,9 @@ def retrieval_paths(task: TaskView, target: Implementation) -> Iterator[Problem]
             task.exists(repository / one) for one in (path, path.removeprefix(f"{repository.name}/"))
         ):
             message, hint = f"{text!r:.100} does not exist", similar_path(task, path, "")
-        if message:
-            yield Problem(f"{key} {message}", hint, "info.json", pointer=f"{start}/{number}")
+        else:
+            continue
+        yield Problem(f"{key} {message}", hint, INFO, pointer=task.pointer(target, f"{key}/{number}"))
 
 
 @_instruction_check(
@@ -298,19 +276,13 @@ def retrieval_paths(task: TaskView, target: Implementation) -> Iterator[Problem]
 def names_the_target(task: TaskView, target: Implementation) -> Iterator[tuple[str, str]]:
     several = sum(one.goal_file == target.goal_file for one in task.implementations) > 1
     names, found = function_names(target), pair(task, target).complete
+    if not several or not found or not names or len(target.instruction.split()) < 3:
+        return
     wanted = {*names, *(item.qualname.rpartition(".")[2] for _, _, item in found)}
     if wanted & {"forward", "__call__", "__init__"}:
         wanted.add(target.class_name.rpartition(".")[2])
-    text = target.instruction
-    if (
-        not several
-        or not found
-        or not names
-        or len(text.split()) < 3
-        or any(_says(name, text) for name in wanted)
-    ):
-        return
-    if not any(True for _ in _unknown_names(task, target)):  # LMR603 reports a misspelt one
+    named = any(_says(name, target.instruction) for name in wanted)
+    if not named and not _unknown_names(task, target):  # LMR603 reports a misspelt one
         yield f"the instruction does not name {names[0]}", f"name it: `{names[0]}`"
 
 

@@ -1,25 +1,158 @@
-"""LMR4xx: the solution is readable in what the agent gets."""
+"""LMR4xx: the solution is readable in the agent's tree. One pass over the files finds it, and Git LFS pointers."""
 
 from __future__ import annotations
 
 import shlex
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from lmr_author import leaks
 from lmr_author.checks import dockerfile
-from lmr_author.checks.base import MANY, NOTE, WARNING, Problem, check, target_check
-from lmr_author.checks.installs import published, requirements
-from lmr_author.checks.pairing import pair, pairs
-from lmr_author.checks.scan import histories, scan, solutions
-from lmr_author.checks.view import TaskView
-from lmr_author.leaks import Leak, is_generated
-from lmr_author.leaks import lines as text_lines
+from lmr_author.checks.base import ERROR, MANY, NOTE, WARNING, Problem, check, target_check
+from lmr_author.checks.lookup import pair, pairs
+from lmr_author.checks.view import MAX_PYTHON, MAX_TEXT, Entry, TaskView
+from lmr_author.code import FunctionNode, is_same
+from lmr_author.files import LFS_HEADER
+from lmr_author.leaks import Leak, Solution, archives
+from lmr_author.leaks.fragments import added_comments, squeezed
 from lmr_author.task import Implementation, Severity
 from lmr_author.texts import counted
 
 WORRYING = 0.85
 """Similarity from which a look-alike is a warning; below it is a note."""
+BINARY_SUFFIXES = frozenset(
+    """
+    .pdf .png .jpg .jpeg .gif .bmp .ico .tif .tiff .webp .mp3 .mp4 .wav .flac .ogg .avi .mov .ttf .otf
+    .woff .woff2 .eot .npy .npz .pt .pth .ckpt .bin .safetensors .h5 .hdf5 .pkl .pickle .joblib .onnx
+    .pb .tflite .msgpack .model .so .dll .dylib .o .a .exe .class .parquet .arrow .feather .db .sqlite
+    .lmdb .mdb .csv .tsv .7z .rar .zst .lz4 .dat
+    """.split()  # noqa: SIM905
+)
+"""Files that hold no source as text; tables are skipped too."""
+VERSION_CONTROL = frozenset({".git", ".hg", ".svn"})
+MAX_PYC = 8 * 1024 * 1024
+
+
+# the pass over the files
+
+
+@dataclass(frozen=True)
+class Scan:
+    """The result of the pass: Git LFS pointers, and copies of solutions."""
+
+    pointers: tuple[Entry, ...]
+    leaks: tuple[Leak, ...]
+
+
+def search(task: TaskView) -> tuple[Leak, ...]:
+    """Return every place in the agent's tree where a golden body can be read; paths are relative to the repository."""
+    return (*histories(task), *scan(task).leaks)
+
+
+def solutions(task: TaskView) -> list[Solution]:
+    """Return every golden function of the task, in comparable forms."""
+    return task.memo("solutions", lambda: list(_solutions(task)))
+
+
+def _solutions(task: TaskView) -> Iterator[Solution]:
+    for one in pairs(task):
+        for target in one.targets:
+            node = target.golden.node if target.golden else None
+            if one.golden is None or not isinstance(node, FunctionNode):
+                continue
+            masked = target.goal.node if target.goal else None
+            if not isinstance(masked, FunctionNode) or is_same(masked, node):
+                masked = None  # not masked at all (LMR303); copies elsewhere still count
+            goal = one.goal if masked else None
+            found = leaks.solution(one.implementation, target.qualname, one.golden, node, masked, goal)
+            if found is not None:
+                yield found
+
+
+def histories(task: TaskView) -> tuple[Leak, ...]:
+    """Return version histories: of Git, Mercurial and Subversion, links to one, bare repositories, bundles."""
+    return task.memo("histories", lambda: tuple(_histories(task)))
+
+
+def _histories(task: TaskView) -> Iterator[Leak]:
+    heads = (entry.folder for entry in task.named("HEAD") if entry.kind == "file")
+    bare = {
+        folder
+        for folder in heads
+        if task.kind(f"{folder}/objects") == task.kind(f"{folder}/refs") == "folder"
+    }
+    for entry in task.repository_entries:
+        path = task.in_repository(entry) if entry.kind in ("file", "folder", "link") else ""
+        if not path or is_history(path.rpartition("/")[0]):
+            continue
+        if entry.name in VERSION_CONTROL:
+            yield Leak("history", path, None, 1.0, entry.kind == "folder", True, where=entry.kind)
+        elif entry.kind == "folder" and entry.relative in bare:
+            yield Leak("history", path, None, 1.0, True, True, where="bare repository")
+        elif entry.kind == "file" and entry.suffix == ".bundle":
+            head = task.head(task.path(entry), 32)
+            if head.startswith(b"# v") and b"git bundle" in head:
+                yield Leak("history", path, None, 1.0, True, True, where="bundle")
+
+
+def is_history(path: str) -> bool:
+    """Return True for the path of a version history, or of something in one."""
+    return not VERSION_CONTROL.isdisjoint(path.split("/"))
+
+
+def scan(task: TaskView) -> Scan:
+    """Look into every file of the repository, and of the goldens for LFS pointers, once."""
+    return task.memo("scan", lambda: _scan(task))
+
+
+def _scan(task: TaskView) -> Scan:
+    wanted = solutions(task)
+    masked: dict[str, frozenset[str]] = {}
+    for one in pairs(task):
+        path = task.in_repository_path(one.goal_path)
+        masked[path] = masked.get(path, frozenset()) | {target.qualname for target in one.targets}
+    pointers: list[Entry] = []
+    found: list[Leak] = []
+    repository = task.relative_raw(task.repository) if task.repository else "\0"
+    for entry in task.entries:
+        if entry.kind != "file" or is_history(entry.relative) or entry.relative.startswith("authoring/"):
+            continue
+        limit = _limit(entry, repository) if wanted else 0
+        if not 0 < entry.size <= limit and not 60 <= entry.size <= 1024:
+            continue
+        data = task.read_entry(entry, max(limit, 1024)) or b""
+        if data.startswith(LFS_HEADER):
+            pointers.append(entry)
+        elif len(data) <= limit:
+            path = task.in_repository(entry)
+            found += leaks.in_file(path, data, wanted, masked.get(path, frozenset()))
+    return Scan(tuple(pointers), tuple(found))
+
+
+def _limit(entry: Entry, repository: str) -> int:
+    """Return the size (bytes) up to which a file is searched for solutions; 0 for one that is not searched."""
+    folder, _, path = entry.relative.partition(f"{repository}/")
+    parts = path.split("/")
+    # Recorded values, goldens (LMR405), and the paper, which the agent is meant to read.
+    skipped = path.startswith(("authoring/", "unit_test/recordings/")) or "golden_files" in parts
+    if (
+        folder
+        or not path
+        or skipped
+        or path in ("paper.json", "paper.pdf")
+        or entry.suffix in BINARY_SUFFIXES
+    ):
+        return 0
+    if entry.suffix in archives.SUFFIXES:
+        return archives.MAX_ARCHIVE
+    if entry.suffix in (".pyc", ".pyo"):
+        return MAX_PYC
+    return MAX_TEXT if entry.suffix == ".ipynb" else MAX_PYTHON
+
+
+# the checks
 
 
 def place(task: TaskView, leak: Leak) -> Path:
@@ -112,7 +245,7 @@ def copy_elsewhere(task: TaskView) -> Iterator[Problem]:
 def severity_of(leak: Leak) -> Severity:
     """Return how bad a copy, or what only looks like one, is."""
     if leak.sure:
-        return Severity.ERROR
+        return ERROR
     return WARNING if leak.similarity >= WORRYING else NOTE
 
 
@@ -125,7 +258,7 @@ def _advice(leak: Leak, found: Sequence[Leak], *, own: bool) -> str:
     mask_it = f"mask it too (lmr-author mask{command})" if command else "take it out by hand"
     if not leak.sure:
         return f"read it: if it gives the solution away, {mask_it}; if not, accept the finding with a reason"
-    if leak.member or is_generated(leak.path):
+    if leak.member or leaks.is_generated(leak.path):
         return "delete the file"
     return mask_it if own else f"{mask_it}, or delete the file if nothing needs it"
 
@@ -139,7 +272,7 @@ def solution_in_comments(task: TaskView, target: Implementation) -> Iterator[Pro
     one = pair(task, target)
     if one.goal is None or one.golden is None or one.goal_path is None:
         return
-    added = text_lines.added_comments(one.goal, one.golden)
+    added = added_comments(one.goal, one.golden)
     for item in (item for item in solutions(task) if item.implementation is target):
         leaks = (leak for leak in scan(task).leaks if leak.kind == "comments" and leak.solution is item)
         leak = next((leak for leak in leaks if place(task, leak) == one.goal_path and not leak.member), None)
@@ -154,8 +287,8 @@ def solution_in_comments(task: TaskView, target: Implementation) -> Iterator[Pro
             yield Problem(message, "delete them", one.goal_path, leak.line, severity=severity_of(leak))
         elif len(lines) >= min(2, len(item.lines)):
             numbers = range(1, one.goal.line_count + 1)
-            squeezed = ((number, text_lines.squeezed(one.goal.line_text(number))) for number in numbers)
-            first = next((number for number, text in squeezed if any(line in text for line in lines)), 0)
+            numbered = ((number, squeezed(one.goal.line_text(number))) for number in numbers)
+            first = next((number for number, text in numbered if any(line in text for line in lines)), 0)
             message = f"comments or strings contain {counted(len(lines), 'line')} of the solution of {item.qualname}"
             yield Problem(message, "delete them", one.goal_path, first)
 
@@ -184,9 +317,9 @@ def golden_inside(task: TaskView) -> Iterator[Problem]:
     " no build file of the repository names may be somebody else's: a warning.",
 )
 def package_installed(task: TaskView) -> Iterator[Problem]:
-    parsed, names = dockerfile.read(task), published(task)
+    parsed, names = dockerfile.read(task), dockerfile.published(task)
     installed: set[int] = set()
-    for item, requirement in requirements(task, parsed) if parsed else ():
+    for item, requirement in dockerfile.requirements(task, parsed) if parsed else ():
         sure = names.contains(requirement)
         if sure is None:
             continue

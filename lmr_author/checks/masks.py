@@ -1,37 +1,40 @@
-"""LMR3xx: the goal file, the golden, and what masking left."""
+"""LMR3xx: the goal file, the golden, and the body that masking left."""
 
 from __future__ import annotations
 
 import ast
-import difflib
-import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pyflakes.checker import Checker
 from pyflakes.messages import ImportStarUsage, UndefinedName
 
-from lmr_author.checks import bodies
 from lmr_author.checks.base import NOTE, WARNING, Problem, check, target_check
 from lmr_author.checks.lookup import (
+    Pair,
+    body_form,
     candidates,
     clean_path,
     did_you_mean,
     function_names,
     goal_path,
     golden_files,
+    is_text,
     leaves,
     misspelt,
+    pair,
+    pairs,
+    parts,
     similar_path,
+    statements,
 )
-from lmr_author.checks.pairing import Pair, pair, pairs
-from lmr_author.checks.view import MAX_PYTHON, TaskView
+from lmr_author.checks.view import MAX_PYTHON, TaskView, read_json
 from lmr_author.code import Definition, FunctionNode, Module, form, is_same, outside, walk
 from lmr_author.errors import LmrError
-from lmr_author.task import Implementation, Severity, also_masked
-from lmr_author.texts import listed
+from lmr_author.task import INFO, Implementation, Severity, also_masked
+from lmr_author.texts import counted, listed
 
 
 @target_check(
@@ -42,10 +45,10 @@ from lmr_author.texts import listed
     fixable=True,
 )
 def goal_has_target(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    pointer, named = f"/implementations/{task.position(target)}/goal_file", target.goal_file
+    pointer, named = task.pointer(target, "goal_file"), target.goal_file
     if task.is_empty and named:
         message = f"goal_file {named!r:.120} does not exist: the repository is empty"
-        yield Problem(message, "copy the repository, and mask the target in it", "info.json", pointer=pointer)
+        yield Problem(message, "copy the repository, and mask the target in it", INFO, pointer=pointer)
     if task.repository is None or leaves(task, task.repository, named):
         return
     one, path = pair(task, target), goal_path(task, target)
@@ -53,16 +56,16 @@ def goal_has_target(task: TaskView, target: Implementation) -> Iterator[Problem]
         meant = task.in_repository_path(one.goal_path)
         hint = f"did you mean {meant}?" if meant else similar_path(task, named)
         message = f"goal_file {named!r:.120} does not exist" if named else "goal_file is missing"
-        yield Problem(message, hint, "info.json", pointer=pointer)
+        yield Problem(message, hint, INFO, pointer=pointer)
         return
     if one.goal_path != path:
         return  # the unit test: LMR510
     relative = task.in_repository_path(path)
     if wrong := misspelt(named):
-        yield Problem(f"goal_file {wrong}", f"write {relative!r}", "info.json", pointer=pointer)
+        yield Problem(f"goal_file {wrong}", f"write {relative!r}", INFO, pointer=pointer)
     elif clean_path(named) != relative:
         message = f"goal_file {named!r:.120} is not relative to the repository {task.repository.name}/"
-        yield Problem(message, f"write {relative!r}", "info.json", pointer=pointer)
+        yield Problem(message, f"write {relative!r}", INFO, pointer=pointer)
     for name in function_names(target):
         yield from _absent(one, name)
 
@@ -100,15 +103,15 @@ def golden_has_target(task: TaskView, target: Implementation) -> Iterator[Proble
     one, named = pair(task, target), target.golden_file
     if leaves(task, task.task.root, named):
         return
-    pointer = f"/implementations/{task.position(target)}/golden_file"
+    pointer = task.pointer(target, "golden_file")
     if one.golden_path is None or one.golden_path != task.inside(task.task.root, clean_path(named)):
         meant = task.relative(one.golden_path) if one.golden_path else ""
         similar = did_you_mean(named, [task.relative(path) for path in golden_files(task)])
         hint = f"did you mean {meant}?" if meant else similar or "put the original file there"
         message = f"golden_file {named!r:.120} does not exist" if named else "golden_file is missing"
-        yield Problem(message, hint, "info.json", pointer=pointer)
+        yield Problem(message, hint, INFO, pointer=pointer)
     elif wrong := misspelt(named):
-        yield Problem(f"golden_file {wrong}", "separate with /, without blanks", "info.json", pointer=pointer)
+        yield Problem(f"golden_file {wrong}", "separate with /, without blanks", INFO, pointer=pointer)
     for name in function_names(target) if one.golden and one.goal else ():
         assert one.golden is not None and one.goal is not None
         if candidates(one.goal, name, target.class_name) and not candidates(
@@ -119,19 +122,161 @@ def golden_has_target(task: TaskView, target: Implementation) -> Iterator[Proble
             yield Problem(message, hint or "is it the golden of another file?", one.golden_path or "")
 
 
+# the masked body
+
+_BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith)
+_EMPTY = (ast.Pass, ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom, ast.Break, ast.Continue)
+_QUIET_CALLS = frozenset(["print", "list", "dict", "set", "tuple", "object", "float", "int", "str"])
+_LOGGERS = frozenset(["debug", "info", "warning", "warn", "error"])
+_FILLED = frozenset(
+    f"{name}{like}" for name in ("zeros", "ones", "empty", "rand", "randn") for like in ("", "_like")
+) | {"new_zeros", "new_ones", "new_empty"}
+"""Functions whose values say nothing, whatever shape they are given."""
+
+
+def _is_trivial(node: ast.AST) -> bool:
+    """Return True for a statement that computes nothing: pass, a constant, a log line, ``x = None``, ``y = x``.
+
+    The head of a loop, condition or ``with`` computes nothing either: its block is judged by itself.
+    """
+    if isinstance(node, (*_BLOCKS, *_EMPTY)):
+        return True
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.Constant | ast.Yield) or _is_log(node.value)
+    if isinstance(node, ast.Assign | ast.AnnAssign):
+        return node.value is None or isinstance(node.value, ast.Name) or _is_constant(node.value)
+    return False
+
+
+def _is_constant(node: ast.expr) -> bool:
+    """Return True for an expression that takes nothing from the arguments: a literal, ``[]``, ``torch.tensor(0.)``."""
+    if isinstance(node, ast.Call):
+        method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        quiet = isinstance(node.func, ast.Name) and node.func.id in _QUIET_CALLS
+        inner = node.args if quiet or method in ("tensor", "array", "full") else None
+        return method in _FILLED or (inner is not None and all(map(_is_constant, inner)))
+    if isinstance(node, ast.UnaryOp):
+        return _is_constant(node.operand)
+    if isinstance(node, ast.Tuple | ast.List | ast.Set):
+        return all(map(_is_constant, node.elts))
+    if isinstance(node, ast.Dict):
+        return all(map(_is_constant, [*filter(None, node.keys), *node.values]))
+    return isinstance(node, ast.Constant)
+
+
+def _is_log(node: ast.expr) -> bool:
+    """Return True for an expression that prints or logs, or makes an exception and forgets to raise it."""
+    called = node.func if isinstance(node, ast.Call) else None
+    if isinstance(called, ast.Name):
+        return called.id == "print" or called.id.endswith("Error")
+    return isinstance(called, ast.Attribute) and called.attr in _LOGGERS
+
+
+def _is_telling(node: ast.AST) -> bool:
+    """Return True for a statement that gives a part of the solution away."""
+    if isinstance(node, ast.Return | ast.Raise) or (not isinstance(node, _BLOCKS) and _is_trivial(node)):
+        return False
+    return not (isinstance(node, ast.Expr) and ast.unparse(node.value).startswith("super("))
+
+
+def _comparable(node: ast.stmt) -> str:
+    """Return a simple statement, or the head of a compound one, in a form that is equal for equal code."""
+    if not isinstance(node, (*_BLOCKS, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return form(node)
+    heads = [getattr(node, name, None) for name in ("args", "test", "target", "iter", "items")]
+    return ",".join([type(node).__name__.removeprefix("Async"), getattr(node, "name", ""), *map(form, heads)])
+
+
+def _kept_statements(golden: FunctionNode, goal: FunctionNode) -> tuple[list[ast.stmt], int]:
+    """Return the statements of the golden's body that the masked one still has, and how many there were.
+
+    Statements that give nothing away are not counted (returns, raises, constants, logging, ``super().__init__()``),
+    unless both bodies begin with at least two of the same: ``losses = []``, ``count = 0``.
+    """
+    original, left = (
+        [node for node in parts(statements(one)) if _is_telling(node)] for one in (golden, goal)
+    )
+    available = Counter(map(_comparable, original)) if left else Counter[str]()
+    kept = []
+    for node in left:
+        available[_comparable(node)] -= 1
+        if available[_comparable(node)] >= 0:
+            kept.append(node)
+    if not kept:
+        for one, other in zip(statements(golden), statements(goal), strict=False):
+            if not is_same(one, other) or not isinstance(other, ast.Assign | ast.AnnAssign):
+                break
+            kept.append(other)
+        kept = kept if len(kept) >= 2 else []
+    return kept, len(original)
+
+
+def _always_raises(body: Sequence[ast.stmt]) -> bool:
+    """Return True when every way through a block ends in a ``raise``; loops are taken to run at least once."""
+    for node in body:
+        if isinstance(node, ast.Raise | ast.Return):
+            return isinstance(node, ast.Raise)
+        if isinstance(node, ast.If):
+            ends = _always_raises(node.body) and _always_raises(node.orelse)
+        else:
+            runs = isinstance(node, _BLOCKS) or (isinstance(node, ast.Try) and not node.handlers)
+            ends = runs and _always_raises(getattr(node, "body", []))
+        if ends:
+            return True
+    return False
+
+
+def _raises_not_implemented(node: FunctionNode) -> bool:
+    raised = [item.exc for one in statements(node) for item in walk(one) if isinstance(item, ast.Raise)]
+    names = (ast.unparse(one.func if isinstance(one, ast.Call) else one) for one in raised if one is not None)
+    return any(name.endswith("NotImplementedError") for name in names)
+
+
+def _returns_nothing_new(node: ast.AST) -> bool:
+    """Return True for a return that gives back constants, names and attributes of ``self``."""
+    if not isinstance(node, ast.Return):
+        return False
+    values = node.value.elts if isinstance(node.value, ast.Tuple | ast.List) else [node.value]
+    return all(
+        value is None
+        or isinstance(value, ast.Name)
+        or _is_constant(value)
+        or (isinstance(value, ast.Attribute) and getattr(value.value, "id", "") == "self")
+        for value in values
+    )
+
+
+def _undefined(module: Module, function: FunctionNode) -> dict[str, int]:
+    """Return the names that a function reads and nothing defines, each with its first line.
+
+    A called name may come from a star import.
+    """
+    calls = [node.func for node in walk(function) if isinstance(node, ast.Call)]
+    called = {one.id for one in calls if isinstance(one, ast.Name)}
+    lines = range(function.lineno, (function.end_lineno or function.lineno) + 1)
+    found: dict[str, int] = {}
+    for one in Checker(module.tree, filename="").messages:
+        name = str(one.message_args[0]) if one.message_args else ""
+        starred = isinstance(one, ImportStarUsage) and name not in called
+        if one.lineno in lines and (isinstance(one, UndefinedName) or starred):
+            found.setdefault(name, one.lineno)
+    return found
+
+
 @dataclass(frozen=True)
 class _Masked:
     """A masked function, as far as it is known.
 
     Attributes:
-        same: whether the body is the golden's.
+        same: the body is the golden's.
         kept: statements of the golden that are left; ``total`` counts all that tell something.
         undefined: names that nothing defines, with the line of the first.
-        silent: whether the body computes nothing; ``raises``: whether it always ends in a raise.
+        silent: the body computes nothing; ``raises``: it always ends in a raise.
     """
 
     qualname: str
     node: FunctionNode
+    path: Path | str
     same: bool
     kept: list[ast.stmt]
     total: int
@@ -139,10 +284,10 @@ class _Masked:
     silent: bool
     raises: bool
 
-    @property
-    def pointer(self) -> str:
-        """Return the lines of the function."""
-        return f"L{self.node.lineno}-L{self.node.end_lineno}"
+    def problem(self, message: str, hint: str, severity: Severity | None = None) -> Problem:
+        """Return a problem about the lines of the function."""
+        pointer = f"L{self.node.lineno}-L{self.node.end_lineno}"
+        return Problem(message, hint, self.path, pointer=pointer, severity=severity)
 
 
 def _masked(task: TaskView, target: Implementation) -> list[_Masked]:
@@ -157,67 +302,29 @@ def _masked(task: TaskView, target: Implementation) -> list[_Masked]:
 
 def _body(one: Pair, golden: FunctionNode, goal: FunctionNode, qualname: str) -> _Masked:
     assert one.goal is not None and one.golden is not None
-    kept, total = bodies.kept_pieces(golden, goal)
-    body = bodies.statements(goal)
+    kept, total = _kept_statements(golden, goal)
     undefined = _undefined(one.goal, goal)
     if undefined:  # names that the golden takes from a star import, or misses itself, are not the mask's
         known = _undefined(one.golden, golden)
         undefined = {name: line for name, line in undefined.items() if name not in known}
     computing = [
         node
-        for node in bodies.parts(body)
+        for node in parts(statements(goal))
         if not any(node is item for item in kept)
         and not isinstance(node, ast.Raise)
-        and not bodies.is_trivial(node)
+        and not _is_trivial(node)
         and not _returns_nothing_new(node)
     ]
     return _Masked(
         qualname,
         goal,
-        bodies.are_same(bodies.statements(golden), body),
+        one.goal_path or "",
+        body_form(golden) == body_form(goal),
         kept,
         max(total, len(kept)),
         undefined,
         not computing and not undefined,
-        bodies.always_raises(goal.body),
-    )
-
-
-def _undefined(module: Module, function: FunctionNode) -> dict[str, int]:
-    """Return the names that a function reads and nothing defines, each with its first line.
-
-    What is called may come from a star import.
-    """
-    called = {
-        node.func.id
-        for node in walk(function)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    }
-    messages = Checker(module.tree, filename="").messages
-    lines = range(function.lineno, (function.end_lineno or function.lineno) + 1)
-    return {
-        str(one.message_args[0]): one.lineno
-        for one in reversed(messages)
-        if one.lineno in lines
-        and (
-            isinstance(one, UndefinedName)
-            or (isinstance(one, ImportStarUsage) and one.message_args[0] not in called)
-        )
-    }
-
-
-def _returns_nothing_new(node: ast.AST) -> bool:
-    """Return whether a return gives back constants, names and attributes of ``self``."""
-    if not isinstance(node, ast.Return):
-        return False
-    values = node.value.elts if isinstance(node.value, ast.Tuple | ast.List) else [node.value]
-    own = "self"
-    return all(
-        value is None
-        or isinstance(value, ast.Name)
-        or bodies.is_constant(value)
-        or (isinstance(value, ast.Attribute) and getattr(value.value, "id", "") == own)
-        for value in values
+        _always_raises(goal.body),
     )
 
 
@@ -231,32 +338,68 @@ def really_masked(task: TaskView, target: Implementation) -> Iterator[Problem]:
     for masked in found:
         if masked.same:
             hint = f"mask it: `lmr-author mask {target.goal_file}::{masked.qualname}`"
-            copy = _masked_copy(task, one, masked.qualname)
-            if copy is not None and one.goal_path is not None:
-                found_at, wanted = task.relative(copy), task.relative(one.goal_path)
-                hint = f"{found_at} is masked: move it to {wanted}, or name it in goal_file"
-            message = f"{masked.qualname} is not masked: its body is the golden's"
-            yield Problem(message, hint, one.goal_path or "", pointer=masked.pointer)
+            yield masked.problem(f"{masked.qualname} is not masked: its body is the golden's", hint)
     if not found and one.goal is None:
         data, golden = task.read_bytes(one.goal_path), task.read_bytes(one.golden_path)
         if data and golden and data.strip() == golden.strip():
             yield Problem("not masked: the goal file is the golden", "mask the target", one.goal_path or "")
 
 
-def _masked_copy(task: TaskView, one: Pair, qualname: str) -> Path | None:
-    """Return another file in which the target is masked, by a name like the goal file's; None when there is none."""
-    for path in task.repository_files:
-        alike = one.goal_path is not None and path.name.endswith(".py") and one.goal_path.stem in path.stem
-        module = task.module(path) if alike and path != one.goal_path else None
-        for item in module.definitions if module else ():
-            node = item.node
-            if (
-                item.qualname == qualname
-                and isinstance(node, FunctionNode)
-                and bodies.raises_not_implemented(node)
-            ):
-                return path
-    return None
+# outside of the targets
+
+
+@dataclass(frozen=True)
+class _Files:
+    """A goal file with its golden, both parsed, and the implementations that share it."""
+
+    path: Path
+    golden: Module
+    goal: Module
+    pairs: list[Pair]
+    along: set[tuple[str, int]]
+    """Recorded look-alikes that are masked: (qualname, nth)."""
+
+    @property
+    def owner(self) -> Implementation | None:
+        """Return the implementation that the file belongs to; None when several share it."""
+        return self.pairs[0].implementation if len(self.pairs) == 1 else None
+
+    def targets(self, module: Module) -> list[Definition]:
+        """Return the functions of a file that any implementation masks, and look-alikes masked along."""
+        names = {(item.qualname, one.implementation.nth) for one in self.pairs for item in one.targets}
+        return [
+            item
+            for item in module.definitions
+            if item.kind == "function"
+            and ((item.qualname, None) in names or (item.qualname, item.nth) in names | self.along)
+        ]
+
+
+def _files(task: TaskView) -> list[_Files]:
+    """Return each goal file with its golden once, if both can be parsed and a target is known."""
+    return task.memo("goal files", lambda: list(_find_files(task)))
+
+
+def _find_files(task: TaskView) -> Iterator[_Files]:
+    seen: set[tuple[Path | None, Path | None]] = set()
+    records = also_masked.read(read_json(task.read_bytes(task.task.also_masked_path)))
+    for one in pairs(task):
+        sharing = [other for other in pairs(task) if other.goal_path == one.goal_path]
+        known = any(other.targets for other in sharing)
+        key = (one.goal_path, one.golden_path)
+        if key in seen or one.goal is None or one.golden is None or one.goal_path is None or not known:
+            continue
+        seen.add(key)
+        path = task.in_repository_path(one.goal_path)
+        recorded = {(item.qualname, item.nth) for item in records if item.path == path}
+        masked = {
+            (item.qualname, item.nth)
+            for item in one.goal.definitions
+            if isinstance(item.node, FunctionNode)
+            and _raises_not_implemented(item.node)
+            and len(statements(item.node)) <= 2  # a raise, and a yield that keeps a generator one
+        }
+        yield _Files(one.goal_path, one.golden, one.goal, sharing, recorded & masked)
 
 
 @check(
@@ -266,90 +409,32 @@ def _masked_copy(task: TaskView, one: Pair, qualname: str) -> Path | None:
     " the paper's, and a right solution can fail for it.",
 )
 def same_outside(task: TaskView) -> Iterator[Problem]:
-    for one in _file_pairs(task):
+    for one in _files(task):
         found = _differences(task, one)
-        nameless = any(not function_names(other.implementation) for other in _sharing(task, one))
+        nameless = any(not function_names(other.implementation) for other in one.pairs)
         if found and not nameless:  # LMR007: the nameless target may be what differs
             line = next((line for _, line in found if line), 0)
-            message = f"differs from the golden outside of the target: {_joined([text for text, _ in found])}"
+            shown = "; ".join(text for text, _ in found[:5])
+            more = f"; and {len(found) - 5} more" if len(found) > 5 else ""
+            message = f"differs from the golden outside of the target: {shown}{more}"
             hint = "take these lines from the golden (or correct the golden)"
-            yield Problem(message, hint, one.goal_path or "", line, target=_owner(task, one))
+            yield Problem(message, hint, one.path, line, target=one.owner)
 
 
-def _joined(texts: list[str]) -> str:
-    return "; ".join(texts[:5]) + (f"; and {len(texts) - 5} more" if len(texts) > 5 else "")
-
-
-def _file_pairs(task: TaskView) -> Iterator[Pair]:
-    """Yield each goal file with its golden once, if both can be parsed and a target is known."""
-    seen = set()
-    for one in pairs(task):
-        files = (one.goal_path, one.golden_path)
-        if (
-            files not in seen
-            and one.goal
-            and one.golden
-            and any(other.targets for other in _sharing(task, one))
-        ):
-            seen.add(files)
-            yield one
-
-
-def _sharing(task: TaskView, one: Pair) -> list[Pair]:
-    return [other for other in pairs(task) if other.goal_path == one.goal_path]
-
-
-def _owner(task: TaskView, one: Pair) -> Implementation | None:
-    """Return the implementation that a goal file belongs to; None when several share it."""
-    return one.implementation if len(_sharing(task, one)) == 1 else None
-
-
-def _targets(task: TaskView, one: Pair, module: Module) -> list[Definition]:
-    """Return the functions of a file that any implementation masks, and recorded look-alikes that are masked."""
-    names = {
-        (item.qualname, other.implementation.nth) for other in _sharing(task, one) for item in other.targets
-    }
-    try:
-        records = also_masked.read(json.loads(task.text(task.task.also_masked_path) or "null"))
-    except (ValueError, RecursionError):
-        records = ()
-    along = {
-        (item.qualname, item.nth) for item in records if item.path == task.in_repository_path(one.goal_path)
-    }
-    goal = one.goal.definitions if one.goal else ()
-    along &= {
-        (item.qualname, item.nth)
-        for item in goal
-        if isinstance(item.node, FunctionNode)
-        and bodies.raises_not_implemented(item.node)
-        and len(bodies.statements(item.node)) <= 2  # a raise, and a yield that keeps a generator one
-    }
-    functions = (item for item in module.definitions if item.kind == "function")
-    return [
-        item
-        for item in functions
-        if (item.qualname, None) in names or (item.qualname, item.nth) in names | along
-    ]
-
-
-def _differences(task: TaskView, one: Pair) -> list[tuple[str, int]]:
+def _differences(task: TaskView, one: _Files) -> list[tuple[str, int]]:
     """Return (what differs, line in the goal file or 0) by structure, targets left out."""
-    assert one.golden is not None and one.goal is not None
-    golden, goal = one.golden, one.goal
 
     def compare() -> list[tuple[str, int]]:
-        before, after = (_units(module, _targets(task, one, module)) for module in (golden, goal))
+        before, after = (_units(module, one.targets(module)) for module in (one.golden, one.goal))
         found = [(f"{name} was removed", 0) for name in before if name not in after]
-        found += [
-            (f"{name} changed", line)
-            for name, (text, line) in after.items()
-            if before.get(name, ("", 0))[0] != text and name in before
+        both = [
+            (name, line) for name, (text, line) in after.items() if before.get(name, (text, 0))[0] != text
         ]
-        return found + [
-            (f"{name} was added", line) for name, (_, line) in after.items() if name not in before
-        ]
+        added = [(name, line) for name, (_, line) in after.items() if name not in before]
+        found += [(f"{name} changed", line) for name, line in both]
+        return found + [(f"{name} was added", line) for name, line in added]
 
-    return task.memo(("differences", one.goal_path, one.golden_path), compare)
+    return task.memo(("differences", one.path, one.golden.name), compare)
 
 
 def _units(module: Module, targets: list[Definition]) -> dict[str, tuple[str, int]]:
@@ -373,7 +458,7 @@ def _units(module: Module, targets: list[Definition]) -> dict[str, tuple[str, in
             elif isinstance(node, FunctionNode):
                 add(f"{prefix}{node.name}", form(node), node)
             else:
-                text = "docstring" if bodies.is_text(node) else ast.unparse(node).partition("\n")[0]
+                text = "docstring" if is_text(node) else ast.unparse(node).partition("\n")[0]
                 text = text if len(text) <= 60 else text[:57] + "…"
                 add(f"`{text}`" + (f" in {prefix[:-1]}" if prefix else ""), form(node), node)
 
@@ -440,7 +525,7 @@ def no_undefined_names(task: TaskView, target: Implementation) -> Iterator[Probl
             names = ", ".join(list(masked.undefined)[:8])
             message = f"the masked body of {masked.qualname} uses names that nothing defines: {names}"
             hint = "end the masked body with `raise NotImplementedError` and drop the return"
-            yield Problem(message, hint, pair(task, target).goal_path or "", min(masked.undefined.values()))
+            yield Problem(message, hint, masked.path, min(masked.undefined.values()))
 
 
 @target_check(
@@ -454,8 +539,7 @@ def not_silent(task: TaskView, target: Implementation) -> Iterator[Problem]:
         if masked.silent and not masked.same and not masked.raises:
             does = "runs to its end" if masked.kept else "does nothing"
             message = f"the masked body of {masked.qualname} {does}, silently"
-            hint = "end it with `raise NotImplementedError`"
-            yield Problem(message, hint, pair(task, target).goal_path or "", pointer=masked.pointer)
+            yield masked.problem(message, "end it with `raise NotImplementedError`")
 
 
 @target_check(
@@ -473,15 +557,9 @@ def nothing_kept(task: TaskView, target: Implementation) -> Iterator[Problem]:
                 f"{len(masked.kept)} of {masked.total} statements of {masked.qualname} (returns not counted) are left,"
                 f" the first is `{first[:80]}`"
             )
-            telling = any(map(bodies.is_telling, masked.kept))
-            where = pair(task, target).goal_path or ""
-            yield Problem(
-                message,
-                "mask the whole body",
-                where,
-                masked.kept[0].lineno,
-                severity=None if telling else NOTE,
-            )
+            severity = None if any(map(_is_telling, masked.kept)) else NOTE
+            line = masked.kept[0].lineno
+            yield Problem(message, "mask the whole body", masked.path, line, severity=severity)
 
 
 @target_check(
@@ -494,10 +572,9 @@ def nothing_kept(task: TaskView, target: Implementation) -> Iterator[Problem]:
 def raises_not_implemented(task: TaskView, target: Implementation) -> Iterator[Problem]:
     for masked in _masked(task, target):
         reported = masked.same or masked.undefined or masked.kept or (masked.silent and not masked.raises)
-        if not reported and not bodies.raises_not_implemented(masked.node):
+        if not reported and not _raises_not_implemented(masked.node):
             message = f"the masked body of {masked.qualname} does not raise NotImplementedError"
-            hint = "end it with `raise NotImplementedError`"
-            yield Problem(message, hint, pair(task, target).goal_path or "", pointer=masked.pointer)
+            yield masked.problem(message, "end it with `raise NotImplementedError`")
 
 
 @check(
@@ -508,52 +585,44 @@ def raises_not_implemented(task: TaskView, target: Implementation) -> Iterator[P
     severity=WARNING,
 )
 def same_text(task: TaskView) -> Iterator[Problem]:
-    for one in _file_pairs(task):
-        assert one.golden is not None and one.goal is not None
+    for one in _files(task):
         message, severity = "", WARNING
         crlf = [data.count(b"\r\n") > data.count(b"\n") / 2 for data in (one.golden.data, one.goal.data)]
+        before, after = _outside(one, one.golden), _outside(one, one.goal)
         if crlf[0] != crlf[1]:
             message = f"the line endings changed from {'LF to CRLF' if crlf[1] else 'CRLF to LF'}"
-        elif not _differences(task, one) and _headers(task, one, one.golden) == _headers(task, one, one.goal):
-            texts = [_text_outside(task, one, module) for module in (one.golden, one.goal)]
-            message, severity = _text_change(*texts) if None not in texts else ("", NOTE)
+        elif before and after and before[0] == after[0] and not _differences(task, one):
+            message, severity = _text_change(before[1], after[1])
         if message:
             hint = "take everything but the target's body from the golden, byte for byte"
-            where, owner = one.goal_path or "", _owner(task, one)
-            yield Problem(f"outside of the target {message}", hint, where, target=owner, severity=severity)
+            message = f"outside of the target {message}"
+            yield Problem(message, hint, one.path, target=one.owner, severity=severity)
 
 
-def _headers(task: TaskView, one: Pair, module: Module) -> list[str]:
-    """Return the headers of a file's targets in comparable form: LMR304 and LMR306 report changed code."""
-    nodes = (item.node for item in _targets(task, one, module) if isinstance(item.node, FunctionNode))
-    return [";".join(map(form, (node.args, *node.decorator_list))) for node in nodes]
-
-
-def _text_outside(task: TaskView, one: Pair, module: Module) -> bytes | None:
-    """Return what a file holds outside of its targets' bodies; None when they cannot be cut out."""
-    items = _targets(task, one, module)
+def _outside(one: _Files, module: Module) -> tuple[list[str], bytes] | None:
+    """Return the headers of a file's targets, and its text without their bodies; None when they cannot be cut out."""
+    items = one.targets(module)
     inner = [item for item in items if any(o.line < item.line and item.end_line <= o.end_line for o in items)]
+    headers = [form([item.function.args, *item.node.decorator_list]) for item in items]
     try:
-        return outside(module, [item for item in items if item not in inner])
+        return headers, outside(module, [item for item in items if item not in inner])
     except (LmrError, IndexError, ValueError):
         return None
 
 
-def _text_change(before: bytes | None, after: bytes | None) -> tuple[str, Severity]:
+def _text_change(before: bytes, after: bytes) -> tuple[str, Severity]:
     """Return (what changed, how bad) between two texts whose code is the same; "" when nothing did."""
-    assert before is not None and after is not None
+    one, two = ([line.rstrip() for line in data.splitlines() if line.strip()] for data in (before, after))
     if before.rstrip() == after.rstrip():
         return "", NOTE
-    one, two = ([line.rstrip() for line in data.splitlines() if line.strip()] for data in (before, after))
     if one == two:
         return "blank lines, trailing blanks or line ends changed", NOTE
     if [line.split() for line in one] == [line.split() for line in two]:
         return "the indentation changed", WARNING
-    if b"".join(b"".join(one).split()) == b"".join(b"".join(two).split()):
+    if b"".join(before.split()) == b"".join(after.split()):
         return "the code was re-formatted", WARNING
-    changes = difflib.SequenceMatcher(None, one, two, autojunk=False).get_opcodes() if len(one) < 3000 else []
-    count = sum(tag != "equal" for tag, *_ in changes) or 1
-    return f"comments or formatting changed in {count} place(s)", NOTE
+    count = sum((Counter(one) - Counter(two)).values()) or sum((Counter(two) - Counter(one)).values()) or 1
+    return f"comments or formatting changed in {counted(count, 'line')}", NOTE
 
 
 @target_check(

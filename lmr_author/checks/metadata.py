@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import difflib
 import json
 import re
@@ -13,25 +12,24 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from lmr_author import resources
-from lmr_author.checks import bodies
 from lmr_author.checks.base import WARNING, Claim, Problem, check, dataset_check, target_check
+from lmr_author.checks.leaks import solutions
 from lmr_author.checks.lookup import (
+    body_form,
     candidates,
     clean_path,
     did_you_mean,
     function_names,
     leaves,
-    raw_implementations,
-    short,
+    pair,
+    pairs,
 )
-from lmr_author.checks.pairing import pair, pairs
-from lmr_author.checks.scan import solutions
 from lmr_author.checks.view import TaskView
-from lmr_author.code import Definition, Module
+from lmr_author.code import Module
 from lmr_author.files import sha256_bytes
-from lmr_author.task import CATEGORIES, Implementation
+from lmr_author.task import CATEGORIES, INFO, Implementation
+from lmr_author.texts import shortened
 
-INFO = "info.json"
 _NUMBER = re.compile(r"^0*(\d+)[-_ .]")
 
 
@@ -107,7 +105,7 @@ def info_schema(task: TaskView) -> Iterator[Problem]:
     raw = task.raw
     if raw is None:
         return
-    by_position = {position: target for position, target, _ in raw_implementations(task)}
+    by_position = {position: target for position, target, _ in task.numbered}
     errors = validator("info").iter_errors(raw)
     for error in sorted(errors, key=lambda item: [str(part) for part in item.absolute_path]):
         place = list(error.absolute_path)
@@ -124,7 +122,9 @@ def info_schema(task: TaskView) -> Iterator[Problem]:
             name = ".".join(map(str, place)) or "the document"
             hint = _type_hint(error.validator, error.validator_value, error.instance)
             hint = hint or str(error.schema.get("description", ""))
-            yield Problem(f"{name}: {short(error.message)}", hint, INFO, pointer=pointer, target=target)
+            yield Problem(
+                f"{name}: {shortened(error.message, 160)}", hint, INFO, pointer=pointer, target=target
+            )
     if task.left_out:
         message = f"{task.left_out} implementations too many; they were not checked"
         yield Problem(message, "split the task", INFO, pointer="/implementations")
@@ -135,7 +135,7 @@ def info_schema(task: TaskView) -> Iterator[Problem]:
         yield Problem("paper_url is empty", "add the paper's address", INFO, pointer="/paper_url")
     for key in ("paper_url", "repo_url"):
         if str(raw.get(key)).startswith(("file:", "/", "~", "./", "../")):
-            message = f"{key} is a path on somebody's machine: {short(str(raw[key]))}"
+            message = f"{key} is a path on somebody's machine: {shortened(str(raw[key]), 160)}"
             yield Problem(message, "replace it by the public address", INFO, pointer=f"/{key}")
 
 
@@ -157,7 +157,7 @@ def _type_hint(keyword: str, wanted: object, value: object) -> str:
     fixable=True,
 )
 def legacy_spelling(task: TaskView) -> Iterator[Problem]:
-    for position, target, entry in raw_implementations(task):
+    for position, target, entry in task.numbered:
         pointer = f"/implementations/{position}"
         if "retrieval_content" in entry:
             both = "retrieval_context" in entry
@@ -188,11 +188,10 @@ def legacy_spelling(task: TaskView) -> Iterator[Problem]:
     fixable=True,
 )
 def category(task: TaskView) -> Iterator[Problem]:
-    for position, target, entry in raw_implementations(task):
+    for position, target, entry in task.numbered:
         given = entry.get("category")
         if given in CATEGORIES:
             continue
-        pointer = f"/implementations/{position}" + ("/category" if "category" in entry else "")
         meant = canonical_category(given) if isinstance(given, str) else None
         hint = "choose one of the nine: `lmr-author explain LMR004` lists them"
         if not given or (isinstance(given, str) and not given.strip()):
@@ -202,17 +201,11 @@ def category(task: TaskView) -> Iterator[Problem]:
         elif meant:
             message, hint = f"{given!r:.100} is a form of {meant!r}", f"write {meant!r}"
         else:
-            message, near = f"{given!r:.100} is not one of the nine categories", nearest_category(given)
+            message, near = f"{given!r:.100} is not one of the nine categories", _nearest_category(given)
             hint = f"did you mean {near!r}?" if near else hint
+        pointer = f"/implementations/{position}" + ("/category" if "category" in entry else "")
         severity = WARNING if meant else None
         yield Problem(message, hint, INFO, 0, pointer, target, severity, fixable=meant is not None)
-
-
-_FILLER = frozenset(
-    """
-    and or of for the in a an with technique method approach design computation computing task module
-    """.split()  # noqa: SIM905
-)
 
 
 def canonical_category(text: str) -> str | None:
@@ -225,20 +218,24 @@ def canonical_category(text: str) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-def nearest_category(text: str) -> str:
+def _nearest_category(text: str) -> str:
     """Return the category that shares most words with a text; "" when none does."""
     words = _words(text) - {"learning"}  # hardly a method goes without it
     scored = sorted(((len(words & _words(one)), one) for one in CATEGORIES), reverse=True)
-    if scored[0][0] > scored[1][0]:
-        return scored[0][1]
-    close = difflib.get_close_matches(text.lower(), [one.lower() for one in CATEGORIES], 1, 0.7)
-    return next((one for one in CATEGORIES if close and one.lower() == close[0]), "")
+    close = difflib.get_close_matches(text.title(), CATEGORIES, 1, 0.7)
+    return scored[0][1] if scored[0][0] > scored[1][0] else next(iter(close), "")
 
 
-def _words(text: str) -> frozenset[str]:
-    found = re.findall(r"[a-z]+", text.lower().replace("&", " and ").replace("isation", "ization"))
-    stems = (word[:-3] + "y" if word.endswith("ies") else word.removesuffix("s") for word in found)
-    return frozenset(stem for stem in stems if stem not in _FILLER)
+_FILLER = frozenset(
+    """
+    and or of for the in a an with technique method approach design computation computing task module
+    """.split()  # noqa: SIM905
+)
+
+
+def _words(text: str) -> set[str]:
+    found = re.findall(r"[a-z]+", text.lower().replace("isation", "ization"))
+    return {word[:-3] + "y" if word.endswith("ies") else word.removesuffix("s") for word in found} - _FILLER
 
 
 @check(
@@ -252,22 +249,21 @@ def instance_id(task: TaskView) -> Iterator[Problem]:
         return
     match = _NUMBER.match(task.name)
     number = int(match[1]) if match else None
-    wanted = f'write "instance_id": {number if number is not None else "N"}, a number'
-    known = number is not None
+    value, pointer = task.raw.get("instance_id"), "/instance_id"
+    hint = f'write "instance_id": {number if match else "N"}, a number'
+    whole = isinstance(value, int) and not isinstance(value, bool)
     if "instance_id" not in task.raw:
-        yield Problem("the key instance_id is missing", wanted, INFO, fixable=known)
+        message, pointer = "the key instance_id is missing", ""
+    elif not whole:
+        shown = f"the text {value!r}" if isinstance(value, str) else f"{value!r:.60}"
+        message = f"instance_id is {shown}, not a whole number"
+    elif match and value != number:
+        message, hint = f"instance_id is {value}, but the folder is number {number}", "make them agree"
+    elif isinstance(value, int) and value < 0:
+        message, hint = f"instance_id is {value}", "write a positive number"
+    else:
         return
-    value = task.raw["instance_id"]
-    place: dict[str, Any] = {"path": INFO, "pointer": "/instance_id"}
-    if isinstance(value, bool) or not isinstance(value, int):
-        what = f"the text {value!r}" if isinstance(value, str) else f"{value!r:.60}"
-        yield Problem(f"instance_id is {what}, not a whole number", wanted, fixable=known, **place)
-    elif number is not None and value != number:
-        yield Problem(
-            f"instance_id is {value}, but the folder is number {number}", "make them agree", **place
-        )
-    elif value < 0:
-        yield Problem(f"instance_id is {value}", "write a positive number", **place)
+    yield Problem(message, hint, INFO, pointer=pointer, fixable=bool(match) and not whole)
 
 
 @check(
@@ -300,43 +296,37 @@ def folder_name(task: TaskView) -> Iterator[Problem]:
     fixable=True,
 )
 def target_named(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    pointer = f"/implementations/{task.position(target)}/goal_function"
     names = function_names(target)
     module = pair(task, target).golden or pair(task, target).goal
-    problem: tuple[str, str, bool | None]
+    hint, fixable = "name the masked function", True
     if not names:
-        problem = "goal_function is missing or not a name", "name the masked function", None
+        message = "goal_function is missing or not a name"
     elif len(names) > 1:
-        listed = ", ".join(names)
-        problem = (
-            f"goal_function names {len(names)} functions: {listed}",
-            "write one implementation for each",
-            None,
-        )
-    elif module is None:
-        return
+        message = f"goal_function names {len(names)} functions: {', '.join(names)}"
+        hint = "write one implementation for each"
     else:
-        problem = _ambiguity(module, names[0], target)
-    if problem[0]:
-        yield Problem(problem[0], problem[1], INFO, pointer=pointer, fixable=problem[2])
+        message, hint, fixable = _ambiguity(module, names[0], target) if module else ("", "", False)
+    if message:
+        pointer = task.pointer(target, "goal_function")
+        yield Problem(message, hint, INFO, pointer=pointer, fixable=fixable)
 
 
-def _ambiguity(module: Module, name: str, target: Implementation) -> tuple[str, str, bool | None]:
-    """Return (message, hint, fixable) for a name that does not mean exactly one function; "" for none."""
-    found = candidates(module, name, target.class_name.strip())
-    qualnames = list(dict.fromkeys(item.qualname for item in found))
+def _ambiguity(module: Module, name: str, target: Implementation) -> tuple[str, str, bool]:
+    """Return (message, hint, fixable) for a name that does not mean exactly one function, or is spelt otherwise."""
+    given, given_class = target.goal_function, target.class_name
+    found = candidates(module, name, given_class.strip())
     if not found:
         return "", "", False  # LMR301 and LMR302 report that it is absent
+    one = found[0]
+    owner, _, function = one.qualname.rpartition(".")
+    qualnames = dict.fromkeys(item.qualname for item in found)
     if len(qualnames) > 1:
         classes = [qualname.rpartition(".")[0] for qualname in qualnames]
-        message, given = (
-            f"{name} is defined in {', '.join(classes)}: which one is meant?",
-            target.class_name.strip(),
-        )
-        if given:
-            message = f"class_name {given!r:.80} is not a class of the file; {message}"
-        return message, did_you_mean(given, classes) or "set class_name", False
-    if found[0].kind == "class":
+        message = f"{name} is defined in {', '.join(classes)}: which one is meant?"
+        if given_class.strip():
+            message = f"class_name {given_class.strip()!r:.80} is not a class of the file; {message}"
+        return message, did_you_mean(given_class.strip(), classes) or "set class_name", False
+    if one.kind == "class":
         return (
             f"{name} is a class",
             "write the masked method in goal_function and the class in class_name",
@@ -344,28 +334,21 @@ def _ambiguity(module: Module, name: str, target: Implementation) -> tuple[str, 
         )
     if len(found) > 1:
         lines = ", ".join(str(item.line) for item in found)
-        message = f"{qualnames[0]} is defined {len(found)} times, at lines {lines}"
+        message = f"{one.qualname} is defined {len(found)} times, at lines {lines}"
         return message, "name an unambiguous function", False
-    return _spelling(found[0], target)
-
-
-def _spelling(found: Definition, target: Implementation) -> tuple[str, str, bool]:
-    """Return (message, hint, fixable) for the only function that can be meant, if it is spelt otherwise."""
-    class_name, _, function = found.qualname.rpartition(".")
-    given_class, given = target.class_name, target.goal_function
-    if (class_name, function) == (given_class, given):
+    nested = one.class_name != owner and (given_class.strip(), given.strip()) == (
+        one.class_name,
+        one.function_name,
+    )
+    if (owner, function) == (given_class, given) or nested:  # a nested function: outer.inner is its name
         return "", "", False
-    if ".".join(filter(None, (given_class.strip(), given.strip()))) == found.qualname and (
-        found.class_name != class_name
-    ):
-        return "", "", False  # a nested function: outer.inner stays in goal_function
-    hint = f'write class_name "{found.class_name}" and goal_function "{found.function_name}"'
+    hint = f'write class_name "{one.class_name}" and goal_function "{one.function_name}"'
     if function != given.strip():
         return f"goal_function {given!r:.80} is not just the function's name", hint, True
-    if not class_name:
+    if not owner:
         return f"{function} is a plain function, but class_name is {given_class!r}", hint, True
     said = f"is {given_class!r}" if given_class else "is empty"
-    return f"{function} is a method of {class_name}, but class_name {said}", hint, True
+    return f"{function} is a method of {owner}, but class_name {said}", hint, True
 
 
 @dataset_check(
@@ -389,7 +372,7 @@ def unique_instance_id(task: TaskView) -> Iterator[Claim]:
 )
 def index_numbers(task: TaskView) -> Iterator[Problem]:
     seen: set[int] = set()
-    entries = list(raw_implementations(task))
+    entries = list(task.numbered)
     for position, target, entry in entries:
         index, pointer = entry.get("index"), f"/implementations/{position}/index"
         wanted = f"write {position + 1}"
@@ -397,7 +380,7 @@ def index_numbers(task: TaskView) -> Iterator[Problem]:
             message, wanted = "the key index is missing", f'add "index": {position + 1}'
             pointer = f"/implementations/{position}"
         elif not isinstance(index, int) or isinstance(index, bool):
-            message = f"index is {short(repr(index))}, not a number"
+            message = f"index is {shortened(repr(index), 160)}, not a number"
         elif index in seen:
             message, wanted = f"index {index} is used twice", "number them 1, 2, 3 …"
         elif index < 1:
@@ -428,7 +411,7 @@ def paths_stay_inside(task: TaskView, target: Implementation) -> Iterator[Proble
         text, golden = str(getattr(target, key)), key == "golden_file"
         if leaves(task, task.task.root if golden else task.repository, text):
             message = f"{key} {text!r:.120} leaves the {'task' if golden else 'repository'}"
-            pointer = f"/implementations/{task.position(target)}/{key}"
+            pointer = task.pointer(target, key)
             yield Problem(message, "write a relative path without '..'", INFO, pointer=pointer)
 
 
@@ -471,7 +454,7 @@ def _golden_functions(task: TaskView) -> Iterator[tuple[Implementation, str, str
     for one in pairs(task):
         file = clean_path(one.implementation.goal_file).rpartition("/")[2]
         for target in one.targets:
-            if target.golden is not None and not isinstance(target.golden.node, ast.ClassDef):
-                code = bodies.dump(bodies.statements(target.golden.node)).encode("utf-8", "surrogatepass")
+            if target.golden is not None and target.golden.kind == "function":
+                code = sha256_bytes(body_form(target.golden.node).encode("utf-8", "surrogatepass"))
                 weight = weights.get((id(one.implementation), target.qualname), 0.0)
-                yield one.implementation, target.qualname, file, repository, sha256_bytes(code), weight
+                yield one.implementation, target.qualname, file, repository, code, weight

@@ -6,10 +6,11 @@ import json
 from collections.abc import Iterator
 
 from lmr_author.checks.base import Problem, check, folded
+from lmr_author.checks.leaks import scan
 from lmr_author.checks.lookup import did_you_mean
-from lmr_author.checks.scan import scan
 from lmr_author.checks.view import NO_REPOSITORY, TaskView
 from lmr_author.files import is_lfs_pointer
+from lmr_author.task import INFO
 
 _SUBMODULE = "probably a submodule link: clone the repository at its commit and copy its files here"
 
@@ -27,18 +28,12 @@ def paper_present(task: TaskView) -> Iterator[Problem]:
         return
     for name in ("paper.pdf", "paper.json"):
         if not task.is_file(task.repository / name):
+            same = [entry.relative for entry in task.named(name) if entry.kind == "file"]
             make = "download the paper and save it there" if name == "paper.pdf" else "make it from paper.pdf"
-            yield Problem(f"{name} is missing", _elsewhere(task, name) or make, task.repository / name)
-
-
-def _elsewhere(task: TaskView, name: str) -> str:
-    """Return a hint with a file of the task that may be meant by a missing one; "" when there is none."""
-    same = [entry.relative for entry in task.named(name) if entry.kind == "file"]
-    if same:
-        return f"move {same[0]} there"
-    suffix = name.rpartition(".")[2]
-    near = [entry for entry in task.entries if entry.kind == "file" and entry.relative.count("/") <= 1]
-    return did_you_mean(name, [entry.name for entry in near if entry.name.endswith(f".{suffix}")])
+            near = [one.name for one in task.entries if one.kind == "file" and one.relative.count("/") <= 1]
+            meant = did_you_mean(name, [one for one in near if one.endswith(name[-4:])])
+            hint = f"move {same[0]} there" if same else meant or make
+            yield Problem(f"{name} is missing", hint, task.repository / name)
 
 
 @check(
@@ -84,30 +79,21 @@ def repository_present(task: TaskView) -> Iterator[Problem]:
         return
     name = task.info.repo_folder_name
     if task.repository is None or (name.strip() and task.named_repository is None):
-        yield _absent(task, name)
+        kind = task.kind(name.strip("/"))
+        state = {"folder": "is empty", "link": "is a link out of the task"}.get(kind, "does not exist")
+        message = f"the repository folder {name!r:.100} {state}" if name else "repo_folder_name is missing"
+        tops = [one.relative for one in task.entries if one.kind == "folder" and not one.folder]
+        meant = [folder for folder in tops if folder not in NO_REPOSITORY]
+        only = f"did you mean {meant[0]}?" if len(meant) == 1 else "put the repository there"
+        hint = _SUBMODULE if kind == "folder" else did_you_mean(name, meant) or only
+        yield Problem(message, hint, name or INFO)
         return
     if not name.strip():
-        yield Problem("repo_folder_name is missing", f"write {task.repository.name!r}", "info.json")
-    code = any(
-        entry.suffix in (".py", ".ipynb", ".sh", ".cpp", ".cu", ".java")
-        and "unit_test/" not in entry.relative
-        for entry in task.repository_entries
-    )
-    if not code:
+        yield Problem("repo_folder_name is missing", f"write {task.repository.name!r}", INFO)
+    code = (".py", ".ipynb", ".sh", ".cpp", ".cu", ".java")
+    if not any(one.suffix in code and "unit_test/" not in one.relative for one in task.repository_entries):
         message = f"the repository folder {task.repository.name} contains no code"
         yield Problem(message, _SUBMODULE, task.repository)
-
-
-def _absent(task: TaskView, name: str) -> Problem:
-    """Return why there is no repository of a name."""
-    kind = task.kind(name.strip("/"))
-    state = {"folder": "is empty", "link": "is a link out of the task"}.get(kind, "does not exist")
-    message = f"the repository folder {name!r:.100} {state}" if name else "repo_folder_name is missing"
-    folders = [entry.relative for entry in task.entries if entry.kind == "folder" and not entry.folder]
-    meant = [folder for folder in folders if folder not in NO_REPOSITORY]
-    hint = _SUBMODULE if kind == "folder" else did_you_mean(name, meant)
-    only = f"did you mean {meant[0]}?" if len(meant) == 1 else "put the repository there"
-    return Problem(message, hint or only, name or "info.json")
 
 
 @check(

@@ -1,7 +1,7 @@
 """LMR5xx: unit tests and recordings.
 
 These rules state plain facts about a test's text. What a test *does* is proven by running: `evaluate` runs a test
-with the golden, the masked code and wrong versions, and LMR502 reports what that has shown.
+with the golden, the masked code and wrong versions, and LMR502 reports its result.
 """
 
 from __future__ import annotations
@@ -9,27 +9,317 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Set
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from lmr_author.checks import dockerfile
-from lmr_author.checks.base import NOTE, WARNING, Problem, check, target_check
+from lmr_author.checks.base import ERROR, NOTE, WARNING, Check, Problem, check, target_check
+from lmr_author.checks.hygiene import state
 from lmr_author.checks.lookup import (
     clean_path,
     did_you_mean,
     function_names,
     goal_path,
     leaves,
+    misspelt,
+    pair,
+    pairs,
     unit_test_path,
 )
 from lmr_author.checks.masks import syntax_error
-from lmr_author.checks.pairing import pair, pairs
-from lmr_author.checks.test_code import EXITS, UnitTest, dotted, is_dead, read_test
-from lmr_author.checks.view import TaskView
+from lmr_author.checks.view import TaskView, read_json
+from lmr_author.code import FunctionNode, Module, walk
+from lmr_author.errors import LmrError
 from lmr_author.files import sha256_file
-from lmr_author.task import Implementation
+from lmr_author.task import INFO, Implementation, Severity
+from lmr_author.task.evaluation import Evaluation, passes_without_solution
 from lmr_author.task.recording import SUPPORT
-from lmr_author.task.state import State
+
+_PREPARES = frozenset(("setUp", "setUpClass", "setUpModule", "setup_method", "tearDown", "tearDownClass"))
+_EXITS = frozenset(("sys.exit", "exit", "quit", "os._exit", "os.abort", "SystemExit"))
+_BROAD = re.compile(r"(?:.*\.)?(?:Exception|BaseException|AssertionError)")
+_RUNNER = re.compile(r"(?:unittest|pytest|absltest)\.main|(?!subprocess).*[rR]unner(?:\(\))?\.run|\(\)\.run")
+_DATA = re.compile(
+    r"[^\s*{}%<>|]*[\w\])]\.(?:jsonl?|pth?|pkl|pickle|np[yz]|csv|tsv|txt|bin|ya?ml|h5|safetensors|mat)"
+)
+_NOT_READ = re.compile(
+    r"(?:.*\.)?(?:save\w*|dump|to_csv|to_json|write\w*|basicConfig|\w*FileHandler|remove|unlink|exists|isfile)"
+)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A statement or call that can make the test fail.
+
+    Attributes:
+        handler: the ``except`` or ``with suppress`` that swallows it; None when it takes effect.
+        top: it runs when the file is run, and is not inside a function.
+    """
+
+    node: ast.AST
+    handler: ast.AST | None
+    top: bool
+
+    @property
+    def is_exit(self) -> bool:
+        """Return True for an exit with a code, or something that runs the tests and exits."""
+        return isinstance(self.node, ast.Call) and dotted(self.node.func) in ("unittest.main", *_EXITS)
+
+
+@dataclass(frozen=True)
+class UnitTest:
+    """A unit test, with the modules of its own folder that it imports."""
+
+    path: Path
+    module: Module
+    helpers: tuple[Module, ...]
+
+    @property
+    def trees(self) -> tuple[ast.Module, ...]:
+        """Return the syntax trees of the test and its helpers."""
+        return (self.module.tree, *(helper.tree for helper in self.helpers))
+
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """Return every node of the test and its helpers."""
+        return tuple(node for tree in self.trees for node in ast.walk(tree))
+
+    @cached_property
+    def calls(self) -> tuple[tuple[ast.Call, str], ...]:
+        """Return (call, dotted name of what is called) of every call."""
+        return tuple((node, dotted(node.func)) for node in self.nodes if isinstance(node, ast.Call))
+
+    @cached_property
+    def texts(self) -> tuple[tuple[str, int], ...]:
+        """Return (text, line) of every string constant but docstrings; pieces of f-strings included."""
+        docstrings = {id(node.value) for node in self.nodes if isinstance(node, ast.Expr)}
+        return tuple(
+            (node.value, node.lineno)
+            for node in self.nodes
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings
+        )
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Return every identifier that the test uses, imports or spells in a string."""
+        found = {name for text, _ in self.texts for name in re.findall(r"\w+", text)}
+        for node in self.nodes:
+            if isinstance(node, ast.Name):
+                found.add(node.id)
+            elif isinstance(node, ast.Attribute):
+                found.add(node.attr)
+            elif isinstance(node, ast.Import | ast.ImportFrom):
+                found |= {part for alias in node.names for part in alias.name.split(".")}
+                found |= set((getattr(node, "module", None) or "").split("."))
+        return frozenset(found)
+
+    @cached_property
+    def set_once(self) -> dict[str, str]:
+        """Return the value of each name that is assigned once, in comparable form."""
+        stored = Counter(
+            node.id for node in self.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        )
+        found: dict[str, str] = {}
+        for node in self.nodes:
+            for target in node.targets if isinstance(node, ast.Assign) else ():
+                assert isinstance(node, ast.Assign)
+                several = target.elts if isinstance(target, ast.Tuple) else [target]
+                for place, item in enumerate(several):
+                    if isinstance(item, ast.Name) and stored[item.id] == 1:
+                        found[item.id] = f"{ast.dump(node.value)}[{place}]"
+        return found
+
+    @cached_property
+    def failures(self) -> tuple[Failure, ...]:
+        """Return everything that can make the test fail, calls of its own functions that can fail included."""
+        functions = [node for node in self.nodes if isinstance(node, FunctionNode)]
+        functions = [node for node in functions if node.name not in _PREPARES]
+        failing: set[str] = set()
+        while True:
+            found = {
+                node.name
+                for node in functions
+                for item in _failures(node.body, None, failing, top=True)
+                if item.top and item.handler is None
+            }
+            if found <= failing:
+                break
+            failing |= found
+        return tuple(item for tree in self.trees for item in _failures(tree.body, None, failing, top=True))
+
+    @cached_property
+    def files(self) -> tuple[tuple[str, int, bool], ...]:
+        """Return (path as spelt, line, is written) of every data file that a constant names."""
+        assigned: dict[str, str] = {}
+        for node in self.nodes:
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                assigned[node.targets[0].id] = next(iter(_data_files(node.value)), "")
+        written = set()
+        for call, name in self.calls:
+            if _NOT_READ.fullmatch(name) or (name.endswith("open") and _opens_to_write(call)):
+                names = {node.id for node in ast.walk(call) if isinstance(node, ast.Name)}
+                written |= {*_data_files(call), *(assigned.get(one, "") for one in names)}
+        found = [one for one in self.texts if _DATA.fullmatch(one[0]) and "://" not in one[0]]
+        return tuple((text, line, text in written) for text, line in found)
+
+
+def read_test(task: TaskView, target: Implementation) -> UnitTest | None:
+    """Return a target's unit test; None when it is missing or not Python 3."""
+    path = unit_test_path(task, target)
+    module = task.module(path)
+    if path is None or module is None:
+        return None
+    return task.memo(("unit test", path), lambda: UnitTest(path, module, tuple(_helpers(task, path, module))))
+
+
+def _helpers(task: TaskView, path: Path, module: Module) -> Iterator[Module]:
+    """Yield the modules of the test's own folder that it imports, one level deep and relative to that folder."""
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Import | ast.ImportFrom) and path.parent != task.repository:
+            named = (
+                [node.module or ""]
+                if isinstance(node, ast.ImportFrom)
+                else [item.name for item in node.names]
+            )
+            named += [item.name for item in node.names if isinstance(node, ast.ImportFrom) and node.level]
+            for name in filter(None, named):
+                last = name.removeprefix(f"{path.parent.name}.").replace(".", "/")
+                helper = task.module(task.inside(path.parent, f"{last}.py"))
+                if helper is not None and helper is not module:
+                    yield helper
+
+
+def dotted(node: ast.AST) -> str:
+    """Return ``a.b.c`` of a name or attribute, ``().c`` where something else precedes it; "" for anything else."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        return f"{dotted(node.value) or '()'}.{node.attr}"
+    return ""
+
+
+def _data_files(node: ast.AST) -> list[str]:
+    values = (item.value for item in ast.walk(node) if isinstance(item, ast.Constant))
+    return [value for value in values if isinstance(value, str) and _DATA.fullmatch(value)]
+
+
+def _opens_to_write(call: ast.Call) -> bool:
+    modes = [*call.args[:2], *(item.value for item in call.keywords if item.arg == "mode")]
+    return any(isinstance(one, ast.Constant) and re.fullmatch(r"[wax]b?\+?", str(one.value)) for one in modes)
+
+
+def _can_fail(node: ast.AST, failing: Set[str] = frozenset()) -> bool:
+    """Return True for a statement or call that makes a test fail: an assertion, a raise, a non-zero exit.
+
+    Args:
+        failing: names of functions that can fail.
+    """
+    if isinstance(node, ast.Assert):
+        always = isinstance(node.test, ast.Tuple) and bool(node.test.elts)  # assert (x, "message")
+        return not always and not (isinstance(node.test, ast.Constant) and bool(node.test.value))
+    if isinstance(node, ast.Raise):
+        return not isinstance(node.exc, ast.Call) or dotted(node.exc.func) != "SystemExit" or _exits(node.exc)
+    if not isinstance(node, ast.Call):
+        return False
+    name = dotted(node.func)
+    last = name.rpartition(".")[2]
+    if name in _EXITS:
+        return _exits(node)
+    if name == "unittest.main":
+        return all(one.arg != "exit" or getattr(one.value, "value", None) for one in node.keywords)
+    return last.startswith(("assert", "_assert")) or last == "fail" or last in failing
+
+
+def _exits(call: ast.Call) -> bool:
+    """Return True when an exit's argument can be anything but success."""
+    return bool(call.args) and not (
+        isinstance(call.args[0], ast.Constant) and call.args[0].value in (0, None, False)
+    )
+
+
+def _failures(
+    nodes: list[ast.stmt], handler: ast.AST | None, failing: Set[str], *, top: bool
+) -> Iterator[Failure]:
+    for node in nodes:
+        if isinstance(node, FunctionNode | ast.ClassDef):
+            if node.name not in _PREPARES:
+                yield from _failures(node.body, None, failing, top=False)
+        elif isinstance(node, ast.Try):
+            broad = next((item for item in node.handlers if _swallows(item)), None)
+            yield from _failures(node.body, broad or handler, failing, top=top)
+            for block in (node.orelse, node.finalbody, *(item.body for item in node.handlers)):
+                yield from _failures(block, handler, failing, top=top)
+        elif not _is_dead(node):
+            items = node.items if isinstance(node, ast.With) else []
+            inner = node if any(_suppresses(item.context_expr) for item in items) else handler
+            heads = [
+                one for one in ast.iter_child_nodes(node) if not isinstance(one, ast.stmt | ast.match_case)
+            ]
+            for item in (node, *(below for one in heads for below in ast.walk(one))):
+                if _can_fail(item, failing):
+                    yield Failure(item, inner, top)
+            blocks = [getattr(node, name, []) for name in ("body", "orelse")]
+            for block in [*blocks, *(case.body for case in getattr(node, "cases", []))]:
+                yield from _failures(block, inner, failing, top=top)
+
+
+def _swallows(handler: ast.ExceptHandler) -> bool:
+    """Return True when a handler catches a failed assertion and neither fails itself nor keeps what happened."""
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    if handler.type is not None and not any(kind and _BROAD.fullmatch(dotted(kind)) for kind in kinds):
+        return False
+    for item in (item for statement in handler.body for item in ast.walk(statement)):
+        keeps = isinstance(item, ast.Assign | ast.AugAssign) or (isinstance(item, ast.Return) and item.value)
+        appends = isinstance(item, ast.Call) and dotted(item.func).endswith((".append", ".add"))
+        if keeps or appends or _can_fail(item):
+            return False
+    return True
+
+
+def _suppresses(node: ast.expr) -> bool:
+    if not isinstance(node, ast.Call) or not dotted(node.func).endswith("suppress"):
+        return False
+    return any(_BROAD.fullmatch(dotted(item)) for item in node.args)
+
+
+def _is_dead(node: ast.stmt) -> bool:
+    """Return True for an ``if`` that never holds: ``if False``, ``if __name__ == "main"``."""
+    if not isinstance(node, ast.If):
+        return False
+    if isinstance(node.test, ast.Compare) and dotted(node.test.left) == "__name__":
+        right = node.test.comparators[0]
+        return isinstance(right, ast.Constant) and right.value != "__main__"
+    return isinstance(node.test, ast.Constant) and not node.test.value
+
+
+# the checks
+
+TestRule = Callable[[TaskView, Implementation, UnitTest], Iterable[Problem]]
+
+
+def _test_check(
+    code: str, title: str, *, rationale: str, severity: Severity = ERROR, recorded: bool = True
+) -> Callable[[TestRule], Check]:
+    """Make a check of a rule that reads a unit test; a problem without a path is about it.
+
+    Args:
+        recorded: also read tests that `lmr-author record` made, which writes a manifest beside them.
+    """
+
+    def decorate(rule: TestRule) -> Check:
+        def problems(task: TaskView, target: Implementation) -> Iterator[Problem]:
+            test = read_test(task, target)
+            manifest = f"recordings/{target.index}/recording.json"
+            if test is not None and (recorded or not task.is_file(test.path.parent / manifest)):
+                for problem in rule(task, target, test):
+                    yield problem if problem.path else replace(problem, path=test.path)
+
+        return target_check(code, title, rationale=rationale, severity=severity)(problems)
+
+    return decorate
 
 
 @target_check(
@@ -40,13 +330,13 @@ from lmr_author.task.state import State
     fixable=True,
 )
 def test_exists(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    named, pointer = target.unit_test_file, f"/implementations/{task.position(target)}"
+    named, pointer = target.unit_test_file, task.pointer(target)
     shown = f"unit_test_file {named!r:.120} does not exist" if named else "unit_test_file is missing"
     found = unit_test_path(task, target)
     if task.repository is None:
         if task.is_empty and found is None:
             hint = "`lmr-author record` makes one when the repository is present"
-            yield Problem(f"{shown}: the repository is empty", hint, "info.json", pointer=pointer)
+            yield Problem(f"{shown}: the repository is empty", hint, INFO, pointer=pointer)
     elif not leaves(task, task.repository, named):
         pointer += "/unit_test_file" if named else ""
         exact = task.inside(task.repository, clean_path(named))
@@ -55,32 +345,29 @@ def test_exists(task: TaskView, target: Implementation) -> Iterator[Problem]:
             hint = f"did you mean {meant}?" if meant else "`lmr-author record` makes one"
             if found is not None and not meant:
                 hint = f"move {task.relative(found)} to unit_test/ of the repository"
-            yield Problem(shown, hint, "info.json", pointer=pointer)
-        elif "\\" in named or named != named.strip():
-            message = f"unit_test_file {named!r:.120} contains backslashes or surrounding blanks"
-            yield Problem(message, "separate with /, without blanks", "info.json", pointer=pointer)
+            yield Problem(shown, hint, INFO, pointer=pointer)
+        elif wrong := misspelt(named):
+            hint = "separate with /, without blanks"
+            yield Problem(f"unit_test_file {wrong}", hint, INFO, pointer=pointer)
     if found is not None and found.suffix == ".py" and task.module(found) is None:
         line, cause = syntax_error(task, found)
         yield Problem(f"cannot be parsed as Python 3: {cause}", "correct the syntax", found, line)
 
 
-@target_check(
+@_test_check(
     "LMR502",
     "the unit test cannot fail",
     rationale='24 of 35 published tests only log "Passed" or "Failed" and exit with 0 whatever happens. Harnesses,'
     " shells and CI read exit codes; a verdict that stands only in a log can be forged by a line in a log. A"
     " test needs an assertion, or an exit with a code, that is reached when it runs as a script.",
 )
-def cannot_fail(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    test = read_test(task, target)
-    if test is None:
-        return
+def cannot_fail(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
     hint = "assert what must hold, and run the test: `if __name__ == '__main__': unittest.main()`"
     message, line = _powerless(task, test)
     if message:
-        yield Problem(message, hint, test.path, line)
+        yield Problem(message, hint, line=line)
     elif proof := _proven_to_pass(task, target):
-        yield Problem(proof, "compare what the target returns with stored values", test.path)
+        yield Problem(proof, "compare what the target returns with stored values")
 
 
 def _powerless(task: TaskView, test: UnitTest) -> tuple[str, int]:
@@ -89,12 +376,10 @@ def _powerless(task: TaskView, test: UnitTest) -> tuple[str, int]:
         if isinstance(node, ast.Assert) and isinstance(node.test, ast.Tuple) and node.test.elts:
             return f"`assert {ast.unparse(node.test)[:60]}` always holds: it asserts a tuple", node.lineno
     runs = [call for call, name in test.calls if _RUNNER.fullmatch(name)]
-    # What runs the tests fails only if they do: its exit code counts for nothing where they assert nothing.
-    asserts = [item for item in test.failures if not (runs and _is_exit(item.node))]
+    # A runner fails only if the tests do: its exit code counts for nothing where they assert nothing.
+    asserts = [item for item in test.failures if not (runs and item.is_exit)]
     if any(item.handler and not isinstance(item.node, ast.Raise) for item in asserts):
         return "", 0  # LMR503
-    if asserts and any(item.top and item.handler is None for item in test.failures):
-        return "", 0
     if not asserts:
         logged = any(re.search(r"(?i)\bpass(ed)?\b", text) for text, _ in test.texts)
         verdict = (
@@ -103,58 +388,41 @@ def _powerless(task: TaskView, test: UnitTest) -> tuple[str, int]:
             else "it contains no assertion, raise or exit code"
         )
         return f"{verdict}: the test exits with 0 whatever happens", 0
+    if any(item.top and item.handler is None for item in test.failures):
+        return "", 0
     if runs:
         return "the test runner's result does not reach the exit code", runs[-1].lineno
-    dead = [node.lineno for node in test.module.tree.body if is_dead(node)]
     parsed = dockerfile.read(task)
     if parsed is not None and any("pytest" in item.text for item in parsed.named("CMD", "ENTRYPOINT")):
         return "", 0
+    dead = [node.lineno for node in test.module.tree.body if _is_dead(node)]
     return "run as a script, the file only defines its tests: nothing runs them", dead[0] if dead else 0
 
 
-_RUNNER = re.compile(r"(?:unittest|pytest|absltest)\.main|(?!subprocess).*[rR]unner(?:\(\))?\.run|\(\)\.run")
-
-
-def _is_exit(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and dotted(node.func) in ("unittest.main", *EXITS)
-
-
 def _proven_to_pass(task: TaskView, target: Implementation) -> str:
-    """Return what the evaluation has shown, if it is of the present state: the test passed without the solution."""
+    """Return how the test passed without the solution in an evaluation of the present state; "" if it did not."""
     try:
-        data = json.loads(task.read_bytes(task.task.evaluation_path) or b"null")
-        gates = [
-            one
-            for one in data["gates"]
-            if one["implementation"] == target.index and one["status"] == "failed"
-        ]
-        failed = {one["gate"] for one in gates} & {"masked-fails", "trivial-fails"}
-    except (ValueError, KeyError, TypeError, RecursionError):
+        evaluation = Evaluation.from_json(read_json(task.read_bytes(task.task.evaluation_path)))
+    except LmrError:
         return ""
-    if not failed or not State.of(task.task).evaluated(data):
+    how = passes_without_solution(evaluation.gates, target.index)
+    if not how or not evaluation.is_of(state(task)):
         return ""
-    what = "the masked code" if "masked-fails" in failed else "a function that does nothing"
-    return f"the test passes with {what}, as `lmr-author evaluate` has shown"
+    return f"{how}, as `lmr-author evaluate` has shown"
 
 
-@target_check(
+@_test_check(
     "LMR503",
     "a handler swallows failed assertions",
     rationale="An `except Exception` around an assertion turns every failure into a log line and exit code 0.",
 )
-def swallows(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    test = read_test(task, target)
+def swallows(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
     # Exceptions are raised and caught for other reasons too.
-    swallowed = [
-        item
-        for item in (test.failures if test else ())
-        if item.handler and not isinstance(item.node, ast.Raise)
-    ]
-    for handler in dict.fromkeys(item.handler for item in swallowed):
+    swallowed = [one.handler for one in test.failures if one.handler and not isinstance(one.node, ast.Raise)]
+    for handler in dict.fromkeys(swallowed):
         message = "this handler swallows failed assertions: the test goes on, and exits with 0"
-        hint = "raise again in the handler, or remove it"
-        assert test is not None
-        yield Problem(message, hint, test.path, getattr(handler, "lineno", 0))
+        line = getattr(handler, "lineno", 0)
+        yield Problem(message, "raise again in the handler, or remove it", line=line)
 
 
 _COMPARING = re.compile(
@@ -164,15 +432,15 @@ _COMPARING = re.compile(
 )
 
 
-@target_check(
+_SAME = frozenset(["detach", "clone", "copy", "deepcopy", "item", "cpu", "numpy"])
+
+
+@_test_check(
     "LMR504",
     "the test compares a value with itself",
     rationale="`allclose(loss, loss)` holds whatever was implemented.",
 )
-def compares_with_itself(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    test = read_test(task, target)
-    if test is None:
-        return
+def compares_with_itself(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
     names = [f"'{name}'" for name in function_names(target)]
     compared = [
         (node, _source(left, test, names), _source(right, test, names))
@@ -184,11 +452,8 @@ def compares_with_itself(task: TaskView, target: Implementation) -> Iterator[Pro
         if left == right and not repeats:
             message = f"compares a value with itself: `{ast.unparse(node)[:80]}`"
             yield Problem(
-                message, "compare with stored values of the golden", test.path, getattr(node, "lineno", 0)
+                message, "compare with stored values of the golden", line=getattr(node, "lineno", 0)
             )
-
-
-_SAME = frozenset(["detach", "clone", "copy", "deepcopy", "item", "cpu", "numpy"])
 
 
 def _source(node: ast.expr, test: UnitTest, names: list[str]) -> str:
@@ -206,152 +471,110 @@ def _source(node: ast.expr, test: UnitTest, names: list[str]) -> str:
 def _compared(test: UnitTest) -> Iterator[tuple[ast.AST, ast.expr, ast.expr]]:
     """Yield (node, one side, the other side) of what is compared."""
     for node in test.nodes:
-        if (
-            isinstance(node, ast.Compare)
-            and len(node.ops) == 1
-            and not isinstance(node.ops[0], ast.NotEq | ast.IsNot)
-        ):
-            yield node, node.left, node.comparators[0]
+        if isinstance(node, ast.Compare) and len(node.ops) == 1:
+            if not isinstance(node.ops[0], ast.NotEq | ast.IsNot):
+                yield node, node.left, node.comparators[0]
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
             yield node, node.left, node.right
-        elif isinstance(node, ast.Call) and len(node.args) >= 2 and _COMPARING.fullmatch(dotted(node.func)):
-            yield node, node.args[0], node.args[1]
-        elif (
-            isinstance(node, ast.Call)
-            and dotted(node.func).endswith((".equal", ".allclose", ".eq"))
-            and node.args
-        ):
-            assert isinstance(node.func, ast.Attribute)
-            yield node, node.func.value, node.args[0]
+        elif isinstance(node, ast.Call):
+            if len(node.args) >= 2 and _COMPARING.fullmatch(dotted(node.func)):
+                yield node, node.args[0], node.args[1]
+            elif isinstance(node.func, ast.Attribute) and node.func.attr in ("equal", "allclose", "eq"):
+                yield from ((node, node.func.value, one) for one in node.args[:1])
 
 
-@target_check(
+@_test_check(
     "LMR505",
     "the test uses the golden",
     rationale="A test of the golden passes whatever the agent writes, and the golden is not there when a candidate is"
     " judged.",
 )
-def uses_golden(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    test = read_test(task, target)
+def uses_golden(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
     stem = Path(clean_path(target.golden_file)).stem
     named = rf"|(?<!\w){re.escape(stem)}(?!\w)" if re.search("gold|orig|solution", stem) else ""
     words = re.compile(rf"(?<![a-z])golden_files?(?![a-z]){named}")
-    for node in test.nodes if test else ():
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            text = " ".join([getattr(node, "module", None) or "", *(alias.name for alias in node.names)])
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and "\n" not in node.value:
-            text = node.value
-        else:
-            continue
+    imports = [node for node in test.nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+    texts = [(ast.unparse(node), node.lineno) for node in imports]
+    texts += [(text, line) for text, line in test.texts if "\n" not in text]
+    for text, line in texts:
         if match := words.search(text):
             hint = "import the repository's own file, and compare with stored values"
-            assert test is not None
-            yield Problem(f"the test uses the golden ({match[0]})", hint, test.path, node.lineno)
+            yield Problem(f"the test uses the golden ({match[0]})", hint, line=line)
             return
 
 
-@target_check(
+@_test_check(
     "LMR506",
     "the test never names the target",
     rationale="A test that never runs the target says nothing about it, and passes with the masked code.",
+    recorded=False,
 )
-def names_target(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    test = read_test(task, target)
+def names_target(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
     one = pair(task, target)
-    wanted = {part for item in one.targets for part in item.qualname.split(".")} | set(function_names(target))
+    if not one.complete:
+        return
     last = {item.qualname.rpartition(".")[2] for item in one.targets}
-    for item in (
-        one.golden.definitions if one.golden else ()
-    ):  # a private function is reached through its callers
+    wanted = {part for item in one.targets for part in item.qualname.split(".")} | set(function_names(target))
+    for item in one.golden.definitions if one.golden else ():
+        # a private function is reached through its callers
         if last & {dotted(node).rpartition(".")[2] for node in ast.walk(item.node)}:
             wanted |= set(item.qualname.split("."))
-    if test is None or not one.complete or _is_recorded(task, target):
-        return
-    own = [
-        node
-        for tree in test.trees
-        for node in tree.body
-        if isinstance(node, ast.FunctionDef) and node.name in last
-    ]
+    bodies = [node for tree in test.trees for node in tree.body]
+    own = [node for node in bodies if isinstance(node, ast.FunctionDef) and node.name in last]
     imports = [node for node in test.nodes if isinstance(node, ast.ImportFrom)]
-    imported = {alias.asname or alias.name for node in imports for alias in node.names}
-    reached = imported | {node.attr for node in test.nodes if isinstance(node, ast.Attribute)}
+    reached = {alias.asname or alias.name for node in imports for alias in node.names}
+    reached |= {node.attr for node in test.nodes if isinstance(node, ast.Attribute)}
     if own and not target.class_name and not reached & last:
         message = f"tests a definition of {own[0].name} of its own, not the goal file's"
-        yield Problem(message, "import it from the goal file", test.path, own[0].lineno)
-    elif not wanted & test.names and not _imports_a_caller(task, test, last):
+        yield Problem(message, "import it from the goal file", line=own[0].lineno)
+    elif not wanted & test.names:
+        for node in imports:  # a module that names the target may call it
+            path = task.inside(task.repository, f"{(node.module or '').replace('.', '/')}.py")
+            text = (task.text(path) or "") if path else ""
+            if any(re.search(rf"\b{re.escape(name)}\b", text) for name in last):
+                return
         message = f"never names {function_names(target)[0] if function_names(target) else 'the target'}"
-        yield Problem(message, "import the goal file and call the target", test.path)
+        yield Problem(message, "import the goal file and call the target")
 
 
-def _imports_a_caller(task: TaskView, test: UnitTest, names: set[str]) -> bool:
-    """Return whether the test imports another module of the repository that names the target."""
-    for node in test.nodes:
-        name = node.module if isinstance(node, ast.ImportFrom) else None
-        path = task.inside(task.repository, f"{name.replace('.', '/')}.py") if name else None
-        if path is not None and any(
-            re.search(rf"\b{re.escape(one)}\b", task.text(path) or "") for one in names
-        ):
-            return True
-    return False
-
-
-def _is_recorded(task: TaskView, target: Implementation) -> bool:
-    """Return whether the test was made by `lmr-author record`, which writes a manifest beside it."""
-    path = unit_test_path(task, target)
-    return path is not None and task.is_file(
-        path.parent / "recordings" / str(target.index) / "recording.json"
-    )
-
-
-@target_check(
+@_test_check(
     "LMR507",
     'the test writes no "Passed"',
     rationale='LMR-Bench\'s scripts count "Passed" in unit_test/logs/ and read nothing else: a right solution scores'
     " 0. Where the exit code tells, it is a note.",
     severity=WARNING,
+    recorded=False,
 )
-def writes_verdict(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    test = read_test(task, target)
-    if test is None or _is_recorded(task, target) or any("Passed" in text for text, _ in test.texts):
+def writes_verdict(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
+    if any("Passed" in text for text, _ in test.texts):
         return
     near = [(text, line) for text, line in test.texts if re.search(r"(?i)\bpass(?:ed|es)?\b", text)]
     hint = 'log "Passed" or "Failed" to unit_test/logs/, beside the exit code'
     message = f'logs {near[0][0]!r:.40}, not "Passed"' if near else 'writes no verdict ("Passed" or "Failed")'
     severity = NOTE if not near and not _powerless(task, test)[0] else None
-    yield Problem(message, hint, test.path, near[0][1] if near else 0, severity=severity)
+    yield Problem(message, hint, line=near[0][1] if near else 0, severity=severity)
 
 
 _ELSEWHERE = re.compile(r"(?:[A-Za-z]:[\\/]|~/|/(?:home|Users|root|mnt|media|data|scratch)/)\S+")
 
 
-@target_check(
+@_test_check(
     "LMR508",
     "a file that the test reads is missing",
     rationale="A fixture that stayed on the annotator's machine, or whose path exists only there, makes the test fail"
     " for everybody else.",
 )
-def fixtures_exist(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    test = read_test(task, target)
-    if test is None:
-        return
-    files = [task.in_repository(entry) for entry in task.repository_entries if entry.kind == "file"]
-    present = {entry.name for entry in task.entries if entry.kind == "file"}
-    written = {Path(text).name for text, _, writes in test.files if writes}
-    hint = "store it in unit_test/, and name it relative to the test's own folder"
-    for text, line, writes in {
-        text: (text, line, writes) for text, line, writes in reversed(test.files)
-    }.values():
+def fixtures_exist(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
+    known = {entry.name for entry in task.entries if entry.kind == "file"}
+    known |= {Path(text).name for text, _, written in test.files if written}
+    for text, line in {text: line for text, line, _ in reversed(test.files)}.items():
         name = text.replace("\\", "/").rpartition("/")[2]
+        hint = "store it in unit_test/, and name it relative to the test's own folder"
         if _ELSEWHERE.fullmatch(text):
-            yield Problem(f"names {text!r:.120}, a path of another machine", hint, test.path, line)
-        elif not writes and name not in written | present and not text.startswith((".", "/tmp")) and name:
-            yield Problem(
-                f"names {text!r:.120}, which is missing",
-                did_you_mean(text, files, 0.75) or hint,
-                test.path,
-                line,
-            )
+            yield Problem(f"names {text!r:.120}, a path of another machine", hint, line=line)
+        elif name and name not in known and not text.startswith((".", "/tmp")):
+            hint = did_you_mean(text, list(task.repository_files), 0.75) or hint
+            yield Problem(f"names {text!r:.120}, which is missing", hint, line=line)
 
 
 _GPU = re.compile(r"\.cuda\(\)|[\"'](?:cuda(?::\d+)?|nccl)[\"']")
@@ -363,30 +586,32 @@ _FETCHES = re.compile(
 )
 
 
-@target_check(
+@_test_check(
     "LMR509",
     "the test needs a GPU, the network or a model",
     rationale="Verification runs on machines without a GPU and without a network. Small recorded inputs test the same"
     " function.",
     severity=WARNING,
+    recorded=False,
 )
-def runs_anywhere(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    test = read_test(task, target)
-    if test is None or _is_recorded(task, target) or "mock" in test.module.text:
+def runs_anywhere(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
+    if "mock" in test.module.text:
         return
     hint = "record small inputs on a CPU: `lmr-author record`"
-    lines = [line.partition("#")[0] for line in test.module.text.splitlines()]
-    guarded = "is_available" in test.module.text
-    for number, line in enumerate(lines if not guarded else (), 1):
-        if match := _GPU.search(line):
-            yield Problem(f"needs a GPU: {match[0]}", hint, test.path, number)
-            break
-    for number, line in enumerate(lines, 1):
+    folders = [task.repository / start for start in ("", "unit_test")] if task.repository else []
+    needs: dict[str, tuple[str, int]] = {}
+    for number, text in enumerate(test.module.text.splitlines(), 1):
+        line = text.partition("#")[0]
+        if (match := _GPU.search(line)) and "is_available" not in test.module.text:
+            needs.setdefault(f"a GPU: {match[0]}", ("GPU", number))
         match = _FETCHES.search(line)
-        places = [task.repository / start for start in ("", "unit_test")] if task.repository else []
-        if match and not (match[1] and any(task.exists(place / match[1]) for place in places)):
-            yield Problem(f"needs the network or a model: {match[0]:.60}", hint, test.path, number)
-            break
+        if match and not (match[1] and any(task.exists(folder / match[1]) for folder in folders)):
+            needs.setdefault(f"the network or a model: {match[0]:.60}", ("network", number))
+    kinds: set[str] = set()
+    for message, (kind, number) in needs.items():
+        if kind not in kinds:
+            kinds.add(kind)
+            yield Problem(f"needs {message}", hint, line=number)
 
 
 @target_check(
@@ -399,35 +624,32 @@ def goal_is_not_test(task: TaskView, target: Implementation) -> Iterator[Problem
     inside = task.in_repository_path(goal_path(task, target)).startswith("unit_test/")
     if goal and (goal == test or inside or re.fullmatch(r"unit_test\w*\.py", goal.rpartition("/")[2])):
         message = f"goal_file {goal!r:.120} is {'the' if goal == test else 'part of the'} unit test"
-        pointer = f"/implementations/{task.position(target)}/goal_file"
-        yield Problem(
-            message, "name the file that contains the masked function", "info.json", pointer=pointer
-        )
+        pointer = task.pointer(target, "goal_file")
+        yield Problem(message, "name the file that contains the masked function", INFO, pointer=pointer)
 
 
 _EXPECTED = re.compile(r"expect|golden|reference|fixture|ground_?truth|test_?(?:data|case)", re.IGNORECASE)
 
 
-@target_check(
+@_test_check(
     "LMR511",
     "the unit test or its expected values lie outside of unit_test/",
     rationale="Everything in unit_test/ is withheld from the agent, and nothing else is: a test or expected values"
     " elsewhere are part of what it is given. LMR-Bench's scripts run unit_test/unit_test_*.py only.",
 )
-def test_in_its_folder(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    test = read_test(task, target)
-    inside = task.in_repository_path(unit_test_path(task, target))
-    if test is None or task.repository is None or not inside:
+def test_in_its_folder(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
+    inside = task.in_repository_path(test.path)
+    if task.repository is None or not inside:
         return
     if not inside.startswith("unit_test/"):
-        yield Problem("the unit test lies outside of unit_test/", "move it there", test.path)
-    for text, line, writes in test.files:
+        yield Problem("the unit test lies outside of unit_test/", "move it there")
+    for text, line, written in test.files:
         relative = re.sub(r"^(?:\.\./|\./)+", "", text)
         outside = not relative.startswith(("unit_test/", "/")) and task.is_file(task.repository / relative)
         beside = task.is_file(test.path.parent / text)
-        if outside and not beside and not writes and _EXPECTED.search(relative):
+        if outside and not beside and not written and _EXPECTED.search(relative):
             message = f"expected values are read from {relative}, outside of unit_test/"
-            yield Problem(message, "move the file to unit_test/", test.path, line, severity=WARNING)
+            yield Problem(message, "move the file to unit_test/", line=line, severity=WARNING)
 
 
 @check(
@@ -445,37 +667,37 @@ def recordings_untouched(task: TaskView) -> Iterator[Problem]:
     for folder in sorted(name for name in folders if name.count("/") == tests.count("/") + 2):
         place = task.task.root / folder / "recording.json"
         data = task.read_bytes(place)
-        if data is not None:
-            yield from _changed_files(task, place, data)
-        elif task.is_file(task.task.root / tests / SUPPORT) and any(
-            name.startswith(f"{folder}/case_") for name in folders
-        ):
+        cases = any(name.startswith(f"{folder}/case_") for name in folders)
+        if data is None and cases and task.is_file(task.task.root / tests / SUPPORT):
             yield Problem("recording.json is missing", again, place.parent)
+        for path, digest in _recorded_files(place, data) if data is not None else ():
+            if task.inside(task.task.root, task.relative_raw(path)) is None or ".." in task.relative_raw(
+                path
+            ):
+                yield Problem("recording.json names a file outside of the recording", again, place)
+            elif not digest:
+                yield Problem("recording.json cannot be read", again, place)
+            elif not task.is_file(path):
+                yield Problem(f"{task.relative(path)} is missing", again, place)
+            elif sha256_file(path) != digest:
+                yield Problem("differs from what was recorded", again, path)
 
 
-def _changed_files(task: TaskView, place: Path, data: bytes) -> Iterator[Problem]:
-    """Yield a problem for each file that is not as the manifest says."""
-    again, tests = "record again: `lmr-author record`", place.parent.parent.parent
+def _recorded_files(place: Path, data: bytes) -> list[tuple[Path, str]]:
+    """Return (file, digest) of everything in a manifest; the manifest with no digest when it cannot be read."""
+    tests = place.parent.parent.parent
     try:
         manifest = json.loads(data)
-        wanted = [
-            (place.parent / str(case["name"]) / file, digest)
+        found = [
+            (place.parent / str(case["name"]) / file, str(digest))
             for case in manifest["cases"]
             for file, digest in case["files"].items()
         ]
         for key in ("support", "helpers"):
-            wanted += [(tests / str(file), digest) for file, digest in (manifest.get(key) or {}).items()]
+            found += [(tests / str(file), str(digest)) for file, digest in (manifest.get(key) or {}).items()]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        yield Problem("recording.json cannot be read", again, place)
-        return
-    for path, digest in wanted:
-        relative = path.relative_to(task.task.root).as_posix()
-        if ".." in path.parts[len(task.task.root.parts) :] or task.inside(task.task.root, relative) is None:
-            yield Problem("recording.json names a file outside of the recording", again, place)
-        elif not task.is_file(path):
-            yield Problem(f"{task.relative(path)} is missing", again, place)
-        elif sha256_file(path) != digest:
-            yield Problem("differs from what was recorded", again, path)
+        return [(place, "")]
+    return found
 
 
 @check(
@@ -500,107 +722,83 @@ def own_log_file(task: TaskView) -> Iterator[Problem]:
             )
 
 
-_TOLERANCES = frozenset(
-    """
-    atol rtol delta abs rel abs_tol rel_tol tol tolerance
-    """.split()  # noqa: SIM905
-)
+_TOLERANCES = frozenset(["atol", "rtol", "delta", "abs", "rel", "abs_tol", "rel_tol", "tol", "tolerance"])
 
 
-@target_check(
+@_test_check(
     "LMR515",
     "the test compares too little",
     rationale="What is not compared may be anything: a test that looks at one of three returned values passes with the"
     " other two wrong (a note: they may not matter), and a tolerance of 0.1 or more hides dropped terms and"
     " wrong constants.",
     severity=WARNING,
+    recorded=False,
 )
-def compares_enough(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    test = read_test(task, target)
-    if test is None or _is_recorded(task, target):
-        return
+def compares_enough(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
     for line, tolerance in _tolerances(test):
         message = f"a tolerance of {tolerance:g} hides wrong results"
-        yield Problem(message, "use the smallest tolerance that the golden needs, as 1e-5", test.path, line)
+        yield Problem(message, "use the smallest tolerance that the golden needs, as 1e-5", line=line)
         break
-    yield from _dropped_values(task, target, test)
+    for golden, _, one in pair(task, target).complete:
+        yield from _dropped_values(golden, one.qualname.rpartition(".")[2], test)
 
 
 def _tolerances(test: UnitTest) -> Iterator[tuple[int, float]]:
     """Yield (line, tolerance) of each comparison that is too wide."""
     for node in test.nodes:
-        if isinstance(node, ast.Call) and (
-            _COMPARING.fullmatch(dotted(node.func)) or "approx" in dotted(node.func)
-        ):
-            values = [item.value for item in node.keywords if item.arg in _TOLERANCES]
-            places = [item.value for item in node.keywords if item.arg in ("places", "decimal")]
+        values: list[ast.expr] = []
+        if isinstance(node, ast.Call):
+            name = dotted(node.func)
+            known = node.keywords if _COMPARING.fullmatch(name) or "approx" in name else []
+            values = [item.value for item in known if item.arg in _TOLERANCES]
+            places = [item.value for item in known if item.arg in ("places", "decimal")]
             if any(isinstance(one, ast.Constant) and one.value in (0, -1) for one in places):
                 yield node.lineno, 0.5
         elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Lt | ast.LtE):
             left = ast.unparse(node.left)
             values = node.comparators if "abs(" in left and "len(" not in left else []
-        else:
-            continue
         for value in values:
             width = value.value if isinstance(value, ast.Constant) else 0
-            if isinstance(width, float | int) and width >= 0.1 and not _has_larger(node, 10 * width):
-                yield node.lineno, float(width)
+            if isinstance(width, float | int) and width >= 0.1:
+                numbers = [one.value for one in ast.walk(node) if isinstance(one, ast.Constant)]
+                # beside a large number the tolerance is small
+                if not any(isinstance(one, int | float) and one > 10 * width for one in numbers):
+                    yield value.lineno, float(width)
 
 
-def _has_larger(node: ast.AST, limit: float) -> bool:
-    """Return whether a comparison holds a number beside which a tolerance is small."""
-    numbers = (item.value for item in ast.walk(node) if isinstance(item, ast.Constant))
-    return any(isinstance(number, int | float) and number > limit for number in numbers)
-
-
-def _dropped_values(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
+def _dropped_values(golden: FunctionNode, name: str, test: UnitTest) -> Iterator[Problem]:
     """Yield a note where some of the values that the golden returns are looked at in no call."""
-    for golden, _, one in pair(task, target).complete:
-        name = one.qualname.rpartition(".")[2]
-        counts = {
-            len(item.value.elts) if isinstance(item.value, ast.Tuple) else 0 for item in _returns(golden)
-        }
-        count = counts.pop() if len(counts) == 1 else 0
-        loaded = {
-            node.id for node in test.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-        }
-        used: set[int] = set()
-        line, calls = 0, 0
-        for node in test.nodes if count > 1 else ():
-            value = node.value if isinstance(node, ast.Assign | ast.Subscript) else None
-            if not isinstance(value, ast.Call) or dotted(value.func).rpartition(".")[2] != name:
-                continue
-            line, calls = line or node.lineno, calls + 1  # type: ignore[attr-defined]
-            if isinstance(node, ast.Subscript):
-                index = getattr(node.slice, "value", None)
-                used |= {index % count} if isinstance(index, int) else set(range(count))
-            elif isinstance(node, ast.Assign):
-                places = node.targets[0].elts if isinstance(node.targets[0], ast.Tuple) else []
-                named = [getattr(item, "id", "") for item in places]
-                kept = {at for at, item in enumerate(named) if item in loaded and item != "_"}
-                used |= kept if len(named) == count else set(range(count))
-        everywhere = sum(dotted(call.func).rpartition(".")[2] == name for call, _ in test.calls)
-        if calls and calls == everywhere and len(used) < count:
-            missing = ", ".join(str(at + 1) for at in range(count) if at not in used)
-            message = (
-                f"{len(used)} of the {count} values that {name} returns are compared, not number {missing}"
-            )
-            yield Problem(message, "compare all that it returns", test.path, line, severity=NOTE)
+    returned = [node.value for node in walk(golden) if isinstance(node, ast.Return) and node.value]
+    counts = {len(value.elts) if isinstance(value, ast.Tuple) else 0 for value in returned}
+    count = counts.pop() if len(counts) == 1 else 0
+    if count < 2:
+        return
+    names = [node for node in test.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
+    loaded = {node.id for node in names} - {"_"}
+    used: set[int] = set()
+    lines = []
+    for node in test.nodes:
+        value = node.value if isinstance(node, ast.Assign | ast.Subscript) else None
+        if not isinstance(value, ast.Call) or dotted(value.func).rpartition(".")[2] != name:
+            continue
+        lines.append(value.lineno)
+        kept = set(range(count))
+        if isinstance(node, ast.Subscript):
+            index = getattr(node.slice, "value", None)
+            kept = {index % count} if isinstance(index, int) else kept
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
+            items = node.targets[0].elts
+            if len(items) == count:
+                kept = {at for at, item in enumerate(items) if getattr(item, "id", "") in loaded}
+        used |= kept
+    calls = sum(called.rpartition(".")[2] == name for _, called in test.calls)
+    if lines and len(lines) == calls and len(used) < count:
+        missing = ", ".join(str(at + 1) for at in range(count) if at not in used)
+        message = f"{len(used)} of the {count} values that {name} returns are compared, not number {missing}"
+        yield Problem(message, "compare all that it returns", line=lines[0], severity=NOTE)
 
 
-def _returns(function: ast.AST) -> list[ast.Return]:
-    """Return the value-returning statements of a function, those of functions inside it left out."""
-    found, waiting = [], list(getattr(function, "body", []))
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.Return) and node.value is not None:
-            found.append(node)
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
-            waiting += ast.iter_child_nodes(node)
-    return found
-
-
-@target_check(
+@_test_check(
     "LMR517",
     "the test does not find the repository's modules",
     rationale="Python looks for modules in the test's own folder, not in the one it is started from. LMR-Bench's"
@@ -608,45 +806,42 @@ def _returns(function: ast.AST) -> list[ast.Return]:
     " which is a note; what lies below src/ is not found even so.",
     severity=WARNING,
 )
-def finds_repository(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    test = read_test(task, target)
-    if test is None or task.repository is None or test.path.parent == task.repository:
+def finds_repository(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
+    repository, parsed = task.repository, dockerfile.read(task)
+    if repository is None or parsed is None or test.path.parent == repository:
         return
     text = "\n".join(module.text for module in (test.module, *test.helpers))
-    if re.search(r"sys\.path|PYTHONPATH|importlib|runpy|subprocess|\bexec\(", text) or _image_finds(task):
+    image = "\n".join(item.text for item in parsed.instructions)
+    if (
+        re.search(r"sys\.path|PYTHONPATH|importlib|runpy|subprocess|\bexec\(", text)
+        or re.search(r"PYTHONPATH|site-packages|setup\.py|install\s+(?:-(?!r)\S*\s+)*[./$]|\bpytest\b", image)
+        or task.is_file(repository / "conftest.py")
+    ):
         return
     hint = "begin with sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))"
     for node in test.module.tree.body:
         names = [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
         names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         for name in names:
+            places = [test.path.parent, repository, *(repository / one for one in ("src", "lib", "python"))]
             first = name.partition(".")[0]
-            if _is_module(task, test.path.parent, first):
+            holds = [
+                one for one in places if task.is_file(one / f"{first}.py") or _is_folder(task, one, first)
+            ]
+            if not holds or holds[0] == test.path.parent:
                 continue
-            if _is_module(task, task.repository, first):
-                message = f"imports {name}, which only PYTHONPATH makes importable"
-                yield Problem(message, hint, test.path, node.lineno, severity=NOTE)
-                return
-            for folder in ("src", "lib", "python"):
-                if _is_module(task, task.repository / folder, first):
-                    message = f"imports {name}, which is in {folder}/, where Python does not look"
-                    yield Problem(message, f"insert {folder}/ into sys.path first", test.path, node.lineno)
-                    return
+            if holds[0] == repository:
+                message, severity = f"imports {name}, which only PYTHONPATH makes importable", NOTE
+            else:
+                folder, severity = holds[0].name, WARNING
+                message = f"imports {name}, which is in {folder}/, where Python does not look"
+                hint = f"insert {folder}/ into sys.path first"
+            yield Problem(message, hint, line=node.lineno, severity=severity)
+            return
 
 
-def _is_module(task: TaskView, folder: Path, name: str) -> bool:
-    return task.is_file(folder / f"{name}.py") or (bool(name) and task.is_folder(folder / name))
-
-
-def _image_finds(task: TaskView) -> bool:
-    """Return whether the image, or pytest's conftest.py, may make the repository importable."""
-    assert task.repository is not None
-    parsed = dockerfile.read(task)
-    text = "\n".join(item.text for item in parsed.instructions) if parsed else ""
-    installed = re.search(
-        r"PYTHONPATH|site-packages|setup\.py|install\s+(?:-(?!r)\S*\s+)*[./$]|\bpytest\b", text
-    )
-    return parsed is None or installed is not None or task.is_file(task.repository / "conftest.py")
+def _is_folder(task: TaskView, folder: Path, name: str) -> bool:
+    return bool(name) and task.exists(folder / name, Path.is_dir)
 
 
 _DRAWS = re.compile(
@@ -655,20 +850,16 @@ _DRAWS = re.compile(
 )
 
 
-@target_check(
+@_test_check(
     "LMR518",
     "the test draws random numbers without a seed",
     rationale="Where the target is given other numbers in each run, and the result is compared with stored ones, the"
     " golden itself fails by chance, and a wrong solution may pass.",
     severity=NOTE,
 )
-def seeded(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    test = read_test(task, target)
-    drawn = [call for call, name in test.calls if _DRAWS.fullmatch(name)] if test else []
-    if (
-        test is not None
-        and drawn
-        and not re.search(r"seed|RandomState\(\d|default_rng\(\d|generator=", test.module.text)
-    ):
-        message = f"{dotted(drawn[0].func)} draws without a seed"
-        yield Problem(message, "set a seed first, or store the inputs", test.path, drawn[0].lineno)
+def seeded(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
+    drawn = [(call, name) for call, name in test.calls if _DRAWS.fullmatch(name)]
+    if drawn and not re.search(r"seed|RandomState\(\d|default_rng\(\d|generator=", test.module.text):
+        call, name = drawn[0]
+        message = f"{name} draws without a seed"
+        yield Problem(message, "set a seed first, or store the inputs", line=call.lineno)

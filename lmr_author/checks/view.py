@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from lmr_author import files
-from lmr_author.checks.lenient import read_json, readable
-from lmr_author.checks.listing import Entry, listing
 from lmr_author.code import Module
 from lmr_author.errors import LmrError, SourceError
 from lmr_author.task import Implementation, Task, TaskInfo
@@ -24,9 +25,86 @@ MAX_IMPLEMENTATIONS = 100
 NO_REPOSITORY = frozenset({"golden_files", "authoring", ".git", "__pycache__", "unit_test"})
 """Folders of a task that are never the repository."""
 _HOLLOW = frozenset({".git", ".gitkeep", ".gitmodules", ".DS_Store"})
-"""Files that an empty repository can hold: a submodule's link, a place holder."""
+"""Files that an empty repository can hold: a submodule's link, a placeholder."""
 
 T = TypeVar("T")
+
+
+class Entry(NamedTuple):
+    """Something in the task folder: a file, a folder, a symbolic link, or a special file.
+
+    Attributes:
+        relative: path in the task folder, with ``/``; undecodable bytes as surrogates.
+        kind: ``"file"``, ``"folder"``, ``"link"`` or ``"special"`` (FIFO, socket, device); ``"closed"``, beside
+            its ``"folder"``, for a folder that cannot be listed.
+        size: in bytes; 0 for anything but a file.
+        name: last part of the path.
+        folder: the folder it is in; "" for the task folder itself.
+        suffix: file ending with its dot, lower case; "" when there is none.
+    """
+
+    relative: str
+    kind: str
+    size: int
+    name: str
+    folder: str
+    suffix: str = ""
+
+
+def listing(root: str) -> Iterator[Entry]:
+    """Yield everything below a folder, depth first in the order of names, links not followed."""
+    stack = [("", "")]
+    while stack:
+        relative, name = stack.pop()
+        try:
+            with os.scandir(f"{root}/{relative}") as opened:
+                items = sorted(opened, key=attrgetter("name"))
+        except OSError:  # not allowed, or too deep for a path
+            if relative:
+                yield Entry(relative, "closed", 0, name, relative.rpartition("/")[0])
+            continue
+        prefix = f"{relative}/" if relative else ""
+        folders = []
+        for item in items:
+            kind, size = "link" if item.is_symlink() else "special", 0
+            if item.is_file(follow_symlinks=False):
+                try:
+                    kind, size = "file", item.stat(follow_symlinks=False).st_size
+                except OSError:  # removed meanwhile
+                    continue
+            elif item.is_dir(follow_symlinks=False):
+                kind = "folder"
+                folders.append((prefix + item.name, item.name))
+            yield Entry(prefix + item.name, kind, size, item.name, relative, files.suffix(item.name))
+        stack.extend(reversed(folders))
+
+
+def readable(name: str) -> str:
+    r"""Return a file name in characters that JSON and terminals take: bytes that are not UTF-8 as ``\xNN``."""
+    return name if name.isascii() else os.fsencode(name).decode("utf-8", "backslashreplace")
+
+
+_SLIP = re.compile(r'"(?:\\.|[^"\\])*"|,(?=\s*[}\]])|//[^\n]*', re.DOTALL)
+
+
+def read_json(data: bytes | None) -> Any:
+    """Return parsed JSON; None when it is something else.
+
+    A superfluous comma, a ``//`` comment, a line break inside a text and another encoding are forgiven.
+    """
+    try:
+        return json.loads(data or b"")
+    except (ValueError, RecursionError):
+        pass
+    try:
+        text = (data or b"").decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = (data or b"").decode("cp1252", "replace")
+    text = _SLIP.sub(lambda match: match[0] if match[0].startswith('"') else "", text)
+    try:
+        return json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return None
 
 
 class TaskView:
@@ -66,16 +144,16 @@ class TaskView:
         return self.memo(("named", name), lambda: [entry for entry in self.entries if entry.name == name])
 
     def kind(self, path: str) -> str:
-        """Return what lies at a path of the task folder, as ``Entry.kind``; "" when nothing does."""
+        """Return the ``Entry.kind`` of a path of the task folder; "" when nothing lies there."""
         entry = self.by_path.get(path)
         return entry.kind if entry else ""
 
     def below(self, folder: str) -> tuple[Entry, ...]:
         """Return everything in a folder of the task, at any depth."""
         start = f"{folder}/"
-        key = ("below", folder)
         return self.memo(
-            key, lambda: tuple(entry for entry in self.entries if entry.relative.startswith(start))
+            ("below", folder),
+            lambda: tuple(entry for entry in self.entries if entry.relative.startswith(start)),
         )
 
     @cached_property
@@ -84,27 +162,21 @@ class TaskView:
         return self.below(self.relative_raw(self.repository)) if self.repository else ()
 
     @cached_property
-    def repository_files(self) -> tuple[Path, ...]:
-        """Return every regular file of the repository."""
-        return tuple(self.path(entry) for entry in self.repository_entries if entry.kind == "file")
+    def repository_files(self) -> dict[str, Entry]:
+        """Return every regular file of the repository by its path in it."""
+        files_only = (entry for entry in self.repository_entries if entry.kind == "file")
+        return {self.in_repository(entry): entry for entry in files_only}
 
     def path(self, entry: Entry) -> Path:
         """Return where an entry is."""
         return self.task.root / entry.relative
 
     def is_file(self, path: str | Path) -> bool:
-        """Return whether a path is a file of the task, or a link to one."""
-        return self._resolved(Path(path), Path.is_file)
+        """Return True for a file of the task, or a link to one."""
+        return self.exists(path, Path.is_file)
 
-    def is_folder(self, path: str | Path) -> bool:
-        """Return whether a path is a folder of the task, or a link to one."""
-        return self._resolved(Path(path), Path.is_dir)
-
-    def exists(self, path: str | Path) -> bool:
-        """Return whether a path is a file or folder of the task."""
-        return self._resolved(Path(path), Path.exists)
-
-    def _resolved(self, path: Path, test: Callable[[Path], bool]) -> bool:
+    def exists(self, path: str | Path, test: Callable[[Path], bool] = Path.exists) -> bool:
+        """Return True for a file or folder of the task, or a link to one, that passes a test."""
         try:
             real = os.path.realpath(path)
             return (real == self.root or real.startswith(f"{self.root}{os.sep}")) and test(Path(real))
@@ -112,34 +184,40 @@ class TaskView:
             return False
 
     def in_repository(self, entry: Entry) -> str:
-        """Return an entry's path relative to the repository."""
-        return self.in_repository_path(self.path(entry))
+        """Return an entry's path relative to the repository; "" when it is not in it."""
+        start = self._repository_start
+        return entry.relative[len(start) :] if start and entry.relative.startswith(start) else ""
+
+    @cached_property
+    def _repository_start(self) -> str:
+        return f"{self.relative_raw(self.repository)}/" if self.repository else ""
 
     def in_repository_path(self, path: Path | None) -> str:
-        """Return a path relative to the repository, with ``/``; "" for what is not in it."""
+        """Return a path relative to the repository, with ``/``; "" when it is not in it."""
         start, text = f"{self.repository}/", str(path)
         return text[len(start) :] if self.repository and path and text.startswith(start) else ""
 
     def module(self, path: Path | None) -> Module | None:
         """Return a file parsed as Python 3; None when it is absent, too large or not Python 3."""
-        return self.memo(("module", path), lambda: self._parse(path)) if path else None
 
-    def _parse(self, path: Path) -> Module | None:
-        data = self.read_bytes(path)
-        if data is None or len(data) > MAX_PYTHON:
-            return None
-        try:
-            return Module.parse(data, self.relative(path))
-        except (SourceError, RecursionError, MemoryError, ValueError):
-            return None
+        def parse(path: Path) -> Module | None:
+            data = self.read_bytes(path)
+            if data is None or len(data) > MAX_PYTHON:
+                return None
+            try:
+                return Module.parse(data, self.relative(path))
+            except (SourceError, RecursionError, MemoryError, ValueError):
+                return None
+
+        return self.memo(("module", path), lambda: parse(path)) if path else None
 
     @cached_property
     def raw(self) -> dict[str, Any] | None:
         """Return ``info.json`` as written, or None when it is absent or not a JSON object.
 
-        The usual slips of hand-written JSON are read over: LMR001 reports them, and the other checks go on.
+        The usual slips of hand-written JSON are forgiven: LMR001 reports them, and the other checks go on.
         """
-        value = read_json(self.read_bytes(self.task.info_path) or b"")
+        value = read_json(self.read_bytes(self.task.info_path))
         if not isinstance(value, dict):
             return None
         entries = value.get("implementations")
@@ -158,12 +236,19 @@ class TaskView:
         """Return the implementations, in the file's order."""
         return self.info.implementations
 
-    def position(self, implementation: Implementation) -> int:
-        """Return an implementation's place in the list of ``info.json``, from 0, for JSON pointers."""
+    @cached_property
+    def numbered(self) -> list[tuple[int, Implementation, dict[str, Any]]]:
+        """Return (position in the file, implementation, entry as written) of each that is an object."""
         entries = self.raw.get("implementations") if self.raw else None
-        places = [place for place, entry in enumerate(entries or ()) if isinstance(entry, dict)]
-        both = zip(places, self.implementations, strict=False)
-        return next((place for place, one in both if one is implementation), 0)
+        listed = enumerate(entries if isinstance(entries, list) else ())
+        objects = [(position, entry) for position, entry in listed if isinstance(entry, dict)]
+        both = zip(objects, self.implementations, strict=True)
+        return [(position, one, entry) for (position, entry), one in both]
+
+    def pointer(self, implementation: Implementation, key: str = "") -> str:
+        """Return the JSON pointer of an implementation, or of a key in it."""
+        position = next((at for at, one, _ in self.numbered if one is implementation), 0)
+        return f"/implementations/{position}" + (f"/{key}" if key else "")
 
     @cached_property
     def repository(self) -> Path | None:
@@ -196,12 +281,12 @@ class TaskView:
 
     @property
     def is_empty(self) -> bool:
-        """Return whether the repository's folder exists and is empty: a submodule link, most often."""
+        """Return True when the repository's folder exists and is empty: a submodule link, most often."""
         return self.repository is None and self.named_repository is not None
 
-    @cached_property
+    @property
     def has_provenance(self) -> bool:
-        """Return whether there is a record of how the task was made: not so in tasks made by hand."""
+        """Return True when there is a record of how the task was made: not so in tasks made by hand."""
         return "authoring/provenance.json" in self.by_path
 
     def inside(self, root: Path | None, relative: str) -> Path | None:
@@ -218,7 +303,7 @@ class TaskView:
         return self.memo(("bytes", path), lambda: self.read_once(path)) if path else None
 
     def read_once(self, path: Path, limit: int = MAX_TEXT) -> bytes | None:
-        """Return a file's content, not cached: for scanning."""
+        """Return a file's content, not cached."""
         return files.read_inside(self.root, path, limit)
 
     def read_entry(self, entry: Entry, limit: int = MAX_TEXT) -> bytes | None:

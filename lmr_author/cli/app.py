@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import signal
 import sys
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import typer
+from typer.main import get_command
 
 from lmr_author import __version__
 from lmr_author.cli.boundary import guarded
-from lmr_author.cli.lazy import LazyGroup, group, load
+from lmr_author.cli.commands import LazyGroup, group, load
 from lmr_author.errors import EXIT_INTERRUPTED, UsageError
 
 SECTIONS = {
@@ -40,9 +41,20 @@ SECTIONS = {
     "Release": {
         "report": "Write a page about a task, or about all tasks.",
         "export": "Export finished tasks for agents and benchmarks.",
+        "analyze": "Make tables and figures from models' results.",
     },
 }
 """Every verb, in the order an annotator meets them. Its function is ``lmr_author.cli.<verb>.<verb>``."""
+
+ENV_COMMANDS = {
+    "detect": "List what a repository needs, each fact with its origin.",
+    "lock": "Pin what it needs as of the commit's date.",
+    "dockerfile": "Write the Dockerfile.",
+    "build": "Build the image, record its content, import the goal file in it.",
+    "local": "Make a virtual environment from the lock, for the local sandbox.",
+    "prune": "Remove images and environments of ours that are unused.",
+}
+"""The commands of ``env``, in the order of their use."""
 
 VERBS = {name: purpose for section in SECTIONS.values() for name, purpose in section.items()}
 
@@ -53,23 +65,36 @@ TAKES_A_COMMAND = frozenset({"record", "next"})
 
 
 def command(verb: str) -> Any:
-    """The click command of a verb, with all its options; the group, for a verb that has commands of its own."""
+    """Return the click command of a verb with all its options; for ``env`` the group of its commands."""
     if verb == "env":
-        from lmr_author.cli.env import env
-
-        return env()
+        made = group("env", EnvCommands, "The task's environment: requirements, lock, Dockerfile and image.")
+        # Without a callback Typer would make a single command of a group that has none yet.
+        made.callback()(lambda: None)
+        return get_command(made)
+    module = MODULES.get(verb, verb.replace("-", "_"))
     settings = {"allow_extra_args": True} if verb in TAKES_A_COMMAND else {}
-    return load(verb, MODULES.get(verb, verb.replace("-", "_")), **settings)
+    return load(verb, module, module, **settings)
+
+
+class EnvCommands(LazyGroup):
+    """The commands of ``env``."""
+
+    sections: ClassVar = {"Commands": ENV_COMMANDS}
+    called = "lmr-author env"
+
+    def load(self, name: str) -> Any:
+        """Return the command ``name``, with all its options."""
+        return load(name, "env_build" if name == "build" else "env", f"env_{name}")
 
 
 class Verbs(LazyGroup):
     """The verbs."""
 
-    sections = SECTIONS
+    sections: ClassVar = SECTIONS
     called = "lmr-author"
 
     def load(self, name: str) -> Any:
-        """A verb by its name."""
+        """Return a verb by its name."""
         return command(name)
 
 
@@ -97,7 +122,7 @@ def _main(
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the program; returns its exit code. Never a traceback for a user's mistake."""
+    """Run the program and return its exit code. A user's mistake never shows a traceback."""
     # A plain `kill` ends a command as Ctrl-C does: containers are removed, nothing stays half-written.
     signal.signal(signal.SIGTERM, _interrupt)
     return guarded(lambda: run(sys.argv[1:] if arguments is None else arguments))
@@ -108,7 +133,7 @@ def _interrupt(*_: object) -> None:
 
 
 def run(arguments: list[str]) -> int:
-    """Run one command; returns its exit code, and raises what goes wrong."""
+    """Run one command and return its exit code; errors are raised."""
     # typer brings its own click in newer versions: its exception is found from one that typer exports.
     usage_errors: Any = next(cls for cls in typer.BadParameter.__mro__ if cls.__name__ == "ClickException")
     program: Any = app
@@ -135,7 +160,7 @@ def _takes_task(context: Any) -> bool:
 
 
 def _usage_error(error: Any, name: str, arguments: list[str]) -> UsageError:
-    """A mistake that click found on the command line, said as every other error is.
+    """Return the error for a mistake that click found on the command line.
 
     Args:
         name: the command, as it was typed; of a command below another one, click knows the rest.

@@ -5,10 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shutil
 import sys
 from collections.abc import Callable
 
-from lmr_author.cli.render_text import coloured
+from lmr_author.cli.ui import coloured, wrapped
 from lmr_author.errors import EXIT_BUG, EXIT_ERROR, EXIT_INTERRUPTED, LmrError
 
 
@@ -41,7 +42,7 @@ _OURS = re.compile(r"(^|/)\.([^/]+)\.[a-z0-9_]{8}\.(?:tmp|partial)$")
 
 
 def _operating_system_error(error: OSError) -> tuple[str, str] | None:
-    place = _OURS.sub(r"\1\2", str(error.filename)) if error.filename else "this file system"
+    path = _OURS.sub(r"\1\2", str(error.filename)) if error.filename else "this file system"
     hints = {
         errno.ENOSPC: "free some space and run the command again; what was complete is kept",
         errno.EDQUOT: "free some of your quota and run the command again",
@@ -56,7 +57,7 @@ def _operating_system_error(error: OSError) -> tuple[str, str] | None:
         errno.EEXIST: "move it away, or choose another place",
     }
     hint = hints.get(error.errno or 0)
-    return (f"{place}: {error.strerror}", hint) if hint else None
+    return (f"{path}: {error.strerror}", hint) if hint else None
 
 
 def _bug() -> int:
@@ -77,6 +78,9 @@ def _bug() -> int:
 
 def _say(message: str, hint: str) -> None:
     red, dim, off = ("\033[1;31m", "\033[36m", "\033[0m") if coloured(sys.stderr) else ("", "", "")
-    print(f"{red}error:{off} {message}", file=sys.stderr)
-    if hint:
-        print(f"{dim}hint:{off} {hint}", file=sys.stderr)
+    for head, colour, text in (("error:", red, message), ("hint:", dim, hint)):
+        if text:
+            line = f"{head} {text}"
+            if sys.stderr.isatty():
+                line = "\n".join(wrapped(line, shutil.get_terminal_size().columns, 2))
+            print(line.replace(head, f"{colour}{head}{off}", 1), file=sys.stderr)

@@ -1,32 +1,38 @@
-"""``lmr-author env build``."""
+"""``lmr-author env build``: its steps while it builds, then the image's content and the imports."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lmr_author.cli.common import (
-    BaseImageOption,
-    Format,
-    FormatOption,
-    TaskOption,
-    current_task,
-    print_json,
-)
+from lmr_author.cli.options import BaseImageOption, Format, FormatOption, TaskOption, current_task
+from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS
+from lmr_author.texts import counted, printable
+
+if TYPE_CHECKING:
+    from lmr_author.cli.ui import Progress
+    from lmr_author.environment.build import BuildResult
+    from lmr_author.environment.failures import Explanation
+    from lmr_author.environment.repair import Repair
+    from lmr_author.sandbox.docker_build import Step
+
+_LAST_LINES = 8
+_WIDTH = 110
+"""Characters of a step that are shown."""
 
 
 def env_build(
     base_image: BaseImageOption = None,
     fix: Annotated[
-        bool, typer.Option("--fix", help="Put right what can safely be put right, and build again.")
+        bool, typer.Option("--fix", help="Repair what can safely be repaired, and build again.")
     ] = False,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Make every layer anew.")] = False,
     files: Annotated[
         list[str] | None,
         typer.Option("--file", metavar="PATH", help="Import this instead of the goal files; repeatable."),
     ] = None,
-    timeout: Annotated[float, typer.Option("--timeout", min=1, help="Seconds one import may take.")] = 120.0,
+    timeout: Annotated[float, typer.Option(min=1, help="Time limit of one import, in seconds.")] = 120.0,
     no_disk_check: Annotated[
         bool, typer.Option("--no-disk-check", help="Start although the disk seems too small.")
     ] = False,
@@ -34,16 +40,155 @@ def env_build(
     output: FormatOption = Format.text,
 ) -> int:
     """Build the task's image, record what it holds, and import the goal file in it; explain what fails."""
-    from lmr_author.cli import render_env_build as render
-    from lmr_author.environment.build import BuildOptions, build
-    from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS
+    from lmr_author.cli import ui
+    from lmr_author.environment.build import BuildOptions, Hooks, build
 
     options = BuildOptions(base_image, fix, no_cache, tuple(files or ()), timeout, not no_disk_check)
     folder = current_task(task)
-    with render.build_screen() as screen:
-        found = build(folder, options, screen.hooks())
+    with ui.progress("preparing") as progress:
+        screen = _BuildScreen(progress)
+        found = build(folder, options, Hooks(screen.say, screen.line, show_repair))
     if output is Format.json:
-        print_json(render.document(found))
+        ui.print_json(_document(found))
     else:
-        render.result(found, fixing=fix)
+        _show(found, fixing=fix, words=["--task", str(task)] if task else [])
     return EXIT_CLEAN if found.passed else EXIT_FINDINGS
+
+
+class _BuildScreen:
+    """On a terminal one changing line: the step and its last line. Otherwise a line for each step."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._step: Step | None = None
+
+    def say(self, message: str) -> None:
+        """Show the current phase."""
+        from lmr_author.cli import ui
+
+        self._step = None
+        if self._progress.live and not message.startswith("needs:"):
+            self._progress(message)
+        else:
+            ui.say(message)
+
+    def line(self, line: str) -> None:
+        """Show a line of the build's log."""
+        from lmr_author.cli import ui
+        from lmr_author.sandbox.docker_build import read_step
+
+        step = read_step(line)
+        self._step = step or self._step
+        where = f"step {self._step.number}/{self._step.total}" if self._step else "building"
+        if self._progress.live:
+            self._progress(f"{where} {printable(step.text if step else line, _WIDTH)}")
+        elif step is not None:
+            ui.say(f"{where}: {printable(step.text, _WIDTH)}")
+
+
+def show_repair(made: Repair) -> None:
+    """Print a repair with its difference, or that it was undone."""
+    from lmr_author.cli import ui
+
+    if made.undone:
+        ui.say(f"{made.fix}: it did not help", "undone", "yellow")
+        return
+    ui.say(f"{made.cause}: {made.fix}", "repaired", "yellow")
+    ui.diff(made.diff.splitlines(), indent=2)
+
+
+def _document(found: BuildResult) -> dict[str, Any]:
+    """Return the result for programs."""
+    failure = found.failure
+    return {
+        "task": found.task.name,
+        "passed": found.passed,
+        "environment": found.facts or None,
+        "failure": (
+            None
+            if failure is None
+            else {
+                "step": failure.step,
+                "line": failure.line,
+                "message": failure.message,
+                "said": list(failure.said[-50:]),
+                **_explained(failure.explanation),
+            }
+        ),
+        "repairs": [
+            {"cause": item.cause, "change": str(item.fix), "diff": item.diff, "undone": item.undone}
+            for item in found.repairs
+        ],
+    }
+
+
+def _explained(found: Explanation | None) -> dict[str, Any]:
+    if found is None:
+        return {"explainer": "", "cause": "", "advice": "", "fixable": False}
+    return {
+        "explainer": found.name,
+        "cause": found.cause,
+        "advice": found.advice,
+        "fixable": found.fix is not None,
+    }
+
+
+def _show(found: BuildResult, *, fixing: bool, words: list[str]) -> None:
+    """Print the result on stdout; ``words`` name the task in the next command."""
+    from lmr_author.cli import ui
+
+    if found.failure is not None:
+        step = found.failure
+        line = f"line {step.line} of the Dockerfile: {printable(step.step, _WIDTH)}"
+        ui.say(f"at {line if step.line else 'the Dockerfile'}", "not built", "bold red", stderr=False)
+        _show_failure(step.said, step.explanation)
+    else:
+        _show_facts(found.facts)
+    for item in found.imported:
+        if item.ok:
+            text = f"{item.file} as {item.module} ({item.seconds:.1f} s)"
+            ui.say(text, "imports", "green", stderr=False)
+        else:
+            ui.say(item.file, "cannot import", "bold red", stderr=False)
+            _show_failure(item.said, item.explanation)
+    made = [item for item in found.repairs if not item.undone]
+    if made:
+        changes = counted(len(made), "change")
+        ui.say(f"made {changes}; the earlier files are in authoring/removed/:", stderr=False)
+    for repair in made:
+        ui.say(str(repair.fix), indent=2, stderr=False)
+    explanation = found.explanation
+    if found.passed and found.instead:
+        ui.hint(
+            f"give --base-image {found.instead} to `record` and `evaluate`, too, or write it into the Dockerfile:",
+            stderr=False,
+        )
+        ui.then("env", "dockerfile", "--base-image", found.instead, *words, stderr=False)
+    elif not found.passed and fixing:
+        ui.hint("nothing else that --fix may change helps; the rest is for you to decide", stderr=False)
+    elif not found.passed and explanation is not None and explanation.fix is not None:
+        ui.hint("`lmr-author env build --fix` tries this and builds again", stderr=False)
+        ui.then("env", "build", "--fix", *words, stderr=False)
+
+
+def _show_facts(facts: dict[str, Any]) -> None:
+    from lmr_author.cli import ui
+
+    versions = [f"{name} {facts[name]}" for name in ("python", "torch", "numpy") if facts.get(name)]
+    if facts.get("torch"):
+        versions.append(f"CUDA {facts['cuda']}" if facts.get("cuda") else "no CUDA")
+    content = f"{', '.join(versions)}, {len(facts['packages'])} packages (authoring/environment.json)"
+    ui.say(f"{facts['tag']} in {facts['seconds']:.0f} s: {content}", "built", "green", stderr=False)
+
+
+def _show_failure(said: tuple[str, ...] | list[str], found: Explanation | None) -> None:
+    """Print the last lines of a log, the cause and the advice."""
+    from lmr_author.cli import ui
+
+    for line in said[-_LAST_LINES:]:
+        ui.say(printable(line, 200), indent=2, hang=4, tone="dim", stderr=False)
+    if found is None:
+        ui.say("cause: unknown; the whole log is authoring/logs/build.log", indent=2, stderr=False)
+        return
+    ui.say(found.cause, "cause:", "bold", indent=2, stderr=False)
+    ui.say(found.advice, "try:", "cyan", indent=2, stderr=False)

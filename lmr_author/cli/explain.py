@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-import textwrap
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lmr_author.cli.common import Format, FormatOption, print_json
-from lmr_author.cli.render_text import coloured, paint
+from lmr_author.cli.options import Format, FormatOption
+from lmr_author.cli.ui import coloured, columns, paint, print_json, wrapped
 
 if TYPE_CHECKING:
     from lmr_author.checks.base import Check
@@ -22,7 +21,7 @@ def explain(
     ] = "",
     output: FormatOption = Format.text,
 ) -> int:
-    """Explain a check: what is wrong, and why it matters. Without a code, list all checks."""
+    """Explain a check: the defect it finds, and why it matters. Without a code, list all checks."""
     from lmr_author.checks.registry import ALL_CHECKS, matching
 
     every = code.strip().lower() in ("", "all")
@@ -51,9 +50,10 @@ def _as_json(check: Check) -> dict[str, Any]:
 
 def _print_page(check: Check) -> None:
     page = _as_json(check)
-    print(paint("task", f"{check.code}: {check.title}", coloured(sys.stdout)))
+    head = f"{check.code}: {check.title}"
+    print(paint("task", "\n".join(wrapped(head, columns(), 8)), coloured(sys.stdout)))
     print(f"{page['group']}; severity {page['severity']}\n")
-    print(textwrap.fill(check.rationale, 100))
+    print("\n".join(wrapped(check.rationale, min(columns(), 100), 0)))
     if check.fixable:
         print("\nFix: `lmr-author validate --fix` repairs it where only one repair is right.")
 
@@ -65,4 +65,4 @@ def _print_list(checks: tuple[Check, ...]) -> None:
         if page["group"] != group:
             group = page["group"]
             print(paint("task", group, coloured(sys.stdout)))
-        print(f"  {check.code}  {page['severity']:<7}  {check.title}")
+        print("\n".join(wrapped(f"  {check.code}  {page['severity']:<7}  {check.title}", columns(), 19)))

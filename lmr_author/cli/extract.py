@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lmr_author.cli.common import Format, FormatOption, TaskOption, can_ask, current_task, print_json
+from lmr_author.cli.options import Format, FormatOption, TaskOption, current_task
 from lmr_author.extracting.extract import As
+
+if TYPE_CHECKING:
+    from lmr_author.extracting.task_file import Planned
 
 
 def extract(
     place: Annotated[
         str, typer.Argument(metavar="FILE:START-END", help="The lines: whole statements of one block.")
     ],
-    name: Annotated[str, typer.Option("--name", help="Name of the new function.")],
+    name: Annotated[str, typer.Option(help="Name of the new function.")],
     kind: Annotated[
         As | None,
         typer.Option("--as", help="For a block of a method; by default a method where the block uses self."),
@@ -26,22 +30,43 @@ def extract(
     task: TaskOption = None,
 ) -> int:
     """Turn a block of a script or of a long function into a function, and call it there."""
-    from lmr_author.cli import ask, render_extract
-    from lmr_author.extracting import task_file as workflow
+    from lmr_author.cli import ui
+    from lmr_author.extracting.task_file import ExtractOptions, plan, write
 
     folder = current_task(task)
-    options = workflow.ExtractOptions(place, name, kind)
-    planned = workflow.plan(folder, options, Path.cwd())
-    as_text = output is Format.text
-    if as_text:
-        render_extract.preview(planned)
-    if not dry_run and not yes and as_text and can_ask(False) and not ask.confirm("Write it?"):
-        render_extract.left()
-        return 0
-    remarks = () if dry_run else workflow.write(folder, planned)
-    if as_text:
-        render_extract.done(planned, remarks, written=not dry_run)
-    else:
+    planned = plan(folder, ExtractOptions(place, name, kind), Path.cwd())
+    if output is Format.json:
+        remarks = () if dry_run else write(folder, planned)
         document = planned.to_json(written=not dry_run)
-        print_json({**document, "remarks": [*document["remarks"], *remarks]})
+        ui.print_json({**document, "remarks": [*document["remarks"], *remarks]})
+        return 0
+    _preview(planned)
+    if dry_run:
+        ui.say("nothing was written (--dry-run)")
+        return 0
+    if not yes and ui.can_ask() and not ui.confirm("Write it?"):
+        ui.say("nothing was written")
+        return 0
+    for remark in write(folder, planned):
+        ui.note(remark)
+    ui.say(str(planned.target), "extracted", "green")
+    ui.say("original     kept in authoring/removed/", indent=2)
+    ui.then("mask", planned.target, *(["--task", task] if task else []))
     return 0
+
+
+def _preview(planned: Planned) -> None:
+    """Print the diff on stdout; inputs, outputs and remarks on stderr."""
+    from lmr_author.cli import ui
+
+    done = planned.extraction
+    if sys.stdout.isatty():
+        ui.diff(done.diff.rstrip("\n").split("\n"), stderr=False)
+    else:  # byte for byte, so that it can be applied
+        sys.stdout.write(done.diff)
+    ui.say(f"inputs   {', '.join(done.inputs) or 'none'}", hang=9)
+    ui.say(f"outputs  {', '.join(done.outputs) or 'none'}", hang=9)
+    if done.mutated:
+        ui.say(f"changes  {', '.join(done.mutated)} in place", hang=9)
+    for remark in done.remarks:
+        ui.note(remark)

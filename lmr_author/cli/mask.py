@@ -3,120 +3,105 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lmr_author.cli.common import NoInputOption, TaskOption, can_ask, current_task, text_or_file
+from lmr_author.cli.options import NoInputOption, TaskOption, current_task, text_or_file
 from lmr_author.errors import UsageError
+from lmr_author.texts import printable
 
 if TYPE_CHECKING:
-    from lmr_author.masking import MaskOptions
-    from lmr_author.masking.notes_file import Described, Entry
+    from lmr_author.masking import MaskResult
+    from lmr_author.masking.leftovers import OpenLeak
+    from lmr_author.masking.notes import Described, Entry
     from lmr_author.task import Task
+
+FEW_CACHES = 4
+"""Caches that are listed one by one; ``authoring/removed/from-repository.json`` has them all."""
+PART = "For the comment in the masked body: "
 
 
 class Style(StrEnum):
-    """What stands in a masked body."""
+    """Content of a masked body."""
 
     structured = "structured"
     todo = "todo"
 
 
-PART = "For the comment in the masked body: "
-
-Targets = Annotated[
-    list[str] | None, typer.Argument(metavar="TARGET…", help="FILE::FUNCTION or FILE::Class.method.")
-]
-Instruction = Annotated[
-    str | None, typer.Option("--instruction", help="What to implement, for the model; @FILE reads a file.")
-]
-Category = Annotated[str | None, typer.Option("--category", help="One of the nine categories.")]
-Retrieval = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--retrieval",
-        metavar="PATH",
-        help="A file for the model to read, or auto (those that define what the target uses), or none; repeatable.",
-    ),
-]
-Docstring = Annotated[
-    str | None,
-    typer.Option("--docstring", help="A docstring for a function that has none; @FILE reads a file."),
-]
-Objective = Annotated[str, typer.Option("--objective", help=PART + "what the function is for.")]
-Inputs = Annotated[
-    list[str] | None, typer.Option("--input", help=PART + "one input, with its shape; repeatable.")
-]
-Outputs = Annotated[list[str] | None, typer.Option("--output", help=PART + "one output; repeatable.")]
-Dependencies = Annotated[
-    list[str] | None,
-    typer.Option("--dependency", help=PART + "a name of the same file that it may use; repeatable."),
-]
-Outside = Annotated[
-    list[str] | None,
-    typer.Option("--outside-dependency", help=PART + "an import that it may use; repeatable."),
-]
-Steps = Annotated[list[str] | None, typer.Option("--step", help=PART + "one step; repeatable.")]
-Styled = Annotated[
-    Style, typer.Option("--style", help="structured: the comment with these parts. todo: a bare TODO.")
-]
-Also = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--also",
-        metavar="FILE::NAME",
-        help="A look-alike that gives the solution away: emptied along with the target; repeatable.",
-    ),
-]
-Leaks = Annotated[
-    bool,
-    typer.Option("--leaks", help="Look again where the solutions can still be read; mask nothing new."),
-]
-Notes = Annotated[
-    Path | None,
-    typer.Option("--notes", metavar="FILE", help="YAML: docstring, comment, context of each target."),
-]
-DraftNotes = Annotated[
-    str | None,
-    typer.Option(
-        "--draft-notes", metavar="FILE", help="Write a draft for --notes (- is stdout); mask nothing."
-    ),
-]
-
-
 def mask(
-    targets: Targets = None,
-    instruction: Instruction = None,
-    category: Category = None,
-    retrieval: Retrieval = None,
-    docstring: Docstring = None,
-    objective: Objective = "",
-    inputs: Inputs = None,
-    outputs: Outputs = None,
-    dependencies: Dependencies = None,
-    outside: Outside = None,
-    steps: Steps = None,
-    style: Styled = Style.structured,
-    also: Also = None,
-    leaks: Leaks = False,
-    notes: Notes = None,
-    draft_notes: DraftNotes = None,
+    targets: Annotated[
+        list[str] | None, typer.Argument(metavar="TARGET…", help="FILE::FUNCTION or FILE::Class.method.")
+    ] = None,
+    instruction: Annotated[
+        str | None, typer.Option(help="The task for the model; @FILE reads a file.")
+    ] = None,
+    category: Annotated[str | None, typer.Option(help="One of the nine categories.")] = None,
+    retrieval: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATH",
+            help="A file for the model to read, or auto (those that define what the target uses), or none; "
+            "repeatable.",
+        ),
+    ] = None,
+    docstring: Annotated[
+        str | None, typer.Option(help="A docstring for a function without one; @FILE reads a file.")
+    ] = None,
+    objective: Annotated[str, typer.Option(help=PART + "the function's purpose.")] = "",
+    inputs: Annotated[
+        list[str] | None, typer.Option("--input", help=PART + "one input, with its shape; repeatable.")
+    ] = None,
+    outputs: Annotated[
+        list[str] | None, typer.Option("--output", help=PART + "one output; repeatable.")
+    ] = None,
+    dependencies: Annotated[
+        list[str] | None,
+        typer.Option("--dependency", help=PART + "a name of the same file that it may use; repeatable."),
+    ] = None,
+    outside: Annotated[
+        list[str] | None,
+        typer.Option("--outside-dependency", help=PART + "an import that it may use; repeatable."),
+    ] = None,
+    steps: Annotated[list[str] | None, typer.Option("--step", help=PART + "one step; repeatable.")] = None,
+    style: Annotated[
+        Style, typer.Option(help="structured: a comment with these parts. todo: a bare TODO.")
+    ] = Style.structured,
+    also: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE::NAME",
+            help="A look-alike that gives the solution away: masked along with the target; repeatable.",
+        ),
+    ] = None,
+    leaks: Annotated[
+        bool, typer.Option("--leaks", help="Only search again for places that contain the solutions.")
+    ] = False,
+    notes: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="YAML: docstring, comment and context of each target."),
+    ] = None,
+    draft_notes: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Write a draft for --notes (- is stdout); mask nothing."),
+    ] = None,
     task: TaskOption = None,
     no_input: NoInputOption = False,
 ) -> int:
     """Mask functions: keep signature, decorators and docstring, save the golden, clean the tree."""
-    from lmr_author import masking
-    from lmr_author.cli import pick
+    from lmr_author.cli import leak_dialogue, mask_dialogue, ui
+    from lmr_author.masking import MaskOptions
+    from lmr_author.masking import mask as mask_functions
+    from lmr_author.masking.locate import targets_of
     from lmr_author.masking.notes import MaskNotes
 
-    folder, here = current_task(task), Path.cwd()
-    asking = can_ask(no_input)
+    folder, here, asking = current_task(task), Path.cwd(), ui.can_ask(no_input)
     described: dict[str, Described] = {}
     if notes is not None:
-        named, described = _from_file(folder, notes, here)
+        named, described = targets_of(folder, read_entries(notes), str(notes), here)
         targets = targets or list(named)
     if leaks and (targets or also or draft_notes is not None):
         raise UsageError("--leaks masks nothing new", "leave the targets out, or leave out --leaks")
@@ -125,11 +110,11 @@ def mask(
     if not targets and not also and not leaks:
         if not asking:
             raise UsageError("no target given", "name one: lmr-author mask trainers.py::preference_loss")
-        targets = pick.pick_targets(folder)
+        targets = mask_dialogue.pick_targets(folder)
     if draft_notes is not None:
         return _draft(folder, tuple(targets or ()), here, draft_notes)
     paths = retrieval or []
-    options = masking.MaskOptions(
+    options = MaskOptions(
         targets=tuple(targets or ()),
         instruction=text_or_file(instruction, "--instruction"),
         category=category,
@@ -148,41 +133,77 @@ def mask(
         style=style.value,
         also=tuple(also or ()),
     )
-    return _run(folder, options, here, asking=asking)
-
-
-def _run(folder: Task, options: MaskOptions, here: Path, *, asking: bool) -> int:
-    """Ask for what is missing, mask, and go through the leaks."""
-    from lmr_author import masking
-    from lmr_author.cli import render
-
     if asking and options.targets:
-        from lmr_author.cli import mask_dialogue
-
         options = mask_dialogue.complete(folder, options, here)
-    with render.progress("masking"):
-        result = masking.mask(folder, options, here)
-    render.mask_result(result)
+    with ui.progress("masking"):
+        result = mask_functions(folder, options, here)
+    show(result)
     if not (options.targets or options.also or result.leaks):
-        render.console().print("no solution was found in the repository")
+        ui.say("no solution was found in the repository")
     if asking and result.leaks:
-        from lmr_author.cli import leak_dialogue
-
         leak_dialogue.settle(folder, result.leaks, here)
-    render.mask_next(result)
+    if result.implementations:
+        ui.then("record", result.implementations[0].target, *(["--task", task] if task else []))
     return 0
 
 
-def _from_file(folder: Task, path: Path, here: Path) -> tuple[tuple[str, ...], dict[str, Described]]:
-    """Targets and what is said about them, from ``--notes FILE``."""
-    from lmr_author.masking import select as mask_select
+def show(result: MaskResult) -> None:
+    """Print the masked functions, and where the solution can still be read."""
+    from lmr_author.cli import ui
 
-    return mask_select.targets_of(folder, read_entries(path), str(path), here)
+    missing = (
+        "missing: `lmr-author instruct --category NAME` sets one of the nine (`lmr-author explain LMR004`)"
+    )
+    for item in result.implementations:
+        ui.say(f"{item.target} as implementation {item.index}", "masked", "green")
+        rows = {
+            "golden": item.golden_file,
+            "category": item.category or missing,
+            "instruction": printable(item.instruction, 90),
+            "context": ", ".join(item.retrieval_context),
+        }
+        for name, value in rows.items():
+            if value:
+                ui.say(f"{name:<12} {value}", indent=2, hang=15)
+    for along in result.also:
+        ui.say(f"{along.node_id}, like {along.target}", "masked too", "green")
+    show_paths(result.cleaned.deleted, "deleted      {}, which a run had made again")
+    show_paths(result.cleaned.moved, "moved        {} to authoring/removed/")
+    for remark in result.remarks:
+        ui.note(remark)
+    for leak in result.leaks:
+        show_leak(leak)
+
+
+def show_leak(leak: OpenLeak) -> None:
+    """Print one place where the solution, or something like it, can be read."""
+    from lmr_author.cli import ui
+    from lmr_author.task import Severity
+
+    found = leak.finding
+    place = f"{found.path}:{found.pointer.removeprefix('L')}" if found.pointer else found.path
+    style = "bold red" if found.severity is Severity.ERROR else "yellow"
+    ui.say(f"{place}: {found.message} {found.code}", "leak:", style)
+    ui.hint(found.hint, indent=6)
+
+
+def show_paths(names: Sequence[str], line: str) -> None:
+    """Print a line for each path; of many caches only the first, and the number of the others."""
+    from lmr_author.cli import ui
+    from lmr_author.masking.leftovers import is_generated
+
+    caches = [name for name in names if is_generated(name.rpartition("/")[2])]
+    left_out = caches[FEW_CACHES:] if len(caches) > FEW_CACHES + 1 else []
+    for name in names:
+        if name not in left_out:
+            ui.say(line.format(name), indent=2, hang=15)
+    if left_out:
+        ui.say(line.format(f"{len(left_out)} more caches"), indent=2, hang=15)
 
 
 def read_entries(path: Path) -> tuple[Entry, ...]:
-    """The entries of a notes file. Raises UsageError when there is none, LmrError when it is wrong."""
-    from lmr_author.masking.notes_file import read_notes_file
+    """Return the entries of a notes file. Raises UsageError when there is none, LmrError when it is wrong."""
+    from lmr_author.masking.notes import read_notes_file
 
     if not path.is_file():
         raise UsageError(f"--notes {path}: there is no such file", "write one with --draft-notes FILE")
@@ -194,22 +215,22 @@ def read_entries(path: Path) -> tuple[Entry, ...]:
 
 
 def _draft(folder: Task, targets: tuple[str, ...], here: Path, to: str) -> int:
-    """``--draft-notes``: the drafts as a file to edit; an existing file is never overwritten."""
+    """Write the drafts as a file to edit; an existing file is never overwritten."""
     from lmr_author import files
-    from lmr_author.cli import render
-    from lmr_author.masking import questions as mask_drafts
-    from lmr_author.masking import select as mask_select
-    from lmr_author.masking.notes_file import write_notes_file
+    from lmr_author.cli import ui
+    from lmr_author.masking.locate import select
+    from lmr_author.masking.mask import drafts
+    from lmr_author.masking.notes import write_notes_file
 
-    path = Path(to)
-    if to != "-" and path.exists():
+    if to != "-" and Path(to).exists():
         raise UsageError(f"--draft-notes {to}: the file exists", "name another, or remove it")
-    with render.progress("drafting"):
-        selection = mask_select.select(folder, targets, here)
-        text = write_notes_file(mask_drafts.drafts(selection), mask_drafts.with_docstring(selection))
+    with ui.progress("drafting"):
+        selection = select(folder, targets, here)
+        text = write_notes_file(drafts(selection), selection.documented)
     if to == "-":
         sys.stdout.write(text)
         return 0
-    files.write_text(path, text)
-    render.console().print(f"wrote {to}: edit it, then lmr-author mask --notes {to}", markup=False)
+    files.write_text(Path(to), text)
+    ui.say(f"wrote {to}: edit it first")
+    ui.then("mask", "--notes", to)
     return 0

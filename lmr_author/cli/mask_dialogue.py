@@ -1,4 +1,4 @@
-"""Ask at a terminal for what ``mask`` still needs: nothing that a flag, a file or an earlier mask has said.
+"""Ask at a terminal for what ``mask`` still needs: nothing that a flag, a file or an earlier mask has answered.
 
 Every answer has a flag: ``--notes``, ``--docstring``, ``--objective`` and its like, ``--style``,
 ``--retrieval``, ``--category``.
@@ -10,22 +10,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lmr_author.cli import ask, render, render_mask
+from lmr_author.cli import ui
 from lmr_author.errors import LmrError, UsageError
-from lmr_author.masking import questions as mask_drafts
 from lmr_author.masking.context import Proposal
-from lmr_author.masking.mask import MaskOptions, check
-from lmr_author.masking.notes import MaskNotes
-from lmr_author.masking.notes_file import Described, read_notes_file, write_notes_file
-from lmr_author.masking.questions import Drafts
-from lmr_author.masking.select import Chosen, Selection, methods_of, select
-from lmr_author.task import Task
+from lmr_author.masking.locate import Chosen, Selection, methods_of, select
+from lmr_author.masking.mask import Drafts, MaskOptions, check, describe, drafts, likely_category, preview
+from lmr_author.masking.notes import Described, MaskNotes, read_notes_file, write_notes_file
+from lmr_author.task import CATEGORIES, Task
 
 USE, EDIT = "Use it", "Edit it"
 DOCSTRING_ONLY, COMMENT_ONLY = "Only the docstring", "Only the comment"
 NOTHING = "Nothing but a TODO"
 
-ONE_BY_ONE, EDIT_ALL = "Go through them one by one", "Edit the drafts of all in one file"
+ONE_BY_ONE, EDIT_ALL = "Go through them one by one", "Edit all drafts in one file"
 USE_ALL, NOTHING_FOR_ALL = "Use all drafts as they are", "Nothing but TODOs"
 
 
@@ -38,39 +35,60 @@ def complete(task: Task, options: MaskOptions, here: Path) -> MaskOptions:
     options = replace(options, targets=_methods(task, options.targets, here))
     selection = select(task, options.targets, here)
     check(options, selection)
-    open_notes = mask_drafts.without_notes(task, selection, options)
-    open_context = mask_drafts.without_context(task, selection, options)
-    drafts: Drafts = {}
+    known = describe(task, selection, options)
+    open_notes = [name for name, described in known.items() if described.notes is None]
+    open_context = [name for name, described in known.items() if described.retrieval is None]
+    drafted: Drafts = {}
     if open_notes or open_context:
-        with render.progress("reading the repository"):
-            drafts = mask_drafts.drafts(selection)
-    drafts = {name: (notes, files if name in open_context else ()) for name, (notes, files) in drafts.items()}
+        with ui.progress("reading the repository"):
+            drafted = drafts(selection)
+    drafted = {
+        name: (notes, files if name in open_context else ()) for name, (notes, files) in drafted.items()
+    }
     each = dict(options.each)
-    answers = _notes(selection, {name: drafts[name] for name in open_notes if name in drafts}, options)
-    for name, said in answers.items():
-        given = each.get(name, Described())
-        each[name] = replace(given, notes=said.notes)
-        if name in open_context and said.retrieval is not None:
-            each[name] = replace(each[name], retrieval=said.retrieval)
+    answers = _notes(selection, {name: drafted[name] for name in open_notes if name in drafted}, options)
+    for name, answer in answers.items():
+        each[name] = replace(each.get(name, Described()), notes=answer.notes)
+        if name in open_context and answer.retrieval is not None:
+            each[name] = replace(each[name], retrieval=answer.retrieval)
     asked = [name for name in open_context if each.get(name, Described()).retrieval is None]
-    for name, paths in _context({name: drafts[name][1] for name in asked if name in drafts}).items():
+    for name, paths in _context({name: drafted[name][1] for name in asked if name in drafted}).items():
         each[name] = replace(each.get(name, Described()), retrieval=paths)
     category = options.category
-    if open_category := mask_drafts.without_category(task, selection, replace(options, each=each)):
-        category = ask.category(mask_drafts.likely_category(selection, open_category))
+    known = describe(task, selection, replace(options, each=each))
+    if without := [item for item in selection.chosen if not known[str(item.target)].category]:
+        likely = likely_category(without[0])
+        category = ui.choice("Category of the masked function", CATEGORIES, likely)
     return replace(options, each=each, category=category)
 
 
+def pick_targets(task: Task) -> list[str]:
+    """Ask which functions to mask, the best suggestions first. Raises LmrError when all are masked."""
+    from lmr_author.cli.suggest import shared_terms, size
+    from lmr_author.suggesting import suggest
+
+    with ui.progress("reading the repository"):
+        found = suggest(task)
+    remarks = {
+        item.target: " · ".join(filter(None, (size(item), *item.warnings, shared_terms(item))))
+        for item in found.suggestions
+        if item.masked is None
+    }
+    if not remarks:
+        raise LmrError(f"every function of {found.repository}/ is masked", "name another target")
+    return ui.search("Which functions?", remarks)
+
+
 def _methods(task: Task, targets: Sequence[str], here: Path) -> tuple[str, ...]:
-    """The targets, with the methods that the annotator chooses in place of a class."""
+    """Return the targets, with the chosen methods in place of a class."""
     found: list[str] = []
     for text in targets:
         methods = methods_of(task, text, here)
         if not methods:
             found.append(text)
             continue
-        constructors = [name for name, is_meant in methods.items() if not is_meant]
-        chosen = ask.several(f"Methods of {text} to mask:", dict.fromkeys(methods, ""), constructors)
+        constructors = [name for name, preselected in methods.items() if not preselected]
+        chosen = ui.several(f"Methods of {text} to mask:", dict.fromkeys(methods, ""), constructors)
         if not chosen:
             raise UsageError(f"no method of {text} is chosen", "mark at least one with the space bar")
         found += chosen
@@ -78,8 +96,7 @@ def _methods(task: Task, targets: Sequence[str], here: Path) -> tuple[str, ...]:
 
 
 def _notes(selection: Selection, drafts: Drafts, options: MaskOptions) -> dict[str, Described]:
-    """Docstring and comment of each function, by node id."""
-    items = {str(item.target): item for item in selection.chosen}
+    """Ask for docstring and comment of each function, by node id."""
     if options.style == "todo":
         drafts = {
             name: (notes.without_comment(), files)
@@ -87,30 +104,41 @@ def _notes(selection: Selection, drafts: Drafts, options: MaskOptions) -> dict[s
             if notes.docstring
         }
     if len(drafts) > 1:
-        render_mask.several({name: notes for name, (notes, _) in drafts.items()})
-        answer = ask.choice(
+        _list_drafts(drafts)
+        answer = ui.choice(
             f"What should replace the {len(drafts)} bodies?", [ONE_BY_ONE, EDIT_ALL, USE_ALL, NOTHING_FOR_ALL]
         )
         if answer == EDIT_ALL:
             return _edited(drafts, selection)
         if answer != ONE_BY_ONE:
-            said = {name: notes if answer == USE_ALL else MaskNotes() for name, (notes, _) in drafts.items()}
-            return {name: Described(notes=notes) for name, notes in said.items()}
+            taken = {name: notes if answer == USE_ALL else MaskNotes() for name, (notes, _) in drafts.items()}
+            return {name: Described(notes=notes) for name, notes in taken.items()}
+    items = {str(item.target): item for item in selection.chosen}
     answers: dict[str, Described] = {}
     for name, draft in drafts.items():
-        answers |= _one(items[name], name, draft, selection)
+        answers |= _ask_one(items[name], name, draft, selection)
     return answers
 
 
-def _one(
+def _list_drafts(drafts: Drafts) -> None:
+    rows = [("function", "docstring", "inputs", "outputs", "dependencies")]
+    for name, (notes, _) in drafts.items():
+        counts = (len(notes.inputs), len(notes.outputs), len(notes.dependencies) + len(notes.outside))
+        inputs, outputs, used = (str(count or "") for count in counts)
+        rows.append((name, "drafted" if notes.docstring else "kept", inputs, outputs, used))
+    ui.columns_of(rows)
+
+
+def _ask_one(
     item: Chosen, name: str, draft: tuple[MaskNotes, tuple[Proposal, ...]], selection: Selection
 ) -> dict[str, Described]:
     notes = draft[0]
-    render_mask.preview(name, mask_drafts.preview(item, notes))
+    ui.say(name, tone="bold")
+    ui.source(preview(item, notes))
     choices = [USE, EDIT, NOTHING]
     if notes.docstring and notes.has_comment:
         choices = [USE, EDIT, DOCSTRING_ONLY, COMMENT_ONLY, NOTHING]
-    answer = ask.choice("A draft of the masked body. What should replace the body?", choices)
+    answer = ui.choice("A draft of the masked body. What should replace the body?", choices)
     if answer == EDIT:
         return _edited({name: draft}, selection)
     taken = {
@@ -123,34 +151,34 @@ def _one(
 
 
 def _edited(drafts: Drafts, selection: Selection) -> dict[str, Described]:
-    """What an annotator makes of the drafts in an editor; asked again until it can be read."""
-    text = write_notes_file(drafts, mask_drafts.with_docstring(selection))
+    """Return the drafts as edited; the editor opens again until they can be read."""
+    text = write_notes_file(drafts, selection.documented)
     while True:
-        text = ask.edit(text, suffix=".yaml")
+        text = ui.edit(text, suffix=".yaml")
         try:
             entries = {entry.target: entry.described for entry in read_notes_file(text, "notes")}
-            for name, said in entries.items():
+            for name, described in entries.items():
                 item = next((one for one in selection.chosen if str(one.target) == name), None)
                 if name not in drafts or item is None:
                     raise LmrError(f"{name} is not one of the functions to mask")
-                mask_drafts.preview(item, said.notes or MaskNotes())
+                preview(item, described.notes or MaskNotes())
         except LmrError as error:
-            render.console().print(f"{error.message}", style="red", markup=False)
-            if ask.confirm("Edit again? (no: a bare TODO)"):
+            ui.say(error.message, tone="red")
+            if ui.confirm("Edit again? (no: a bare TODO)"):
                 continue
             entries = {}
         return {name: entries.get(name, Described(notes=MaskNotes())) for name in drafts}
 
 
 def _context(proposals: Mapping[str, tuple[Proposal, ...]]) -> dict[str, tuple[str, ...]]:
-    """The files given to a model with each function: one list for all of them, everything preselected."""
+    """Ask which files a model is given with each function: one preselected list for all of them."""
     reasons: dict[str, str] = {}
     for found in proposals.values():
         for proposal in found:
             reasons.setdefault(proposal.path, "; ".join(proposal.reasons))
     if not reasons:
         return {}
-    taken = ask.several("Retrieval context: which files should the model also see?", reasons)
+    taken = ui.several("Retrieval context: which files should the model also see?", reasons)
     return {
         name: tuple(proposal.path for proposal in found if proposal.path in taken)
         for name, found in proposals.items()

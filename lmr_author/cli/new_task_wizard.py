@@ -8,78 +8,90 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from lmr_author.cli import ask
+from lmr_author.cli import ui
+from lmr_author.errors import LmrError
 from lmr_author.new_task.draft import LABELS, Draft, forget, kept_in, problems
-from lmr_author.texts import shortened
+from lmr_author.vetting.vet import require_local
 
-if TYPE_CHECKING:
-    from lmr_author.cli.render import Progress
-
-MAKE = "Make the task like this"
-ANOTHER = "another one"
-WIDTH = 76
-"""Columns of a line to choose, so that it fits a terminal of 80."""
+MAKE, ANOTHER = "make", "another one"
 
 
-def paper(tasks_dir: Path, repo: str | None) -> tuple[str, str | None]:
-    """Which paper, and the repository if it is known; an interrupted wizard is gone on with when wished.
+def ask_paper(tasks_dir: Path, repo: str | None) -> tuple[str, str | None]:
+    """Ask for the paper; an interrupted wizard can be resumed, with its repository.
 
-    Raises LmrError when the answers that interrupted wizards have left are damaged.
+    Raises LmrError when the answers of interrupted wizards are damaged.
     """
     interrupted = kept_in(tasks_dir)
     for before in interrupted:
         about = f"{before.paper}, {before.repo}" if before.repo else before.paper
-        if ask.confirm(f"Go on with the task that was interrupted ({about})?"):
+        if ui.confirm(f"Resume the interrupted task ({about})?"):
             return before.paper, repo or before.repo or None
     for before in interrupted:
         forget(tasks_dir, before.paper)
-    answer = ""
-    while not answer:
-        answer = ask.text("Which paper? (PDF file, URL or arXiv id)")
-    return answer, repo
+    return ui.path("Paper (PDF file, URL or arXiv id):", check=paper_problem), repo
+
+
+def ask_repository(linked: tuple[str, ...] = ()) -> str:
+    """Ask for the repository: one that the paper links, or another."""
+    if linked:
+        chosen = ui.choice("Repository (the paper links):", [*linked[:8], ANOTHER])
+        if chosen != ANOTHER:
+            return chosen
+    return ui.path("Repository (URL, or a local clone):", check=repository_problem)
+
+
+def paper_problem(answer: str) -> str:
+    """Return what is wrong with a paper that was named; "" for nothing."""
+    return _problem(lambda: require_local(answer, None))
+
+
+def repository_problem(answer: str) -> str:
+    """Return what is wrong with a repository that was named; "" for nothing."""
+    from lmr_author.repo import Address
+
+    return _problem(lambda: require_local(None, answer)) or _problem(lambda: Address.parse(answer))
+
+
+def _problem(check: Callable[[], object]) -> str:
+    try:
+        check()
+    except LmrError as error:
+        return error.message
+    return ""
 
 
 class AtTerminal:
     """A person who is asked; the spinner stops meanwhile."""
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self, progress: ui.Progress) -> None:
         self._progress = progress
 
     def repository(self, linked: tuple[str, ...]) -> str:
-        """The repository: one of those that the paper links, or another."""
+        """Ask for the repository."""
         with self._progress.paused():
-            if linked:
-                chosen = ask.choice("Its repository? (the paper links)", [*linked[:8], ANOTHER])
-                if chosen != ANOTHER:
-                    return chosen
-            answer = ""
-            while not answer:
-                answer = ask.text("Its repository? (URL, or a local clone)")
-            return answer
+            return ask_repository(linked)
 
     def edit(self, draft: Draft, taken: Mapping[int, str], note: Callable[[Draft], None]) -> Draft:
-        """Ask for what is missing, then show everything until it is confirmed."""
+        """Ask for what is missing or wrong, then show everything until it is confirmed."""
+
+        def change(field: str, reason: str = "") -> Draft:
+            def problem(answer: str) -> str:
+                return problems(replace(draft, **{field: answer}), taken).get(field, "")
+
+            question = f"{LABELS[field]}{f' ({reason})' if reason else ''}:"
+            changed = replace(draft, **{field: ui.text(question, getattr(draft, field), problem)})
+            note(changed)
+            return changed
+
         with self._progress.paused():
+            for field, reason in problems(draft, taken).items():
+                draft = change(field, reason)
             while True:
-                wrong = problems(draft, taken)
-                for field, problem in wrong.items():
-                    draft = _changed(draft, field, f"{LABELS[field]}? ({problem})")
-                    note(draft)
-                if wrong:
-                    continue
-                lines = {_line(draft, field): field for field in LABELS}
-                chosen = ask.choice("This is what will be made", [MAKE, *lines])
+                lines = {
+                    field: f"{label}: {getattr(draft, field) or 'unknown'}" for field, label in LABELS.items()
+                }
+                chosen = ui.choice("The new task", {MAKE: "Make the task like this", **lines})
                 if chosen == MAKE:
                     return draft
-                draft = _changed(draft, lines[chosen], f"{LABELS[lines[chosen]]}?")
-                note(draft)
-
-
-def _line(draft: Draft, field: str) -> str:
-    return shortened(f"{LABELS[field]}: {getattr(draft, field) or 'not known'}", WIDTH)
-
-
-def _changed(draft: Draft, field: str, question: str) -> Draft:
-    return replace(draft, **{field: ask.text(question, getattr(draft, field))})
+                draft = change(chosen)

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lmr_author.cli.common import (
+from lmr_author.cli.options import (
     NoInputOption,
     PythonOption,
     SandboxKind,
     SandboxOption,
-    can_ask,
+    Where,
     default_tasks,
-    where_options,
 )
+from lmr_author.errors import EXIT_CLEAN, UsageError
+
+NO_INPUT_VERBS = ("mask", "record", "review")
+"""Verbs that take ``--no-input``."""
+WHERE_VERBS = ("record", "evaluate")
+"""Verbs that take ``--sandbox`` and ``--python``."""
 
 
 def next_step(
@@ -26,60 +32,87 @@ def next_step(
         typer.Option("--task", "-t", help="A task, or a folder of tasks; by default the current one."),
     ] = None,
     target: Annotated[
-        str | None,
-        typer.Option("--target", metavar="FILE::FUNCTION", help="What to mask, when that is next."),
+        str | None, typer.Option(metavar="FILE::FUNCTION", help="The function to mask, if that is next.")
     ] = None,
     reviewer: Annotated[
-        str | None, typer.Option("--reviewer", metavar="NAME", help="Who reviews, when that is next.")
+        str | None, typer.Option(metavar="NAME", help="The reviewer, if a review is next.")
     ] = None,
     verdict: Annotated[
-        str | None,
-        typer.Option("--verdict", metavar="pass|fail", help="The decision, when a dispute is next."),
+        str | None, typer.Option(metavar="pass|fail", help="The decision, if a dispute is next.")
     ] = None,
-    reason: Annotated[str | None, typer.Option("--reason", help="Why, when a dispute is next.")] = None,
+    reason: Annotated[str | None, typer.Option(help="The reason, if a dispute is next.")] = None,
     sandbox: SandboxOption = SandboxKind.local,
     python: PythonOption = None,
-    show: Annotated[bool, typer.Option("--show", help="Print the command, and do not run it.")] = False,
+    show: Annotated[bool, typer.Option("--show", help="Print the command without running it.")] = False,
     no_input: NoInputOption = False,
 ) -> int:
     """Run the next command of a task, as `status` shows it; ask for what only a person knows."""
-    from lmr_author.cli import app, render
-    from lmr_author.errors import EXIT_CLEAN, UsageError
-    from lmr_author.reporting import next_step as workflow
-    from lmr_author.reporting.status import DRIVER, REASON, REVIEWER, TARGET, VERDICT
+    from lmr_author.cli import app, ui
+    from lmr_author.reporting.status import status
     from lmr_author.task import Task
 
-    step = workflow.next_step(Task.find_all(place or default_tasks()))
-    if step is None:
-        render.console().print("nothing is left to do: every task is accepted")
+    found = next((one for one in map(status, Task.find_all(place or default_tasks())) if one.next), None)
+    if found is None:
+        ui.say("nothing is left to do: every task is accepted")
         return EXIT_CLEAN
-    driver = shlex.join(context.args) or None
-    given = {TARGET: target, REVIEWER: reviewer, DRIVER: driver, VERDICT: verdict, REASON: reason}
-    step = step.filled({name: value for name, value in given.items() if value is not None})
-    step = step.running(where_options(sandbox, python))
+    verb, *words = shlex.split(found.next)[1:]
+    if verb == "mask" and target:
+        words.insert(0, target)
+    elif verb == "record" and context.args:
+        words = [*words[: words.index("--") if "--" in words else None], "--", *context.args]
+    elif verb == "review":
+        words = _review_words(words, reviewer, verdict, reason)
+    if verb in WHERE_VERBS:
+        words = _placed(words, Where(sandbox, python).words)
+    command = shlex.join(["lmr-author", verb, *words])
     if show:
-        print(step.typed)
+        print(command)
         return EXIT_CLEAN
-    if step.missing and not can_ask(no_input):
-        wanted = workflow.MISSING[step.missing[0]]
-        raise UsageError(f"{step.task}: {step.note}, and something is missing for it", f"add {wanted.option}")
-    step = step.filled({name: _asked(name) for name in step.missing})
-    render.console().print(f"{step.task}: {step.note}\n$ {step.typed}", markup=False, soft_wrap=True)
-    return app.run([*step.arguments, *(["--no-input"] if no_input and _asks(step.arguments[0]) else [])])
+    if not ui.can_ask(no_input) and (missing := _missing(verb, words)):
+        raise UsageError(f"{found.task}: {found.note}, and something is missing for it", f"add {missing}")
+    ui.say(f"{found.task}: {found.note}")
+    ui.say(command, "$", "bold cyan", tone="bold", whole=True)
+    if no_input and verb in NO_INPUT_VERBS:
+        words.insert(0, "--no-input")
+    return app.run([verb, *words])
 
 
-def _asked(name: str) -> str:
-    """What a person says for a placeholder; ``mask`` asks for its target itself."""
-    from lmr_author.cli import ask
-    from lmr_author.reporting.next_step import MISSING
-    from lmr_author.reporting.status import TARGET
+def _review_words(
+    words: Sequence[str], reviewer: str | None, verdict: str | None, reason: str | None
+) -> list[str]:
+    """Return the words of ``review`` with what was given; the decision belongs to the disputed item."""
+    found = list(words)
+    if "--adjudicate" in found:
+        place = found.index("--adjudicate") + 1
+        found[place] += f"={verdict}" if verdict else ""
+        found += ["--reason", reason] if reason else []
+    return [*found, *(["--reviewer", reviewer] if reviewer else [])]
 
-    answer = ""
-    while name != TARGET and not answer:
-        answer = ask.text(MISSING[name].question)
-    return answer
+
+def _placed(words: Sequence[str], options: Sequence[str]) -> list[str]:
+    """Return the words with other options for where the code runs; without any, unchanged."""
+    if not options:
+        return list(words)
+    end = list(words).index("--") if "--" in words else len(words)
+    old = {
+        place + step
+        for place, word in enumerate(words[:end])
+        for step in (0, 1)
+        if word in ("--sandbox", "--base-image", "--python")
+    }
+    return [*options, *(word for place, word in enumerate(words) if place not in old)]
 
 
-def _asks(verb: str) -> bool:
-    """Whether a verb has ``--no-input``."""
-    return verb in ("mask", "review")
+def _missing(verb: str, words: Sequence[str]) -> str:
+    """Return the option of ``next`` that a command lacks without a terminal; "" for none."""
+    if verb == "mask" and not any("::" in word for word in words):
+        return "--target FILE::FUNCTION (`lmr-author suggest` lists candidates)"
+    if verb == "record" and not {"--", "--from-tests", "--from-example"}.intersection(words):
+        return "-- COMMAND, as in -- python driver.py"
+    if verb != "review" or "--results" in words:
+        return ""
+    if "--adjudicate" in words and "=" not in words[list(words).index("--adjudicate") + 1]:
+        return "--verdict pass|fail"
+    if "--adjudicate" in words and "--reason" not in words:
+        return "--reason TEXT"
+    return "" if "--reviewer" in words else "--reviewer NAME"

@@ -2,85 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lmr_author.cli.common import (
+from lmr_author.cli.options import (
     BaseImageOption,
     PythonOption,
     SandboxKind,
     SandboxOption,
     TaskOption,
-    can_ask,
+    Where,
     current_task,
-    where_options,
 )
+from lmr_author.texts import counted, listed, shortened
 
 if TYPE_CHECKING:
     from lmr_author.recording.record import RecordOptions, RecordResult
     from lmr_author.recording.tolerance import Widened
     from lmr_author.task import Task
+    from lmr_author.task.recording import Case
+
+MOST = 3
+"""Notes of one kind that are shown."""
 
 
 def record(
     context: typer.Context,
     target: Annotated[
         str | None,
-        typer.Argument(metavar="TARGET", help="The masked function; may be left out when there is one."),
+        typer.Argument(metavar="TARGET", help="The masked function; may be left out if there is only one."),
     ] = None,
     from_tests: Annotated[
         bool,
-        typer.Option(
-            "--from-tests", help="Let the repository's tests call it; what follows -- goes to pytest."
-        ),
+        typer.Option("--from-tests", help="Run the repository's tests; what follows -- goes to pytest."),
     ] = False,
     from_example: Annotated[
         list[str] | None,
-        typer.Option(
-            "--from-example", metavar="CALL", help="A call to record, as f(torch.randn(4)); repeatable."
-        ),
+        typer.Option(metavar="CALL", help="A call to record, as f(torch.randn(4)); repeatable."),
     ] = None,
-    vary: Annotated[bool, typer.Option("--vary", help="Try variations of the recorded inputs too.")] = False,
+    vary: Annotated[bool, typer.Option("--vary", help="Also try variations of the recorded inputs.")] = False,
     check: Annotated[
         list[str] | None,
         typer.Option(
-            "--check", metavar="PATH=KIND", help="How a part is compared, as value[0]=set; repeatable."
+            metavar="PATH=KIND", help="How to compare a part of the result, as value[0]=set; repeatable."
         ),
     ] = None,
     gradients: Annotated[
         bool,
-        typer.Option("--gradients", help="Compare (PyTorch's) gradients with respect to the inputs too."),
+        typer.Option("--gradients", help="Also compare PyTorch's gradients with respect to the inputs."),
     ] = False,
-    cases: Annotated[
-        int, typer.Option("--cases", min=1, max=50, help="Cases to keep; a few more where they help.")
-    ] = 3,
+    cases: Annotated[int, typer.Option(min=1, max=50, help="Cases to keep; a few more where they help.")] = 3,
     sandbox: SandboxOption = SandboxKind.local,
     python: PythonOption = None,
     base_image: BaseImageOption = None,
-    timeout: Annotated[float, typer.Option("--timeout", min=1, help="Seconds the command may run.")] = 600.0,
-    max_mb: Annotated[float, typer.Option("--max-mb", min=0.001, help="Largest recorded call, in MB.")] = 8.0,
+    timeout: Annotated[float, typer.Option(min=1, help="Time limit of the command, in seconds.")] = 600.0,
+    max_mb: Annotated[float, typer.Option(min=0.001, help="Largest recorded call, in MB.")] = 8.0,
     max_total_mb: Annotated[
-        float, typer.Option("--max-total-mb", min=0.001, help="Largest size of all cases of the task, in MB.")
+        float, typer.Option(min=0.001, help="Largest size of all cases of the task, in MB.")
     ] = 32.0,
     yes: Annotated[
         bool,
-        typer.Option("--yes", "--no-input", "-y", help="Never ask: take tolerances that had to be widened."),
+        typer.Option(
+            "--yes", "--no-input", "-y", help="Never ask; accept tolerances that had to be widened."
+        ),
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a recording; the old one is kept.")] = False,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Take what the same command left when it was cut short.")
+        bool, typer.Option("--resume", help="Use the calls that the same command left when interrupted.")
     ] = False,
     task: TaskOption = None,
 ) -> int:
     """Record real calls of the golden into cases and a unit test: record TARGET -- python driver.py …"""
-    from lmr_author.cli import render_record
-    from lmr_author.recording import record as workflow
+    from lmr_author.cli import ui
+    from lmr_author.recording.record import RecordOptions
 
-    target, command = _words(target, context.args)
-    options = workflow.RecordOptions(
+    command: tuple[str, ...] = tuple(context.args)
+    if target is not None and "::" not in target:
+        # `record -- python driver.py`: the parser cannot know that the first word is the command's.
+        command, target = (target, *command), None
+    options = RecordOptions(
         target=target,
         command=command,
         cases=cases,
@@ -98,37 +103,242 @@ def record(
         checks=tuple(check or ()),
         gradients=gradients,
     )
-    result = _recorded(current_task(task), options, asking=can_ask(yes))
-    where = where_options(sandbox, python, base_image)
-    render_record.record_result(result, [str(task)] if task else [], where)
+    folder, asking = current_task(task), ui.can_ask(yes)
+    if asking:
+        options = _complete(folder, options)
+    result = _record(folder, options, _resume_words(context, folder, options), asking=asking)
+    show(result, where=Where(sandbox, python, base_image), task=task)
     return 0
 
 
-def _recorded(folder: Task, options: RecordOptions, *, asking: bool) -> RecordResult:
-    """Record; a person is asked about wide tolerances, and told of what Ctrl-C leaves to go on with."""
-    from lmr_author.cli import render_record
-    from lmr_author.cli.render import progress
-    from lmr_author.recording import record as workflow
+def _complete(folder: Task, options: RecordOptions) -> RecordOptions:
+    """Ask for the target where there are several, and for the command."""
+    from lmr_author.cli import ui
+    from lmr_author.errors import LmrError
+    from lmr_author.recording.drivers import read_command
 
+    info = folder.load()
+
+    def problem(answer: str) -> str:
+        try:
+            read_command(tuple(shlex.split(answer)), folder.repository(info), Path.cwd())
+        except LmrError as error:
+            return error.message
+        except ValueError as error:
+            return str(error)
+        return ""
+
+    targets = [str(item.target) for item in info.implementations]
+    if options.target is None and len(targets) > 1:
+        options = replace(options, target=ui.choice("Which function?", targets))
+    if targets and not (options.command or options.from_tests or options.examples):
+        answer = ui.needed("Command that calls the function:", "python ", problem)
+        options = replace(options, command=tuple(shlex.split(answer)))
+    return options
+
+
+def _resume_words(context: typer.Context, folder: Task, options: RecordOptions) -> list[str]:
+    """Return the words after ``lmr-author record`` that resume this recording from any folder."""
+    words = [options.target] if options.target else []
+    for param in context.command.params:
+        value = context.params.get(param.name or "")
+        if param.param_type_name != "option" or value == param.default or param.name in ("task", "resume"):
+            continue
+        flag = param.opts[0]
+        if value is True:
+            words.append(flag)
+        else:
+            words += [
+                word for item in (value if isinstance(value, list) else [value]) for word in (flag, str(item))
+            ]
+    words += ["--resume", "--task", str(folder.root)]
+    repository = folder.repository(folder.load())
+    command = [
+        str(Path(word).absolute()) if Path(word).is_file() and not (repository / word).exists() else word
+        for word in options.command
+    ]
+    return [*words, "--", *command] if command else words
+
+
+def _record(
+    folder: Task, options: RecordOptions, resume_words: Sequence[str], *, asking: bool
+) -> RecordResult:
+    """Record; ask about wide tolerances, and keep the command that resumes what Ctrl-C leaves behind."""
+    from lmr_author.cli import ui
+    from lmr_author.recording import interrupted
+    from lmr_author.recording.record import record as record_calls
+
+    if folder.load().implementations:
+        interrupted.remember(folder, resume_words)
     try:
-        with progress("recording") as say:
+        with ui.progress("recording") as progress:
 
             def agree(wide: Sequence[Widened]) -> bool:
-                with say.paused():
-                    return render_record.agree_to_tolerances(wide)
+                with progress.paused():
+                    _show_tolerances(wide)
+                    return ui.confirm("Are these tolerances right?")
 
-            return workflow.record(
-                folder, options, Path.cwd(), say, agree if asking else None, render_record.where_it_runs
-            )
+            def tell(line: str) -> None:
+                ui.say(line)
+
+            result = record_calls(folder, options, Path.cwd(), progress, agree if asking else None, tell)
     except KeyboardInterrupt:
         if any(folder.run_folder(0).parent.glob("*/out/**/meta.json")):
-            render_record.cut_short()
+            ui.say("")
+            ui.note("the calls so far are kept: --resume uses them")
+            ui.then("record", *resume_words)
+        else:
+            interrupted.forget(folder)
         raise
+    except Exception:
+        interrupted.forget(folder)
+        raise
+    interrupted.forget(folder)
+    return result
 
 
-def _words(target: str | None, rest: list[str]) -> tuple[str | None, tuple[str, ...]]:
-    """Return target and command."""
-    if target is not None and "::" not in target:
-        # `record -- python driver.py`: the parser cannot know that the first word is the command's.
-        return None, (target, *rest)
-    return target, tuple(rest)
+def show(result: RecordResult, *, where: Where | None = None, task: Path | None = None) -> None:
+    """Print what was recorded, what it covers, and the next command."""
+    from lmr_author.cli import ui
+
+    recording, proof = result.recording, result.proof
+    made = sum(case.made for case in recording.cases)
+    invented = f", and {made} with made inputs" if made else ""
+    calls = f"{len(recording.cases) - made} of {recording.calls} calls"
+    ui.say(f"{calls} of {result.implementation.target}{invented}", "recorded", "green")
+    for case in recording.cases:
+        _show_case(case)
+    for text in not_stored(recording.cases):
+        ui.note(text, indent=2)
+    for text in lost_calls(result):
+        ui.note(text, indent=2)
+    if result.not_kept:
+        ui.note(
+            f"executed only by calls that are not among the cases: {lines(result.not_kept)} of "
+            f"{recording.target.goal_file}; make these calls storable and reproducible, or raise --cases",
+            indent=2,
+        )
+    if result.missed:
+        before = " before the command was stopped" if result.cut_off else ""
+        ui.note(
+            f"never executed{before}: {lines(result.missed)} of {recording.target.goal_file}; "
+            "use inputs that reach them",
+            indent=2,
+        )
+    if never := ", ".join(map(str, result.never_false)):
+        ui.note(f"never false: the condition on line {never}; use inputs for which it is false", indent=2)
+    _show_tolerances(item for proven in proof.chosen for item in proven.wide)
+    if all(case.outcome == "raised" for case in recording.cases):
+        ui.note(
+            "the golden raises in every case, which proves little: call it with valid arguments"
+            " (a JSON file has no tensors)",
+            indent=2,
+        )
+    _show_mutants(result)
+    if result.exit_code != 0:
+        reason = f": {result.error}" if result.error else ""
+        ui.note(f"the command itself ended with exit code {result.exit_code}{reason}", indent=2)
+    for name in result.kept:
+        ui.say(f"kept the old {name} in authoring/removed/", indent=2)
+    ui.say(f"test {result.implementation.unit_test_file}", indent=2)
+    named = [str(task)] if task else []
+    evaluate = shlex.join(["lmr-author", "evaluate", *(where.words if where else []), *named])
+    ui.say(f"next: {shlex.join(['lmr-author', 'validate', *named])} && {evaluate}", whole=True)
+
+
+def _show_case(case: Case) -> None:
+    from lmr_author.cli import ui
+    from lmr_author.recording.calls import megabytes
+
+    values = ", ".join(f"{name}: {text}" for name, text in case.summary.items())
+    origin = "inputs made" if case.made else f"call {case.call}"
+    ui.say(f"{case.name}  {origin}, {megabytes(case.bytes)}, {shortened(values, 110)}", indent=2, hang=10)
+
+
+def lost_calls(result: RecordResult) -> list[str]:
+    """Return a line for each reason for which calls did not become cases."""
+    from lmr_author.recording.calls import too_large_advice
+
+    reasons: dict[str, list[int]] = {}
+    for rejected in result.proof.rejected:
+        reasons.setdefault(rejected.reason, []).append(rejected.call.number)
+    found = [
+        f"{'calls' if len(numbers) > 1 else 'call'} {listed([str(item) for item in numbers], MOST)} "
+        f"{'were' if len(numbers) > 1 else 'was'} rejected: {shortened(reason, 200)}"
+        for reason, numbers in reasons.items()
+    ]
+    kinds = {"too_large": "too large to store", "misfit": "against the signature"}
+    for item in result.not_stored:
+        why = kinds.get(item.kind, "impossible to store")
+        advice = f": {too_large_advice(item.reason)}" if item.kind == "too_large" else ""
+        found.append(f"lost: {counted(item.count, 'call')}, {why} ({shortened(item.reason, 200)}){advice}")
+    shown = found[:MOST]
+    if len(found) > MOST:
+        shown.append(f"and calls were lost for {counted(len(found) - MOST, 'more reason')}")
+    if result.cut_off:
+        shown.append("the command was stopped at its time limit (--timeout): later calls are missing")
+    return shown
+
+
+def lines(blocks: Sequence[tuple[int, int]]) -> str:
+    """Return ranges of lines as text: ``line 7`` or ``lines 7, 12-15``."""
+    shown = [str(first) if first == last else f"{first}-{last}" for first, last in blocks]
+    return f"line{'s' if len(shown) > 1 or '-' in shown[0] else ''} {', '.join(shown)}"
+
+
+def not_stored(cases: Sequence[Case]) -> list[str]:
+    """Return a line for each part of an object that was left out, and one about the fixtures that would build it."""
+    from lmr_author.probe.outcome import as_written
+    from lmr_author.recording.checkers import fixture_name
+
+    found: dict[str, list[str]] = {}
+    for case in cases:
+        for item in case.omitted:
+            part = f"{as_written(str(item.get('path')))} ({item.get('type')})"
+            found.setdefault(part, []).append(case.name)
+    notes = []
+    for text, names in list(found.items())[:MOST]:
+        where = "" if len(names) == len(cases) else f" in {', '.join(names)}"
+        notes.append(f"not stored{where}: {text}")
+    if len(found) > MOST:
+        notes.append(f"and {len(found) - MOST} more parts; recording.json lists them")
+    functions = list(dict.fromkeys(f"def {name}(): …" for name in map(fixture_name, found) if name))
+    if functions:
+        notes.append(
+            "if the function needs it, define a fixture that builds it in unit_test/fixtures.py: "
+            + ", ".join(functions[:MOST])
+        )
+    return notes
+
+
+def _show_tolerances(wide: Iterable[Widened]) -> None:
+    """Print the parts that are compared more loosely than their element type requires."""
+    from lmr_author.cli import ui
+
+    shown = {item.path: item for item in wide}
+    for item in list(shown.values())[:MOST]:
+        tolerance = f"rtol {item.rtol:.2g}, atol {item.atol:.2g}"
+        ui.note(f"{item.path} ({item.dtype}) is compared with {tolerance}: {item.reason}", indent=2)
+    if len(shown) > MOST:
+        ui.note(f"and {len(shown) - MOST} more parts; CHECKERS in the unit test lists all", indent=2)
+
+
+def _show_mutants(result: RecordResult) -> None:
+    """Print how many mutants of the golden the cases kill."""
+    from lmr_author.cli import ui
+    from lmr_author.evaluation.wrong_versions import NEEDED, whole_percent
+
+    killed = result.proof.killed
+    if not killed.tried:
+        return
+    dead = len(killed.tried) - len(killed.survivors)
+    share = dead / len(killed.tried)
+    more = "shows the survivors" if killed.complete else "tries more: the golden is slow"
+    ui.say(
+        f"{dead} of {len(killed.tried)} mutants fail ({whole_percent(share)}; `lmr-author evaluate` {more})",
+        indent=2,
+    )
+    if share < NEEDED:
+        accept = "accept equivalent ones (`evaluate --accept-mutant`)"
+        advice = accept if result.recording.varied else "record again with --vary --force"
+        ui.note(f"`evaluate` requires {NEEDED:.0%}: {advice}, or use other inputs", indent=2)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lmr_author.cli.common import Format, FormatOption, NoInputOption, can_ask, default_tasks, print_json
+from lmr_author.cli.options import Format, FormatOption, NoInputOption, default_tasks
+from lmr_author.errors import EXIT_CLEAN, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from lmr_author.review.score import Candidate
     from lmr_author.task import Task
 
-STOP = "stop here; the rest waits"
+STOP = "stop"
 
 
 def score(
@@ -26,75 +27,83 @@ def score(
         ),
     ] = None,
     candidate: Annotated[
-        Path | None, typer.Option("--candidate", metavar="FILE", help="The candidate's Python file.")
+        Path | None, typer.Option(metavar="FILE", help="The candidate's Python file.")
     ] = None,
     predictions: Annotated[
-        Path | None,
-        typer.Option("--predictions", metavar="FILE", help="Models' answers, as `evaluate` takes them."),
+        Path | None, typer.Option(metavar="FILE", help="Models' answers, as for `evaluate`.")
     ] = None,
-    model: Annotated[
-        str | None, typer.Option("--model", metavar="NAME", help="Answers of this model only.")
-    ] = None,
-    reviewer: Annotated[
-        str | None, typer.Option("--reviewer", help="Your name, as the score is stored.")
-    ] = None,
+    model: Annotated[str | None, typer.Option(metavar="NAME", help="Answers of this model only.")] = None,
+    reviewer: Annotated[str | None, typer.Option(help="Your name, as the score is stored.")] = None,
     grade: Annotated[
         str | None,
         typer.Option("--score", help="completely-correct, logically-correct or logically-incorrect."),
     ] = None,
-    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; with --score.")] = "",
+    reason: Annotated[str, typer.Option(help="The reason; with --score.")] = "",
     grades: Annotated[
-        Path | None,
-        typer.Option("--grades", metavar="FILE", help="YAML or JSON with grades of answers, by their names."),
+        Path | None, typer.Option(metavar="FILE", help="YAML or JSON with grades of answers, by their names.")
     ] = None,
     show: Annotated[
         bool, typer.Option("--list", help="List the answers that wait for your grade, and ask nothing.")
     ] = False,
     implementation: Annotated[
-        int | None,
-        typer.Option("--implementation", metavar="N", help="Which one, when the task has several."),
+        int | None, typer.Option(metavar="N", help="The implementation, if the task has several.")
     ] = None,
     results: Annotated[
         bool,
-        typer.Option(
-            "--results", help="Show the agreement on what two people scored; with --predictions by model."
-        ),
+        typer.Option("--results", help="Show the agreement of the graders; with --predictions by model."),
     ] = False,
     output: FormatOption = Format.text,
     no_input: NoInputOption = False,
 ) -> int:
-    """Grade candidate implementations by hand, as the benchmark's paper does; blind until two people did."""
-    from lmr_author.errors import EXIT_CLEAN, UsageError
+    """Grade candidate implementations by hand, as the benchmark's paper does; hidden until two people have graded."""
+    from lmr_author.cli import ui
+    from lmr_author.cli.review import ask_reviewer
     from lmr_author.task import Task
 
     if results:
         _results(Task.find_all(task or default_tasks()), predictions, output)
         return EXIT_CLEAN
-    if (candidate is None) == (predictions is None) or not reviewer:
+    asking = ui.can_ask(no_input) and output is Format.text
+    if candidate is None and predictions is None and asking:
+        candidate = Path(ui.path("Candidate's Python file:", check=ui.existing_file))
+    if (candidate is None) == (predictions is None) or not (reviewer or asking):
         raise UsageError(
             "no candidate or no reviewer named",
             "add --candidate FILE or --predictions FILE, and --reviewer NAME",
         )
-    asking = can_ask(no_input) and output is Format.text
+    name = ask_reviewer(reviewer, asking)
     if candidate is not None:
-        _one(
-            Task.find(task or Path.cwd()),
-            candidate,
-            implementation,
-            reviewer,
-            grade,
-            reason,
-            asking,
-            output,
-        )
+        from lmr_author.review.score import candidate as read_candidate
+
+        given = read_candidate(Task.find(task or Path.cwd()), candidate, implementation)
+        _grade_one(given, name, grade, reason, asking, output)
         return EXIT_CLEAN
     assert predictions is not None
     tasks = Task.find_all(task or default_tasks())
-    _many(tasks, predictions, reviewer, model, grades, asking=asking and not show, show=show, output=output)
+    _grade_all(tasks, predictions, name, model, grades, asking=asking and not show, show=show, output=output)
     return EXIT_CLEAN
 
 
-def _many(
+def _grade_one(
+    given: Candidate, reviewer: str, grade: str | None, reason: str, asking: bool, output: Format
+) -> None:
+    """Grade the candidate of a file."""
+    from lmr_author.cli import ui
+    from lmr_author.review.score import score as store_grade
+
+    if grade is None:
+        answer = _ask(given) if asking else None
+        if answer is None:
+            raise UsageError("no score given", "add --score GRADE --reason TEXT, or run it in a terminal")
+        grade, reason = answer
+    stored = store_grade(given, reviewer, grade, reason)
+    if output is Format.json:
+        ui.print_json({"candidate": given.name, "sha256": given.sha256, "score": grade, "reviewer": reviewer})
+    else:
+        ui.say(f"{given.name}: {grade} (stored in {stored})")
+
+
+def _grade_all(
     tasks: Sequence[Task],
     predictions: Path,
     reviewer: str,
@@ -105,85 +114,20 @@ def _many(
     show: bool,
     output: Format,
 ) -> None:
-    """Grade what models answered, from a file of grades or by asking; then say what is left."""
-    from lmr_author.errors import UsageError
-    from lmr_author.review import score as grading
+    """Grade models' answers, from a file of grades or by asking; then print what is left."""
+    from lmr_author.cli import ui
+    from lmr_author.review.score import score_all, waiting
 
-    left = grading.waiting(tasks, predictions, reviewer, model)
+    left = waiting(tasks, predictions, reviewer, model)
     if grades is not None:
         from lmr_author.files import read_answers
 
-        grading.score_all(left, reviewer, read_answers(grades, "--grades"))
-        left = grading.waiting(tasks, predictions, reviewer, model)
+        score_all(left, reviewer, read_answers(grades, "--grades"))
+        left = waiting(tasks, predictions, reviewer, model)
     elif asking:
-        left = left[_ask_each(left, reviewer) :]
+        left = left[ask_each(left, reviewer) :]
     elif not show:
         raise UsageError("no grades given", "add --grades FILE, or --list, or run it in a terminal")
-    _left(left, output, show=show)
-
-
-def _one(
-    folder: Task,
-    path: Path,
-    implementation: int | None,
-    reviewer: str,
-    grade: str | None,
-    reason: str,
-    asking: bool,
-    output: Format,
-) -> None:
-    """Grade the candidate of a file."""
-    from lmr_author.cli import render_score
-    from lmr_author.errors import UsageError
-    from lmr_author.review import score as grading
-
-    given = grading.candidate(folder, path, implementation)
-    if grade is None:
-        answer = _ask(given) if asking else None
-        if answer is None:
-            raise UsageError("no score given", "add --score GRADE --reason TEXT, or run it in a terminal")
-        grade, reason = answer
-    stored = grading.score(given, reviewer, grade, reason)
-    if output is Format.json:
-        print_json({"candidate": given.name, "sha256": given.sha256, "score": grade, "reviewer": reviewer})
-    else:
-        render_score.stored(given, grade, stored)
-
-
-def _ask_each(left: Sequence[Candidate], reviewer: str) -> int:
-    """Ask for one grade after the other, each stored at once; how many were given."""
-    from lmr_author.cli import render_score
-    from lmr_author.review import score as grading
-
-    for number, given in enumerate(left, 1):
-        render_score.place(number, len(left), given)
-        answer = _ask(given, STOP)
-        if answer is None:
-            return number - 1
-        render_score.stored(given, answer[0], grading.score(given, reviewer, *answer))
-    return len(left)
-
-
-def _ask(given: Candidate, stop: str | None = None) -> tuple[str, str] | None:
-    """A grade and its justification; None when the person stops."""
-    from lmr_author.cli import ask, render_score
-    from lmr_author.task.reviews import GRADES
-
-    render_score.difference(given)
-    labels = {f"{name}: {meaning}": name for name, meaning in GRADES.items()}
-    chosen = ask.choice("How good is it?", [*labels, *([stop] if stop else [])])
-    if chosen == stop:
-        return None
-    why = ""
-    while not why:
-        why = ask.text("Why?")
-    return labels[chosen], why
-
-
-def _left(left: Sequence[Candidate], output: Format, *, show: bool) -> None:
-    """What still waits for this person's grade."""
-    from lmr_author.cli import render_score
-
     if output is Format.json:
         entries = [
             {
@@ -195,20 +139,62 @@ def _left(left: Sequence[Candidate], output: Format, *, show: bool) -> None:
             }
             for one in left
         ]
-        print_json({"waiting": entries})
-    else:
-        render_score.waiting(left, every=show)
+        ui.print_json({"waiting": entries})
+        return
+    for one in left if show else ():
+        ui.say(f"{one.name}  {one.task.name}  {one.implementation.target}")
+    ui.say("1 answer waits for your grade" if len(left) == 1 else f"{len(left)} answers wait for your grade")
+
+
+def ask_each(left: Sequence[Candidate], reviewer: str) -> int:
+    """Ask for one grade after the other, each stored at once; returns the number of grades."""
+    from lmr_author.cli import ui
+    from lmr_author.review.score import score as store_grade
+
+    for number, given in enumerate(left, 1):
+        ui.say("")
+        ui.say(f"{number} of {len(left)}: {given.name}, {given.task.name}", tone="bold")
+        answer = _ask(given, can_stop=True)
+        if answer is None:
+            return number - 1
+        stored = store_grade(given, reviewer, *answer)
+        ui.say(f"{given.name}: {answer[0]} (stored in {stored})")
+    return len(left)
+
+
+def _ask(given: Candidate, *, can_stop: bool = False) -> tuple[str, str] | None:
+    """Ask for a grade and its reason, below the candidate's difference from the golden; None for a stop."""
+    from lmr_author.cli import ui
+    from lmr_author.task.reviews import GRADES
+
+    ui.say(str(given.implementation.target), tone="bold")
+    ui.say(given.implementation.instruction, hang=0)
+    ui.say("")
+    golden, text = given.golden.splitlines(), given.text.splitlines()
+    ui.diff(difflib.unified_diff(golden, text, "golden", given.name, lineterm="", n=8))
+    labels = {name: f"{name}: {meaning}" for name, meaning in GRADES.items()}
+    stop = {STOP: "stop here; the rest waits"} if can_stop else {}
+    chosen = ui.choice("How good is it?", {**labels, **stop})
+    return None if chosen == STOP else (chosen, ui.needed("Why?"))
 
 
 def _results(tasks: Sequence[Task], predictions: Path | None, output: Format) -> None:
-    from lmr_author.cli import render_score
-    from lmr_author.review import score as grading
+    """Print the agreement, and who differs on what."""
+    from lmr_author.cli import ui
+    from lmr_author.cli.review import agreement_line
+    from lmr_author.review.score import scored
 
-    found = grading.scored(tasks, predictions)
+    found = scored(tasks, predictions)
     if output is Format.json:
-        disputes = [{"candidate": name, "scores": dict(said)} for name, said in found.disputes]
-        models = {name: dict(said) for name, said in sorted(found.models.items())}
+        disputes = [{"candidate": name, "scores": dict(grades)} for name, grades in found.disputes]
+        models = {name: dict(counts) for name, counts in sorted(found.models.items())}
         counted = {"agreement": found.agreement.to_json(), "hidden": found.hidden}
-        print_json({**counted, "disputes": disputes, "models": models})
-    else:
-        render_score.results(found)
+        ui.print_json({**counted, "disputes": disputes, "models": models})
+        return
+    for name, grades in found.disputes:
+        ui.say(f"disputed {name}: " + ", ".join(f"{who} {grade}" for who, grade in grades))
+    if found.hidden:
+        ui.say(f"{found.hidden} candidates are hidden until two people have graded them")
+    ui.say(agreement_line(found.agreement))
+    for model, grades_of in sorted(found.models.items()):
+        ui.say(f"{model}: " + ", ".join(f"{grade} {count}" for grade, count in sorted(grades_of.items())))

@@ -2,33 +2,68 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import typer
+from lmr_author.cli.options import Format, FormatOption, TasksArgument, default_tasks
 
-from lmr_author.cli.common import Format, FormatOption, default_tasks, print_json
+if TYPE_CHECKING:
+    from lmr_author.reporting.status import Status
+
+GLUE = "\u00a0"
+"""A space at which no line is broken."""
+FEW = 3
+"""Tasks whose status is shown in full; more are shown as a table."""
 
 
-def status(
-    paths: Annotated[
-        list[Path] | None, typer.Argument(metavar="PATH…", help="Tasks, or a folder of them.")
-    ] = None,
-    output: FormatOption = Format.text,
-) -> int:
-    """Show where each task stands and which command comes next."""
-    from lmr_author.cli import render, render_runs
-    from lmr_author.reporting import status as workflow
+def status(paths: TasksArgument = None, output: FormatOption = Format.text) -> int:
+    """Show the state of each task and its next command."""
+    from lmr_author.cli import ui
+    from lmr_author.reporting.status import statuses
     from lmr_author.task import tasks_at
 
     tasks = tasks_at(paths or [default_tasks()])
-    with render.progress("checking") as say:
+    with ui.progress("checking") as progress:
         done = iter(range(1, len(tasks) + 1))
-        found = workflow.statuses(
-            tasks, lambda one: say(f"checked {next(done)} of {len(tasks)} tasks: {one.task}")
+        found = statuses(
+            tasks, lambda one: progress(f"checked {next(done)} of {len(tasks)} tasks: {one.task}")
         )
     if output is Format.json:
-        print_json({"tasks": [item.to_json() for item in found]})
+        ui.print_json({"tasks": [item.to_json() for item in found]})
     else:
-        render_runs.status_table(found)
+        show(found)
     return 0
+
+
+def show(found: Sequence[Status], *, stderr: bool = False) -> None:
+    """Print a block for each of a few tasks, a table of many."""
+    from lmr_author.cli import ui
+    from lmr_author.reporting.status import STEPS
+
+    if len(found) > FEW:
+        _show_table(found)
+        return
+    for item in found:
+        ui.say(item.task, tone="bold", stderr=stderr)
+        marks = "  ".join(f"{'✓' if step in item.done else '○'} {step}".replace(" ", GLUE) for step in STEPS)
+        ui.say(marks, indent=2, hang=2, stderr=stderr, styles={f"✓{GLUE}[^ ]+": "green", "○[^ ]+": "dim"})
+        if item.note:
+            ui.say(item.note, indent=2, hang=2, stderr=stderr)
+        if item.signed_off_by:
+            ui.say(f"signed off by {', '.join(item.signed_off_by)}", indent=2, stderr=stderr)
+        if item.next:
+            ui.say(f"next: {item.next}", indent=2, stderr=stderr, whole=True)
+
+
+def _show_table(found: Sequence[Status]) -> None:
+    """Print a row for each task, and the number of tasks at each step."""
+    from lmr_author.cli import ui
+
+    rows = [(item.task, item.done[-1] if item.done else "broken", item.note) for item in found]
+    ui.columns_of([("task", "reached", "open"), *rows], stderr=False)
+    counts = Counter(reached for _, reached, _ in rows)
+    numbers = ", ".join(f"{number} {step}" for step, number in counts.items())
+    ui.say(f"{len(found)} tasks: {numbers}", stderr=False)
+    if any(item.next for item in found):
+        ui.then("next", stderr=False)

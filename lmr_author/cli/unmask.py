@@ -7,25 +7,32 @@ from typing import Annotated
 
 import typer
 
-from lmr_author.cli.common import TaskOption, current_task
+from lmr_author.cli.options import TaskOption, current_task
 
 
 def unmask(
-    target: Annotated[
-        str | None, typer.Argument(help="What to restore; by default everything masked.")
-    ] = None,
+    target: Annotated[str | None, typer.Argument(help="The function to restore; by default all.")] = None,
     force: Annotated[
         bool,
-        typer.Option(
-            "--force", help="Restore even a file that was edited outside of the mask; keeps a copy."
-        ),
+        typer.Option("--force", help="Restore a file that was edited outside of the mask; keeps a copy."),
     ] = False,
     task: TaskOption = None,
 ) -> int:
     """Restore masked functions byte for byte."""
-    from lmr_author import masking
-    from lmr_author.cli import render
+    from lmr_author.cli import mask, ui
+    from lmr_author.masking import unmask as restore
+    from lmr_author.masking.leftovers import HISTORY_FOLDERS
 
-    result = masking.unmask(current_task(task), target, Path.cwd(), force=force)
-    render.unmask_result(result)
+    result = restore(current_task(task), target, Path.cwd(), force=force)
+    for name in result.targets:
+        ui.say(name, "restored", "green")
+    for name in result.also:
+        ui.say(f"{name}, which was masked along", "restored", "green")
+    mask.show_paths(result.put_back, "put back {}")
+    for name in result.left_out:
+        history = name.rpartition("/")[2] in HISTORY_FOLDERS
+        why = "an agent's tree has no history" if history else "something new is in its place"
+        ui.say(f"left {name} in authoring/removed/: {why}", indent=2)
+    for name in result.moved:
+        ui.say(f"kept {name} in authoring/removed/", indent=2)
     return 0

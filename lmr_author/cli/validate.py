@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lmr_author.cli.common import default_tasks, print_json
-from lmr_author.errors import UsageError
+from lmr_author.cli.options import TasksArgument, default_tasks
+from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
 from lmr_author.task import Severity
 from lmr_author.texts import counted
 
@@ -33,150 +33,128 @@ class ReportFormat(StrEnum):
     junit = "junit"
 
 
-Paths = Annotated[
-    list[Path] | None,
-    typer.Argument(
-        metavar="[PATH]…",
-        help="Tasks, or folders of tasks; by default the current one.",
-        show_default=False,
-    ),
-]
-Select = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--select", metavar="CODES", help="Only these checks: LMR401, or LMR4 for a group; repeatable."
-    ),
-]
-Ignore = Annotated[
-    list[str] | None, typer.Option("--ignore", metavar="CODES", help="Without these checks; repeatable.")
-]
-Least = Annotated[
-    Severity,
-    typer.Option("--severity", help="Only findings that are at least this severe; the others do not count."),
-]
-Accept = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--accept", metavar="CODE[:PATH]", help="Accept a finding of one task, with --reason; repeatable."
-    ),
-]
-Reason = Annotated[
-    str, typer.Option("--reason", help="Why the accepted finding is no problem; kept in authoring/.")
-]
-Fix = Annotated[
-    bool,
-    typer.Option(
-        "--fix", help="Apply fixes that have only one correct form; a copy goes to authoring/removed/."
-    ),
-]
-Diff = Annotated[
-    bool,
-    typer.Option("--diff", help="Show what --fix would change, and change nothing; with --fix, show it too."),
-]
-Format = Annotated[
-    ReportFormat,
-    typer.Option("--format", "-f", help="text for people; json, sarif, github, junit for programs."),
-]
-Jobs = Annotated[
-    int | None,
-    typer.Option(
-        "--jobs", "-j", min=1, help="Processes at most; by default one per processor.", show_default=False
-    ),
-]
-
-
 def validate(
-    paths: Paths = None,
-    select: Select = None,
-    ignore: Ignore = None,
-    severity: Least = Severity.NOTE,
-    accept: Accept = None,
-    reason: Reason = "",
-    fix: Fix = False,
-    diff: Diff = False,
-    output: Format = ReportFormat.text,
-    jobs: Jobs = None,
+    paths: TasksArgument = None,
+    select: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CODES", help="Only these checks: LMR401, or LMR4 for a group; repeatable."),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None, typer.Option(metavar="CODES", help="Without these checks; repeatable.")
+    ] = None,
+    severity: Annotated[
+        Severity, typer.Option(help="Only findings of at least this severity; the others do not count.")
+    ] = Severity.NOTE,
+    accept: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CODE[:PATH]", help="Accept a finding of one task, with --reason; repeatable."),
+    ] = None,
+    reason: Annotated[
+        str, typer.Option(help="Why the accepted finding is no problem; kept in authoring/.")
+    ] = "",
+    fix: Annotated[
+        bool,
+        typer.Option(
+            "--fix", help="Apply fixes that have only one correct form; a copy goes to authoring/removed/."
+        ),
+    ] = False,
+    diff: Annotated[
+        bool,
+        typer.Option("--diff", help="Only show the changes of --fix; with --fix, show them too."),
+    ] = False,
+    output: Annotated[
+        ReportFormat,
+        typer.Option("--format", "-f", help="text for people; json, sarif, github, junit for programs."),
+    ] = ReportFormat.text,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs", "-j", min=1, help="Largest number of processes; by default one per processor."
+        ),
+    ] = None,
 ) -> int:
     """Check tasks statically: report every defect that can be seen without running anything."""
-    from lmr_author.cli.render_diff import render_changes, render_plans
-    from lmr_author.validation.accept import accept_findings
+    from lmr_author.cli import ui
+    from lmr_author.task import tasks_at
     from lmr_author.validation.repair import plan, repair
-    from lmr_author.validation.run import select_checks
+    from lmr_author.validation.report import accept_findings
+    from lmr_author.validation.run import processors, select_checks
+    from lmr_author.validation.run import validate as run_checks
 
     if diff and output is not ReportFormat.text:
         raise UsageError("--diff is text", "leave --format away, or --diff")
     checks = select_checks(select or (), ignore or ())
-    run = _Run(paths or [default_tasks()], checks, jobs)
+    tasks = tasks_at(paths or [default_tasks()])
+
+    def run() -> Report:
+        with ui.progress("validating") as progress:
+            done = iter(range(1, len(tasks) + 1))
+            return run_checks(
+                tasks,
+                checks,
+                lambda task: progress(f"validated {next(done)} of {len(tasks)} tasks: {task.task}"),
+                jobs=jobs or processors(),
+            )
+
     report = run()
     if accept or reason:
-        accept_findings(run.tasks, report, accept or (), reason)
+        accept_findings(tasks, report, accept or (), reason)
         report = run()
     report = report.at_least(severity)
     if fix:
         report, done = repair(report, lambda: run().at_least(severity))
-        (render_plans if diff else render_changes)(done)
+        if diff:
+            _print_diff(done)
+        for one in () if diff else done:
+            for change in one.changes:
+                verb = "changed" if change.after is not None else "moved to authoring/removed/:"
+                ui.say(f"{verb} {one.name}/{change.shown}")
     elif diff:
-        _print_diff(plan(report))
-        return 0 if report.clean else 1
+        plans = plan(report)
+        _print_diff(plans)
+        _print_next(plans, paths or [])
+        return EXIT_CLEAN if report.clean else EXIT_FINDINGS
     _print(report, output, checks)
-    return 0 if report.clean else 1
-
-
-class _Run:
-    """Validates the tasks that were named, as often as it is called."""
-
-    def __init__(self, paths: Sequence[Path], checks: Sequence[Check], jobs: int | None) -> None:
-        from lmr_author.task import tasks_at
-        from lmr_author.validation.run import processors
-
-        self.tasks = tasks_at(paths)
-        self._checks = checks
-        self._jobs = jobs or processors()
-
-    def __call__(self) -> Report:
-        from lmr_author.cli import render
-        from lmr_author.validation.run import validate as run
-
-        with render.progress("validating") as say:
-            done = iter(range(1, len(self.tasks) + 1))
-            return run(
-                self.tasks,
-                self._checks,
-                lambda task: say(f"validated {next(done)} of {len(self.tasks)} tasks: {task.task}"),
-                jobs=self._jobs,
-            )
+    return EXIT_CLEAN if report.clean else EXIT_FINDINGS
 
 
 def _print_diff(plans: Sequence[Plan]) -> None:
-    """Print the changes on stdout, and what comes next on stderr."""
-    from lmr_author.cli.render_diff import render_plans
+    from lmr_author.cli import ui
 
-    render_plans(plans)
+    for one in plans:
+        ui.diff(one.diff(), stderr=False)
+
+
+def _print_next(plans: Sequence[Plan], paths: Sequence[Path]) -> None:
+    from lmr_author.cli import ui
+
     count = sum(len(one.changes) for one in plans)
     if count:
-        said = f"{counted(count, 'change')} to {counted(len(plans), 'task')}"
-        print(f"next: `lmr-author validate --fix` makes {said}; a copy of each is kept", file=sys.stderr)
+        ui.say(
+            f"{counted(count, 'change')} to {counted(len(plans), 'task')}; --fix keeps a copy of each file"
+        )
+        ui.then("validate", "--fix", *paths)
     else:
-        print("nothing can be fixed automatically; run it without --diff", file=sys.stderr)
+        ui.say("nothing can be fixed automatically")
+        ui.then("validate", *paths)
 
 
 def _print(report: Report, output: ReportFormat, checks: Sequence[Check]) -> None:
-    """The report on stdout, alone, whatever characters a task has and a terminal lacks."""
+    """Print the report on stdout, even where the terminal lacks its characters."""
+    from lmr_author.cli.findings import print_findings
+    from lmr_author.cli.ui import print_json
+    from lmr_author.validation import formats
+
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     if output is ReportFormat.json:
         print_json(report.to_json())
     elif output is ReportFormat.text:
-        from lmr_author.cli.render_findings import render_findings
-
-        render_findings(report)
+        print_findings(report)
+    elif output is ReportFormat.sarif:
+        print_json(formats.sarif(report, Path.cwd()))
+    elif output is ReportFormat.junit:
+        print(formats.junit(report, checks), end="")
     else:
-        from lmr_author.validation import formats
-
-        if output is ReportFormat.sarif:
-            print_json(formats.sarif(report, Path.cwd()))
-        elif output is ReportFormat.junit:
-            print(formats.junit(report, checks), end="")
-        else:
-            for line in formats.github(report, Path.cwd()):
-                print(line)
+        for line in formats.github(report, Path.cwd()):
+            print(line)

@@ -21,12 +21,12 @@ from lmr_author.task import Finding, GateResult, Progress, Task
 from lmr_author.validation.run import validate
 
 OnCommand = Callable[[str], None]
-"""Told each command, as an annotator would type it, before it is run."""
+"""Receives each command, as an annotator would type it, before it runs."""
 
 
 @dataclass(frozen=True)
 class DemoHooks:
-    """How a demo shows itself: commands, results of each step, progress, gates."""
+    """Callbacks that show a demo: commands, results of each step, progress, gates."""
 
     command: OnCommand
     result: Callable[[object], None]
@@ -36,7 +36,7 @@ class DemoHooks:
 
 @dataclass(frozen=True)
 class DemoResult:
-    """The finished task and what was proven of it."""
+    """The finished task, its findings and its evaluation."""
 
     task: Task
     findings: tuple[Finding, ...]

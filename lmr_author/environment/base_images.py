@@ -1,4 +1,4 @@
-"""Choose the official PyTorch image that fits a repository: by its torch requirement and its date.
+"""Choose the official PyTorch image that fits a repository, and compare its Python with what the repository asks for.
 
 The images are data: ``schemas/base-images.json``.
 """
@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 from typing import Any
 
@@ -18,8 +18,16 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from lmr_author import resources
-from lmr_author.environment.pythons import allows, asking, unmet
-from lmr_author.environment.recipe import Declared, Recipe, applies, exact_version, has_version
+from lmr_author.environment.packages import table
+from lmr_author.environment.recipe import (
+    Declared,
+    Fact,
+    Manifest,
+    Recipe,
+    applies,
+    exact_version,
+    has_version,
+)
 from lmr_author.errors import LmrError
 
 REPOSITORY = "pytorch/pytorch"
@@ -32,6 +40,12 @@ _OUT_OF_DATE = timedelta(days=540)
 """An image may be this much older than the commit for the sake of an exact Python version."""
 FALLBACK_PYTHON = "3.11"
 """Python that is assumed in an image of which nothing is known."""
+_INSTALLED_BY = ("pyproject.toml", "setup.cfg", "setup.py")
+"""Files whose Python is demanded: pip installs the repository in no other."""
+_FOLLOWED = timedelta(days=180)
+"""After so long packages that have to be compiled have wheels for a new Python (sentencepiece took 170 days)."""
+_BUILDS = datetime(2019, 2, 6, tzinfo=UTC)
+"""The day after setuptools 40.8: uv and pip build no ``setup.py`` with an earlier one."""
 
 
 @dataclass(frozen=True)
@@ -122,13 +136,11 @@ def _named(image: str) -> BaseImage:
 def _choose(recipe: Recipe) -> BaseImage:
     wanted = _wanted(recipe)
     text = ",".join(str(Requirement(item.text).specifier) for item in wanted if has_version(item))
-    label = re.search(r"\+([a-z0-9]+)", text)
+    label = re.search(r"\+cu(\d+)", text)
     release, reason = _release(recipe, wanted, SpecifierSet(re.sub(r"\+[\w.]+", "", text), prereleases=True))
-    build = next(
-        (one for one in release.builds if label and label[1] == "cu" + one[0].replace(".", "")), None
-    )
+    builds = (one for one in release.builds if label and one[0].replace(".", "") == label[1])
     reason += f"; devel, because {recipe.devel}" if recipe.devel else ""
-    return release.image("devel" if recipe.devel else "runtime", reason, build)
+    return release.image("devel" if recipe.devel else "runtime", reason, next(builds, None))
 
 
 def _wanted(recipe: Recipe) -> list[Declared]:
@@ -136,22 +148,16 @@ def _wanted(recipe: Recipe) -> list[Declared]:
     wanted = [item for item in recipe.torch if item.name == "torch" and applies(item)]
     if any(map(has_version, wanted)):
         return wanted
-    return _by_companions(recipe) or [item for item in recipe.constraints if item.name == "torch"] or wanted
-
-
-def _by_companions(recipe: Recipe) -> list[Declared]:
-    """The torch that belongs to a pinned torchvision, torchaudio, torchtext or triton: ``torchvision==0.8.1``."""
     for item in (*recipe.torch, *recipe.requirements):
         version = exact_version(item.text).partition("+")[0]
-        if item.name not in _COMPANIONS or not version or not applies(item):
-            continue
-        fitting = [
-            one for one in _releases() if one.companions.get(item.name, "") in SpecifierSet(f"=={version}")
-        ]
-        if fitting:
-            origin = f"the one for {item.text}, {item.origin}"
-            return [Declared("torch", f"torch=={fitting[-1].torch}", origin)]
-    return []
+        if item.name in _COMPANIONS and version and applies(item):
+            # The torch that belongs to a pinned torchvision, torchaudio, torchtext or triton.
+            specifier = SpecifierSet(f"=={version}")
+            fitting = [one for one in _releases() if one.companions.get(item.name, "") in specifier]
+            if fitting:
+                origin = f"the one for {item.text}, {item.origin}"
+                return [Declared("torch", f"torch=={fitting[-1].torch}", origin)]
+    return [item for item in recipe.constraints if item.name == "torch"] or wanted
 
 
 def torchtext(base: BaseImage) -> str:
@@ -210,26 +216,17 @@ def _for_python(releases: list[_Release], recipe: Recipe) -> list[_Release]:
     return suited or releases
 
 
-def _image_with(specifiers: Sequence[str], base: BaseImage) -> BaseImage | None:
-    """The image whose Python fits all, or else the first, and whose PyTorch is nearest to that of ``base``."""
-    fitting = [item for item in _releases() if all(allows(one, item.python) for one in specifiers)]
-    fitting = fitting or [item for item in _releases() if allows(specifiers[0], item.python)]
-    if not fitting:
-        return None
-    order = [item.torch for item in _releases()]
-    torch = Version(base.torch) if base.torch else order[-1]
-    near = min(fitting, key=lambda item: abs(order.index(item.torch) - sum(one < torch for one in order)))
-    return near.image(base.kind or "runtime", "")
-
-
 def other_python(recipe: Recipe, base: BaseImage) -> str:
     """Return a note for an annotator where the repository asks for another Python than the image's; else ""."""
     facts = unmet(recipe, base.python)
     if not facts:
         return ""
-    other = _image_with([fact.text for fact in facts], base)
+    fitting = [item for item in _releases() if all(allows(fact.text, item.python) for fact in facts)]
     advice = "no PyTorch image of the table has it: name one of yours with --base-image"
-    if other is not None:
+    if fitting:
+        torch = Version(base.torch) if base.torch else fitting[-1].torch
+        near = next((item for item in fitting if item.torch >= torch), fitting[-1])
+        other = near.image(base.kind or "runtime", "")
         holds = f"PyTorch {other.torch}, Python {other.python}"
         command = f"`lmr-author env dockerfile --base-image {other.reference}`"
         advice = f"to use another: {command} ({holds}), then `env lock`"
@@ -241,3 +238,66 @@ def other_python(recipe: Recipe, base: BaseImage) -> str:
         f"{asking(facts)}, but the lock is for {base.python}, the Python of {base.reference}{known}, and the code may"
         f" not run there; {advice}"
     )
+
+
+def followed(python: str) -> datetime | None:
+    """Return the day from which there are compiled packages for a Python; None when it is not known."""
+    row = table("pythons").get(python)
+    return datetime.combine(row["released"], time(), UTC) + _FOLLOWED if row else None
+
+
+def builds_from(python: str) -> datetime:
+    """Return the day from which there are tools that build a source with a Python."""
+    return max(_BUILDS, followed(python) or _BUILDS)
+
+
+def older(python: str) -> list[str]:
+    """Return the Pythons before one, newest first."""
+    every = list(table("pythons"))
+    return list(reversed(every[: every.index(python)])) if python in every else []
+
+
+def asked_for(found: Sequence[Manifest]) -> Fact:
+    """Return what decides the Python version: an exact one that fits the declared range, else the range.
+
+    A file that declares requirements (conda) and a version file count more than what a README or a
+    Dockerfile mentions.
+    """
+    asked = [item for item in found if item.python]
+    ranges = [item for item in asked if not item.python.startswith("==")]
+    exact = [item for item in asked if item.python.startswith("==")]
+    for item in exact:
+        version = item.python.removeprefix("==").removesuffix(".*")
+        if all(allows(other.python, version) for other in ranges):
+            return Fact(item.python, item.python_origin)
+    chosen = (ranges or exact)[:1]
+    return Fact(chosen[0].python, chosen[0].python_origin) if chosen else Fact("", "")
+
+
+def allows(specifier: str, version: str) -> bool:
+    """Return whether some patch release of ``version`` satisfies a specifier."""
+    patches = [version] if version.count(".") > 1 else [f"{version}.{patch}" for patch in range(30)]
+    return any(patch in SpecifierSet(specifier, prereleases=True) for patch in patches)
+
+
+def unmet(recipe: Recipe, python: str) -> tuple[Fact, ...]:
+    """Return the places that ask for a Python other than ``python``, and that matter.
+
+    None does where the file by which pip installs the repository accepts it. Code runs in later Pythons by and
+    large, so a request for an older one matters only where pip would refuse.
+    """
+    demands = [fact for fact in recipe.pythons if fact.origin.startswith(_INSTALLED_BY)]
+    if demands and all(allows(fact.text, python) for fact in demands):
+        return ()
+    minor = int(python.partition(".")[2])
+    return tuple(
+        fact
+        for fact in recipe.pythons
+        if not allows(fact.text, python)
+        and (fact in demands or not any(allows(fact.text, f"3.{older}") for older in range(minor + 1)))
+    )
+
+
+def asking(facts: Sequence[Fact]) -> str:
+    """Return ``the repository asks for Python >=3.12 (pyproject.toml:5)``."""
+    return f"the repository asks for Python {', '.join(map(str, facts))}"

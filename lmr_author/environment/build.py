@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -11,27 +10,23 @@ from pathlib import Path
 from typing import Any
 
 from lmr_author import __version__, files
-from lmr_author.environment import lock_file, records, resolver
-from lmr_author.environment.code import parse_quietly
+from lmr_author.environment import lock_file, place, resolver
 from lmr_author.environment.failures import Explanation, Failure, explain
-from lmr_author.environment.repair import Repair, Repairs, with_its_python
+from lmr_author.environment.repair import Repair, Repairs
 from lmr_author.environment.smoke import SECONDS, Imported, ask_inventory, first_explained, import_files
 from lmr_author.errors import LmrError, SandboxBuildError, SandboxError, UsageError
-from lmr_author.sandbox import docker_engine
+from lmr_author.replay.staging import tree_path
+from lmr_author.sandbox import docker_engine, image_tag, open_sandbox
 from lmr_author.sandbox.base import OnLine, Sandbox
-from lmr_author.sandbox.docker_engine import connect, engine_errors, image_python
-from lmr_author.sandbox.factory import image_tag, open_sandbox
-from lmr_author.staging import tree_path
+from lmr_author.sandbox.docker_engine import connect, engine_errors
 from lmr_author.task import Progress, Task, TaskInfo
 from lmr_author.texts import size_text
 
 _MOST_TOP_LEVEL = 20
 _GB = 1000**3
-_UNPACKED = 4
-"""Disk space of an installed wheel and its download, in multiples of its size (measured on numpy, scipy, pandas,
-transformers, pyarrow: 3.0 to 4.4)."""
-_PER_PACKAGE = 15 * 1000**2
-"""Assumed of a package whose size the index does not tell."""
+_PER_PACKAGE = 60 * 1000**2
+"""About the disk space of a package and its download (numpy, scipy, pandas, transformers, pyarrow: 45 to 160 MB; most
+others less)."""
 _BASES = {"runtime": 8 * _GB, "devel": 18 * _GB}
 """About the size of an official PyTorch image, unpacked and while it is unpacked."""
 
@@ -129,8 +124,6 @@ def build(task: Task, options: BuildOptions, hooks: Hooks) -> BuildResult:
     wanted = _files(task, info, options.files)
     _require_space(task, info, options, hooks.say)
     repairs = Repairs(task, options.base_image, hooks.say)
-    if options.fix and (early := repairs.ahead(_python_of_base(task, options))):
-        hooks.repair(early)
     while True:
         result = _once(task, info, options, wanted, hooks)
         if options.fix and repairs.did_not_help(result.explanation):
@@ -141,49 +134,33 @@ def build(task: Task, options: BuildOptions, hooks: Hooks) -> BuildResult:
             break
         hooks.repair(made)
         options = replace(options, no_cache=False)
-    own = records.base_of(records.text(task.dockerfile))
+    own = place.base_of(place.text_of(task.dockerfile))
     instead = options.base_image if options.base_image not in (None, own) else ""
     return replace(result, repairs=tuple(repairs.made), instead=instead or "")
 
 
 def _files(task: Task, info: TaskInfo, given: tuple[str, ...]) -> tuple[str, ...]:
-    """The files to import: as given, else the goal files, else the packages or modules at the repository's top."""
+    """The files to import: as given, else the goal files, else the packages at the repository's top."""
     root = task.repository(info)
     for name in given:
         if not files.inside(root, name).is_file():
             raise UsageError(f"--file {name}: no such file in {root.name}/", "give a path in the repository")
-    if found := given or records.goal_files(info):
+    if found := given or place.goal_files(info):
         return found
     aside = ("test", "tests", "docs", "unit_test", "examples", "scripts", "benchmarks")
     packages = sorted([*root.glob("*/__init__.py"), *root.glob("src/*/__init__.py")])
-    top = [path for path in packages if path.parent.name not in aside]
-    top = top or [
-        path for path in sorted(root.glob("*.py")) if path.name != "conftest.py" and not _is_script(path)
-    ]
+    top = [path.relative_to(root).as_posix() for path in packages if path.parent.name not in aside]
     if not top:
         raise LmrError(
-            f"{task.name} has nothing masked, and no packages or modules at the top of its repository",
+            f"{task.name} has nothing masked, and no packages at the top of its repository",
             "name what to import with --file, or mask a function first",
         )
-    return tuple(path.relative_to(root).as_posix() for path in top[:_MOST_TOP_LEVEL])
-
-
-def _is_script(path: Path) -> bool:
-    """Return whether a file does work when it is imported, or cannot be parsed."""
-    try:
-        body = parse_quietly(path.read_bytes()).body
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
-        return True
-    return any(
-        isinstance(node, ast.For | ast.While | ast.With)
-        or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call))
-        for node in body
-    )
+    return tuple(top[:_MOST_TOP_LEVEL])
 
 
 def _require_space(task: Task, info: TaskInfo, options: BuildOptions, say: Progress) -> None:
     """Say what disk space the image needs, estimated; raise LmrError when there is certainly not enough."""
-    known = records.known(task, options.base_image)
+    known = place.known(task, options.base_image)
     client = connect()
     try:
         with engine_errors():
@@ -192,62 +169,27 @@ def _require_space(task: Task, info: TaskInfo, options: BuildOptions, say: Progr
             free = docker_engine.free_bytes(client)
     finally:
         client.close()
-    lock = records.text(task.lock)
-    message, needed = space_needed(known, base, lock, task.repository(info), free)
-    say(f"needs: {message}" + ("; most of it is there from the last build" if built else ""))
-    if (
-        options.check_disk
-        and (built is None or options.no_cache)
-        and free is not None
-        and needed + _GB > free
-    ):
+    pins = lock_file.requirements(place.text_of(task.lock))
+    packages = len(pins) * _PER_PACKAGE
+    image = 0 if base is not None else _BASES.get(known.base.kind, _BASES["runtime"])
+    tree = sum(path.stat().st_size for path in files.walk(task.repository(info)))
+    needed = image + packages + 2 * tree  # the repository is sent to the engine and copied into a layer
+    fetch = (
+        f"the base image has to be fetched (about {size_text(image)})" if image else "the base image is here"
+    )
+    say(
+        f"needs: {fetch}; {len(pins)} packages, about {size_text(packages)}; repository {size_text(tree)}; in all about"
+        f" {size_text(needed)}, {'free space unknown' if free is None else f'{size_text(free)} free'}"
+        + ("; most of it is there from the last build" if built else "")
+    )
+    anew = built is None or options.no_cache
+    if options.check_disk and anew and free is not None and needed + _GB > free:
         raise LmrError(
             f"not enough disk space for the image: it needs about {size_text(needed + _GB)},"
             f" {size_text(free)} are free",
             "free some with `lmr-author env prune --all`, see what else uses it with `docker system df`,"
             " or pass --no-disk-check if you know better",
         )
-
-
-def space_needed(
-    known: records.Known, base_bytes: int | None, lock: str, repository: Path, free: int | None
-) -> tuple[str, int]:
-    """Return the disk space that an image needs, in words and in bytes: base image, packages, repository.
-
-    Args:
-        base_bytes: the base image's size, None when the engine does not have it.
-        free: bytes that the engine's disk has free, None when unknown.
-    """
-    wanted = lock_file.requirements(lock)
-    base = replace(known.base, python=known.python)
-    found = resolver.package_files(wanted, base, 20.0)
-    sizes = [one.size for one in found.values() if one.size is not None]
-    guessed = len(wanted) - len(sizes)
-    packages = _UNPACKED * sum(sizes) + guessed * _PER_PACKAGE
-    image = 0 if base_bytes is not None else _BASES.get(known.base.kind, _BASES["runtime"])
-    tree = sum(path.stat().st_size for path in files.walk(repository))
-    needed = image + packages + 2 * tree  # the repository is sent to the engine and copied into a layer
-    fetch = (
-        f"the base image has to be fetched (about {size_text(image)})" if image else "the base image is here"
-    )
-    return (
-        f"{fetch}; {len(wanted)} packages, {'about ' if guessed else ''}{size_text(packages)}; repository"
-        f" {size_text(tree)}; in all about {size_text(needed)}, "
-        + (f"{size_text(free)} free" if free is not None else "free space unknown"),
-        needed,
-    )
-
-
-def _python_of_base(task: Task, options: BuildOptions) -> str:
-    """The Python in the base image: as a local image reports it, else the table's where it is certain; or ""."""
-    base = records.known(task, options.base_image).base
-    client = connect()
-    try:
-        with engine_errors():
-            found = image_python(client, base.reference)
-    finally:
-        client.close()
-    return found or (base.python if base.python_certain else "")
 
 
 def _once(
@@ -278,16 +220,25 @@ def _failure(task: Task, options: BuildOptions, error: SandboxBuildError) -> Bui
     step = error.step
     if step.upper().startswith("FROM "):
         # The engine shows the instruction as it is written; the image is what its arguments make of it.
-        step = f"FROM {records.known(task, options.base_image).base.reference}"
+        step = f"FROM {place.known(task, options.base_image).base.reference}"
     found = explain(Failure("build", step, "\n".join(error.said) or error.message))
     if found is not None and found.about == "machine":
         raise SandboxError(
             f"the image could not be built: {found.cause}",
             f"{found.advice} (log: {task.logs_folder / 'build.log'})",
         ) from error
-    if found is not None:
-        found = with_its_python(found, task, options.base_image)
+    if found is not None and found.fix is not None and found.fix.kind == "wheel":
+        found = _with_its_python(found, found.fix.names[0], task, options)
     return BuildFailure(error.message, error.step, error.line, error.said, found)
+
+
+def _with_its_python(found: Explanation, name: str, task: Task, options: BuildOptions) -> Explanation:
+    """Add the newest Python that has a wheel to the explanation of a package that cannot be built."""
+    known = place.known(task, options.base_image)
+    pin = lock_file.held(place.text_of(task.lock)).get(name, "")
+    python = resolver.newest_python(pin, replace(known.base, python=known.python)) if pin else ""
+    more = f"; {pin} has wheels for Python {python} and older ones only" if python else ""
+    return replace(found, advice=f"{found.advice}{more}")
 
 
 def _facts(
@@ -295,13 +246,13 @@ def _facts(
 ) -> dict[str, Any]:
     """The content of ``authoring/environment.json``."""
     return {
-        "format": records.FORMAT,
+        "format": place.FORMAT,
         "tool": __version__,
         "built": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "seconds": round(seconds, 3),
         "image": held["image"],
         "tag": image_tag(task.name, task.root),
-        "base_image": records.known(task, options.base_image).base.reference,
+        "base_image": place.known(task, options.base_image).base.reference,
         "engine": held["engine"],
         "dockerfile_sha256": files.sha256_file(task.dockerfile),
         "lock_sha256": files.sha256_file(task.lock) if task.lock.is_file() else "",

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import ast
-import json
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cache
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -17,13 +15,11 @@ from packaging.utils import canonicalize_name
 from lmr_author import files
 from lmr_author.environment.packages import distribution, interchangeable, is_standard, names, table
 from lmr_author.environment.recipe import Declared, Download, Fact, Unused
-from lmr_author.environment.requirements import MAX_BYTES, read_text
+from lmr_author.environment.requirements import read_text
 from lmr_author.errors import LmrError
 from lmr_author.texts import printable
 
-MAX_FILES = 5000
-MAX_NOTEBOOK = 32 * 1024 * 1024
-"""Notebooks hold the pictures that they show."""
+_MAX_FILES = 5000
 COMPILES = "compiles CUDA code when run (torch.utils.cpp_extension)"
 """A use of the GPU for which the image must have nvcc."""
 _SKIPPED = re.compile(
@@ -31,50 +27,21 @@ _SKIPPED = re.compile(
     r"|(^|/)(setup[^/]*|conftest|test_[^/]*|[^/]*_test)\.py$|^unit_test/",
     re.I,
 )
-_EXAMPLES = re.compile(
-    r"(^|/)(examples?|bench[^/]*|demos?|notebooks?|experiments?/notebooks?)/|\.ipynb$", re.I
-)
+_EXAMPLES = re.compile(r"(^|/)(examples?|bench[^/]*|demos?|notebooks?)/", re.I)
 _ASIDE = re.compile(r"(^|/)(scripts?|tools?|util(s|ity|ities)?|[^/]*comparison)/", re.I)
-_GUARD = re.compile(r"cuda|gpu|device", re.I)
-_AVAILABLE = re.compile(r"_?(is|has|have)_\w+_(available|installed)")
-_NAME = re.compile(r"^(?![./~])[A-Za-z0-9][\w.+-]*(/[\w.+-]+)?$")
-_LOCAL_DATA = frozenset(
-    [
-        "json",
-        "csv",
-        "text",
-        "parquet",
-        "arrow",
-        "pandas",
-        "imagefolder",
-        "audiofolder",
-        "webdataset",
-        "generator",
-        "xml",
-    ]
-)
+_AVAILABLE = re.compile(r"_?(is|has|have)_\w+_(available|installed)|TYPE_CHECKING")
+_PUBLISHED = re.compile(r"^(?![./~])[A-Za-z0-9][\w.+-]*(/[\w.+-]+)?$")
+"""A name of a model or data set, or an address' beginning; no path."""
+_FORMATS = re.compile("json|csv|text|parquet|arrow|pandas|imagefolder|audiofolder|webdataset|generator|xml")
 """Formats of files that ``load_dataset`` reads, in place of a data set's name."""
 _ASKING = re.compile(
     r"(importlib\.metadata|importlib_metadata)\.(version|metadata|distribution)|pkg_resources\.(get_distribution|require)"
 )
-_Visit = tuple[ast.AST, bool, bool, bool, dict[str, str]]
-_LEAVES = {
-    ast.Name,
-    ast.Constant,
-    ast.Load,
-    ast.Store,
-    ast.Pass,
-    ast.arguments,
-    ast.arg,
-    ast.alias,
-    ast.Break,
-}
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
 @dataclass(frozen=True)
 class Import:
-    """An import: dotted name, line (notebook: cell), and whether it runs when the module is imported.
+    """An import: dotted name, line, and whether it runs when the module is imported.
 
     ``needed`` is False where the code does without: under ``except ImportError``, ``TYPE_CHECKING``.
     """
@@ -82,12 +49,12 @@ class Import:
     name: str
     line: int
     at_once: bool
-    needed: bool = True
+    needed: bool
 
 
 @dataclass
 class SourceFile:
-    """The facts of one Python file or notebook; ``path`` is relative to the repository.
+    """The facts of one Python file; ``path`` is relative to the repository.
 
     Attributes:
         imports: with relative ones by their absolute names.
@@ -119,7 +86,7 @@ class Code:
     left_out: int = 0
 
     def main(self, parts: Sequence[str]) -> list[SourceFile]:
-        """Return the code without examples, notebooks and ``parts``; all of it when nothing is left."""
+        """Return the code without examples and ``parts``; all of it when nothing is left."""
         main = [item for item in self.files if not _is_aside(item.path, parts)]
         return main if any(item.imports for item in main) else list(self.files)
 
@@ -139,39 +106,33 @@ class Code:
             if path in found:
                 continue
             found[path] = by_path[path]
-            left += [f"{parent}/__init__.py" for parent in PurePosixPath(path).parents
-                     if f"{parent}/__init__.py" in by_path]  # fmt: skip
+            packages = (f"{parent}/__init__.py" for parent in PurePosixPath(path).parents)
+            left += [package for package in packages if package in by_path]
             for item in found[path].imports:
                 words = item.name.split(".")
                 # The last word may be a name in the module.
-                for length in range(len(words), 0, -1):
-                    if hits := by_module.get(".".join(words[:length])):
-                        left += hits
-                        break
+                modules = (".".join(words[:length]) for length in range(len(words), 0, -1))
+                left += next((by_module[module] for module in modules if module in by_module), [])
         return [found[path] for path in sorted(found)]
 
 
 def read_code(root: Path) -> Code:
-    """Parse every Python file and notebook below ``root`` once; nothing is run."""
-    sources = [path for path in files.walk(root) if path.suffix in (".py", ".ipynb")]
+    """Parse every Python file below ``root`` once; nothing is run."""
+    sources = [path for path in files.walk(root) if path.suffix == ".py"]
     found, unreadable = [], []
-    for path in sources[:MAX_FILES]:
+    for path in sources[:_MAX_FILES]:
         relative = path.relative_to(root).as_posix()
         if _SKIPPED.search(relative):
             continue
         try:
-            found.append(_read(path, relative))
+            reader = _Reader(relative)
+            reader.visit(parse_quietly(read_text(path)))
+            found.append(reader.found)
         except (LmrError, SyntaxError, ValueError, RecursionError, MemoryError):
             unreadable.append(printable(relative))
     local = {path.stem for path in sources}
     local |= {part for path in sources for part in path.relative_to(root).parts[:-1]}
-    return Code(tuple(found), frozenset(local), tuple(unreadable), max(0, len(sources) - MAX_FILES))
-
-
-def _read(path: Path, relative: str) -> SourceFile:
-    if path.suffix == ".ipynb":
-        return _notebook(read_text(path, MAX_NOTEBOOK), relative)
-    return _Reader(relative).read(parse_quietly(read_text(path, MAX_BYTES)))
+    return Code(tuple(found), frozenset(local), tuple(unreadable), max(0, len(sources) - _MAX_FILES))
 
 
 def parse_quietly(text: str | bytes) -> ast.Module:
@@ -181,218 +142,135 @@ def parse_quietly(text: str | bytes) -> ast.Module:
         return ast.parse(text)
 
 
-def _notebook(text: str, relative: str) -> SourceFile:
-    data = json.loads(text)
-    cells = data.get("cells", []) if isinstance(data, dict) else []
-    found = SourceFile(relative)
-    for number, cell in enumerate(cells if isinstance(cells, list) else [], 1):
-        if not isinstance(cell, dict) or cell.get("cell_type") != "code":
-            continue
-        source = cell.get("source", "")
-        lines = ("".join(map(str, source)) if isinstance(source, list) else str(source)).splitlines()
-        code = "\n".join("" if line.lstrip().startswith(("!", "%", "?")) else line for line in lines)
-        try:
-            read = _Reader(relative).read(parse_quietly(code))
-        except (SyntaxError, ValueError):
-            continue
-        found.imports += [replace(item, line=number) for item in read.imports]
-    return found
+class _Reader(ast.NodeVisitor):
+    """Reads one module in a single pass over its tree.
 
-
-class _Reader:
-    """Reads one module in a single pass over its tree."""
+    The state says of the node being visited: does importing the module run it, and does the code need it.
+    """
 
     def __init__(self, path: str) -> None:
-        self._found = SourceFile(path)
-        self._shown = printable(path)
+        self.found = SourceFile(path)
+        self._at_once, self._needed = True, True
         self._aliases: dict[str, str] = {}
-        self._options: dict[str, str] = {}
+        self._constants: dict[str, str] = {}
         self._seen: set[tuple[str, ...]] = set()
 
-    def read(self, tree: ast.Module) -> SourceFile:
-        """Return the facts of a module, in the order of its lines."""
-        constants = {_last(item): _string(node.value) for node in tree.body if isinstance(node, ast.Assign)
-                     for item in node.targets if _string(node.value)}  # fmt: skip
-        calls: list[tuple[ast.Call, bool, bool, dict[str, str]]] = []
-        # Each node with: does importing the module run it, does the code need it, is it under a test for a device,
-        # and the strings that names stand for there.
-        stack: list[_Visit] = [(tree, True, True, False, constants)]
-        while stack:
-            node, at_once, needed, guarded, known = stack.pop()
-            below: list[ast.AST] = []
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                self._import(node, at_once, needed)
-                continue
-            if isinstance(node, ast.Try) and _handles_import_error(node):
-                stack += [(child, at_once, False, guarded, known) for child in (*node.body, *node.handlers)]
-                below = [*node.orelse, *node.finalbody]
-            elif isinstance(node, ast.If | ast.IfExp):
-                words = [
-                    _last(word) for word in ast.walk(node.test) if isinstance(word, ast.Name | ast.Attribute)
-                ]
-                inside = guarded or any(map(_GUARD.search, words))
-                optional = "TYPE_CHECKING" in words or any(map(_AVAILABLE.fullmatch, words))
-                run = at_once and not (isinstance(node, ast.If) and _is_main_guard(node.test))
-                body = node.body if isinstance(node.body, list) else [node.body]
-                stack += [(child, run, needed and not optional, inside, known) for child in body]
-                orelse = node.orelse if isinstance(node.orelse, list) else [node.orelse]
-                stack += [(child, at_once, needed, inside, known) for child in orelse]
-                stack.append((node.test, at_once, needed, True, known))
-                continue
-            elif isinstance(node, _FUNCTIONS):
-                # Decorators and defaults are evaluated where the function is defined; its body when it is called.
-                outside = [*node.args.defaults, *(item for item in node.args.kw_defaults if item)]
-                outside += getattr(node, "decorator_list", [])
-                stack += [(child, at_once, needed, guarded, known) for child in outside]
-                known = {**known, **_defaults(node.args)}
-                below, at_once = [*(node.body if isinstance(node.body, list) else [node.body])], False
-            else:
-                if isinstance(node, ast.Call):
-                    calls.append((node, at_once, guarded, known))
-                below = _children(node)
-            stack += [(child, at_once, needed, guarded, known) for child in reversed(below)]
-        for call, *_ in calls:
-            self._option(call)
-        for call, at_once, guarded, known in sorted(
-            calls, key=lambda item: (item[0].lineno, item[0].col_offset)
-        ):
-            self._call(call, at_once, guarded, known)
-        self._found.imports.sort(key=lambda item: item.line)
-        return self._found
+    def _visit_all(self, nodes: Iterable[ast.AST], *, at_once: bool = True, needed: bool = True) -> None:
+        before = (self._at_once, self._needed)
+        self._at_once, self._needed = self._at_once and at_once, self._needed and needed
+        for node in nodes:
+            self.visit(node)
+        self._at_once, self._needed = before
 
-    def _import(self, node: ast.Import | ast.ImportFrom, at_once: bool, needed: bool) -> None:
+    def visit_Module(self, node: ast.Module) -> None:
+        for item in node.body:
+            if isinstance(item, ast.Assign) and (value := _string(item.value)):
+                self._constants |= {dotted_name(target): value for target in item.targets}
+        self.generic_visit(node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> None:
+        # Decorators and defaults are evaluated where the function is defined; its body when it is called.
+        body = node.body if isinstance(node.body, list) else [node.body]
+        self._visit_all([*getattr(node, "decorator_list", []), node.args])
+        outside, ordered = self._constants, [*node.args.posonlyargs, *node.args.args]
+        defaults = dict(zip(reversed(ordered), reversed(node.args.defaults), strict=False))
+        defaults |= {
+            arg: value
+            for arg, value in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+            if value
+        }
+        self._constants = outside | {arg.arg: _string(value) for arg, value in defaults.items()}
+        self._visit_all(body, at_once=False)
+        self._constants = outside
+
+    visit_AsyncFunctionDef = visit_FunctionDef
+    visit_Lambda = visit_FunctionDef
+
+    def visit_Try(self, node: ast.Try) -> None:
+        caught = {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
+        words = {_last(item) for one in node.handlers if one.type for item in ast.walk(one.type)}
+        optional = bool(caught & words) or any(one.type is None for one in node.handlers)
+        self._visit_all([*node.body, *node.handlers], needed=not optional)
+        self._visit_all([*node.orelse, *node.finalbody])
+
+    def visit_If(self, node: ast.If | ast.IfExp) -> None:
+        words = [_last(word) for word in ast.walk(node.test) if isinstance(word, ast.Name | ast.Attribute)]
+        body = node.body if isinstance(node.body, list) else [node.body]
+        orelse = node.orelse if isinstance(node.orelse, list) else [node.orelse]
+        self.visit(node.test)
+        self._visit_all(
+            body, at_once=words[:1] != ["__name__"], needed=not any(map(_AVAILABLE.fullmatch, words))
+        )
+        self._visit_all(orelse)
+
+    visit_IfExp = visit_If
+
+    def visit_Import(self, node: ast.Import | ast.ImportFrom) -> None:
         prefix = ""
         if isinstance(node, ast.ImportFrom):
-            folders = PurePosixPath(self._found.path).parts[:-1]
+            folders = PurePosixPath(self.found.path).parts[:-1]
             above = folders[: len(folders) - node.level + 1] if node.level else ()
             prefix = ".".join((*above, *filter(None, [node.module]))) + "."
             if node.level and not above:
-                prefix = f"{node.module or PurePosixPath(self._found.path).stem}."
+                prefix = f"{node.module or PurePosixPath(self.found.path).stem}."
         for alias in node.names:
             # `from google.cloud import storage`: only the whole name tells the package.
             name = f"{prefix}{alias.name}"
-            self._found.imports.append(Import(name, node.lineno, at_once, needed))
-            self._aliases[alias.asname or alias.name] = name if alias.asname or prefix else alias.name
+            self.found.imports.append(Import(name, node.lineno, self._at_once, self._needed))
+            self._aliases[alias.asname or alias.name] = name
 
-    def _option(self, call: ast.Call) -> None:
-        """The default of an option of argparse is what ``args.model`` most often stands for."""
-        if _dotted(call.func).endswith("add_argument"):
-            default = next((_string(word.value) for word in call.keywords if word.arg == "default"), "")
-            for flag in map(_string, call.args):
-                if flag.startswith("--") and default:
-                    self._options[flag[2:].replace("-", "_")] = default
+    visit_ImportFrom = visit_Import
 
-    def _call(self, call: ast.Call, at_once: bool, guarded: bool, known: dict[str, str]) -> None:
-        dotted = _dotted(call.func)
-        head, dot, rest = dotted.partition(".")
+    def visit_Call(self, node: ast.Call) -> None:
+        head, dot, rest = dotted_name(node.func).partition(".")
         name = f"{self._aliases.get(head, head)}{dot}{rest}"
-        when = "when imported" if at_once else "when run"
-        use = "" if guarded else _gpu(call, name)
-        if use and self._first(use, when):
-            self._found.cuda.append(Fact(f"{use}, {when}", f"{self._shown}:{call.lineno}"))
-        kind, what = self._download(call, name, known)
-        if what and self._first(kind, what, when):
-            origin = f"{self._shown}:{call.lineno}"
-            self._found.downloads.append(Download(kind, printable(what, 200), origin, at_once))
-        if call.args and _ASKING.fullmatch(name):
-            if asked := _string(call.args[0]):
-                self._found.asked.append(canonicalize_name(asked))
-            elif _last(call.args[0]) in ("__name__", "__package__"):
-                self._found.asked += map(canonicalize_name, PurePosixPath(self._found.path).parts[:-1])
+        origin = f"{printable(self.found.path)}:{node.lineno}"
+        when = "when imported" if self._at_once else "when run"
+        if _compiles(node, name) and self._is_first(COMPILES, when):
+            self.found.cuda.append(Fact(f"{COMPILES}, {when}", origin))
+        kind, what = self._download(node, name)
+        if what and self._is_first(kind, what, when):
+            self.found.downloads.append(Download(kind, printable(what, 200), origin, self._at_once))
+        if node.args and _ASKING.fullmatch(name):
+            if asked := _string(node.args[0]):
+                self.found.asked.append(canonicalize_name(asked))
+            elif _last(node.args[0]) in ("__name__", "__package__"):
+                self.found.asked += map(canonicalize_name, PurePosixPath(self.found.path).parts[:-1])
+        self.generic_visit(node)
 
-    def _first(self, *key: str) -> bool:
+    def _is_first(self, *key: str) -> bool:
         new = key not in self._seen
         self._seen.add(key)
         return new
 
-    def _download(self, call: ast.Call, name: str, known: dict[str, str]) -> tuple[str, str]:
-        for end, row in _downloads().get(name.rpartition(".")[2], ()):
-            if f".{name}".endswith(f".{end}") and name.startswith(row.get("module", "")):
-                what = self._argument(call, row, known)
-                if row["kind"] == "nltk" and not call.args and not call.keywords:
-                    what = "all"
-                fits = "://" in what if row["kind"] == "file" else _NAME.match(what) or "://" in what
-                return row["kind"], what if fits and not (
-                    end == "load_dataset" and what in _LOCAL_DATA
-                ) else ""
+    def _download(self, call: ast.Call, name: str) -> tuple[str, str]:
+        """The kind and the name of what a call fetches; "" for no name."""
+        for end, row in table("downloads").items():
+            if not f".{name}".endswith(f".{end}") or not name.startswith(row.get("module", "")):
+                continue
+            what = self._argument(call, row)
+            if row["kind"] == "nltk" and not call.args and not call.keywords:
+                what = "all"
+            fits = "://" in what if row["kind"] == "file" else _PUBLISHED.match(what) or "://" in what
+            return row["kind"], what if fits and not (
+                end == "load_dataset" and _FORMATS.fullmatch(what)
+            ) else ""
         yes = {word.arg for word in call.keywords if getattr(word.value, "value", None) is True}
         if "pretrained" in yes:
             return "model", f"{name} with pretrained weights"
         return "dataset", name if name.startswith("torchvision.datasets.") and "download" in yes else ""
 
-    def _argument(self, call: ast.Call, row: dict[str, Any], known: dict[str, str]) -> str:
+    def _argument(self, call: ast.Call, row: dict[str, Any]) -> str:
         node = next((word.value for word in call.keywords if word.arg == row.get("keyword")), None)
         if node is None and len(call.args) > row["at"]:
             node = call.args[row["at"]]
-        if isinstance(node, ast.Attribute):
-            return self._options.get(node.attr, "")
-        return known.get(node.id, "") if isinstance(node, ast.Name) else _string(node)
+        return self._constants.get(node.id, "") if isinstance(node, ast.Name) else _string(node)
 
 
-def _children(node: ast.AST) -> list[ast.AST]:
-    """Return the nodes below that can hold a call or an import: names and constants are most of a tree."""
-    found: list[ast.AST] = []
-    for name in node._fields:
-        value = getattr(node, name, None)
-        if type(value) is list:
-            found += [item for item in value if isinstance(item, ast.AST) and type(item) not in _LEAVES]
-        elif isinstance(value, ast.AST) and type(value) not in _LEAVES:
-            found.append(value)
-    return found
-
-
-@cache
-def _downloads() -> dict[str, list[tuple[str, dict[str, Any]]]]:
-    """Functions that fetch, by the last word of their names."""
-    found: dict[str, list[tuple[str, dict[str, Any]]]] = {}
-    for end, row in table("downloads").items():
-        found.setdefault(end.rpartition(".")[2], []).append((end, row))
-    return found
-
-
-def _gpu(call: ast.Call, name: str) -> str:
-    """Return how a call cannot do without a GPU, or compiles for one; "" when it can."""
-    last = name.rpartition(".")[2]
-    if last == "cuda" and isinstance(call.func, ast.Attribute) and name != "torch.cuda":
-        return ".cuda()"
-    first = _string(call.args[0]) if call.args else ""
-    if last == "to" and first.startswith("cuda"):
-        return '.to("cuda")'
-    if name == "torch.device" and first.startswith("cuda"):
-        return 'torch.device("cuda")'
-    if any(
-        word.arg in ("device", "map_location") and _string(word.value).startswith("cuda")
-        for word in call.keywords
-    ):
-        return 'device="cuda"'
+def _compiles(call: ast.Call, name: str) -> bool:
     words = {word.arg for word in call.keywords}
     sources = {"cuda_sources", "cpp_sources", "extra_cuda_cflags", "extra_cflags"} & words
-    if last in ("load", "load_inline") and ("cpp_extension" in name or sources):
-        return COMPILES
-    return ""
-
-
-def _defaults(arguments: ast.arguments) -> dict[str, str]:
-    """Parameters with a string as default; one without hides a constant of its name."""
-    ordered = [*arguments.posonlyargs, *arguments.args]
-    values = [None] * (len(ordered) - len(arguments.defaults)) + list(arguments.defaults)
-    pairs = [
-        *zip(ordered, values, strict=True),
-        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
-    ]
-    return {parameter.arg: _string(value) for parameter, value in pairs}
-
-
-def _is_main_guard(test: ast.expr) -> bool:
-    return isinstance(test, ast.Compare) and _last(test.left) == "__name__"
-
-
-def _handles_import_error(node: ast.Try) -> bool:
-    caught = {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
-    return any(
-        handler.type is None or any(_last(item) in caught for item in ast.walk(handler.type))
-        for handler in node.handlers
-    )
+    return name.endswith(("load", "load_inline")) and ("cpp_extension" in name or bool(sources))
 
 
 def _last(node: ast.AST) -> str:
@@ -400,7 +278,8 @@ def _last(node: ast.AST) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
-def _dotted(node: ast.expr) -> str:
+def dotted_name(node: ast.expr) -> str:
+    """Return ``a.b.c`` of an expression, or its last attributes where it begins with something else."""
     parts = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -417,7 +296,7 @@ def _is_aside(path: str, parts: Sequence[str]) -> bool:
 
 
 def is_example(path: str) -> bool:
-    """Return whether a path (or an origin, ``path:line``) lies among examples and notebooks."""
+    """Return whether a path (or an origin, ``path:line``) lies among examples."""
     return bool(_EXAMPLES.search(path.partition(":")[0]))
 
 
@@ -454,7 +333,7 @@ def imported_names(code: Code, sources: Iterable[SourceFile], declared: Iterable
     """Return the packages without which some of the files cannot be imported, with those that can replace them.
 
     Of a module that belongs to no known package, one that is declared under a similar name may be the package:
-    ``trak`` is traker's.
+    ``trak`` is traker's. Names of three letters are in others by chance.
     """
     found: set[str] = set()
     unknown: set[str] = set()
@@ -466,13 +345,12 @@ def imported_names(code: Code, sources: Iterable[SourceFile], declared: Iterable
                 if top not in table("imports"):
                     unknown.add(name)
     listed = {item.name for item in declared}
-    return frozenset(found | {name for name in listed for one in unknown - listed if _alike(one, name)})
-
-
-def _alike(module: str, package: str) -> bool:
-    """Return whether one name is in the other; names of three letters are in others by chance."""
-    short, long = sorted((module.replace("-", ""), package.replace("-", "")), key=len)
-    return len(short) > 3 and short in long
+    for module in unknown - listed:
+        for package in listed:
+            short, long = sorted((module.replace("-", ""), package.replace("-", "")), key=len)
+            if len(short) > 3 and short in long:
+                found.add(package)
+    return frozenset(found)
 
 
 def unavailable(code: Code, parts: Sequence[str]) -> list[Unused]:
@@ -481,16 +359,8 @@ def unavailable(code: Code, parts: Sequence[str]) -> list[Unused]:
     for source in code.main(parts):
         for item, top, known in _foreign(code, source):
             if item.at_once and known == "" and top not in names("elsewhere"):
-                origin = f"{printable(source.path)}:{item.line}"
-                reason = "it is not on the package index"
+                origin, reason = f"{printable(source.path)}:{item.line}", "it is not on the package index"
                 found.setdefault(
                     top, Unused(f"import {top}", origin, "unavailable", reason, canonicalize_name(top))
                 )
     return list(found.values())
-
-
-def example_packages(code: Code, parts: Sequence[str]) -> list[Declared]:
-    """Return the packages that only examples, notebooks and ``parts`` import, sorted: they are not installed."""
-    main = {item.name for item in imported_packages(code, code.main(parts))}
-    aside = [item for item in code.files if _is_aside(item.path, parts)]
-    return [item for item in imported_packages(code, aside) if item.name not in main]

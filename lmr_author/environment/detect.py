@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import configparser
 import re
-import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
-from lmr_author import files, staging
+from lmr_author import files
 from lmr_author.environment import code as code_
-from lmr_author.environment import places
-from lmr_author.environment.base_images import BaseImage, other_python
+from lmr_author.environment.base_images import BaseImage, asked_for, other_python
 from lmr_author.environment.code import Code, is_example, read_code
+from lmr_author.environment.manifests import read_manifest
 from lmr_author.environment.packages import interchangeable, known_debian, names, table
-from lmr_author.environment.pythons import asked_for
 from lmr_author.environment.recipe import (
     Declared,
     Fact,
@@ -31,46 +29,72 @@ from lmr_author.environment.recipe import (
     has_version,
     is_freeze,
 )
-from lmr_author.environment.requirements import read_text, wheel_version
+from lmr_author.environment.requirements import (
+    normal_path,
+    read_commands,
+    read_requirements,
+    read_text,
+    wheel_version,
+)
 from lmr_author.errors import LmrError
+from lmr_author.replay import staging
 from lmr_author.task import TORCH_FAMILY
 from lmr_author.texts import listed, printable
+
+_REQUIREMENTS = re.compile(r"^(pip[-_]?)?(requirements?|reqs?)([-_.].*)?\.(txt|in)$", re.I)
+_NOT_FOR_RUNNING = re.compile(
+    r"(^|[-_./])(dev|tests?|docs?|lint|ci|build|examples?|optional|extras?|pre-commit.*|mkdocs)([-_./]|$)",
+    re.I,
+)
+_CONDA = re.compile(r"^(environment|env|conda|requirements?)([-_.].*)?\.ya?ml$", re.I)
+_SCRIPT = re.compile(
+    r"^(install|setup|env|environment|create_env|bootstrap|prepare)([-_.].*)?\.(sh|bash)$", re.I
+)
+_README = re.compile(r"^(readme|install(ation|ing)?|setup|requirements)(\.(md|rst|txt))?$", re.I)
+_DOCKERFILE = re.compile(r"^(Dockerfile([.-][\w.-]+)?|[\w-]+\.Dockerfile)$", re.I)
+_SETUP_FOLDERS = ("scripts", "install", "setup", "conda", "env", "envs", "environment", "environments")
+_DECLARING = ("pyproject.toml", "setup.cfg", "setup.py")
+_VERSIONS = ("uv.lock", "poetry.lock", "pdm.lock", ".python-version", "runtime.txt")
 
 
 def read_recipe(repo: Path, commit_date: datetime | None = None, goals: Sequence[str] = ()) -> Recipe:
     """Return what the repository in the folder ``repo`` needs.
 
     Declared requirements are taken from its top folder: requirements files first, then conda's environment,
-    pyproject.toml, setup.cfg, setup.py, Pipfile and installation scripts; a later file does not change what an
+    pyproject.toml, setup.cfg, setup.py and installation scripts; a later file does not change what an
     earlier one pins. What the main code imports at once without declaring it is added; where nothing is
     declared, everything that the code imports is used. README and Dockerfile only help to choose versions.
 
     Args:
         goals: only what these files import is required; the rest of what is declared constrains its versions.
     """
-    found = places.read_all(repo)
+    found = _manifests(repo)
     code = read_code(repo)
-    deeper = places.deeper(repo)
+    deeper = _deeper(repo)
     parts = sorted({path.rpartition("/")[0] for path in deeper})
     project = next((manifest.project for manifest in found if manifest.project), "")
     unused = _unused(found, code, parts, project)
-    suggested = _suggested(found, unused, project)
-    chosen, problems = _choose(found, code, suggested, project, parts)
-    own = [item for item in chosen if project and item.name == project]
+    mentioned = [item for manifest in found for item in manifest.suggested if applies(item)]
+    wheels = [wheel for wheel in map(wheel_version, unused) if wheel]
+    suggested = [item for item in [*wheels, *mentioned] if item.name != project]
+    chosen, said = _choose(found, code, suggested, project, parts)
     # Installing the published form of the repository's own package would ship the solution.
-    problems += [f"{item.origin}: not used, {item.name} is this repository's own package" for item in own]
+    own = [item for item in chosen if project and item.name == project]
     kept = [item for item in chosen if item not in own]
     python = asked_for(found)
     apt = [fact for manifest in found for fact in manifest.apt]
-    cuda = [*_extensions(repo), *(fact for file in code.files for fact in file.cuda)]
-    more = [f"not used, for a part of the repository only: {_some(deeper)}"] if deeper else []
-    more += _cuda_sources(repo, cuda) + _code_problems(code, parts, kept) + _other_system(apt)
-    more = [
+    cuda = [fact for file in code.files for fact in file.cuda]
+    problems = [
         *(problem for manifest in found for problem in manifest.problems),
         *map(str, unused),
-        *problems,
-        *more,
-    ]
+        *said,
+        *(f"{item.origin}: not used, {item.name} is this repository's own package" for item in own),
+        *([f"not used, for a part of the repository only: {_some(deeper)}"] if deeper else []),
+        *_about_cuda(repo, cuda),
+        *_about_code(code),
+        *(f"not installed, a system package: {printable(str(fact))}" for fact in apt
+          if not known_debian(fact.text) and fact.text not in names("system_common")),
+    ]  # fmt: skip
     used = {(item.name, item.text) for item in kept}
     left = {(item.text, item.origin): item for item in suggested if (item.name, item.text) not in used}
     recipe = Recipe(
@@ -79,12 +103,12 @@ def read_recipe(repo: Path, commit_date: datetime | None = None, goals: Sequence
         python=python.text,
         python_origin=python.origin,
         project=project,
-        own_version=_own_version(repo) if any(project in file.asked for file in code.files) else "",
+        own_version=_own_version(found) if any(project in file.asked for file in code.files) else "",
         devel=_devel(kept, cuda),
         source_folder=staging.source_folder(repo),
         date=commit_date,
         sources=tuple(item.path for item in found if item != Manifest(item.path, problems=item.problems)),
-        problems=tuple(dict.fromkeys(more)),
+        problems=tuple(dict.fromkeys(problems)),
         constraints=_constraints(found, project),
         pythons=tuple(Fact(item.python, item.python_origin) for item in found if item.python),
         suggested=tuple(left.values()),
@@ -102,15 +126,108 @@ def problems(recipe: Recipe, base: BaseImage) -> tuple[str, ...]:
     return (*filter(None, [other_python(recipe, base)]), *recipe.problems)
 
 
+def _manifests(repo: Path) -> list[Manifest]:
+    """Read every file that says what is needed, in the order in which they count; not those that say nothing."""
+    top = _files(repo)
+    requirements = _requirements_files(repo, top)
+    found = [read_requirements(repo, name) for name in requirements]
+    found += [read_manifest(repo, name) for name in _conda_files(repo, top)[:1]]
+    found += [read_manifest(repo, name) for name in _DECLARING if name in top]
+    found += [read_commands(repo, name) for name in top if _SCRIPT.match(name)]
+    for folder in _SETUP_FOLDERS:
+        if not any(item.declared for item in found):
+            inside = _files(repo / folder)
+            found += [
+                read_manifest(repo, f"{folder}/{name}") for name in _conda_files(repo / folder, inside)[:1]
+            ]
+            found += [read_commands(repo, f"{folder}/{name}") for name in inside if _SCRIPT.match(name)]
+    spoken = [read_commands(repo, name) for name in top if _README.match(name) and name not in requirements]
+    for folder in ("", "docker/", ".devcontainer/"):
+        dockerfiles = (name for name in _files(repo / folder) if _DOCKERFILE.match(name))
+        spoken += [read_commands(repo, f"{folder}{name}") for name in dockerfiles]
+    found += _included(repo, found, spoken)
+    found += [read_manifest(repo, name) for name in _VERSIONS if name in top]
+    return [_checked(item) for item in [*found, *spoken] if item != Manifest(item.path)]
+
+
+def _files(folder: Path) -> list[str]:
+    """The names of a folder's files, sorted; none of a folder that is absent or a link."""
+    if not folder.is_dir() or folder.is_symlink():
+        return []
+    return sorted(path.name for path in folder.iterdir() if path.is_file() and not path.is_symlink())
+
+
+def _requirements_files(repo: Path, top: list[str]) -> list[str]:
+    """``requirements.txt``, else others like it, else those of the folder ``requirements/``."""
+    if "requirements.txt" in top:
+        return ["requirements.txt"]
+    others = [name for name in top if _REQUIREMENTS.match(name)]
+    others = others or [
+        f"requirements/{name}" for name in _files(repo / "requirements") if name.endswith(".txt")
+    ]
+    return [name for name in others if not _NOT_FOR_RUNNING.search(name)]
+
+
+def _conda_files(folder: Path, inside: list[str]) -> list[str]:
+    """Conda files by their usual names, then of any name: YAML with a list of dependencies."""
+    yaml = [name for name in inside if name.endswith((".yml", ".yaml")) and not _NOT_FOR_RUNNING.search(name)]
+    usual = [name for name in yaml if _CONDA.match(name)]
+    return usual + [name for name in yaml if name not in usual and _looks_like_conda(folder / name)]
+
+
+def _looks_like_conda(path: Path) -> bool:
+    try:
+        text = read_text(path)
+    except LmrError:
+        return False
+    return bool(re.search(r"^dependencies:\s*$", text, re.M) and re.search(r"^(channels|name):", text, re.M))
+
+
+def _included(repo: Path, found: list[Manifest], spoken: list[Manifest]) -> list[Manifest]:
+    """Files that a script, a README or a Dockerfile installs; suggestions where another file declares."""
+    known = {item.path for item in found}
+    declared = any(item.declared for item in found)
+    added = []
+    for name in dict.fromkeys(normal_path(name) for item in (*found, *spoken) for name in item.includes):
+        if name in known or _NOT_FOR_RUNNING.search(name) or not files.is_file_inside(repo, name):
+            continue
+        read = (read_manifest if name.endswith((".yml", ".yaml")) else read_requirements)(repo, name)
+        added.append(replace(read, declared=(), unused=(), suggested=read.declared) if declared else read)
+    return added
+
+
+def _checked(manifest: Manifest) -> Manifest:
+    """A manifest without a Python version that is none."""
+    try:
+        SpecifierSet(manifest.python)
+    except InvalidSpecifier:
+        problem = f"{manifest.path}: the Python version {printable(manifest.python, 60)} cannot be read"
+        return replace(manifest, python="", python_origin="", problems=(*manifest.problems, problem))
+    return manifest
+
+
+def _deeper(repo: Path) -> list[str]:
+    """Requirement files below the top folder, for a part of the repository only."""
+    found = (path.relative_to(repo) for path in files.walk(repo) if path.parent != repo)
+    return sorted(
+        path.as_posix()
+        for path in found
+        if (path.name == "requirements.txt" or (_CONDA.match(path.name) and "requirement" not in path.name))
+        and not _NOT_FOR_RUNNING.search(path.name)
+        and path.parts[0] != "requirements"
+    )
+
+
 def _only(recipe: Recipe, code: Code, goals: Sequence[str]) -> Recipe:
     """A recipe for some files: what they import, themselves or through the repository's other files."""
     sources = code.reachable(goals)
     wanted = code_.imported_names(code, sources, recipe.requirements)
     kept = tuple(item for item in recipe.requirements if item.name in wanted)
-    known = {one for item in kept for one in interchangeable(item.name)}
-    known |= {item.name for item in recipe.torch}
+    known = {one for item in kept for one in interchangeable(item.name)} | {
+        item.name for item in recipe.torch
+    }
     for item in code_.imported_packages(code, sources):
-        if not known & interchangeable(item.name) | ({item.name} & TORCH_FAMILY) and not item.guessed:
+        if not known & interchangeable(item.name) and item.name not in TORCH_FAMILY and not item.guessed:
             kept += (item,)
     rest = tuple(item for item in recipe.requirements if item not in kept and exact_version(item.text))
     return replace(recipe, requirements=kept, constraints=(*rest, *recipe.constraints), imported=wanted)
@@ -126,13 +243,6 @@ def _unused(found: list[Manifest], code: Code, parts: list[str], project: str) -
         if not any(name == item.name or name.startswith(f"{item.name}-") for name in named)
     ]
     return [item for item in dict.fromkeys(every) if not project or item.name != project] + missing
-
-
-def _suggested(found: list[Manifest], unused: list[Unused], project: str) -> list[Declared]:
-    """Requirements that are mentioned or optional, and the versions in the names of unused wheels."""
-    mentioned = [item for manifest in found for item in manifest.suggested if applies(item)]
-    wheels = [wheel for wheel in map(wheel_version, unused) if wheel]
-    return [item for item in [*wheels, *mentioned] if item.name != project]
 
 
 def _constraints(found: list[Manifest], project: str) -> tuple[Declared, ...]:
@@ -162,7 +272,11 @@ def _choose(
         known = {item.name for item in declared} | {project}
         added = [] if is_freeze(declared) else code_.imported_packages(code, main, at_once=True)
         added = [_with_hint(item, hints) for item in added if not known & interchangeable(item.name)]
-        declared = [_with_torch_hint(item, hints) for item in declared] + added
+        # PyTorch without a version takes that of the README, so that the right image is chosen.
+        declared = [
+            _with_hint(item, hints) if item.name in TORCH_FAMILY and not has_version(item) else item
+            for item in declared
+        ] + added
         said += [f"{item.name} is not declared but needed: {item.origin}" for item in added]
     if all(item.name != "torch" for item in declared):
         if "torch" in hints and has_version(hints["torch"]):
@@ -191,34 +305,26 @@ def _renamed(declared: list[Declared]) -> tuple[list[Declared], list[str]]:
 def _merge(declared: Iterable[Declared]) -> list[Declared]:
     """One file decides per package: the first that names a version. Its several lines (markers) are kept."""
     chosen: dict[str, list[Declared]] = {}
+
+    def file(item: Declared) -> str:
+        return item.origin.rpartition(":")[0] or item.origin
+
     for item in filter(applies, declared):
         before = chosen.get(item.name)
         if before is None or (not any(map(has_version, before)) and has_version(item)):
             chosen[item.name] = [item]
-        elif _file(before[0]) == _file(item) and item.text not in {other.text for other in before}:
+        elif file(before[0]) == file(item) and item.text not in {other.text for other in before}:
             before.append(item)
     return [item for items in chosen.values() for item in items]
 
 
-def _file(item: Declared) -> str:
-    return item.origin.rpartition(":")[0] or item.origin
-
-
 def _with_hint(item: Declared, hints: dict[str, Declared]) -> Declared:
-    """An import with the version that a README (an extra, a Dockerfile) names."""
+    """A requirement with the version that a README (an extra, a Dockerfile) names."""
     hint = next((hints[name] for name in sorted(interchangeable(item.name)) if name in hints), None)
-    if hint is None or hint.name in table("renamed"):
+    if hint is None or hint.name in table("renamed") or (item.name in TORCH_FAMILY and not has_version(hint)):
         return item
     origin = f"{item.origin}, {hint.origin}"
     return replace(item, name=hint.name, text=hint.text, origin=origin, mentioned=has_version(hint))
-
-
-def _with_torch_hint(item: Declared, hints: dict[str, Declared]) -> Declared:
-    """Torch declared without a version: that of the README, so that the right image is chosen."""
-    hint = hints.get(item.name)
-    if item.name not in TORCH_FAMILY or has_version(item) or hint is None or not has_version(hint):
-        return item
-    return replace(item, text=hint.text, origin=f"{item.origin}, {hint.origin}")
 
 
 def _is_cuda(item: Declared) -> bool:
@@ -245,49 +351,26 @@ def _system(
     return tuple(sorted(found.values(), key=lambda item: item.name))
 
 
-def _other_system(apt: Iterable[Fact]) -> list[str]:
-    """Debian packages that the repository installs and that are unknown here, in words."""
-    unknown = (
-        fact for fact in apt if not known_debian(fact.text) and fact.text not in names("system_common")
-    )
-    return [f"not installed, a system package: {printable(str(fact))}" for fact in unknown]
-
-
 def _devel(declared: list[Declared], cuda: list[Fact]) -> str:
     """The reason for an image with a compiler. The repository's own CUDA code is none: it is not compiled."""
     for item in declared:
         if item.name in names("built_with_torch") or item.name == "deepspeed":
             return f"{item} compiles CUDA code"
     # Compiled when a function is called, it is a matter of the target: a note, and a smaller image.
-    imported = [
-        fact
-        for fact in cuda
-        if fact.text == f"{code_.COMPILES}, when imported" and not is_example(fact.origin)
-    ]
-    return f"the code {imported[0]}" if imported else ""
+    at_once = f"{code_.COMPILES}, when imported"
+    return next(
+        (f"the code {fact}" for fact in cuda if fact.text == at_once and not is_example(fact.origin)), ""
+    )
 
 
-def _extensions(root: Path) -> list[Fact]:
-    """CUDA extensions that a ``setup*.py`` builds; the package is not installed, so they are not compiled."""
-    found = []
-    for path in sorted(root.glob("setup*.py")):
-        try:
-            lines = read_text(files.inside(root, path.name)).splitlines()
-        except LmrError:
-            continue
-        number = next((n for n, line in enumerate(lines, 1) if re.search(r"\bCUDAExtension\s*\(", line)), 0)
-        if number:
-            found.append(Fact("builds a CUDA extension", f"{printable(path.name)}:{number}"))
-    return found
-
-
-def _cuda_sources(repo: Path, cuda: list[Fact]) -> list[str]:
-    found = [path.relative_to(repo).as_posix() for path in files.walk(repo) if path.suffix == ".cu"]
+def _about_cuda(repo: Path, cuda: list[Fact]) -> list[str]:
+    """Problems with CUDA code that is compiled by nobody, or only when it runs."""
+    sources = [path.relative_to(repo).as_posix() for path in files.walk(repo) if path.suffix == ".cu"]
+    called = [fact.origin for fact in cuda if fact.text == f"{code_.COMPILES}, when run"]
     advice = (
         "a target that needs them needs a -devel image (--base-image) and a line of its own in the Dockerfile"
     )
-    said = [f"CUDA sources are not compiled: {_some(found)}; {advice}"] if found else []
-    called = [fact.origin for fact in cuda if fact.text == f"{code_.COMPILES}, when run"]
+    said = [f"CUDA sources are not compiled: {_some(sources)}; {advice}"] if sources else []
     if called:
         said.append(
             f"compiles CUDA code when it is run: {_some(called)}; a target there needs a -devel image"
@@ -295,45 +378,28 @@ def _cuda_sources(repo: Path, cuda: list[Fact]) -> list[str]:
     return said
 
 
-def _code_problems(code: Code, parts: list[str], installed: Iterable[Declared]) -> list[str]:
-    said = (
-        [] if code.files or code.unreadable else ["there are no Python files beside tests and documentation"]
-    )
+def _about_code(code: Code) -> list[str]:
+    """Problems with the Python files themselves."""
+    said = []
+    if not code.files and not code.unreadable:
+        said.append("there are no Python files beside tests and documentation")
     if code.unreadable:
-        said.append(
-            "not read, too large or not valid for the Python that lmr-author runs on: "
-            + _some(code.unreadable)
-        )
+        reason = "not read, too large or not valid for the Python that lmr-author runs on"
+        said.append(f"{reason}: {_some(code.unreadable)}")
     if code.left_out:
         said.append(f"{code.left_out} Python files were not read: there are too many")
-    known = {item.name for item in installed}
-    aside = [item.name for item in code_.example_packages(code, parts) if item.name not in known]
-    return said + ([f"not installed, only examples import it: {_some(aside, 12)}"] if aside else [])
+    return said
 
 
 def _some(items: Iterable[str], limit: int = 5) -> str:
     return listed([printable(item) for item in items], limit)
 
 
-def _own_version(repo: Path) -> str:
+def _own_version(found: list[Manifest]) -> str:
     """The version that a repository gives its package; ``0`` where it computes one, or names none."""
-
-    def pyproject(text: str) -> str:
-        data = tomllib.loads(text)
-        return str((data.get("project") or data["tool"]["poetry"])["version"])
-
-    def setup_cfg(text: str) -> str:
-        parser = configparser.RawConfigParser()
-        parser.read_string(text)
-        return parser.get("metadata", "version")
-
-    def setup_py(text: str) -> str:
-        match = re.search(r"""^\s*(?:version|__version__|VERSION)\s*=\s*["']([^"']+)["']""", text, re.M)
-        return match[1] if match else ""
-
-    for path, read in (("pyproject.toml", pyproject), ("setup.cfg", setup_cfg), ("setup.py", setup_py)):
+    for manifest in found:
         try:
-            return str(Version(read(read_text(files.inside(repo, path)))))
-        except (LmrError, OSError, ValueError, KeyError, TypeError, configparser.Error, InvalidVersion):
+            return str(Version(manifest.version))
+        except InvalidVersion:
             continue
     return "0"

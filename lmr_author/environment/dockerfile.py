@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lmr_author import files, resources
-from lmr_author.environment import lock_file, records
+from lmr_author.environment import lock_file
 from lmr_author.environment.base_images import BaseImage
 from lmr_author.environment.packages import known_debian
-from lmr_author.environment.place import Place, Written, detect, put, record, require_untouched
+from lmr_author.environment.place import Place, Written, detect, put, record, require_untouched, text_of
 from lmr_author.environment.recipe import Recipe, SystemPackage
 from lmr_author.errors import LmrError
 from lmr_author.task import TORCH_FAMILY
@@ -41,21 +41,16 @@ def write_dockerfile(
     if not (force or dry_run):
         require_untouched(place, "Dockerfile")
     found = detect(place, base_image=base_image, python=python)
-    lock = records.text(place.task.lock) if place.task is not None else ""
-    text = render(
-        found.recipe,
-        found.base,
-        place.name,
-        pinned=lock_file.is_pinned(lock),
-        compiled=lock_file.compiled(lock),
-    )
+    lock = text_of(place.task.lock) if place.task is not None else ""
+    pinned, compiled = lock_file.is_pinned(lock), lock_file.compiled(lock)
+    made = render(found.recipe, found.base, place.name, pinned=pinned, compiled=compiled)
     if place.task is None or dry_run:
-        return Written(found, text, None)
-    changed, kept = put(place.task, place.task.dockerfile, text)
+        return Written(found, made, None)
+    changed, kept = put(place.task, place.task.dockerfile, made)
     if not place.task.dockerignore.is_file():
         files.write_text(place.task.dockerignore, render_dockerignore(place.name))
     record(place.task, {"base_image": found.base.to_json()})
-    return Written(found, text, place.task.dockerfile, changed, kept)
+    return Written(found, made, place.task.dockerfile, changed, kept)
 
 
 def render(

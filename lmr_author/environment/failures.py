@@ -6,6 +6,7 @@ Causes and fixes are the rows of ``failures.toml``.
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 import tomllib
 from dataclasses import dataclass
@@ -51,12 +52,10 @@ class Fix:
     Attributes:
         kind: one of the table ``fixes``.
         names: what it is about: packages, requirements, a variable.
-        of: the package of the lock whose requirements these are, where the rest of them is put right, too.
     """
 
     kind: str
     names: tuple[str, ...] = ()
-    of: str = ""
 
     def __str__(self) -> str:
         first, rest = self.names[:1], self.names[1:]
@@ -123,14 +122,12 @@ def explain(failure: Failure, about: str = "") -> Explanation | None:
 def _explanation(row: dict[str, Any], words: dict[str, str]) -> Explanation:
     cause = " ".join(row["cause"].format_map(words).split())
     advice = row.get("advice", "").format_map(words)
-    if "fix" not in row:
-        return Explanation(row["name"], cause, advice, None, row.get("about", ""))
-    kind, *rest = row["fix"].format_map(words).split()
-    of = next((word[3:] for word in rest if word.startswith("of:")), "")
-    fix = Fix(kind, tuple(dict.fromkeys(word for word in rest if not word.startswith("of:"))), of)
-    return Explanation(
-        row["name"], cause, "; ".join(filter(None, [str(fix), advice])), fix, row.get("about", "")
-    )
+    fix = None
+    if "fix" in row:
+        kind, *rest = row["fix"].format_map(words).split()
+        fix = Fix(kind, tuple(dict.fromkeys(rest)))
+        advice = "; ".join(filter(None, [str(fix), advice]))
+    return Explanation(row["name"], cause, advice, fix, row.get("about", ""))
 
 
 def _words(match: re.Match[str], failure: Failure) -> dict[str, str]:
@@ -222,3 +219,29 @@ def explain_traceback(text: str) -> Explanation | None:
         if found is not None:
             return found
     return None
+
+
+def explain_command(text: str, *, in_image: bool, python: Path | None) -> str:
+    """Return cause and advice where a command's output shows that its environment is to blame; else "".
+
+    Args:
+        in_image: the command ran in the task's image.
+        python: the interpreter that the annotator named; None for the environment of the task, or none at all.
+    """
+    found = explain_traceback(text)
+    # An unknown module may come from anywhere: the place decides, not the environment.
+    if found is None or (found.name == "no-module" and not found.fix and "package index" not in found.advice):
+        return ""
+    repair = "or run in the task's image (--sandbox docker), or with another Python (--python)"
+    if in_image:
+        # `--fix` imports the masked file; a driver, or tests, may import more.
+        also = " where the masked file cannot be imported without it" if found.name == "no-module" else ""
+        repair = f"`lmr-author env build --fix` does that{also}" if found.fix else ""
+    elif found.fix is not None and found.fix.kind == "system":
+        repair = f"here by `apt-get install {' '.join(found.fix.names)}`"
+    elif found.fix is not None and found.fix.kind == "requirements":
+        command = [str(python), "-m", "pip", "install", *found.fix.names]
+        if python is None:
+            command = ["lmr-author", "env", "local", *(f"--with={name}" for name in found.fix.names)]
+        repair = f"here by `{shlex.join(command)}`"
+    return "; ".join(filter(None, [f"{found.cause}: {found.advice}", repair]))

@@ -1,23 +1,24 @@
-"""Read what a repository declares in pyproject.toml, setup.cfg, Pipfile, conda files and lock files."""
+"""Read what a repository declares in pyproject.toml, setup.cfg, setup.py, conda files and lock files."""
 
 from __future__ import annotations
 
+import ast
 import configparser
-import json
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 
 from lmr_author import files
-from lmr_author.environment.packages import pattern, table
+from lmr_author.environment.code import dotted_name, parse_quietly
 from lmr_author.environment.recipe import Declared, Fact, Manifest, Unused
 from lmr_author.environment.requirements import (
+    MAX_BYTES,
+    conda_requirement,
     normal_path,
     parse_requirement,
     pip_line,
@@ -29,9 +30,11 @@ from lmr_author.texts import printable
 
 Line = tuple[str, str]
 """A requirement as written, and its origin."""
-
-LOCK_BYTES = 32 * 1024 * 1024
+NOTHING = Fact("", "")
+_LOCK_BYTES = 32 * 1024 * 1024
 """The lock file of a large project with all its hashes has a few megabytes."""
+_OPENED = re.compile(r"^(\./)?[\w./-]*req[\w.-]*\.(txt|in)$", re.I)
+"""A requirements file that a ``setup.py`` opens."""
 
 
 class Lines:
@@ -40,15 +43,12 @@ class Lines:
     def __init__(self, path: str, text: str) -> None:
         self._path = path
         self._lines = text.splitlines()
-        self._at = 0
 
     def of(self, *needles: str) -> str:
-        """Return ``path:line`` of the next line with all needles (from the top again when there is none)."""
-        for start, stop in ((self._at, len(self._lines)), (0, self._at)):
-            for number in range(start, stop):
-                if all(needle in self._lines[number] for needle in needles):
-                    self._at = number
-                    return f"{self._path}:{number + 1}"
+        """Return ``path:line`` of the first line with all needles."""
+        for number, line in enumerate(self._lines, 1):
+            if all(needle in line for needle in needles):
+                return f"{self._path}:{number}"
         return self._path
 
     def each(self, values: object) -> list[Line]:
@@ -56,136 +56,107 @@ class Lines:
         return [(text, self.of(text)) for text in _strings(values)]
 
 
-def unreadable(path: str, error: Exception) -> Manifest:
-    """Return the manifest of a file that cannot be read."""
-    return Manifest(path, problems=(f"{path}: cannot be read ({printable(str(error), 100)})",))
+def read_manifest(root: Path, path: str) -> Manifest:
+    """Read a file by its name; one that cannot be read is a problem, and declares nothing."""
+    name = PurePosixPath(path).name
+    reader = _READERS.get(name, _conda if name.endswith((".yml", ".yaml")) else _toml_lock)
+    try:
+        text = read_text(files.inside(root, path), _LOCK_BYTES if name.endswith(".lock") else MAX_BYTES)
+        return reader(text, path, root)
+    except (
+        LmrError,
+        ValueError,
+        TypeError,
+        AttributeError,
+        SyntaxError,
+        configparser.Error,
+        RecursionError,
+    ) as error:
+        return Manifest(path, problems=(f"{path}: cannot be read ({printable(str(error), 100)})",))
 
 
-def make(
+def _manifest(
     path: str,
     lines: Iterable[Line],
-    *,
-    python: Fact = Fact("", ""),  # noqa: B008  (frozen)
+    python: Fact = NOTHING,
     project: str = "",
     suggested: Iterable[Line] = (),
     constraints: Iterable[Line] = (),
-    problems: Iterable[str] = (),
-    unused: Iterable[Unused] = (),
+    problems: tuple[str, ...] = (),
 ) -> Manifest:
-    """Return the manifest of lines as they were read."""
-    read = [parse_requirement(text, origin) for text, origin in lines]
-    problems = list(problems)
-    try:
-        SpecifierSet(python.text)
-    except InvalidSpecifier:
-        problems.append(f"{path}: the Python version {printable(python.text, 60)} cannot be read")
-        python = Fact("", "")
+    def read(lines: Iterable[Line]) -> list[Declared | Unused]:
+        return [parse_requirement(text, origin) for text, origin in lines]
+
+    needed = read(lines)
     return Manifest(
         path,
-        tuple(item for item in read if isinstance(item, Declared)),
+        tuple(item for item in needed if isinstance(item, Declared)),
         python.text,
         canonicalize_name(project) if re.fullmatch(r"[A-Za-z0-9][\w.-]*", project) else "",
-        tuple(problems),
-        (*unused, *(item for item in read if isinstance(item, Unused))),
-        _only_declared(suggested),
-        _only_declared(constraints),
+        problems,
+        tuple(item for item in needed if isinstance(item, Unused)),
+        tuple(item for item in read(suggested) if isinstance(item, Declared)),
+        tuple(item for item in read(constraints) if isinstance(item, Declared)),
         python.origin or (path if python.text else ""),
     )
 
 
-def _only_declared(lines: Iterable[Line]) -> tuple[Declared, ...]:
-    read = (parse_requirement(text, origin) for text, origin in lines)
-    return tuple(item for item in read if isinstance(item, Declared))
-
-
-def classified_python(lines: Iterable[Line]) -> Fact:
-    """Return the lowest Python among classifiers (``Programming Language :: Python :: 3.12``)."""
-    read = [
-        (re.fullmatch(r"\s*Programming Language :: Python :: 3\.(\d+)\s*", text), at) for text, at in lines
-    ]
-    minors = [(int(match[1]), at) for match, at in read if match]
-    return Fact(f">=3.{min(minors)[0]}", f"{min(minors)[1]}, classifiers") if minors else Fact("", "")
-
-
-def read_pyproject(root: Path, path: str) -> Manifest:
-    """Read ``[project]`` (PEP 621), else ``[tool.poetry]``, else flit's older form; extras and groups are suggested."""
-    try:
-        text = read_text(files.inside(root, path))
-        data = tomllib.loads(text)
-    except (LmrError, tomllib.TOMLDecodeError, RecursionError) as error:
-        return unreadable(path, error)
+def _pyproject(text: str, path: str, root: Path) -> Manifest:
+    """Read ``[project]`` (PEP 621), else ``[tool.poetry]``; extras and groups are suggested."""
+    data = tomllib.loads(text)
     lines = Lines(path, text)
     project, poetry = _table(data, "project"), _table(data, "tool", "poetry")
-    flit = _table(data, "tool", "flit", "metadata")
-    if project:
-        needed = lines.each(project.get("dependencies"))
-        python, name = _text(project.get("requires-python")), _text(project.get("name"))
-    elif poetry:
+    if poetry and not project:
         dependencies = _table(poetry, "dependencies")
-        needed = [item for key, value in dependencies.items() if key.lower() != "python"
-                  for item in _poetry(key, value, lines)]  # fmt: skip
-        python, name = _poetry_specifier(dependencies.get("python")), _text(poetry.get("name"))
+        needed = _poetry_lines(dependencies, lines)
+        python = _poetry_specifier(dependencies.get("python"))
     else:
-        needed = lines.each(flit.get("requires"))
-        python, name = _text(flit.get("requires-python")), _text(flit.get("module"))
-    asked = (
-        Fact(python, lines.of("python", python.split(",")[0].lstrip("><=!~ "))) if python else Fact("", "")
-    )
-    if not python:
-        asked = classified_python(lines.each((project or poetry or flit).get("classifiers")))
+        needed = lines.each(project.get("dependencies"))
+        python = _text(project.get("requires-python"))
+    name = _text((project or poetry).get("name"))
+    asked = Fact(python, lines.of("python", python.split(",")[0].lstrip("><=!~ "))) if python else NOTHING
     dynamic = "dependencies" in _strings(project.get("dynamic"))
-    return make(
-        path, needed, python=asked, project=name, suggested=_optional(data, lines),
-        problems=[f"{path}: dependencies are dynamic"] if dynamic else [],
-    )  # fmt: skip
+    problems = (f"{path}: dependencies are dynamic",) if dynamic else ()
+    made = _manifest(path, needed, asked, name, _optional(data, lines), problems=problems)
+    return replace(made, version=_text((project or poetry).get("version")))
 
 
 def _optional(data: dict[str, Any], lines: Lines) -> list[Line]:
-    """Extras and groups: of PEP 621, PEP 735, poetry, PDM, hatch and uv."""
+    """Extras and groups: of PEP 621, PEP 735, poetry and uv."""
+    lists = {**_table(data, "project", "optional-dependencies"), **_table(data, "dependency-groups")}
+    found = [line for value in lists.values() for line in lines.each(value)]
+    found += lines.each(_table(data, "tool", "uv").get("dev-dependencies"))
     poetry = _table(data, "tool", "poetry")
+    optional = {
+        key: value
+        for key, value in _table(poetry, "dependencies").items()
+        if isinstance(value, dict) and value.get("optional")
+    }
     groups = [
-        _table(data, "project", "optional-dependencies"), _table(data, "dependency-groups"),
-        _table(data, "tool", "pdm", "dev-dependencies"), _table(data, "tool", "hatch", "envs"),
-        {"uv": _table(data, "tool", "uv").get("dev-dependencies")},
-    ]  # fmt: skip
-    found: list[Line] = []
-    for value in (value for group in groups for value in group.values()):
-        found += lines.each(value.get("dependencies") if isinstance(value, dict) else value)
-    dependencies = _table(poetry, "dependencies").items()
-    tables = [
-        {key: value for key, value in dependencies if isinstance(value, dict) and value.get("optional")}
-    ]
-    tables += [_table(poetry, "dev-dependencies")]
-    tables += [
         _table(group, "dependencies") for group in _table(poetry, "group").values() if isinstance(group, dict)
     ]
-    for one in tables:
-        for key, value in one.items():
-            found += _poetry(key, value, lines, optional=True)
+    for table in (optional, _table(poetry, "dev-dependencies"), *groups):
+        found += _poetry_lines(table, lines, optional=True)
     return found
 
 
-def _poetry(name: str, value: object, lines: Lines, *, optional: bool = False) -> list[Line]:
-    """A dependency of poetry in PEP 508 form: none when it is optional, several for several Pythons."""
-    if isinstance(value, list):
-        return [line for one in value for line in _poetry(name, one, lines, optional=optional)]
-    origin = lines.of(name, "=")
-    if not isinstance(value, dict):
-        return [(f"{name}{_poetry_specifier(value)}", origin)]
-    if value.get("optional") and not optional:
-        return []
-    for kind in ("git", "url", "path"):
-        if kind in value:
-            prefix = "git+" if kind == "git" and not str(value[kind]).startswith("git+") else ""
-            return [(f"{name} @ {prefix}{value[kind]}", origin)]
-    markers = [_text(value.get("markers"))]
-    for part in filter(None, _poetry_specifier(value.get("python")).split(",")):
-        if match := re.fullmatch(r"([<>=!]+)(\d+\.\d+)(?:\.\d+)*", part):
-            markers.append(f"python_version {match[1]} '{match[2]}'")
-    marker = " and ".join(filter(None, markers))
-    return [
-        (f"{name}{_extras(value)}{_poetry_specifier(value.get('version'))}{marker and f'; {marker}'}", origin)
-    ]
+def _poetry_lines(table: Mapping[str, Any], lines: Lines, *, optional: bool = False) -> list[Line]:
+    """Dependencies of poetry in PEP 508 form: none for an optional one, several for several Pythons."""
+    found = []
+    for name, values in table.items():
+        for value in values if isinstance(values, list) else [values]:
+            row = value if isinstance(value, dict) else {"version": value}
+            if name.lower() == "python" or (row.get("optional") and not optional):
+                continue
+            origin = lines.of(name, "=")
+            markers = [_text(row.get("markers"))]
+            for part in filter(None, _poetry_specifier(row.get("python")).split(",")):
+                if match := re.fullmatch(r"([<>=!]+)(\d+\.\d+)(?:\.\d+)*", part):
+                    markers.append(f"python_version {match[1]} '{match[2]}'")
+            marker = " and ".join(filter(None, markers))
+            text = f"{name}{_extras(row)}{_poetry_specifier(row.get('version'))}{marker and f'; {marker}'}"
+            found.append((_elsewhere(name, row) or text, origin))
+    return found
 
 
 def _poetry_specifier(value: object) -> str:
@@ -197,30 +168,22 @@ def _poetry_specifier(value: object) -> str:
         if part in ("", "*"):
             continue
         if match is None:
-            parts.append(re.sub(r"^=(?==)?", "==", part) if part.startswith("=") else part)
+            parts.append(re.sub(r"^=(?!=)", "==", part))
         elif not match[1]:
             parts.append(f"=={match[2]}{match[3] or ''}")
         else:
-            parts.append(f">={match[2]}{match[3] or ''},<{_next(match[2], caret=match[1] == '^')}")
+            numbers = [int(number) for number in match[2].split(".")]
+            first = next((at for at, number in enumerate(numbers) if number), len(numbers) - 1)
+            place = first if match[1] == "^" else min(1, len(numbers) - 1)
+            end = ".".join(map(str, [*numbers[:place], numbers[place] + 1]))
+            parts.append(f">={match[2]}{match[3] or ''},<{end}")
     return ",".join(parts)
 
 
-def _next(version: str, *, caret: bool) -> str:
-    """First version that ``^version`` (or ``~version``) no longer allows."""
-    numbers = [int(part) for part in version.split(".")]
-    first = next((i for i, number in enumerate(numbers) if number), len(numbers) - 1)
-    place = first if caret else min(1, len(numbers) - 1)
-    return ".".join(map(str, [*numbers[:place], numbers[place] + 1]))
-
-
-def read_setup_cfg(root: Path, path: str) -> Manifest:
+def _setup_cfg(text: str, path: str, root: Path) -> Manifest:
     """Read ``install_requires``, ``python_requires`` and ``name``; extras are suggested."""
     parser = configparser.ConfigParser(interpolation=None, strict=False)
-    try:
-        text = read_text(files.inside(root, path))
-        parser.read_string(text)
-    except (LmrError, configparser.Error) as error:
-        return unreadable(path, error)
+    parser.read_string(text)
     lines = Lines(path, text)
 
     def listed(section: str, option: str) -> list[Line]:
@@ -230,163 +193,177 @@ def read_setup_cfg(root: Path, path: str) -> Manifest:
 
     needed = listed("options", "install_requires")
     python = parser.get("options", "python_requires", fallback="")
-    asked = (
-        Fact(python, lines.of("python_requires"))
-        if python
-        else classified_python(listed("metadata", "classifiers"))
-    )
+    asked = Fact(python, lines.of("python_requires")) if python else NOTHING
     extras = parser.options("options.extras_require") if parser.has_section("options.extras_require") else []
-    return make(
-        path, needed, python=asked, project=parser.get("metadata", "name", fallback=""),
-        suggested=[line for extra in extras for line in listed("options.extras_require", extra)],
-    )  # fmt: skip
+    suggested = [line for extra in extras for line in listed("options.extras_require", extra)]
+    made = _manifest(path, needed, asked, parser.get("metadata", "name", fallback=""), suggested)
+    return replace(made, version=parser.get("metadata", "version", fallback=""))
 
 
-def read_conda(root: Path, path: str) -> Manifest:
+def _setup_py(text: str, path: str, root: Path) -> Manifest:
+    """Read the arguments of the ``setup`` call, as far as they are literal; the file is not run."""
+    tree = parse_quietly(text)
+    reader = _SetupReader(tree, path)
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.keywords)
+    call = next((node for node in calls if dotted_name(node.func).rpartition(".")[2] == "setup"), None)
+    keywords = {word.arg: word.value for word in call.keywords} if call else {}
+    needed = reader.lines(keywords.get("install_requires"))
+    complete = reader.complete
+    name = reader.lines(keywords.get("name"))
+    demanded = reader.lines(keywords.get("python_requires"))
+    python = Fact(*demanded[0]) if demanded else NOTHING
+    extras = reader.lines(keywords.get("extras_require"))
+    version = reader.lines(keywords.get("version"))
+    made = _manifest(path, needed, python, name[0][0] if name else "", extras)
+    made = replace(made, version=version[0][0] if version else "")
+    if complete:
+        return made
+    # What is computed is nearly always the content of a requirements file, whichever way it is opened.
+    constants = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    names = (
+        value.removeprefix("./") for value in constants if isinstance(value, str) and _OPENED.match(value)
+    )
+    opened = [read_requirements(root, one) for one in dict.fromkeys(names) if files.is_file_inside(root, one)]
+    if opened:
+        return _with(made, opened)
+    problem = f"{path}: part of install_requires is computed and was not read"
+    return replace(made, problems=(*made.problems, problem))
+
+
+def _with(manifest: Manifest, others: Iterable[Manifest]) -> Manifest:
+    """Return a manifest with what other files declare that it includes."""
+    for other in others:
+        manifest = replace(
+            manifest,
+            declared=(*manifest.declared, *other.declared),
+            unused=(*manifest.unused, *other.unused),
+            problems=(*manifest.problems, *other.problems),
+            constraints=(*manifest.constraints, *other.constraints),
+        )
+    return manifest
+
+
+class _SetupReader:
+    """Follows names of a ``setup.py`` to the strings that they stand for.
+
+    Attributes:
+        complete: whether everything that was asked for so far is literal.
+    """
+
+    def __init__(self, tree: ast.Module, path: str) -> None:
+        self._path = path
+        self._names: dict[str, list[ast.expr]] = {}
+        self.complete = True
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+                for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                    if isinstance(target, ast.Name):
+                        self._names[target.id] = [node.value]
+                    elif isinstance(target, ast.Subscript):  # extras["dev"] = …
+                        self._names.setdefault(dotted_name(target.value), []).append(node.value)
+            elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+                self._names.setdefault(node.target.id, []).append(node.value)
+            elif isinstance(node, ast.Call) and node.args:
+                owner, _, method = dotted_name(node.func).rpartition(".")
+                if owner and method in ("append", "extend"):
+                    self._names.setdefault(owner, []).append(node.args[0])
+
+    def lines(self, node: ast.expr | None, depth: int = 0) -> list[Line]:
+        """Return the strings of an expression, each with its origin."""
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            return [(node.value, f"{self._path}:{node.lineno}")]
+        parts: list[ast.expr] | None = None
+        if isinstance(node, ast.Name):
+            parts = self._names.get(node.id)
+        elif isinstance(node, ast.List | ast.Tuple | ast.Set):
+            parts = node.elts
+        elif isinstance(node, ast.Dict):
+            parts = node.values
+        elif isinstance(node, ast.Starred):
+            parts = [node.value]
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            parts = [node.left, node.right]
+        elif isinstance(node, ast.Call) and dotted_name(node.func) in ("list", "sorted", "tuple", "set"):
+            parts = node.args[:1]
+        if parts is None or depth > 20:
+            self.complete = self.complete and (node is None or isinstance(node, ast.Constant))
+            return []
+        return [line for part in parts for line in self.lines(part, depth + 1)]
+
+
+def _conda(text: str, path: str, root: Path) -> Manifest:
     """Read conda's ``environment.yml``: its pip part as it is, its conda part by the package index's names."""
     import yaml
 
     try:
-        text = read_text(files.inside(root, path))
         data = yaml.safe_load(text)
-    except (LmrError, yaml.YAMLError, RecursionError, ValueError) as error:
-        return unreadable(path, error)
+    except yaml.YAMLError as error:
+        raise ValueError(str(error)) from error
     lines = Lines(path, text)
     needed: list[Line] = []
     pip: list[Declared | Unused] = []
     included: list[Manifest] = []
-    python = Fact("", "")
+    python = NOTHING
     dependencies = data.get("dependencies") if isinstance(data, dict) else None
     for item in dependencies if isinstance(dependencies, list) else []:
-        if isinstance(item, dict):
-            for line in map(str.strip, _strings(item.get("pip"))):
-                if include := re.match(r"^(?:-r|--requirement)[\s=]*(\S+)$", line):
-                    below = normal_path(str(PurePosixPath(path).parent / include[1]))
-                    included.append(read_requirements(root, below))
-                else:
-                    pip.append(pip_line(line, lines.of(line[:200])))
-        elif isinstance(item, str):
+        for line in map(str.strip, _strings(item.get("pip")) if isinstance(item, dict) else []):
+            if include := re.match(r"^(?:-r|--requirement)[\s=]*(\S+)$", line):
+                below = normal_path(str(PurePosixPath(path).parent / include[1]))
+                included.append(read_requirements(root, below))
+            else:
+                pip.append(pip_line(line, lines.of(line[:200])))
+        if isinstance(item, str):
             name, requirement = conda_requirement(item)
             if name == "python":
                 python = Fact(requirement, lines.of(item))
             elif requirement:
                 needed.append((requirement, lines.of(item)))
-    found = make(path, needed, python=python)
+    found = _manifest(path, needed, python)
     declared = [replace(item, conda=True) for item in found.declared]
-    declared += [item for item in pip if isinstance(item, Declared)]
-    unused = [*found.unused, *(item for item in pip if isinstance(item, Unused))]
-    return replace(
+    own = replace(
         found,
-        declared=(*declared, *(item for below in included for item in below.declared)),
-        unused=(*unused, *(item for below in included for item in below.unused)),
-        problems=(*found.problems, *(item for below in included for item in below.problems)),
-        constraints=tuple(item for below in included for item in below.constraints),
+        declared=(*declared, *(item for item in pip if isinstance(item, Declared))),
+        unused=(*found.unused, *(item for item in pip if isinstance(item, Unused))),
     )
+    return _with(own, included)
 
 
-def conda_requirement(spec: str) -> tuple[str, str]:
-    """Return a conda dependency as (conda's name, requirement); for ``python`` the version specifier alone.
-
-    The requirement is "" for what the package index does not have (system libraries, CUDA).
-    """
-    match = re.match(r"^(?P<name>[\w.-]+)\s*(?:\[.*\])?\s*(?P<rest>.*)$", spec.strip().rpartition("::")[2])
-    if match is None:
-        return "", ""
-    name, version = match["name"].lower(), _conda_version(match["rest"].strip())
-    if name == "python":
-        return name, version
-    known = "" if re.match(pattern("conda_other"), name) else table("conda").get(name, name)
-    return name, f"{known}{version}" if known else ""
-
-
-def _conda_version(rest: str) -> str:
-    """``=1.19.2=py38h…`` is an exact version, ``=1.19`` a prefix (conda's match specification)."""
-    if rest.startswith("=") and not rest.startswith("=="):
-        version, _, build = rest[1:].partition("=")
-        version = version.strip()
-        # Three numbers name one release.
-        prefix = not build and "*" not in version and re.fullmatch(r"\d+(\.\d+)?", version)
-        return f"=={version}.*" if prefix else f"=={version}"
-    if rest[:1].isdigit():
-        return f"=={rest.split()[0].split('=')[0]}"
-    # Alternatives ("1.2|1.3") and build strings after a blank have no counterpart.
-    return re.sub(r"\s+", "", rest.split("|")[0]) if re.match(r"^[<>=!~]", rest) else ""
-
-
-def read_pipfile(root: Path, path: str) -> Manifest:
-    """Read ``[packages]`` and ``[requires]`` of a Pipfile; its development packages are suggested."""
-    try:
-        text = read_text(files.inside(root, path))
-        data = tomllib.loads(text)
-    except (LmrError, tomllib.TOMLDecodeError, RecursionError) as error:
-        return unreadable(path, error)
-    lines = Lines(path, text)
-
-    def listed(section: str) -> list[Line]:
-        return [(_pipfile(name, value), lines.of(name, "=")) for name, value in _table(data, section).items()]
-
-    needed, extra = listed("packages"), listed("dev-packages")
-    requires = _table(data, "requires")
-    version = _text(requires.get("python_full_version")) or _text(requires.get("python_version"))
-    python = f"=={version}.*" if re.fullmatch(r"3\.\d+", version) else f"=={version}" if version else ""
-    asked = Fact(python, lines.of("python", version)) if version else Fact("", "")
-    return make(path, needed, python=asked, suggested=extra)
-
-
-def _pipfile(name: str, value: object) -> str:
-    """A package of a Pipfile in PEP 508 form; an address or path stays one."""
-    table_ = value if isinstance(value, dict) else {"version": value}
-    for kind in ("git", "file", "path"):
-        if kind in table_:
-            return f"{name} @ {'git+' if kind == 'git' else ''}{table_[kind]}"
-    version, marker = _text(table_.get("version")), _text(table_.get("markers"))
-    return f"{name}{_extras(table_)}{'' if version == '*' else version}{f'; {marker}' if marker else ''}"
-
-
-def read_lock_file(root: Path, path: str) -> Manifest:
-    """Read the versions of poetry.lock, uv.lock, pdm.lock or Pipfile.lock as constraints."""
-    try:
-        text = read_text(files.inside(root, path), LOCK_BYTES)
-        lines = _pipfile_lock(text, path) if path.endswith("Pipfile.lock") else _toml_lock(text, path)
-    except (LmrError, ValueError, RecursionError) as error:
-        return unreadable(path, error)
-    return make(path, (), constraints=lines)
-
-
-def _toml_lock(text: str, path: str) -> list[Line]:
-    """``[[package]]`` with ``name`` and ``version``; a package in several versions gives no constraint."""
+def _toml_lock(text: str, path: str, root: Path) -> Manifest:
+    """Read the versions of poetry.lock, uv.lock or pdm.lock; a package in several versions gives no constraint."""
     starts = [number for number, line in enumerate(text.splitlines(), 1) if line.strip() == "[[package]]"]
-    packages = tomllib.loads(text).get("package", [])
     versions: dict[str, list[Line]] = {}
-    for number, package in enumerate(packages if isinstance(packages, list) else []):
-        if isinstance(package, dict) and isinstance(package.get("version"), str) and _from_index(package):
-            origin = f"{path}:{starts[number] if number < len(starts) else 1}"
-            versions.setdefault(str(package.get("name")), []).append((str(package["version"]), origin))
-    return [
+    for start, package in zip(starts, tomllib.loads(text).get("package", []), strict=False):
+        source = package.get("source") or {}
+        # The project itself, a repository or a folder is none of the index's packages.
+        elsewhere = source.get("type") not in (None, "legacy") or {
+            "git",
+            "editable",
+            "virtual",
+            "path",
+        } & set(source)
+        if isinstance(package.get("version"), str) and not elsewhere:
+            versions.setdefault(str(package.get("name")), []).append((package["version"], f"{path}:{start}"))
+    lines = [
         (f"{name}=={found[0][0].partition('+')[0]}", found[0][1])
         for name, found in versions.items()
         if len({version for version, _ in found}) == 1
     ]
+    return _manifest(path, (), constraints=lines)
 
 
-def _from_index(package: Mapping[str, Any]) -> bool:
-    """Return whether a package is not the project itself, a repository or a folder."""
-    source = package.get("source")
-    if not isinstance(source, dict):
-        return True
-    elsewhere = {"git", "editable", "virtual", "path", "directory"}
-    return source.get("type") in (None, "legacy") and not elsewhere & set(source)
+def _python_version(text: str, path: str, root: Path) -> Manifest:
+    """Read ``.python-version`` (pyenv, uv) or ``runtime.txt`` (``python-3.8.10``)."""
+    match = re.search(r"^\s*(?:cpython-|python-)?(3\.\d+)(?:\.\d+)?\s*$", text, re.M)
+    return _manifest(path, (), Fact(f"=={match[1]}.*", f"{path}:1") if match else NOTHING)
 
 
-def _pipfile_lock(text: str, path: str) -> list[Line]:
-    data = json.loads(text)
-    lines = Lines(path, text)
-    packages = _table(data, "default") if isinstance(data, dict) else {}
-    return [
-        (f"{name}{entry['version']}", lines.of(f'"{name}": {{'))
-        for name, entry in packages.items()
-        if isinstance(entry, dict) and str(entry.get("version", "")).startswith("==")
-    ]
+_READERS: dict[str, Callable[[str, str, Path], Manifest]] = {
+    "pyproject.toml": _pyproject,
+    "setup.cfg": _setup_cfg,
+    "setup.py": _setup_py,
+    ".python-version": _python_version,
+    "runtime.txt": _python_version,
+}
 
 
 def _table(data: Mapping[str, Any], *keys: str) -> dict[str, Any]:
@@ -406,6 +383,13 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _extras(value: Mapping[str, Any]) -> str:
-    names = ",".join(_strings(value.get("extras")))
+def _extras(row: Mapping[str, Any]) -> str:
+    names = ",".join(_strings(row.get("extras")))
     return f"[{names}]" if names else ""
+
+
+def _elsewhere(name: str, row: Mapping[str, Any]) -> str:
+    """A requirement by its address or path; "" for one of the index."""
+    kind = next((kind for kind in ("git", "url", "path", "file") if kind in row), "")
+    prefix = "git+" if kind == "git" and not str(row[kind]).startswith("git+") else ""
+    return f"{name} @ {prefix}{row[kind]}" if kind else ""

@@ -1,4 +1,7 @@
-"""The repository that an ``env`` command works on, what it needs, and the files that are written for it."""
+"""The repository that an ``env`` command works on, a task's records about it, and the files written for it.
+
+Records are read leniently: they may be older, or made by hand.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +10,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import git
+from packaging.utils import canonicalize_name
 
 from lmr_author import files
-from lmr_author.environment import records
+from lmr_author.environment import lock_file
 from lmr_author.environment.base_images import BaseImage, choose_base
 from lmr_author.environment.detect import problems, read_recipe
 from lmr_author.environment.lock_file import is_untouched
 from lmr_author.environment.pinning import Lock
-from lmr_author.environment.recipe import Fact, Recipe
+from lmr_author.environment.recipe import Recipe
 from lmr_author.errors import LmrError, UsageError
-from lmr_author.task import Progress, Task
+from lmr_author.task import Task, TaskInfo
+
+FORMAT = "lmr-environment/1"
 
 
 @dataclass(frozen=True)
@@ -40,12 +47,11 @@ class Place:
 
 @dataclass(frozen=True)
 class Detected:
-    """The needs of a repository, and the image that fits. ``dead``: the index's report, None when it was not asked."""
+    """The needs of a repository, and the image that fits."""
 
     place: Place
     recipe: Recipe
     base: BaseImage
-    dead: tuple[Fact, ...] | None = None
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -76,7 +82,7 @@ def place_of(task: Task) -> Place:
     """Return the repository of a task; its date is the one that new-task wrote down."""
     info = task.load()
     name = info.repo_folder_name or info.folder_name
-    return Place(task.repository(info), task, name, records.known(task).date)
+    return Place(task.repository(info), task, name, known(task).date)
 
 
 def place_alone(folder: Path) -> Place:
@@ -94,27 +100,17 @@ def place_alone(folder: Path) -> Place:
 
 
 def detect(
-    place: Place,
-    *,
-    base_image: str | None = None,
-    python: str | None = None,
-    goals: Sequence[str] = (),
-    online: bool = False,
-    progress: Progress | None = None,
+    place: Place, *, base_image: str | None = None, python: str | None = None, goals: Sequence[str] = ()
 ) -> Detected:
-    """Return what the repository needs. With ``online`` the package index is asked about each requirement."""
+    """Return what the repository needs, and the image that fits."""
     if base_image is not None:
         choose_base(Recipe(), base_image)  # a reference that is none is not passed over
     recipe = read_recipe(place.folder, place.date, goals)
     if place.task is None:
         base = choose_base(recipe, base_image, python)
     else:
-        base = records.base_in_use(place.task, recipe, base_image, python)
-    if not online:
-        return Detected(place, recipe, base)
-    from lmr_author.environment.online import dead
-
-    return Detected(place, recipe, base, dead(recipe, base, seconds=300.0, progress=progress))
+        base = base_in_use(place.task, recipe, base_image, python)
+    return Detected(place, recipe, base)
 
 
 def require_untouched(place: Place, name: str) -> None:
@@ -122,7 +118,7 @@ def require_untouched(place: Place, name: str) -> None:
     if place.task is None:
         return
     path = place.task.root / name
-    if path.is_file() and not is_untouched(records.text(path)):
+    if path.is_file() and not is_untouched(text_of(path)):
         raise LmrError(
             f"{name} was edited or repaired, or not made by this version of lmr-author",
             "--dry-run shows what would be written; --force overwrites it and keeps a copy in authoring/removed/",
@@ -131,7 +127,7 @@ def require_untouched(place: Place, name: str) -> None:
 
 def put(task: Task, path: Path, text: str) -> tuple[bool, str]:
     """Write a file of the task; a former one that was edited is kept in ``authoring/removed/``."""
-    before = records.text(path) if path.is_file() else None
+    before = text_of(path) if path.is_file() else None
     if before == text:
         return False, ""
     kept = task.put_aside(path, copy=True) if before is not None and not is_untouched(before) else ""
@@ -162,3 +158,105 @@ def parse_date(text: str) -> datetime:
     if moment.year < 2005:
         raise UsageError(f"--date {text}: the package index did not exist", hint)
     return moment
+
+
+@dataclass(frozen=True)
+class Known:
+    """Facts about a task's environment before it is built.
+
+    Attributes:
+        base: its base image, by its Dockerfile, or the one given in its place.
+        python: minor version that the lock is for; for a base image that the lock was not made for, that image's,
+            as far as it is known.
+        date: of the pinned commit; None when unknown.
+        guessed: names of requirements that nobody declares.
+    """
+
+    base: BaseImage
+    python: str
+    date: datetime | None
+    guessed: frozenset[str]
+
+
+def known(task: Task, base_image: str | None = None) -> Known:
+    """Read a task's Dockerfile, lock and provenance."""
+    provenance = files.read_object_or_empty(task.provenance_path)
+    environment = _table(provenance, "environment")
+    recorded = _table(environment, "base_image")
+    reference = base_image or base_of(text_of(task.dockerfile)) or str(recorded.get("reference", ""))
+    try:
+        base = choose_base(Recipe(), reference or None)
+    except LmrError:  # a Dockerfile made by hand may say anything after FROM
+        base = BaseImage(reference, reason="as the Dockerfile has it")
+    python = lock_file.python(text_of(task.lock)) or str(recorded.get("python", ""))
+    other = base_image is not None and base.reference != recorded.get("reference")
+    if other or not re.fullmatch(r"3\.\d+", python):
+        python = base.python
+    guessed = (
+        re.split(r"[\s<>=!~\[;@]", str(item.get("requirement", "")))[0]
+        for item in environment.get("requirements") or []
+        if isinstance(item, dict) and item.get("guessed") is True
+    )
+    try:
+        date = datetime.fromisoformat(str(_table(provenance, "repository").get("commit_date")))
+    except ValueError:
+        date = None
+    return Known(base, python, date, frozenset(map(canonicalize_name, guessed)))
+
+
+def base_in_use(task: Task, recipe: Recipe, image: str | None, python: str | None) -> BaseImage:
+    """Return the base image for a recipe: the one that is given, else the Dockerfile's, else the one that fits.
+
+    Its Python is the one that is given, else the one that a build found, or that the annotator gave before.
+    """
+    if image is None and (image := base_of(text_of(task.dockerfile)) or None) and python is None:
+        built = stored(task) or {}
+        before = _table(_table(files.read_object_or_empty(task.provenance_path), "environment"), "base_image")
+        found = ""
+        if built.get("base_image") == image:
+            found = str(built.get("python", ""))
+        elif before.get("reference") == image and before.get("python_certain") is True:
+            found = str(before.get("python", ""))
+        if version := re.match(r"3\.\d+", found):
+            python = version[0]
+    try:
+        own = choose_base(recipe, None, python)
+        return own if image in (None, own.reference) else choose_base(recipe, image, python)
+    except LmrError:
+        # A Dockerfile made by hand may say anything after FROM.
+        return choose_base(recipe, None, python)
+
+
+def base_of(content: str) -> str:
+    """Return the image after a Dockerfile's last FROM, with the defaults of its ARGs; "" when there is none."""
+    joined = re.sub(r"\\[ \t]*\n", " ", content)
+    arguments = dict(re.findall(r"^\s*ARG\s+(\w+)=[\"']?([^\s\"']*)", joined, re.M | re.I))
+    images = re.findall(r"^\s*FROM\s+(?:--\S+\s+)*(\S+)", joined, re.M | re.I)
+    variable = re.compile(r"\$(?:\{(\w+)(?::?-([^}]*))?\}|(\w+))")
+    last = str(images[-1]) if images else ""
+    return variable.sub(lambda match: arguments.get(match[1] or match[3], "") or match[2] or "", last)
+
+
+def stored(task: Task) -> dict[str, Any] | None:
+    """Return ``authoring/environment.json``; None when there is none."""
+    data = files.read_object_or_empty(task.environment_path)
+    return data if data.get("format") == FORMAT else None
+
+
+def text_of(path: Path) -> str:
+    """Return a text file's content; "" when it does not exist or cannot be read."""
+    try:
+        return path.read_text("utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def goal_files(info: TaskInfo) -> tuple[str, ...]:
+    """Return the Python files of a task with something masked in them, each once."""
+    names = (item.goal_file for item in info.implementations)
+    return tuple(dict.fromkeys(name for name in names if name.endswith(".py")))
+
+
+def _table(data: dict[str, Any], key: str) -> dict[str, Any]:
+    value = data.get(key)
+    return value if isinstance(value, dict) else {}

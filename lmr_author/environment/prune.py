@@ -10,7 +10,7 @@ from pathlib import Path
 from lmr_author import files
 from lmr_author.environment import venvs
 from lmr_author.errors import SandboxError
-from lmr_author.sandbox import docker_prune
+from lmr_author.sandbox import docker_engine
 from lmr_author.sandbox.docker_engine import connect, engine_errors
 from lmr_author.task import Progress
 
@@ -44,7 +44,7 @@ class PrunePlan:
         used: bytes of all layers in the engine.
     """
 
-    engine: docker_prune.Survey | None
+    engine: docker_engine.Survey | None
     no_engine: str
     locals: tuple[OldLocal, ...]
     used: int
@@ -78,8 +78,8 @@ def plan(options: PruneOptions) -> PrunePlan:
         return PrunePlan(None, error.message, found, 0)
     try:
         with engine_errors():
-            survey = docker_prune.survey(client, options.older_than, options.everything)
-            return PrunePlan(survey, "", found, docker_prune.used_bytes(client))
+            survey = docker_engine.survey(client, options.older_than, options.everything)
+            return PrunePlan(survey, "", found, docker_engine.used_bytes(client))
     finally:
         client.close()
 
@@ -104,9 +104,9 @@ def prune(chosen: PrunePlan, say: Progress) -> Pruned:
         try:
             with engine_errors():
                 say(f"removing {len(chosen.engine.remove)} things from the Docker engine")
-                left = docker_prune.remove(client, chosen.engine.remove)
+                left = docker_engine.remove_unused(client, chosen.engine.remove)
                 failed += [f"{item.kind} {item.name}: {words}" for item, words in left]
-                freed += max(0, chosen.used - docker_prune.used_bytes(client))
+                freed += max(0, chosen.used - docker_engine.used_bytes(client))
         finally:
             client.close()
     return Pruned(freed, tuple(failed))
@@ -115,7 +115,7 @@ def prune(chosen: PrunePlan, say: Progress) -> Pruned:
 def _old_locals(options: PruneOptions) -> list[OldLocal]:
     found = []
     for path in venvs.all_of_them():
-        days = (time.time() - path.stat().st_mtime) / docker_prune.DAY
+        days = (time.time() - path.stat().st_mtime) / docker_engine.DAY
         abandoned = path.name.endswith(venvs.PARTIAL)
         limit = _STALE_PARTIAL_DAYS if abandoned else 0.0 if options.everything else options.older_than
         if days >= limit:

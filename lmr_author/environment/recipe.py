@@ -122,7 +122,7 @@ class Recipe:
         pythons: every place that names a Python version.
         suggested: requirements that are only mentioned (README, Dockerfile, extras) and not used.
         unused: requirements that cannot be used: addresses, paths, options.
-        cuda: where the code cannot do without a GPU, or compiles for one.
+        cuda: where the code compiles for a GPU.
         system: packages of the operating system.
         downloads: models and data that the code fetches.
         imported: packages that the main code imports at once, with others that provide the same module.
@@ -156,7 +156,7 @@ class Manifest:
     Attributes:
         declared: requirements of the repository.
         python: specifier of the Python version it asks for, with the line in ``python_origin``.
-        project: normalised name of the repository's package.
+        project: normalised name of the repository's package, with its ``version`` as written.
         problems: what could not be read, for a person.
         unused: requirements that cannot be used.
         suggested: requirements that are optional (extras, groups) or only mentioned.
@@ -176,6 +176,7 @@ class Manifest:
     python_origin: str = ""
     includes: tuple[str, ...] = ()
     apt: tuple[Fact, ...] = ()
+    version: str = ""
 
 
 def applies(declared: Declared) -> bool:
@@ -189,16 +190,10 @@ def applies(declared: Declared) -> bool:
         "os_name": "posix",
         "platform_machine": "x86_64",
     }
-    pythons = ("3.7", "3.8", "3.10", "3.11", "3.12")
     return any(
         marker.evaluate({**linux, "python_version": one, "python_full_version": f"{one}.0", "extra": ""})
-        for one in pythons
+        for one in ("3.7", "3.8", "3.10", "3.11", "3.12")
     )
-
-
-def is_exact(declared: Declared) -> bool:
-    """Return whether a requirement names one version."""
-    return bool(exact_version(declared.text))
 
 
 def exact_version(text: str) -> str:
@@ -207,6 +202,11 @@ def exact_version(text: str) -> str:
     return next(
         (part.version for part in parts if part.operator in ("==", "===") and "*" not in part.version), ""
     )
+
+
+def is_exact(declared: Declared) -> bool:
+    """Return whether a requirement names one version."""
+    return bool(exact_version(declared.text))
 
 
 def has_version(declared: Declared) -> bool:
@@ -223,14 +223,8 @@ def is_freeze(declared: Sequence[Declared]) -> bool:
     return len(declared) >= 15 and indirect >= 3 and sum(map(is_exact, declared)) >= 0.9 * len(declared)
 
 
-def to_json(
-    recipe: Recipe, base: dict[str, Any], problems: Iterable[str], dead: Iterable[Fact] | None
-) -> dict[str, Any]:
-    """Return a recipe as a JSON document (``schemas/recipe.schema.json``), each fact with its origin.
-
-    Args:
-        dead: what the package index reports; None when it was not asked.
-    """
+def to_json(recipe: Recipe, base: dict[str, Any], problems: Iterable[str]) -> dict[str, Any]:
+    """Return a recipe as a JSON document (``schemas/recipe.schema.json``), each fact with its origin."""
     return {
         "format": "lmr-recipe/1",
         "date": recipe.date.strftime("%Y-%m-%dT%H:%M:%S%z") if recipe.date else None,
@@ -260,7 +254,6 @@ def to_json(
             {"kind": item.kind, "what": item.what, "origin": item.origin, "at_import": item.at_import}
             for item in recipe.downloads
         ],
-        "dead": None if dead is None else _facts(dead),
         "sources": [printable(path) for path in recipe.sources],
         "problems": [printable(problem, 2000) for problem in problems],
     }  # fmt: skip

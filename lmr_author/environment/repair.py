@@ -14,38 +14,31 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from lmr_author import files
-from lmr_author.environment import lock_file, records, resolver
-from lmr_author.environment.base_images import BaseImage, choose_base
+from lmr_author.environment import lock_file, place
+from lmr_author.environment.base_images import BaseImage, choose_base, followed
 from lmr_author.environment.detect import read_recipe
 from lmr_author.environment.failures import Explanation, Fix
-from lmr_author.environment.lock import LockOptions, lock, next_wheel
+from lmr_author.environment.lock import lock, next_wheel
 from lmr_author.environment.lock_file import held, with_requirement, without_requirement
 from lmr_author.environment.packages import table
-from lmr_author.environment.pinning import pin
-from lmr_author.environment.place import place_of
-from lmr_author.environment.pythons import followed
+from lmr_author.environment.pinning import LockOptions, pin
 from lmr_author.environment.recipe import Declared, Recipe, is_exact
 from lmr_author.environment.requirements import parse_requirement
 from lmr_author.errors import LmrError
 from lmr_author.task import Progress, Task
 
-OF_THE_LOCK = frozenset(
-    [
-        "requirements",
-        "drop",
-        "wheel",
-        "instead",
-        "built-with",
-        "relock",
-        "newer",
-        "newest",
-        "older",
-        "much-older",
-    ]
-)
-"""Kinds of fixes that are made in a lock, or have such a one to fall back on."""
 ROUNDS = 10
 """So many repairs at most: each is followed by a build."""
+_ALTERNATIVES = {
+    "older": ("older", "much-older"),
+    "newest": ("newer", "newest"),
+    # What makes the whole lock fit this Python comes before a later version of one package.
+    "wheel": ("instead", "relock", "wheel", "drop"),
+    "built-with": ("built-with", "wheel", "drop"),
+}
+"""Kind of a fix → the kinds that are tried in turn, as far as they can be made and until one helps."""
+Resolve = Callable[[tuple[str, ...], tuple[str, ...]], list[str]]
+"""Requirements, and pins to keep if possible → pinned lines, with what they need in turn; [] when there are none."""
 MARK = "# Added by lmr-author env build --fix."
 _APT = re.compile(r"apt-get install(?:[ \t]+-\S+|[ \t]*\\\n[ \t]*)*[ \t]*(?=[a-z0-9])")
 _LOCK_COPIED = re.compile(r"^COPY requirements\.lock /opt/lmr-author/requirements\.lock\n", re.M)
@@ -106,10 +99,8 @@ class Repairs:
         made: in order.
     """
 
-    def __init__(self, task: Task, base_image: str | None, say: Progress, *, lock_only: bool = False) -> None:
-        """With ``lock_only`` the Dockerfile stays as it is: it has no part in a local environment."""
+    def __init__(self, task: Task, base_image: str | None, say: Progress) -> None:
         self._task = task
-        self._lock_only = lock_only
         self._base_image = base_image
         self._say = say
         self._before: Texts | None = None
@@ -125,68 +116,28 @@ class Repairs:
         """
         if found is None or found.fix is None or len(self.made) >= ROUNDS:
             return None
-        known = records.known(self._task, self._base_image)
+        known = place.known(self._task, self._base_image)
         minor = ".".join(python.split(".")[:2]) or known.python
         base = choose_base(Recipe(), known.base.reference or None, minor)
         before = self._texts()
-        for fix in self._candidates(found.fix, known.guessed):
-            if any(item.fix == fix for item in self.made):
+        for kind in _ALTERNATIVES.get(found.fix.kind, (found.fix.kind,)):
+            fix = Fix(kind, () if kind == "relock" else found.fix.names)
+            if found.fix.kind != kind and kind in ("wheel", "drop"):
+                fix = Fix(kind, found.fix.names[:1])
+            if kind == "instead":
+                fix = Fix(kind, (*fix.names[:1], table("wheels_instead").get(fix.names[0], "")))
+            if any(item.fix == fix for item in self.made) or (kind == "instead" and not fix.names[1]):
                 continue
             self._say(f"repairing: {fix}")
             after = self._changed(fix, before, base, known)
-            if (
-                after is None
-                or after == before
-                or (self._lock_only and after.dockerfile != before.dockerfile)
-            ):
-                continue
-            self._write(before, after, keep=True)
-            self._before = before
-            self.made.append(Repair(found.cause, fix, _difference(before, after)))
-            return self.made[-1]
+            if after is not None and after != before:
+                self._write(before, after, keep=True)
+                self._before = before
+                self.made.append(Repair(found.cause, fix, _difference(before, after)))
+                return self.made[-1]
         return None
 
-    def ahead(self, python: str) -> Repair | None:
-        """Lock again before anything is installed, where the lock is for another Python and does not fit this one.
-
-        Args:
-            python: the minor version in the image, or of the local interpreter; "" when it is not known.
-        """
-        made_for = lock_file.python(records.text(self._task.lock))
-        if not python or not made_for or python == made_for:
-            return None
-        known = records.known(self._task, self._base_image)
-        base = choose_base(Recipe(), known.base.reference or None, python)
-        self._say(f"requirements.lock is for Python {made_for}, not {python}: checking whether it fits")
-        pins = lock_file.pins(records.text(self._task.lock))
-        found = resolver.package_files(pins, base, 60.0)
-        sources = (
-            pin for pin in pins if (one := found.get(pin.partition("==")[0])) is None or not one.has_wheel
-        )
-        odd = next((pin for pin in sources if resolver.newest_python(pin, base)), "")
-        if not odd:
-            return None
-        cause = f"requirements.lock is for Python {made_for}: {odd} has no wheel for Python {python}"
-        fix = Fix("relock")
-        return self.repair(Explanation("lock-for-another-python", cause, str(fix), fix), python)
-
-    def _candidates(self, fix: Fix, guessed: frozenset[str]) -> tuple[Fix, ...]:
-        """A change, and what is tried when it cannot be made or does not help. ``guessed``: nobody declares them."""
-        if fix.kind == "older":
-            return fix, replace(fix, kind="much-older")
-        if fix.kind == "newest":
-            return replace(fix, kind="newer"), fix
-        if fix.kind not in ("wheel", "built-with"):
-            return (fix,)
-        name = fix.names[0]
-        wheel, drop = Fix("wheel", (name,)), Fix("drop", (name,))
-        if fix.kind == "built-with":
-            return fix, wheel, drop
-        other = table("wheels_instead").get(name)
-        # What makes the whole lock fit this Python comes before a later version of one package.
-        return (*((Fix("instead", (name, other)),) if other else ()), Fix("relock"), wheel, drop)
-
-    def _changed(self, fix: Fix, texts: Texts, base: BaseImage, known: records.Known) -> Texts | None:
+    def _changed(self, fix: Fix, texts: Texts, base: BaseImage, known: place.Known) -> Texts | None:
         """The texts with a change made; None when it cannot or may not be made."""
         name = canonicalize_name(fix.names[0]) if fix.names else ""
         if fix.kind == "relock":
@@ -195,34 +146,32 @@ class Repairs:
             if name not in self._droppable(known) or name not in held(texts.lock):
                 return None
             why = "nobody declares it" if name in known.guessed else "no code imports it at once"
-            return replace(
-                texts, lock=without_requirement(texts.lock, name, f"it cannot be installed, and {why}")
-            )
+            reason = f"it cannot be installed, and {why}"
+            return replace(texts, lock=without_requirement(texts.lock, name, reason))
         if fix.kind in ("older", "much-older") and name in self._pinned():
             return None
 
-        def resolve(wanted: tuple[str, ...]) -> list[str]:
-            return _resolved(wanted, base, _day(fix.kind, known.date, base))
+        def resolve(wanted: tuple[str, ...], pins: tuple[str, ...]) -> list[str]:
+            return _resolved(wanted, pins, base, _day(fix.kind, known.date, base))
 
-        return changed(fix, texts, resolve, lambda text: next_wheel(text, base, failed=True))
+        return changed(fix, texts, resolve, lambda text: next_wheel(text, base))
 
     def _relock(self, texts: Texts, python: str) -> Texts | None:
         """As `env lock --relax` makes it; None for a lock that somebody edited, or that this does not change."""
         if self._relocked or not lock_file.is_untouched(texts.lock) or "--hash=" in texts.lock:
             return None
         self._relocked = True  # it may take minutes, and the repository does not change meanwhile
+        without = re.findall(r"^# (\S+) \(\S+\) is left out: as asked with --without", texts.lock, re.M)
         options = LockOptions(
-            base_image=self._base_image, python=python, relax=True, dry_run=True,
-            without=tuple(re.findall(r"^# (\S+) \(\S+\) is left out: as asked with --without", texts.lock, re.M)),
+            base_image=self._base_image, python=python, relax=True, dry_run=True, without=tuple(without),
             only_goal="(--only-goal)" in texts.lock,
         )  # fmt: skip
         try:
-            made = lock(place_of(self._task), options, self._say).lock
+            made = lock(place.place_of(self._task), options, self._say).text
         except LmrError:
             return None
-        assert made is not None
-        same = lock_file.requirements(made.text) == lock_file.requirements(texts.lock)
-        return None if same else replace(texts, lock=made.text)
+        same = lock_file.requirements(made) == lock_file.requirements(texts.lock)
+        return None if same else replace(texts, lock=made)
 
     def did_not_help(self, found: Explanation | None) -> bool:
         """Return whether the failure that the last repair was made for is still there."""
@@ -236,7 +185,7 @@ class Repairs:
         return self.made[-1]
 
     def _texts(self) -> Texts:
-        return Texts(records.text(self._task.dockerfile), records.text(self._task.lock))
+        return Texts(place.text_of(self._task.dockerfile), place.text_of(self._task.lock))
 
     def _write(self, before: Texts, after: Texts, *, keep: bool = False) -> None:
         pairs: tuple[tuple[Path, str, str], ...] = (
@@ -250,14 +199,10 @@ class Repairs:
                 self._kept.append(self._task.put_aside(path, copy=True))
             files.write_text(path, new)
 
-    def _droppable(self, known: records.Known) -> frozenset[str]:
+    def _droppable(self, known: place.Known) -> frozenset[str]:
         """Packages that nobody declares (guesses, and those of an earlier repair), or that no code imports at once."""
-        own = {
-            canonicalize_name(Requirement(text).name)
-            for item in self.made
-            if item.fix.kind == "requirements"
-            for text in item.fix.names
-        }
+        added = (text for item in self.made if item.fix.kind == "requirements" for text in item.fix.names)
+        own = {canonicalize_name(Requirement(text).name) for text in added}
         declared = {item.name for item in self._recipe.requirements}
         return known.guessed | own | (declared - self._recipe.imported)
 
@@ -283,21 +228,25 @@ def _day(kind: str, date: datetime | None, base: BaseImage) -> datetime | None:
     return date
 
 
-def _resolved(wanted: tuple[str, ...], base: BaseImage, day: datetime | None) -> list[str]:
+def _resolved(
+    wanted: tuple[str, ...], pins: tuple[str, ...], base: BaseImage, day: datetime | None
+) -> list[str]:
     """Requirements and what they need, pinned; [] when the index does not answer or nothing fits."""
     parsed = [parse_requirement(text, "--fix") for text in wanted]
-    recipe = Recipe(requirements=tuple(item for item in parsed if isinstance(item, Declared)), date=day)
+    held = [parse_requirement(text, "requirements.lock") for text in pins]
+    recipe = Recipe(
+        requirements=tuple(item for item in parsed if isinstance(item, Declared)),
+        constraints=tuple(item for item in held if isinstance(item, Declared)),
+        date=day,
+    )
     made = pin(recipe, base)
     return lock_file.requirements(made.text) if made.pinned else []
 
 
-def changed(
-    fix: Fix, texts: Texts, resolve: Callable[[tuple[str, ...]], list[str]], wheel: Callable[[str], str]
-) -> Texts | None:
+def changed(fix: Fix, texts: Texts, resolve: Resolve, wheel: Callable[[str], str]) -> Texts | None:
     """Return the texts with a change made; None when it cannot be made.
 
     Args:
-        resolve: requirements → pinned lines, with what they need in turn; [] when there are none.
         wheel: a pin → the first later version that has a wheel; "" when there is none.
     """
     name = canonicalize_name(fix.names[0]) if fix.names else ""
@@ -317,7 +266,7 @@ def changed(
     if "--hash=" in texts.lock:
         return None  # a line without hashes would make pip refuse the whole file
     if fix.kind == "requirements":
-        return _with_requirements(fix.names, texts, resolve, fix.of)
+        return _with_requirements(fix.names, texts, resolve)
     if name not in pinned:
         return None
     if fix.kind == "instead":
@@ -342,7 +291,7 @@ def _given_back() -> str:
     return _OLD_NAMES.format(lines="".join(f"        '{line}' \\\n" for line in lines))
 
 
-def _built_with(fix: Fix, texts: Texts, resolve: Callable[[tuple[str, ...]], list[str]]) -> Texts | None:
+def _built_with(fix: Fix, texts: Texts, resolve: Resolve) -> Texts | None:
     """A Dockerfile that builds a package after the lock is copied and before it is installed.
 
     None for a lock with hashes, or a Dockerfile that was not made by this program. A module that the lock has (numpy)
@@ -355,7 +304,7 @@ def _built_with(fix: Fix, texts: Texts, resolve: Callable[[tuple[str, ...]], lis
         return None
     others = tuple(text for text in needs if text not in pinned)
     lines = [pinned[text] for text in needs if text in pinned]
-    resolved = resolve(others) if others else []
+    resolved = resolve(others, ()) if others else []
     if others and not resolved:
         return None
     quoted = " ".join(f"'{line.split(';')[0].strip()}'" for line in sorted({*lines, *resolved}))
@@ -394,58 +343,24 @@ def _inserted(dockerfile: str, instruction: str) -> str:
     return "".join([*lines[:place], f"{MARK}\n{instruction}\n\n", *lines[place:]])
 
 
-def _with_requirements(
-    wanted: tuple[str, ...], texts: Texts, resolve: Callable[[tuple[str, ...]], list[str]], of: str = ""
-) -> Texts | None:
-    """The lock with requirements and what they need; of what it has already, only what does not fit is replaced.
-
-    Args:
-        of: a package of the lock whose other requirements are put right, too.
-    """
+def _with_requirements(wanted: tuple[str, ...], texts: Texts, resolve: Resolve) -> Texts | None:
+    """The lock with requirements and what they need; of what it has already, only what does not fit is replaced."""
     pinned = held(texts.lock)
     named = {canonicalize_name(Requirement(text).name): Requirement(text) for text in wanted}
-    unmet = {name: item for name, item in named.items() if not _met(pinned.get(name, ""), item)}
-    lines = resolve(tuple(map(str, unmet.values()))) if unmet else []
-    if not lines:
-        return None
-    made = {canonicalize_name(Requirement(line).name): line for line in lines}
+    unmet = {name: item for name, item in named.items() if not _is_met(pinned.get(name, ""), item)}
+    others = tuple(line for name, line in pinned.items() if name not in unmet)
+    lines = resolve(tuple(map(str, unmet.values())), others) if unmet else []
     lock = texts.lock
-    for name, line in made.items():
-        others = [made[one] for one in unmet if one in made and name not in unmet]
-        if name not in pinned or name in unmet or not all(resolve((other, pinned[name])) for other in others):
+    for line in lines:
+        if line not in others:
             lock = with_requirement(lock, line)
-    if of in pinned:
-        for line in resolve((pinned[of], *wanted)):
-            name = canonicalize_name(Requirement(line).name)
-            if (
-                name in pinned
-                and pinned[name] not in (pinned[of], line)
-                and not resolve((pinned[of], pinned[name]))
-            ):
-                lock = with_requirement(lock, line)
-    return replace(texts, lock=lock)
+    return replace(texts, lock=lock) if lines else None
 
 
-def _met(pin: str, wanted: Requirement) -> bool:
+def _is_met(pin: str, wanted: Requirement) -> bool:
     """Return whether the lock has a version that fits already."""
     pins = [part.version for part in Requirement(pin).specifier if part.operator == "=="] if pin else []
     return bool(pins) and pins[0] in wanted.specifier
-
-
-def with_its_python(found: Explanation, task: Task, base_image: str | None) -> Explanation:
-    """Add the newest Python that has a wheel to the explanation of a package that cannot be built."""
-    if found.fix is None or found.fix.kind != "wheel":
-        return found
-    known = records.known(task, base_image)
-    pin_ = held(records.text(task.lock)).get(found.fix.names[0], "")
-    python = (
-        resolver.newest_python(pin_, choose_base(Recipe(), known.base.reference or None, known.python))
-        if pin_
-        else ""
-    )
-    if not python:
-        return found
-    return replace(found, advice=f"{found.advice}; {pin_} has wheels for Python {python} and older ones only")
 
 
 def _difference(before: Texts, after: Texts) -> str:

@@ -1,32 +1,70 @@
-"""Read requirements files (pip's format), and single requirements, without executing anything they say."""
+"""Read requirements as pip, conda and installation commands name them; nothing that they say is executed."""
 
 from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from packaging.requirements import InvalidRequirement, Requirement
-from packaging.utils import canonicalize_name
+from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 
 from lmr_author import files
-from lmr_author.environment.recipe import Declared, Manifest, Unused
+from lmr_author.environment.packages import pattern, table
+from lmr_author.environment.recipe import Declared, Fact, Manifest, Unused
 from lmr_author.errors import LmrError
 from lmr_author.texts import printable
 
 MAX_BYTES = 1024 * 1024
-_BOMS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
-_CODING = re.compile(rb"^[ \t]*#.*?coding[:=][ \t]*([-\w.]+)", re.M)
+_PLACES = {"git": "a repository", "url": "an address", "path": "a path"}
 _INCLUDE = re.compile(r"^(?P<option>-r|--requirement|-c|--constraint)[\s=]*(?P<path>\S.*)$")
 _EDITABLE = re.compile(r"^(?:-e|--editable)[\s=]*(?P<target>\S.*)$")
-_PLACES = {"git": "a repository", "url": "an address", "path": "a path"}
+
+# Commands, each without `sudo` and a notebook's `!` or `%` before it.
+_PIP = re.compile(
+    r"^(?:(?:python[\d.]* -m )?(?:uv )?pip[\d.]* (?:-\S+ )*install|(?:uv|poetry|pdm) add|pipenv install)\b(.*)$"
+)
+_CONDA = re.compile(r"^(?:micro)?(?:conda|mamba) (install|create|env create|env update)\b(.*)$")
+_APT = re.compile(r"^(?:apt|apt-get|aptitude) (?:-\S+ )*install\b(.*)$")
+_PYTHON = re.compile(
+    r"^(?:uv (?:venv|python (?:install|pin))\b.*?|pyenv (?:install|local|global)\b.*?|virtualenv\b.*?python)"
+    r"[ =]?(3\.\d+)(?:\.\d+)?(?=\s|$)|^python(3\.\d+) -m venv\b"
+)
+_PREFIX = re.compile(
+    r"^\s*(?:(?:[$>%]|\(\w[\w.-]*\)\s*\$?|In \[\d+\]:)\s+)?(?:[A-Z_]+=\S* +)*(?:sudo (?:-\S+ )*)?[!%]?"
+)
+_NAMED = re.compile(r"^[A-Za-z0-9][\w.-]*(\[[\w,\s-]*\])?\s*($|[=<>!~;@])")
+_WITH_VALUE = re.compile(
+    r"-[fitcCp]|--(find-links|index-url|extra-index-url|target|timeout|retries|prefix|root|platform|python-version"
+    r"|no-binary|only-binary|global-option|install-option|config-settings|python|trusted-host|cache-dir"
+    r"|upgrade-strategy|torch-backend|group|source|index|constraint)"
+)
+"""Options of pip, uv and poetry that are followed by a value."""
+_CONDA_WITH_VALUE = frozenset(["-c", "--channel", "-n", "--name", "-p", "--prefix", "--solver"])
+
+
+def read_text(path: Path, limit: int = MAX_BYTES) -> str:
+    """Read a small text file: by its byte order mark, else UTF-8, else Latin-1.
+
+    Raises LmrError when the file is larger than ``limit`` bytes, cannot be read, or is no text.
+    """
+    try:
+        if path.stat().st_size > limit:
+            raise LmrError(f"{path.name} is larger than {limit} bytes")
+        data = path.read_bytes()
+    except OSError as error:
+        raise LmrError(f"{path.name} cannot be read ({error.strerror})") from error
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16", "replace")
+    if b"\0" in data and b"\n" not in data:
+        raise LmrError(f"{path.name} is no text file")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
 
 
 def parse_requirement(text: str, origin: str) -> Declared | Unused:
@@ -47,9 +85,14 @@ def _address(text: str, origin: str) -> Unused:
     word = text.strip().split(" ")[0]
     kind = _kind(word)
     egg = word.partition("#egg=")[2].partition("&")[0].partition("[")[0]
-    name = canonicalize_name(egg or (_name_in(word) if kind != "path" else ""))
     if kind == "path" and "/" not in word and not word.startswith(".") and not word.endswith((".whl", ".gz")):
         return Unused(printable(text, 120), origin, "unreadable", "no requirement by name and version")
+    last = word.partition("#")[0].rstrip("/").rpartition("/")[2].partition("@")[0]
+    if not egg and last.endswith((".whl", ".tar.gz", ".zip")) and kind != "path":
+        egg = last.partition("-")[0]
+    elif not egg and kind == "git":
+        egg = last.removesuffix(".git")
+    name = canonicalize_name(egg)
     return Unused(printable(text, 120), origin, kind, f"{name or 'it'} comes from {_PLACES[kind]}", name)
 
 
@@ -59,28 +102,21 @@ def _kind(address: str) -> str:
     return "url" if "://" in address and not address.startswith("file:") else "path"
 
 
-def _name_in(address: str) -> str:
-    """``https://…/torch-0.4.0-cp36-….whl`` → ``torch``; ``git+https://…/CLIP.git@main`` → ``clip``."""
-    last = address.partition("#")[0].rstrip("/").rpartition("/")[2].partition("@")[0]
-    if last.endswith((".whl", ".tar.gz", ".zip")):
-        return last.partition("-")[0]
-    return last.removesuffix(".git") if _kind(address) == "git" else ""
-
-
 def wheel_version(unused: Unused) -> Declared | None:
     """Return the version in the name of a wheel that is given by its address: ``…/torch-0.4.0-cp36-….whl``."""
-    match = re.search(r"/([A-Za-z0-9_.]+)-(\d[A-Za-z0-9_.]*)(?:(?:\+|%2B)[\w.]+)?-(?:cp|py)\d", unused.text)
-    if unused.kind != "url" or match is None:
+    try:
+        name, version, _, _ = parse_wheel_filename(unused.text.rpartition("/")[2].replace("%2B", "+"))
+    except InvalidWheelFilename:
         return None
-    made = parse_requirement(f"{match[1].replace('_', '-')}=={match[2]}", unused.origin)
-    return made if isinstance(made, Declared) else None
+    return Declared(name, f"{name}=={version.public}", unused.origin)
 
 
 def editable(target: str, origin: str, line: str) -> Unused:
     """Return an editable install as what is not used: this repository (``-e .``), or something elsewhere."""
-    if re.fullmatch(r"(\.|\./|\$\{?PWD\}?)(\[[\w,\s-]*\])?", target.strip("'\"")):
+    target = target.strip("'\"")
+    if re.fullmatch(r"(\.|\./|\$\{?PWD\}?)(\[[\w,\s-]*\])?", target):
         return Unused(line, origin, "own", "an option; the repository runs from its folder")
-    parsed = parse_requirement(target.strip("'\""), origin)
+    parsed = parse_requirement(target, origin)
     if isinstance(parsed, Unused):
         return Unused(line, origin, parsed.kind, f"an option; {parsed.reason}", parsed.name)
     return Unused(line, origin, "path", "an option; a folder is installed")
@@ -108,25 +144,26 @@ def read_requirements(root: Path, path: str) -> Manifest:
     problems: list[str] = []
 
     def read(name: str, within: tuple[str, ...], target: list[Declared]) -> None:
-        if name in within or len(within) > 10:
+        if name in within:
             problems.append(f"{within[-1]}: includes {printable(name)} again; ignored")
             return
         try:
-            text = read_text(files.inside(root, name))
+            lines = enumerate(read_text(files.inside(root, name)).splitlines(), 1)
         except LmrError as error:
             problems.append(f"{within[-1] if within else name}: {error.message}")
             return
-        for number, line in _logical_lines(text):
+        for number, joined in join_lines(lines):
+            line = re.sub(r"(^|\s+)#.*$", "", joined).strip()
             if include := _INCLUDE.match(line):
                 below = str(PurePosixPath(name).parent / include["path"].strip("'\""))
                 only = include["option"] in ("-c", "--constraint")
                 read(normal_path(below), (*within, name), constraints if only else target)
-                continue
-            parsed = pip_line(line, f"{printable(name)}:{number}")
-            if isinstance(parsed, Declared):
-                target.append(parsed)
-            else:
-                unused.append(parsed)
+            elif line:
+                parsed = pip_line(line, f"{printable(name)}:{number}")
+                if isinstance(parsed, Declared):
+                    target.append(parsed)
+                else:
+                    unused.append(parsed)
 
     read(path, (), declared)
     return Manifest(
@@ -134,50 +171,20 @@ def read_requirements(root: Path, path: str) -> Manifest:
     )
 
 
-def read_text(path: Path, limit: int = MAX_BYTES) -> str:
-    """Read a small text file: by its byte order mark, its coding comment, UTF-8, else Latin-1.
-
-    UTF-16 without a mark, as a shell on Windows writes it, is recognised by its zero bytes. Raises LmrError
-    when the file is larger than ``limit`` bytes, cannot be read, or is no text.
-    """
-    try:
-        if path.stat().st_size > limit:
-            raise LmrError(f"{path.name} is larger than {limit} bytes")
-        data = path.read_bytes()
-    except OSError as error:
-        raise LmrError(f"{path.name} cannot be read ({error.strerror})") from error
-    for mark, encoding in _BOMS:
-        if data.startswith(mark):
-            return data.decode(encoding, "replace")
-    if b"\0" in data:
-        for encoding, zeros in (("utf-16-le", data[1::2]), ("utf-16-be", data[::2])):
-            if len(data) % 2 == 0 and zeros.count(0) > 0.8 * len(zeros):
-                return data.decode(encoding, "replace")
-        if data.count(0) > 0.1 * len(data) or b"\n" not in data:
-            raise LmrError(f"{path.name} is no text file")
-    match = _CODING.search(b"\n".join(data.splitlines()[:2]))
-    for name in ([match[1].decode("ascii", "replace")] if match else []) + ["utf-8"]:
-        try:
-            return data.decode(name)
-        except (UnicodeDecodeError, LookupError):
-            continue
-    return data.decode("latin-1")
-
-
-def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield lines joined at a final backslash, without comments and blank lines, with their first line's number."""
+def join_lines(numbered: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Yield lines joined at a final backslash, with their first line's number; comments inside are dropped."""
     pending, first = "", 0
-    for number, line in enumerate(text.splitlines(), 1):
-        first = first or number
-        if line.endswith("\\") and not line.lstrip().startswith("#"):
-            pending += line[:-1] + " "
+    for number, line in numbered:
+        if pending and line.lstrip().startswith("#"):
             continue
-        whole = re.sub(r"(^|\s+)#.*$", "", pending + line).strip()
-        if whole:
-            yield first, whole
-        pending, first = "", 0
-    if pending.strip():
-        yield first, pending.strip()
+        first = first if pending else number
+        if line.rstrip().endswith("\\") and not line.lstrip().startswith("#"):
+            pending += line.rstrip()[:-1] + " "
+            continue
+        yield first, pending + line
+        pending = ""
+    if pending:
+        yield first, pending
 
 
 def normal_path(path: str) -> str:
@@ -189,3 +196,168 @@ def normal_path(path: str) -> str:
         elif part != ".":
             parts.append(part)
     return str(PurePosixPath(*parts)) if parts else path
+
+
+def conda_requirement(spec: str) -> tuple[str, str]:
+    """Return a conda dependency as (conda's name, requirement); for ``python`` the version specifier alone.
+
+    The requirement is "" for what the package index does not have (system libraries, CUDA).
+    """
+    match = re.match(r"^(?P<name>[\w.-]+)\s*(?:\[.*\])?\s*(?P<rest>.*)$", spec.strip().rpartition("::")[2])
+    if match is None:
+        return "", ""
+    name, version = match["name"].lower(), _conda_version(match["rest"].strip())
+    if name == "python":
+        return name, version
+    known = "" if re.match(pattern("conda_other"), name) else table("conda").get(name, name)
+    return name, f"{known}{version}" if known else ""
+
+
+def _conda_version(rest: str) -> str:
+    """``=1.19.2=py38h…`` is an exact version, ``=1.19`` a prefix (conda's match specification)."""
+    if rest.startswith("=") and not rest.startswith("=="):
+        version, _, build = rest[1:].partition("=")
+        # Three numbers name one release.
+        prefix = not build and re.fullmatch(r"\d+(\.\d+)?", version.strip())
+        return f"=={version.strip()}.*" if prefix else f"=={version.strip()}"
+    if rest[:1].isdigit():
+        return f"=={rest.split()[0].split('=')[0]}"
+    # Alternatives ("1.2|1.3") and build strings after a blank have no counterpart.
+    return re.sub(r"\s+", "", rest.split("|")[0]) if re.match(r"^[<>=!~]", rest) else ""
+
+
+@dataclass
+class Commands:
+    """Everything that commands install, each with its origin.
+
+    Attributes:
+        declared: requirements.
+        unused: addresses, paths and options.
+        includes: files given with ``-r`` or to ``conda env create -f``.
+        pythons: specifiers of the Python version that conda (uv, pyenv, apt) installs.
+        apt: packages of the operating system.
+    """
+
+    declared: list[Declared] = field(default_factory=list)
+    unused: list[Unused] = field(default_factory=list)
+    includes: list[str] = field(default_factory=list)
+    pythons: list[Fact] = field(default_factory=list)
+    apt: list[Fact] = field(default_factory=list)
+
+    def read(self, command: str, origin: str) -> None:
+        """Read one command; what is no installation is skipped."""
+        command = re.sub(r"\s+", " ", _PREFIX.sub("", command)).strip()
+        if named := _PYTHON.match(command):
+            self.pythons.append(Fact(f"=={named[1] or named[2]}.*", origin))
+        elif pip := _PIP.match(command):
+            self._pip(_words(pip[1]), origin)
+        elif conda := _CONDA.match(command):
+            self._conda(_words(conda[2]), origin, environment=conda[1].startswith("env"))
+        elif apt := _APT.match(command):
+            names = [w for w in _words(apt[1]) if re.fullmatch(r"[a-z0-9][a-z0-9+.-]+(=\S+)?", w)]
+            pythons = [match for name in names if (match := re.match(r"python(3\.\d+)\b", name))]
+            self.pythons += [Fact(f"=={match[1]}.*", origin) for match in pythons[:1]]
+            self.apt += [Fact(name.partition("=")[0], origin) for name in names]
+
+    def add(self, text: str, origin: str) -> None:
+        """Add a requirement, or the reason why it is none."""
+        parsed = parse_requirement(text, origin)
+        if isinstance(parsed, Declared):
+            self.declared.append(parsed)
+        elif parsed.kind != "unreadable":
+            self.unused.append(parsed)
+
+    def _pip(self, words: list[str], origin: str) -> None:
+        rest = iter(words)
+        for word in rest:
+            option, equals, value = word.partition("=")
+            if _WITH_VALUE.fullmatch(word):
+                next(rest, "")
+            elif option in ("-r", "--requirement"):
+                self.includes.append(value if equals else next(rest, ""))
+            elif option in ("-e", "--editable"):
+                self._target(value if equals else next(rest, ""), origin)
+            # A placeholder, a variable or a glob is no requirement; the comparison of a version may look like one.
+            elif not word.startswith("-") and not re.search(
+                r"[$<>{}*]|^\.{3}|…", re.sub(r"(?<=[\w\]])[<>]=?\s*\d[\w.]*", "", word)
+            ):
+                if _NAMED.match(word) and "/" not in word:
+                    self.add(word, origin)
+                else:
+                    self._target(word, origin)
+
+    def _target(self, word: str, origin: str) -> None:
+        """An address or a path; this repository itself (``.``) is nothing to report."""
+        found = editable(word, origin, word[:120])
+        if found.kind in _PLACES and not re.match(r"^(\.|\./)(\[|$)", word):
+            reason = found.reason.removeprefix("an option; ")
+            self.unused.append(Unused(found.text, origin, found.kind, reason, found.name))
+
+    def _conda(self, words: list[str], origin: str, *, environment: bool) -> None:
+        rest = iter(words)
+        for word in rest:
+            if word in ("-f", "--file"):
+                self.includes.append(next(rest, ""))
+            elif word in _CONDA_WITH_VALUE:
+                next(rest, "")
+            elif not word.startswith("-") and not environment:
+                name, requirement = conda_requirement(word)
+                if name == "python" and requirement:
+                    self.pythons.append(Fact(requirement, origin))
+                elif requirement and name != "python":
+                    self.add(requirement, origin)
+
+
+def _words(text: str) -> list[str]:
+    try:
+        return shlex.split(text, comments=True)
+    except ValueError:
+        return text.partition(" #")[0].split()
+
+
+def read_commands(root: Path, path: str) -> Manifest:
+    """Read the installation commands of a README, a shell script or a Dockerfile.
+
+    A script that sets the repository up (``install.sh``) declares requirements; the others only suggest them.
+    A Dockerfile's base image names PyTorch and Python.
+    """
+    try:
+        numbered: Iterable[tuple[int, str]] = enumerate(read_text(files.inside(root, path)).splitlines(), 1)
+    except LmrError as error:
+        return Manifest(path, problems=(f"{path}: {error.message}",))
+    script, docker = path.endswith((".sh", ".bash")), "dockerfile" in path.lower()
+    found = Commands()
+    for number, line in join_lines(numbered if script or docker else _code_of(numbered)):
+        origin = f"{path}:{number}"
+        if docker:
+            instruction, _, rest = line.strip().partition(" ")
+            if instruction.upper() == "FROM":
+                if torch := re.search(r"pytorch/pytorch:(\d+\.\d+(?:\.\d+)?)", rest):
+                    found.add(f"torch=={torch[1]}", origin)
+                if tag := re.search(r"(?:^|/)python:(3\.\d+)|:python(3\.\d+)\b", rest):
+                    found.pythons.append(Fact(f"=={tag[1] or tag[2]}.*", origin))
+            line = re.sub(r"^(--\S+\s+)+", "", rest.strip()) if instruction.upper() == "RUN" else ""
+        for command in re.split(r"&&|\|\||;(?![^'\"]*['\"])|\|", line):
+            found.read(command, origin)
+    declared = tuple(found.declared)
+    python = found.pythons[0] if found.pythons else Fact("", "")
+    names = (name.removeprefix("./") for name in found.includes if name and printable(name) == name)
+    return Manifest(
+        path, declared if script else (), python=python.text, unused=tuple(found.unused),
+        suggested=() if script else declared, python_origin=python.origin, includes=tuple(names),
+        apt=tuple(found.apt),
+    )  # fmt: skip
+
+
+def _code_of(numbered: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Yield the commands of a README: fenced, indented, or in backticks."""
+    fenced = False
+    for number, line in numbered:
+        if re.match(r"^\s*(```|~~~)", line):
+            fenced = not fenced
+        elif fenced or re.match(r"^( {4}|\t| {0,3}\$ )\s*\S", line):
+            yield number, line.strip()
+        else:
+            for text in re.findall(r"`{1,2}([^`\n]+)`{1,2}", line):
+                if " install " in text:
+                    yield number, text

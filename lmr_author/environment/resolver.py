@@ -24,9 +24,8 @@ from packaging.version import Version
 
 from lmr_author import files, processes
 from lmr_author.environment import interpreters
-from lmr_author.environment.base_images import BaseImage
+from lmr_author.environment.base_images import BaseImage, builds_from, older
 from lmr_author.environment.packages import names, newest_patch
-from lmr_author.environment.pythons import builds_from, older
 from lmr_author.environment.recipe import Declared
 from lmr_author.errors import LmrError
 from lmr_author.sandbox.base import Command, Limits, Mount
@@ -34,27 +33,11 @@ from lmr_author.sandbox.local import LocalSandbox
 from lmr_author.task import TORCH_FAMILY
 from lmr_author.texts import printable
 
-NVIDIA = tuple(
-    f"nvidia-{name}-{cuda}"
-    for cuda in ("cu11", "cu12", "cu13")
-    for name in [
-        "cublas",
-        "cuda-cupti",
-        "cuda-nvrtc",
-        "cuda-runtime",
-        "cudnn",
-        "cufft",
-        "cufile",
-        "curand",
-        "cusolver",
-        "cusparse",
-        "cusparselt",
-        "nccl",
-        "nvjitlink",
-        "nvshmem",
-        "nvtx",
-    ]
+_CUDA_PARTS = (
+    "cublas cuda-cupti cuda-nvrtc cuda-runtime cudnn cufft cufile curand cusolver cusparse cusparselt nccl nvjitlink"
+    " nvshmem nvtx"
 )
+NVIDIA = tuple(f"nvidia-{name}-{cuda}" for cuda in ("cu11", "cu12", "cu13") for name in _CUDA_PARTS.split())
 """CUDA libraries that torch brings; they stay the base image's, like torch itself."""
 NO_DATES = "the package index gives no upload dates, so versions as of the commit's date cannot be told"
 _NO_INDEX = re.compile(
@@ -62,6 +45,7 @@ _NO_INDEX = re.compile(
     r"|client error \(Connect\)"
 )
 _YANKED = re.compile(r"`([\w.-]+==\S+?)` is yanked(?: \(reason: \"(.*?)\"\))?")
+_QUIET = {"UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"}
 _ABOUT_PYTHON = re.compile(
     r"^warning: A managed Python download.*?(?=^\S|\Z)|^warning: The requested Python.*?$", re.M | re.S
 )
@@ -98,12 +82,11 @@ class Question:
 
 @dataclass(frozen=True)
 class PackageFiles:
-    """The files of a pinned package that fit an image: when they were uploaded, and their size (None: unknown)."""
+    """The files of a pinned package that fit an image, and when they were uploaded."""
 
     version: str
     has_wheel: bool
     uploaded: Date | None
-    size: int | None
 
 
 @dataclass(frozen=True)
@@ -138,10 +121,10 @@ def ask(question: Question, seconds: float, *, files_only: bool = False) -> Answ
         _write(folder / "constraints.txt", question.constraints)
         _write(folder / "excludes.txt", question.excluded)
         arguments = _arguments(question)
-        arguments += ["--format", "pylock.toml"] if files_only else ["--annotation-style", "line"]
+        arguments += ["--format", "pylock.toml"] if files_only else ["--no-annotate"]
         if not can_build():
             env = {key: value for key, value in os.environ.items() if key != "VIRTUAL_ENV"}
-            env |= {"UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"}
+            env |= _QUIET
             own = ["--python", sys.executable, "--only-binary", ":all:"]
             done = processes.run([str(program), *arguments, *own], cwd=folder, env=env, seconds=seconds)
             return Answer(done.exit_code, done.stdout.decode("utf-8", "replace"), done.stderr, done.timed_out)
@@ -174,12 +157,7 @@ def _in_sandbox(program: Path, arguments: list[str], folder: Path, python: str, 
                 ("/uv/uv", *arguments, "--python", str(interpreter)),
                 mounts=(*mounts, Mount(cache, "/uv/cache", writable=True)),
                 cwd="/uv/work",
-                env={
-                    **settings,
-                    "UV_CACHE_DIR": "/uv/cache",
-                    "UV_PYTHON_DOWNLOADS": "never",
-                    "NO_COLOR": "1",
-                },
+                env={**settings, "UV_CACHE_DIR": "/uv/cache", **_QUIET},
                 limits=Limits(seconds=max(1.0, seconds - (time.monotonic() - began))),
                 network=True,
             )
@@ -241,13 +219,7 @@ def excluded(base: BaseImage, project: str, declared: Sequence[Declared]) -> tup
     needs = frozenset({"typing-extensions"}) if old else names("torch_needs")
     own = [project] if project else []
     left = needs - {item.name for item in declared}
-    return (
-        *sorted(TORCH_FAMILY),
-        *NVIDIA,
-        *own,
-        *sorted(left),
-        *sorted(names("backports")),
-    )
+    return (*sorted(TORCH_FAMILY), *NVIDIA, *own, *sorted(left), *sorted(names("backports")))
 
 
 def index_failure(text: str) -> str:
@@ -304,11 +276,9 @@ def package_files(
         wheels = package.get("wheels", [])
         listed = [*wheels, *([package["sdist"]] if "sdist" in package else [])]
         times = [item["upload-time"] for item in listed if isinstance(item.get("upload-time"), datetime)]
-        sizes = [item["size"] for item in listed if isinstance(item.get("size"), int)]
         uploaded = min(times).date() if times else None
-        found[canonicalize_name(str(package["name"]))] = PackageFiles(
-            str(package.get("version", "")), bool(wheels), uploaded, max(sizes, default=None)
-        )
+        version = str(package.get("version", ""))
+        found[canonicalize_name(str(package["name"]))] = PackageFiles(version, bool(wheels), uploaded)
     return found
 
 

@@ -10,8 +10,8 @@ from typing import Any
 from lmr_author import resources
 from lmr_author.environment.failures import Explanation, Failure, explain
 from lmr_author.errors import SandboxBuildError
+from lmr_author.replay.staging import PROBE_ROOT, probe_mount
 from lmr_author.sandbox.base import Command, ExecResult, Limits, Mount, Sandbox
-from lmr_author.staging import PROBE_ROOT, probe_mount
 
 SECONDS = 120.0
 """Time limit of importing one file: importing torch and transformers from a cold disk takes half a minute."""
@@ -138,6 +138,7 @@ def _text(result: ExecResult, seconds: float) -> str:
         return f"{said}\nstill running after {seconds:.0f} s"
     if result.out_of_memory:
         return f"{said}\nKilled"
-    if result.exit_code < 0:
-        return f"{said}\ndied of signal {-result.exit_code}"
+    signal = -result.exit_code if result.exit_code < 0 else result.exit_code - 128
+    if signal > 0:
+        return f"{said}\ndied of signal {signal}"
     return said or f"exit code {result.exit_code}"

@@ -14,33 +14,24 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
 
 from lmr_author import files, processes
 from lmr_author.environment import lock_file, resolver
-from lmr_author.environment.failures import Explanation, Failure, explain
+from lmr_author.environment.failures import Failure, explain
 from lmr_author.environment.interpreters import Interpreter
 from lmr_author.errors import LmrError
 from lmr_author.task import Progress
 
 MANIFEST = "lmr-environment.json"
 _SECONDS = 3600.0
-_SECONDS_ASKED = 120.0
 _DIGITS = 16
 PARTIAL = ".partial"
-
-
-class NotInstalled(LmrError):
-    """Something cannot be installed; ``explanation`` says why, and what could be changed."""
-
-    def __init__(self, message: str, hint: str, explanation: Explanation) -> None:
-        super().__init__(message, hint)
-        self.explanation = explanation
 
 
 @dataclass(frozen=True)
@@ -105,16 +96,14 @@ def touch(local: Local) -> None:
         os.utime(local.path)
 
 
-def make(
-    lock: str, python: Interpreter, extra: Sequence[str], *, pinned: bool, cuda: bool, say: Progress
-) -> Local:
+def make(lock: str, python: Interpreter, extra: Sequence[str], *, cuda: bool, say: Progress) -> Local:
     """Return the environment for a lock, a Python and extra packages: found, or made.
 
     Of several processes that want the same one, one makes it and the others wait.
 
     Args:
-        extra: requirements installed first, with what they need (PyTorch, which a base image brings in Docker).
-        pinned: whether the lock names every package, so that nothing has to be resolved.
+        extra: requirements installed first, with what they need (PyTorch, which a base image brings in Docker), and
+            in place of the lock's.
         cuda: whether CUDA libraries may be installed, gigabytes of them.
 
     Raises LmrError when something cannot be installed; then there is no environment.
@@ -134,7 +123,7 @@ def make(
             _venv(staging, python, say)
             if not cuda:
                 _refuse_cuda(staging, extra)
-            _fill(staging, lock, python, extra, pinned, say)
+            _fill(staging, lock, python, extra, say)
     return Local(path, python.version, extra, made=True)
 
 
@@ -189,11 +178,11 @@ def has_gpu() -> bool:
     return Path("/dev/nvidiactl").exists() or shutil.which("nvidia-smi") is not None
 
 
-def _fill(
-    staging: Path, lock: str, python: Interpreter, extra: tuple[str, ...], pinned: bool, say: Progress
-) -> None:
+def _fill(staging: Path, lock: str, python: Interpreter, extra: tuple[str, ...], say: Progress) -> None:
+    pinned = lock_file.is_pinned(lock)  # then nothing has to be resolved
     install = ["pip", "install", "--python", str(staging / "bin" / "python")]
-    pins = lock_file.requirements(lock)
+    named = {canonicalize_name(re.split(r"[\s\[<>=!~;@]", text)[0]) for text in extra}
+    pins = sorted(line for name, line in lock_file.held(lock).items() if name not in named)
     wanted = staging / "requirements.txt"
     wanted.write_text("".join(f"{line}\n" for line in pins), "utf-8")
     # A sandbox cannot write what Python compiles: each run would compile all that it imports anew.
@@ -241,7 +230,7 @@ def _uv(arguments: list[str], shown: str, say: Progress | None = None) -> str:
             "try another Python with --python, or build the image: `lmr-author env build`",
         )
     advice = f"{found.advice}; or another Python with --python, or the image (`lmr-author env build`)"
-    raise NotInstalled(f"{shown} failed: {found.cause}", advice, found)
+    raise LmrError(f"{shown} failed: {found.cause}", advice)
 
 
 def _environment() -> dict[str, str]:
@@ -258,54 +247,6 @@ def _environment() -> dict[str, str]:
                 ours, ",".join(os.environ[pips].split()) if ours == "UV_FIND_LINKS" else os.environ[pips]
             )
     return env
-
-
-def brings_torch(lock: str, python: Interpreter) -> bool:
-    """Return whether something that a lock pins needs PyTorch, which locks leave to the base image.
-
-    True as well when it cannot be told, because the pins contradict one another or the index does not answer.
-    """
-    import uv
-
-    pins = lock_file.requirements(lock)
-    if not pins:
-        return False
-    with files.temporary_folder("lmr-author-local-") as place:
-        (place / "requirements.in").write_text("".join(f"{line}\n" for line in pins), "utf-8")
-        argv = [uv.find_uv_bin(), "pip", "compile", "requirements.in", "--no-header", "--no-annotate"]
-        argv += ["--python", str(python.path), "--only-binary", "torch", "--no-progress", "--color", "never"]
-        done = processes.run(argv, cwd=place, env=_environment(), seconds=_SECONDS_ASKED)
-    return done.exit_code != 0 or re.search(rb"^torch==", done.stdout, re.M) is not None
-
-
-def with_torch(extra: Sequence[str], torch: str, needed: Collection[str] = ()) -> tuple[str, ...]:
-    """Return the extra packages with PyTorch, as the base image has it, unless the annotator names one.
-
-    Args:
-        torch: the base image's version; "" for none.
-        needed: names of packages; of those that come with PyTorch in the image, the ones that fit it are added.
-
-    Raises LmrError for a PyTorch without a version: the newest one pulls gigabytes of CUDA libraries.
-    """
-    named = set()
-    for text in extra:
-        try:
-            requirement = Requirement(text)
-        except InvalidRequirement as error:
-            raise LmrError(
-                f"--with {text}: no requirement ({error})", "give one such as torch==2.6.0"
-            ) from error
-        name = requirement.name.lower()
-        named.add(name)
-        if name == "torch" and not any(part.operator == "==" for part in requirement.specifier):
-            raise LmrError(
-                f"--with {text} names no version of PyTorch: the newest one pulls gigabytes of CUDA libraries",
-                f"pin it, as in --with torch=={torch or '2.6.0'}",
-            )
-    ours = [f"torch=={torch}"] if torch and "torch" not in named else []
-    # Their versions need no number: each asks for the one PyTorch that it was built with.
-    beside = [name for name in ("torchaudio", "torchvision") if name in needed and name not in named]
-    return (*extra, *ours, *(beside if ours or "torch" in named else ()))
 
 
 def all_of_them() -> list[Path]:

@@ -1,4 +1,4 @@
-"""The trees of one implementation, laid out once: golden and masked, with and without the tests."""
+"""The trees of one implementation, made once: golden and masked, with and without the tests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar, cast
 
-from lmr_author import code, files, processes, staging
+from lmr_author import code, files, processes
+from lmr_author.replay import staging
 from lmr_author.sandbox import owner
 from lmr_author.sandbox.base import Sandbox
 from lmr_author.task import Implementation, Progress, Task, TaskInfo
@@ -18,7 +19,7 @@ from lmr_author.task import recording as recorded
 from lmr_author.task.recording import Recording
 
 MUTANTS = 100
-"""Mutants tried of each implementation, at most."""
+"""The most mutants tried of each implementation."""
 
 T = TypeVar("T")
 
@@ -36,12 +37,12 @@ def remove_stale() -> None:
 
 
 class Bench:
-    """Everything the gates need for one implementation. Use as a context manager; it owns temporary trees.
+    """Everything the judges need of one implementation. Use as a context manager; it owns temporary trees.
 
     Attributes:
         seconds: time limit of one case.
-        mutants: how many mutants are tried at most; 0 for none.
-        progress: told what is being done.
+        mutants: the most mutants to try; 0 for none.
+        progress: called with the current step.
         qualnames: the masked functions; several when a class is masked.
     """
 
@@ -79,7 +80,7 @@ class Bench:
         self._ending.close()
 
     def memo(self, key: str, make: Callable[[], T]) -> T:
-        """What is needed more than once, made once."""
+        """Return the value of a key, made on first use."""
         with self._lock:
             if key not in self._memo:
                 self._memo[key] = make()
@@ -92,12 +93,12 @@ class Bench:
 
     @property
     def recording_folder(self) -> Path:
-        """Where the cases are."""
+        """The folder of the cases."""
         return self.task.recording(self.info, self.implementation.index)
 
     @property
     def inside(self) -> str:
-        """Where the tree appears in the sandbox."""
+        """The path of the tree in the sandbox."""
         return staging.tree_path(self.info)
 
     @cached_property
@@ -107,7 +108,7 @@ class Bench:
 
     @cached_property
     def masked_overlay(self) -> dict[str, bytes]:
-        """Only this implementation masked, the others golden."""
+        """All goal files, with only this implementation masked and the others golden."""
         return staging.only_masked(self.task, self.info, self.implementation, self.qualnames)
 
     @cached_property
@@ -124,7 +125,7 @@ class Bench:
 
     @cached_property
     def pairs(self) -> tuple[tuple[code.Definition, code.Definition], ...]:
-        """The masked functions, each in the golden and in the masked goal file; those that can be told."""
+        """The masked functions that were found, each in the golden and in the masked goal file."""
         golden, masked = self.golden_module, self.masked_module
         found = (code.matching(golden, masked, name, self.nth) for name in self.qualnames)
         return tuple(pair for pair in found if pair is not None)
@@ -135,7 +136,7 @@ class Bench:
         return self.pairs[0] if self.pairs else None
 
     def tree(self, name: str, overlay: dict[str, bytes]) -> Path:
-        """A copy of the repository without its tests, with some files replaced; made once per name."""
+        """Return a copy of the repository without its tests, with some files replaced; made once per name."""
         path = self._folder / re.sub(r"\W", "_", name)
         with self._lock:
             if not path.exists():
@@ -143,14 +144,14 @@ class Bench:
         return path
 
     def fresh_tree(self, name: str, overlay: dict[str, bytes]) -> Path:
-        """A new copy with the tests, for a run that may write into it."""
+        """Return a new copy with the tests, for a run that may write into it."""
         path = self._folder / re.sub(r"\W", "_", name)
         self.remove_tree(name)
         staging.copy_tree(self.task.repository(self.info), path, overlay, with_tests=True)
         return path
 
     def remove_tree(self, name: str) -> None:
-        """Remove a copy, whatever code that ran in it made of it (folders too deep for Python's own removal)."""
+        """Remove a copy, even if code made folders in it that are too deep for Python's own removal."""
         path = self._folder / re.sub(r"\W", "_", name)
         if path.exists():
             processes.run(["chmod", "-R", "u+rwX", "--", str(path)], cwd=self._folder, seconds=60)

@@ -1,7 +1,8 @@
-"""``evaluate``: prepare a sandbox, run every gate of every implementation, keep the result."""
+"""``evaluate``: prepare a sandbox, run every gate of every implementation, store the result."""
 
 from __future__ import annotations
 
+import ast
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -9,21 +10,55 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from lmr_author import __version__, files
-from lmr_author.environment import records as environment_records
+from lmr_author import __version__, code, files
+from lmr_author.environment import place
 from lmr_author.environment.build import build_hint, sandbox_of
 from lmr_author.environment.local import interpreter_for, other_python
 from lmr_author.environment.smoke import ask_inventory
-from lmr_author.errors import LmrError, SandboxBuildError, SandboxError
-from lmr_author.evaluation import equivalents
+from lmr_author.errors import LmrError, SandboxBuildError, SandboxError, UsageError
 from lmr_author.evaluation.bench import MUTANTS, Bench
-from lmr_author.evaluation.gates import GATES, run_gates
-from lmr_author.evaluation.meant import Meant, meant
+from lmr_author.evaluation.gates import (
+    Gate,
+    GoldenPasses,
+    Isolated,
+    MaskedFails,
+    TargetEntered,
+    Untampered,
+    run_gates,
+)
+from lmr_author.evaluation.mutants import mutants
+from lmr_author.evaluation.own_test import OwnTest, own_tests
+from lmr_author.evaluation.resolve import Resolved, resolve
+from lmr_author.evaluation.wrong_versions import MutantsDie, TrivialFails
+from lmr_author.replay.staging import golden_overlay
 from lmr_author.sandbox.base import Sandbox
-from lmr_author.task import Evaluation, GateResult, GateStatus, Progress, Task, TaskInfo, evaluation
+from lmr_author.task import (
+    Evaluation,
+    GateResult,
+    GateStatus,
+    Progress,
+    Task,
+    TaskInfo,
+    equivalents,
+    evaluation,
+    interpreters,
+)
+from lmr_author.task import recording as recorded
+from lmr_author.task.equivalents import EquivalentMutant
 from lmr_author.task.state import State
 
 OnGate = Callable[[GateResult], None]
+
+GATES: tuple[type[Gate], ...] = (
+    Untampered,
+    GoldenPasses,
+    MaskedFails,
+    TargetEntered,
+    TrivialFails,
+    MutantsDie,
+    Isolated,
+)
+"""The gates of an implementation, in order; ``build`` comes before them, once for the task."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +69,9 @@ class EvaluateOptions:
         sandbox: ``"local"`` or ``"docker"``.
         python: interpreter of the local sandbox.
         base_image: replaces the base of the task's Dockerfile.
-        repeats: how often the golden is run.
+        repeats: number of golden runs.
         seconds: time limit of one case.
-        mutants: how many mutants of each implementation are tried at most.
+        mutants: the most mutants to try of each implementation.
         gpus: GPUs that a container is given; "all"; "" for none.
         implementation: index of the only one whose gates are run; None for all.
     """
@@ -59,12 +94,14 @@ class EvaluationRun:
         record: the evaluation as stored.
         counts: the sandbox whose evaluation of this state counts for the task, in words; "" for this one.
         lost: start of the sound evaluation of this state in this sandbox that this failing one replaced; or "".
+        own_tests: results of hand-written tests.
     """
 
     task: Task
     record: Evaluation
     counts: str = ""
     lost: str = ""
+    own_tests: tuple[OwnTest, ...] = ()
 
     @property
     def gates(self) -> tuple[GateResult, ...]:
@@ -77,8 +114,8 @@ class EvaluationRun:
         return self.record.passed
 
     def to_json(self) -> dict[str, Any]:
-        """Return the evaluation as stored."""
-        return self.record.to_json()
+        """Return the evaluation as stored, and the results of hand-written tests."""
+        return {**self.record.to_json(), "own_tests": [one.to_json() for one in self.own_tests]}
 
 
 def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: OnGate) -> EvaluationRun:
@@ -87,14 +124,14 @@ def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: 
     Args:
         task: the task folder.
         options: see :class:`EvaluateOptions`.
-        progress: told what is being done.
-        on_gate: told each gate's result as soon as it is known.
+        progress: called with the current step.
+        on_gate: called with each gate's result as soon as it is known.
 
     Raises:
         SandboxError: the sandbox is not to be had (no engine, no interpreter).
         LmrError: nothing is masked, or ``info.json`` cannot be read.
     """
-    info, implementations = meant(task)
+    info, implementations = resolve(task)
     if not implementations:
         raise LmrError(
             f"nothing is masked in {task.name}", "mask a function first: lmr-author mask FILE::FUNCTION"
@@ -146,16 +183,26 @@ def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: 
         record,
         counts="" if stored.counts is record else stored.counts.place,
         lost=before.started if before and before.passed and not record.passed else "",
+        own_tests=own_tests(record.gates, _handwritten(task, info)),
     )
 
 
+def _handwritten(task: Task, info: TaskInfo) -> list[int]:
+    """Return the indices of implementations whose test is not made of recorded cases."""
+    return [
+        one.index for one in info.implementations if recorded.load(task.recording(info, one.index)) is None
+    ]
+
+
 def _asked_for(task: Task, options: EvaluateOptions) -> dict[str, str]:
-    """What was asked for in place of the task's own base image or interpreter, as a record has it."""
+    """Return the options that replace the task's own base image or interpreter, as a record has them."""
     image = options.base_image or ""
     if options.sandbox == "docker":
-        own = environment_records.base_of(environment_records.text(task.dockerfile))
+        own = place.base_of(place.text_of(task.dockerfile))
         return {evaluation.OTHER_BASE: image} if image not in ("", own) else {}
     python = other_python(task, options.sandbox, options.python)
+    if python and options.python:
+        interpreters.remember(python, options.python)
     return {evaluation.OTHER_PYTHON: python} if python else {}
 
 
@@ -168,14 +215,14 @@ class Broken:
     passed: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """What stands in place of its gates."""
+        """Return the error in place of gates."""
         return {"error": self.error.message, "hint": self.error.hint, "gates": [], "passed": False}
 
 
 def attempt(
     task: Task, options: EvaluateOptions, progress: Progress, on_gate: OnGate, *, alone: bool
 ) -> EvaluationRun | Broken:
-    """As :func:`evaluate`; but a task that is not ``alone`` keeps no other one from being evaluated.
+    """Evaluate a task like :func:`evaluate`, but return the error if other tasks follow (not ``alone``).
 
     Raises:
         SandboxError: the sandbox is not to be had, for any task.
@@ -192,23 +239,46 @@ def attempt(
 
 
 def accept_mutants(task: Task, identifiers: Sequence[str], reason: str) -> dict[str, str]:
-    """Record that mutants are no mistakes; returns id → change. Raises UsageError when there is no such one."""
-    return equivalents.accept(task, task.load(), identifiers, reason)
+    """Record that mutants are equivalent to the golden; return id → change, as a diff. All of them, or none.
+
+    Raises UsageError: no such mutant, or no reason; LmrError: the file of accepted mutants is damaged.
+    """
+    if not reason.strip():
+        raise UsageError("--accept-mutant needs a reason", "say it with --reason TEXT")
+    info = task.load()
+    overlay, today = golden_overlay(task, info), datetime.now(UTC).date().isoformat()
+    found = dict[str, EquivalentMutant]()
+    for implementation in info.implementations:
+        golden = code.Module.parse(overlay[implementation.goal_file], implementation.goal_file)
+        function = code.find(golden, implementation.target)
+        # With every parameter differentiated, these are all mutants that any recording may lead to.
+        names = () if isinstance(function.node, ast.ClassDef) else code.parameters(function.node.args)
+        for mutant in mutants(golden, function, differentiated={item.arg for item, _ in names}):
+            new = EquivalentMutant(str(implementation.target), mutant.id, mutant.diff, reason.strip(), today)
+            found.setdefault(mutant.id, new)
+    for identifier in identifiers:
+        if identifier not in found:
+            raise UsageError(
+                f"no mutant {identifier!r} of {task.name}",
+                "the ids are in the report of `lmr-author evaluate`",
+            )
+    equivalents.add(task, [found[identifier] for identifier in identifiers])
+    return {identifier: found[identifier].diff for identifier in identifiers}
 
 
 def _run(
     task: Task,
     info: TaskInfo,
-    one: Meant,
+    one: Resolved,
     sandbox: Sandbox,
     options: EvaluateOptions,
     progress: Progress,
     keep: OnGate,
 ) -> None:
-    """Run the gates of one implementation, and tell each as soon as it is known."""
+    """Run the gates of one implementation, and pass on each result as soon as it is known."""
     limits = options.seconds, options.mutants
     with Bench(task, info, one.implementation, sandbox, *limits, progress, qualnames=one.qualnames) as bench:
-        _each(run_gates(bench, options.repeats, progress), keep)
+        _each(run_gates(GATES, bench, options.repeats, progress), keep)
 
 
 def _each(results: Iterable[GateResult], keep: OnGate) -> None:
@@ -217,7 +287,7 @@ def _each(results: Iterable[GateResult], keep: OnGate) -> None:
 
 
 def _build(sandbox: Sandbox, progress: Progress, about: str) -> tuple[GateResult, dict[str, Any]]:
-    """The gate ``build``: the environment comes up, and says what it holds. ``about``: where it is from, or ""."""
+    """Run the gate ``build``: the environment comes up and lists its packages. ``about``: its origin, or ""."""
     clock = time.monotonic()
     try:
         facts: dict[str, Any] = dict(sandbox.prepare(progress))
@@ -238,8 +308,8 @@ def _build(sandbox: Sandbox, progress: Progress, about: str) -> tuple[GateResult
     return GateResult("build", GateStatus.PASSED, versions, seconds=seconds, detail={}), facts
 
 
-def _noted(build: GateResult, implementations: Sequence[Meant]) -> GateResult:
-    """The gate with what of ``info.json`` was taken for something else."""
+def _noted(build: GateResult, implementations: Sequence[Resolved]) -> GateResult:
+    """Add the corrections of a loose ``info.json`` to the gate's message."""
     notes = [
         f"implementation {one.implementation.index}: {note}" for one in implementations for note in one.notes
     ]
@@ -250,7 +320,7 @@ def _noted(build: GateResult, implementations: Sequence[Meant]) -> GateResult:
 
 
 def _as_before(task: Task, index: int, kind: dict[str, Any], state: State) -> list[GateResult]:
-    """What the last evaluation says of an implementation that is left out; unproven where it was of something else.
+    """Return the last evaluation's gates of an implementation that is left out; unproven if it no longer holds.
 
     Args:
         kind: the sandbox, with the versions in it.

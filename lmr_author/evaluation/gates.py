@@ -1,28 +1,61 @@
-"""The gates, in the order they are run. Each explains itself: what ran, what it showed, what to do."""
+"""The gates, in the order in which they run. The docstring of each says when it holds, in one line."""
 
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
-from lmr_author import replaying
 from lmr_author.errors import LmrError, SandboxError
 from lmr_author.evaluation.bench import Bench
-from lmr_author.evaluation.gate import Gate
-from lmr_author.evaluation.judges import RecordingJudge, ScriptJudge, judges_for
-from lmr_author.evaluation.mutants_die import MutantsDie
-from lmr_author.evaluation.trivial import trivial_sources
-from lmr_author.evaluation.verdict import BUSY, Verdict
+from lmr_author.evaluation.judges import ScriptJudge, judges_for
+from lmr_author.evaluation.verdict import Verdict, signals
+from lmr_author.replay import replaying
 from lmr_author.task import GateResult, GateStatus, Progress
 from lmr_author.task import recording as recorded
+from lmr_author.task.evaluation import SIGNALS
 
 NO_GUARANTEE = (
     "it runs beside the code that it judges, which can read what it expects and can forge what it says: "
     "sound against mistakes, not against code that cheats"
 )
-"""What a test script cannot guarantee."""
+"""The limits of a test script."""
+
+
+class Gate(ABC):
+    """A property that must be shown by running.
+
+    Class attributes:
+        name: as in ``evaluation.json``.
+        decisive: unless it holds, the gates after it would mean nothing and are skipped.
+    """
+
+    name: ClassVar[str]
+    decisive: ClassVar[bool] = False
+
+    @abstractmethod
+    def run(self, bench: Bench, golden: list[Verdict], repeats: int) -> GateResult:
+        """Run the gate.
+
+        Args:
+            bench: the implementation.
+            golden: verdicts of the golden's runs; filled by golden-passes, read by those after it.
+            repeats: how often the golden is run.
+        """
+
+    def result(self, status: GateStatus, message: str, hint: str = "", **detail: Any) -> GateResult:
+        """Return a result of this gate."""
+        return GateResult(self.name, status, message, hint, detail=detail)
+
+    def passed(self, message: str, **detail: Any) -> GateResult:
+        """Return the result that it holds."""
+        return self.result(GateStatus.PASSED, message, **detail)
+
+    def failed(self, message: str, hint: str, **detail: Any) -> GateResult:
+        """Return the result that it does not hold."""
+        return self.result(GateStatus.FAILED, message, hint, **detail)
 
 
 class Untampered(Gate):
@@ -57,18 +90,14 @@ class GoldenPasses(Gate):
     def run(self, bench: Bench, golden: list[Verdict], repeats: int) -> GateResult:
         """Run the golden ``repeats`` times in fresh processes with different hash seeds."""
         judges = judges_for(bench)
+        by_script = isinstance(judges[0], ScriptJudge)
         for number in range(repeats):
             bench.progress(f"{self.name}, run {number + 1} of {repeats}: {bench.implementation.target}")
             verdict = judges[0].golden(seed=number)
             golden.append(verdict)
             if not verdict.passed:
-                return self.failed(
-                    f"run {number + 1} of {repeats}: {verdict.reason or 'no outcome'}",
-                    verdict.advice
-                    or "the environment lacks something, or the function is random beyond the recorded seeds; "
-                    "see the log below detail",
-                    log=verdict.log[-4000:],
-                )
+                own = {SIGNALS: signals(golden)} if by_script else {}
+                return self._failed(verdict, number + 1, repeats, own)
         for judge in judges[1:]:
             verdict = judge.golden(seed=0)
             if not verdict.passed:
@@ -77,14 +106,31 @@ class GoldenPasses(Gate):
                     "the shipped test file must pass on the golden too; record again",
                     log=verdict.log[-4000:],
                 )
+        if isinstance(judges[0], ScriptJudge):
+            needs = judges[0].profile.described if judges[0].profile else ""
+            message = f"passed {repeats} of {repeats} (test script: {needs})"
+            return self.passed(message, **{SIGNALS: signals(golden)})
         same = len({verdict.identity for verdict in golden}) == 1
         how = (
             "outputs identical to the bit" if same and golden[0].identity else "outputs within the tolerances"
         )
-        if isinstance(judges[0], ScriptJudge):
-            needs = judges[0].profile.described if judges[0].profile else ""
-            return self.passed(f"passed {repeats} of {repeats} (test script: {needs})")
         return self.passed(f"passed {repeats} of {repeats} ({judges[0].method}), {how}", bitwise=same)
+
+    def _failed(self, verdict: Verdict, number: int, repeats: int, own: dict[str, Any]) -> GateResult:
+        """Return a failure, or unproven if the test cannot run here at all."""
+        log = verdict.log[-4000:]
+        if verdict.obstacle and number == 1:
+            message = f"the test cannot run here: {verdict.obstacle} ({verdict.reason})"
+            return self.result(GateStatus.UNPROVEN, message, verdict.hint, log=log, **own)
+        hint = verdict.hint or (
+            "the environment lacks something, or the function is random beyond the recorded seeds; "
+            "see the log below detail"
+        )
+        if number > 1:
+            hint = "the result differs from run to run: set every seed that the test and the target draw from"
+        return self.failed(
+            f"run {number} of {repeats}: {verdict.reason or 'no outcome'}", hint, log=log, **own
+        )
 
 
 class MaskedFails(Gate):
@@ -94,24 +140,30 @@ class MaskedFails(Gate):
 
     def run(self, bench: Bench, golden: list[Verdict], repeats: int) -> GateResult:
         """Run the repository as the agent gets it."""
-        reason = ""
-        for judge in judges_for(bench):
+        judges, reason = judges_for(bench), ""
+        own: dict[str, Any] = {}
+        for judge in judges:
             verdict = judge.masked()
             reason = reason or verdict.reason
+            if isinstance(judges[0], ScriptJudge):
+                own = {SIGNALS: signals([verdict])}
             if verdict.passed:
                 return self.failed(
                     f"the masked repository passes ({judge.method})",
                     "the test does not notice that the function is missing",
+                    passes=True,
+                    **own,
                 )
             if not verdict.by_mask:
                 return self.failed(
                     f"it fails, but not because of the mask: {verdict.reason}",
                     "the masked file must still import, and the test must reach the masked function",
                     log=verdict.log[-4000:],
+                    **own,
                 )
         if bench.recording is not None:
             return self.passed("every case ends in the mask's NotImplementedError")
-        return self.passed(f"it fails, and only the mask differs from the golden: {reason}")
+        return self.passed(f"it fails, and only the mask differs from the golden: {reason}", **own)
 
 
 class TargetEntered(Gate):
@@ -137,52 +189,13 @@ class TargetEntered(Gate):
         return self.passed(f"executed {bench.inside}/{verdict.file}", file=verdict.file)
 
 
-class TrivialFails(Gate):
-    """Return-None, return-an-argument, zeros of the right shape all fail."""
-
-    name = "trivial-fails"
-
-    def run(self, bench: Bench, golden: list[Verdict], repeats: int) -> GateResult:
-        """Judge each trivial version."""
-        judge = judges_for(bench)[0]
-        expected = []
-        if isinstance(judge, RecordingJudge):
-            expected = [
-                replaying.load_document(bench.recording_folder / case.name, "expected")
-                for case in judge.recording.cases
-            ]
-        sources = trivial_sources(bench, expected)
-        if not sources:
-            return self.failed(
-                "the target cannot be told in golden and goal file", "run `lmr-author validate`"
-            )
-        verdicts = judge.versions(sources)
-        survivors = [name for name, verdict in verdicts.items() if verdict.passed]
-        if survivors:
-            return self.failed(
-                f"passes although it does nothing: {'; '.join(survivors)}",
-                "record cases whose outcome differs from it (other inputs, other options)",
-                survivors=survivors,
-            )
-        untold = {name: verdict.untold for name, verdict in verdicts.items() if verdict.untold}
-        if untold:
-            return self.result(
-                GateStatus.UNPROVEN,
-                f"{len(untold)} of {len(verdicts)} trivial implementations could not be told: "
-                f"{next(iter(untold.values()))}",
-                BUSY,
-                untold=sorted(untold),
-            )
-        return self.passed(f"{len(verdicts)} trivial implementations fail", tried=sorted(verdicts))
-
-
 class Isolated(Gate):
     """The tests pass without network, as non-root, on a read-only root, within time and memory."""
 
     name = "isolated"
 
     def run(self, bench: Bench, golden: list[Verdict], repeats: int) -> GateResult:
-        """Read what the golden's own sandbox reported; a test script is asked for separately."""
+        """Read the report of the golden's own sandbox; a test script needs a run of its own."""
         facts = next((dict(verdict.facts) for verdict in golden if verdict.facts), None) or _facts(bench)
         if not bench.sandbox.isolating:
             return self.result(
@@ -201,54 +214,36 @@ class Isolated(Gate):
         return self.passed(f"no network, uid {facts.get('uid')}, read-only root{memory}", facts=facts)
 
 
-GATES: tuple[type[Gate], ...] = (
-    Untampered,
-    GoldenPasses,
-    MaskedFails,
-    TargetEntered,
-    TrivialFails,
-    MutantsDie,
-    Isolated,
-)
-"""The gates of an implementation, in order; ``build`` comes before them, once for the task."""
-
-
-def run_gates(bench: Bench, repeats: int, progress: Progress) -> Iterator[GateResult]:
-    """Run every gate of one implementation; after a decisive failure the rest is skipped.
+def run_gates(
+    gates: tuple[type[Gate], ...], bench: Bench, repeats: int, progress: Progress
+) -> Iterator[GateResult]:
+    """Run every gate of one implementation; skip the rest after a decisive one that does not hold.
 
     Raises SandboxError when the sandbox itself fails.
     """
     golden: list[Verdict] = []
-    stopped_by = ""
-    for kind in GATES:
+    skipped = ""
+    index = bench.implementation.index
+    for kind in gates:
         gate = kind()
-        index = bench.implementation.index
-        if stopped_by:
-            yield replace(
-                gate.result(GateStatus.SKIPPED, f"skipped: {stopped_by} failed"),
-                implementation=index,
-            )
+        if skipped:
+            yield replace(gate.result(GateStatus.SKIPPED, skipped), implementation=index)
             continue
         progress(f"{gate.name}: {bench.implementation.target}")
         started = time.monotonic()
-        result = _guarded(gate, bench, golden, repeats)
+        try:
+            result = gate.run(bench, golden, repeats)
+        except SandboxError:
+            raise
+        except LmrError as error:  # a task too broken to be run
+            result = gate.failed(error.message, error.hint)
         yield replace(result, implementation=index, seconds=time.monotonic() - started)
-        if gate.decisive and result.status is GateStatus.FAILED:
-            stopped_by = gate.name
-
-
-def _guarded(gate: Gate, bench: Bench, golden: list[Verdict], repeats: int) -> GateResult:
-    """A task too broken to be run is a failed gate; only the sandbox's own failure is an exception."""
-    try:
-        return gate.run(bench, golden, repeats)
-    except SandboxError:
-        raise
-    except LmrError as error:
-        return gate.failed(error.message, error.hint)
+        if gate.decisive and result.status is not GateStatus.PASSED:
+            skipped = f"skipped: {gate.name} {result.status}"
 
 
 def _facts(bench: Bench) -> dict[str, Any]:
-    """What the sandbox reports about itself, from a replay of no cases."""
+    """Return the sandbox's report about itself, from a replay of no cases."""
     target = bench.implementation
     tree = bench.tree("golden", bench.golden_overlay)
     plan = replaying.Plan(target.goal_file, target.qualname, 1, None, ("",), bench.recording_folder, ())
@@ -256,7 +251,6 @@ def _facts(bench: Bench) -> dict[str, Any]:
 
 
 def _holes(facts: Mapping[str, Any]) -> Iterator[str]:
-    """What a sandbox's own report shows to be open."""
     if not facts:
         yield "the sandbox reported nothing about itself"
         return

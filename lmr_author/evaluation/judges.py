@@ -1,32 +1,37 @@
-"""Two ways to judge a version of the target: replay recordings and compare here, or run a test script."""
+"""Two ways to judge a version of the target: replay recorded cases and compare here, or run a test script.
+
+Gates and candidates use the same judges. See ``docs/decisions/0005-two-judges.md``.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from lmr_author import judging, replaying
-from lmr_author.controlled import CONTROL, Beside, beside_the_golden
+from lmr_author.errors import SandboxError
 from lmr_author.evaluation import script
 from lmr_author.evaluation.bench import Bench
-from lmr_author.evaluation.evidence import Profile, advice, problem
-from lmr_author.evaluation.verdict import Verdict
+from lmr_author.evaluation.script import Profile, ScriptRun
+from lmr_author.evaluation.verdict import CaseScore, Outcome, Verdict
 from lmr_author.probe.checking import digest
+from lmr_author.replay import judging, replaying
+from lmr_author.replay.replaying import CONTROL, Controlled, beside_the_golden
+from lmr_author.sandbox.base import Limits
 from lmr_author.task import recording as recorded
 from lmr_author.task.recording import Recording
 
 MASK_ERROR = "NotImplementedError"
-TIMEOUT = "timeout"
-LOST = (TIMEOUT, "crashed")
-"""How a case ends that has no outcome."""
+LOST = {"timeout": Outcome.TIMEOUT, "crashed": Outcome.CRASHED}
+"""Statuses of cases without an outcome."""
 BATCH = 100
 """Versions judged in one run of the sandbox."""
 
 Done = Callable[[int], None]
+Stop = Callable[[], bool]
 
 
-def _nobody(_: int) -> None:
+def _ignore(_: int) -> None:
     pass
 
 
@@ -40,22 +45,40 @@ class Judge(ABC):
 
     @abstractmethod
     def golden(self, seed: int) -> Verdict:
-        """The golden, with a hash seed that differs between repeats."""
+        """Judge the golden, with a hash seed that differs between repeats."""
 
     @abstractmethod
     def masked(self) -> Verdict:
-        """The repository as the agent gets it (other implementations golden)."""
+        """Judge the repository as the agent gets it, with the other implementations golden."""
 
     @abstractmethod
     def versions(
-        self, sources: Mapping[str, bytes], seconds: float | None = None, done: Done = _nobody
+        self, sources: Mapping[str, bytes], seconds: float | None = None, done: Done = _ignore
     ) -> dict[str, Verdict]:
-        """Other versions of the goal file, by name.
+        """Judge other versions of the goal file.
 
         Args:
             sources: name → content of the goal file.
-            seconds: time limit of one case, when it is not the bench's.
-            done: told how many are judged, as they are.
+            seconds: time limit of one case, if it is not the bench's.
+            done: called with the number of versions judged so far.
+        """
+
+    @abstractmethod
+    def answer(
+        self, overlay: Mapping[str, bytes], line: int, limits: Limits, stop: Stop, *, again: bool = False
+    ) -> Verdict:
+        """Judge the answer of a candidate, which is hostile code, in a sandbox run of its own.
+
+        Args:
+            overlay: the files that it changes in the masked repository, the goal file among them.
+            line: of the target in its goal file.
+            limits: of the run.
+            stop: polled while it runs; True ends it.
+            again: a second attempt, which may end at the first case that is late.
+
+        Raises:
+            SandboxError: the sandbox failed.
+            KeyboardInterrupt: it was ended by ``stop``.
         """
 
 
@@ -75,39 +98,86 @@ class RecordingJudge(Judge):
 
     def golden(self, seed: int) -> Verdict:
         """Replay on the golden tree."""
-        tree = self.bench.tree("golden", self.bench.golden_overlay)
-        result = replaying.replay(
-            self.bench.sandbox,
-            tree,
-            self.bench.inside,
-            self.plan(self._line(golden=True)),
-            [replaying.Variant("golden")],
-            hash_seed=seed,
-        )
-        return self._of(result, "golden")
+        return self._alone("golden", self.bench.golden_overlay, self._line(golden=True), seed)
 
     def masked(self) -> Verdict:
         """Replay on the masked tree."""
-        tree = self.bench.tree("masked", self.bench.masked_overlay)
-        plan = self.plan(self._line(golden=False))
-        result = replaying.replay(
-            self.bench.sandbox, tree, self.bench.inside, plan, [replaying.Variant("masked")]
-        )
-        return self._of(result, "masked")
+        return self._alone("masked", self.bench.masked_overlay, self._line(golden=False), 0)
 
     def versions(
-        self, sources: Mapping[str, bytes], seconds: float | None = None, done: Done = _nobody
+        self, sources: Mapping[str, bytes], seconds: float | None = None, done: Done = _ignore
     ) -> dict[str, Verdict]:
         """Replay the versions, many in one sandbox run, each in a process of its own.
 
-        One whose time ran out is tried once more, as the machine may have been busy just then.
+        A version whose time ran out is tried once more, as the machine may have been busy just then.
         """
         verdicts = self._tried(sources, seconds, done)
         late = {name: sources[name] for name, verdict in verdicts.items() if verdict.late}
         return {**verdicts, **self._tried(late, seconds)}
 
+    def answer(
+        self, overlay: Mapping[str, bytes], line: int, limits: Limits, stop: Stop, *, again: bool = False
+    ) -> Verdict:
+        """Replay on the masked tree with the answer in place."""
+        bench, goal_file = self.bench, self.bench.implementation.goal_file
+        extra = {name: data for name, data in overlay.items() if name != goal_file}
+        name = _name(overlay) if extra else "masked"
+        tree = bench.tree(name, {**bench.masked_overlay, **extra})
+        plan = replace(self.plan(line), until_lost=again)
+        variant = replaying.Variant("candidate", overlay[goal_file], line)
+        try:
+            found = replaying.replay(
+                bench.sandbox, tree, bench.inside, plan, [variant], limits=limits, stop=stop
+            )
+        finally:
+            if extra:
+                bench.remove_tree(name)
+        if found.result.stopped:
+            raise KeyboardInterrupt
+        log = found.result.stderr.decode("utf-8", "replace")
+        if not found.facts:
+            # Sent before any code of the candidate runs, so this is not its doing.
+            raise SandboxError(
+                f"the replayer did not start: {log.strip()[-200:]}",
+                "run `lmr-author evaluate` on the task: does its golden still pass here?",
+            )
+        unread = next((item for item in found.outcomes.values() if item.status == "bad-inputs"), None)
+        if unread is not None:
+            raise SandboxError(f"a case cannot be read in the sandbox: {unread.error_text}", "record again")
+        return replace(self._verdict({case: found.of("candidate", case) for case in self.expected}), log=log)
+
+    def plan(self, line: int, seconds: float | None = None) -> replaying.Plan:
+        """Return the plan of a replay. ``line``: of the target in the version; ``seconds``: limit of a case."""
+        recording, folder = self.recording, self.bench.recording_folder
+        checkers = recorded.helper(folder, recording, recorded.CHECKERS)
+        functions = {case.name: judging.functions_of(case.checkers) for case in recording.cases}
+        return replaying.Plan(
+            goal_file=recording.target.goal_file,
+            qualname=recording.target.qualname,
+            line=line,
+            module=recording.module,
+            sys_path=recording.sys_path,
+            recording=folder,
+            cases=tuple(case.name for case in recording.cases),
+            preload=tuple(name for name in replaying.HEAVY if name in recording.versions),
+            case_seconds=seconds or self.bench.seconds,
+            fixtures=recorded.helper(folder, recording, recorded.FIXTURES),
+            judging=judging.Judging(checkers, folder, functions) if checkers else None,
+        )
+
+    def _alone(self, name: str, overlay: dict[str, bytes], line: int, seed: int) -> Verdict:
+        bench, tree = self.bench, self.bench.tree(name, overlay)
+        result = replaying.replay(
+            bench.sandbox, tree, bench.inside, self.plan(line), [replaying.Variant(name)], hash_seed=seed
+        )
+        outcomes = {case: result.of(name, case) for case in self.expected}
+        log = result.result.stderr.decode("utf-8", "replace")[-20_000:]
+        return replace(
+            self._verdict(outcomes), facts=result.facts, log=log, identity=_identity(outcomes.values())
+        )
+
     def _tried(
-        self, sources: Mapping[str, bytes], seconds: float | None, done: Done = _nobody
+        self, sources: Mapping[str, bytes], seconds: float | None, done: Done = _ignore
     ) -> dict[str, Verdict]:
         line = self._line(golden=False)
         size = sum(case.bytes for case in self.recording.cases) or 1
@@ -115,14 +185,14 @@ class RecordingJudge(Judge):
         waiting = [replaying.Variant(name, data, line) for name, data in sources.items()]
         verdicts: dict[str, Verdict] = {}
         while waiting:
-            # One version at least is judged each time: where a run ends before its time, that was the last one's work.
+            # Each round judges one version at least: a run that ends early was ended by the last one in it.
             verdicts |= self._beside(waiting[:most], seconds)
             waiting = [item for item in waiting if item.id not in verdicts]
             done(len(verdicts))
         return verdicts
 
     def _beside(self, versions: Sequence[replaying.Variant], seconds: float | None) -> dict[str, Verdict]:
-        """What versions do beside the golden; without those that a run which ended early did not come to."""
+        """Judge versions beside the golden; without those that a run which ended early did not reach."""
         bench, line = self.bench, self._line(golden=False)
         tree = bench.tree("masked", bench.masked_overlay)
 
@@ -135,7 +205,7 @@ class RecordingJudge(Judge):
         tried = beside_the_golden(run, golden, versions, self.expected, limit, self._passes)
         verdicts: dict[str, Verdict] = {}
         for version in versions:
-            verdict = self._told(tried, version.id)
+            verdict = self._controlled(tried, version.id)
             if verdict is None and (tried.run.result.timed_out or len(tried.fair) < len(self.expected)):
                 verdict = Verdict(False, untold="the run beside the golden was cut short")
             elif verdict is None and verdicts:
@@ -143,8 +213,8 @@ class RecordingJudge(Judge):
             verdicts[version.id] = verdict or Verdict(False, "the run ended in it")
         return verdicts
 
-    def _told(self, tried: Beside, name: str) -> Verdict | None:
-        """What can be said of a version; None where the run ended before it was done."""
+    def _controlled(self, tried: Controlled, name: str) -> Verdict | None:
+        """Return the verdict of a version; None where the run ended before it was done."""
         found = {case: outcome for case in self.expected if (outcome := tried.run.outcomes.get((name, case)))}
         lost = any(item.document is None and item.status in LOST for item in found.values())
         if len(found) < len(self.expected) and not lost:
@@ -156,50 +226,24 @@ class RecordingJudge(Judge):
         }
         if not differing and (len(tried.fair) < len(self.expected) or lost):
             return Verdict(False, untold="the golden itself fails beside it")
-        late = all(item.status == TIMEOUT for item in differing.values())
-        return replace(self._verdict(differing or found), late=bool(differing) and late)
+        late = all(item.status == "timeout" for item in differing.values())
+        return replace(
+            self._verdict(differing or found),
+            late=bool(differing) and late,
+            identity=_identity((differing or found).values()),
+        )
 
     def _passes(self, case: str, outcome: replaying.Outcome) -> bool:
         return not replaying.differences(self.expected[case], outcome, self.checkers[case])
 
     def _line(self, *, golden: bool) -> int:
-        """The target's line in the golden, or in the masked goal file; as recorded where it cannot be told."""
+        """Return the target's line in the golden or the masked goal file; as recorded where it is unclear."""
         pair = self.bench.definitions
-        return pair[0 if golden else 1].line if pair else self.recording.line
-
-    def plan(self, line: int, seconds: float | None = None) -> replaying.Plan:
-        """What is replayed. ``line``: of the target in the version; ``seconds``: time limit of a case."""
-        recording, folder = self.recording, self.bench.recording_folder
-        checkers = recorded.helper(folder, recording, recorded.CHECKERS)
-        functions = {case.name: judging.functions_of(case.checkers) for case in recording.cases}
-        return replaying.Plan(
-            goal_file=recording.goal_file,
-            qualname=recording.qualname,
-            line=line,
-            module=recording.module,
-            sys_path=recording.sys_path,
-            recording=folder,
-            cases=tuple(case.name for case in recording.cases),
-            preload=tuple(name for name in replaying.HEAVY if name in recording.versions),
-            case_seconds=seconds or self.bench.seconds,
-            fixtures=recorded.helper(folder, recording, recorded.FIXTURES),
-            judging=judging.Judging(checkers, folder, functions) if checkers else None,
-        )
-
-    def _of(self, result: replaying.Replay, variant: str) -> Verdict:
-        """What a run that is of one version came to; a case that is not in it is a failure, too."""
-        verdict = self._verdict({case: result.of(variant, case) for case in self.expected})
-        return replace(
-            verdict, facts=result.facts, log=result.result.stderr.decode("utf-8", "replace")[-20_000:]
-        )
+        return pair[0 if golden else 1].line if pair else self.recording.target.line
 
     def _verdict(self, found: Mapping[str, replaying.Outcome]) -> Verdict:
-        reasons: list[str] = []
-        for case, outcome in found.items():
-            differing = replaying.differences(self.expected[case], outcome, self.checkers[case])
-            if differing:
-                more = f" (and {len(differing) - 1} more)" if len(differing) > 1 else ""
-                reasons.append(f"{case}: {differing[0]}{more}")
+        cases = tuple(self._case(name, outcome) for name, outcome in found.items())
+        reasons = [f"{case.case}: {case.reason}" for case in cases if case.outcome is not Outcome.PASSED]
         outcomes = list(found.values())
         by_mask = all(
             item.status == "raised"
@@ -210,79 +254,148 @@ class RecordingJudge(Judge):
         return Verdict(
             passed=not reasons and bool(outcomes),
             reason="; ".join(reasons[:3]),
+            cases=cases,
             by_mask=by_mask and bool(outcomes),
             entered=all(item.entered for item in outcomes),
             file=", ".join(sorted({item.file for item in outcomes if item.file})),
-            identity="\n".join(digest(item.document) if item.document else item.status for item in outcomes),
-            seconds=max((item.seconds for item in outcomes), default=0.0),
         )
+
+    def _case(self, name: str, outcome: replaying.Outcome) -> CaseScore:
+        seconds = round(outcome.seconds, 6)
+        try:
+            differing = replaying.differences(self.expected[name], outcome, self.checkers[name])
+        except (
+            Exception
+        ) as error:  # the outcome may be made to break the comparison: a failure like any other
+            reason = f"what it returned cannot be read ({type(error).__name__})"
+            return CaseScore(name, Outcome.CRASHED, reason)
+        if not differing and outcome.document is not None:
+            return CaseScore(name, Outcome.PASSED, seconds=seconds)
+        more = f" (and {len(differing) - 1} more)" if len(differing) > 1 else ""
+        kind = LOST.get(outcome.status, Outcome.FAILED)
+        return CaseScore(name, kind, f"{differing[0]}{more}"[:500], seconds)
 
 
 class ScriptJudge(Judge):
-    """Runs the task's own test script.
+    """Runs the task's own test script, on the golden first.
 
-    A pass needs the exit code and all that the script says to agree, and all that it says of the golden: see
-    :mod:`lmr_author.evaluation.evidence`. The golden has to be run first.
+    A pass needs the exit code and everything that the script says of the golden: see
+    :mod:`lmr_author.evaluation.script`.
+
+    Args:
+        goldens: let the test see ``golden_files/``, as LMR-Bench does; never for candidates.
+        by_log: judge by LMR-Bench's own rule, the logs alone.
     """
 
     method = "test script"
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, bench: Bench, *, goldens: bool = False, by_log: bool = False) -> None:
         super().__init__(bench)
+        self.goldens, self.by_log = goldens, by_log
         self.profile: Profile | None = None
+        self.golden_limits: Limits | None = None
 
     def golden(self, seed: int) -> Verdict:
         """Run the script on the golden tree."""
-        return self._run("golden", self.bench.golden_overlay, seed)
+        return self._run("golden", self.bench.golden_overlay, seed, self.golden_limits)
 
     def masked(self) -> Verdict:
         """Run the script on the masked tree."""
-        return self._run("masked", self.bench.masked_overlay, 0)
+        return self._run("masked", self.bench.masked_overlay)
 
     def versions(
-        self, sources: Mapping[str, bytes], seconds: float | None = None, done: Done = _nobody
+        self, sources: Mapping[str, bytes], seconds: float | None = None, done: Done = _ignore
     ) -> dict[str, Verdict]:
         """Run the script on each version, one after another; on the golden after one whose time ran out."""
         goal = self.bench.implementation.goal_file
         verdicts: dict[str, Verdict] = {}
         for name, data in sources.items():
-            verdict = self._run(name, {**self.bench.masked_overlay, goal: data}, 0)
+            verdict = self._run(name, {**self.bench.masked_overlay, goal: data})
             if verdict.late and not self.golden(0).passed:
                 verdict = Verdict(False, untold="the golden itself fails after it")
             verdicts[name] = verdict
             done(len(verdicts))
         return verdicts
 
-    def _run(self, name: str, overlay: dict[str, bytes], seed: int) -> Verdict:
-        run = script.run(self.bench, f"script_{name}", overlay, seed)
-        reason = problem(run, self.profile if name != "golden" else None)
-        if name == "golden" and not reason:
+    def answer(
+        self, overlay: Mapping[str, bytes], line: int, limits: Limits, stop: Stop, *, again: bool = False
+    ) -> Verdict:
+        """Run the script on a fresh tree with the answer in place."""
+        name = _name(overlay)
+        try:
+            return self._run(name, {**self.bench.masked_overlay, **overlay}, 0, limits, stop)
+        finally:
+            self.bench.remove_tree(f"script_{name}")
+
+    def entered(self) -> Verdict:
+        """Return whether the script executes the target of the tree, watched by the recorder's instrumentation."""
+        return script.watch(self.bench)
+
+    def _run(
+        self,
+        name: str,
+        overlay: dict[str, bytes],
+        seed: int = 0,
+        limits: Limits | None = None,
+        stop: Stop | None = None,
+    ) -> Verdict:
+        run = script.run(
+            self.bench, f"script_{name}", overlay, seed, goldens=self.goldens, limits=limits, stop=stop
+        )
+        if run.stopped and stop is not None and stop():
+            raise KeyboardInterrupt
+        is_golden = name == "golden"
+        if self.by_log:
+            reason = "" if run.passes_by_log else "no log says Passed, or one says Failed"
+        else:
+            reason = script.problem(run, None if is_golden else self.profile)
+        if is_golden and not reason:
             self.profile = Profile.of(run)
+        obstacle, hint = script.obstacle(run) if is_golden else ("", "")
         names = frozenset(item.rpartition(".")[2] for item in self.bench.qualnames)
+        test = self.bench.implementation.unit_test_file.rpartition("/")[2]
         return Verdict(
             passed=not reason,
             reason=reason,
+            cases=(CaseScore(test, _outcome(run, reason), reason, run.seconds),),
             by_mask=bool(reason) and run.blames_mask(self.bench.implementation.goal_file, names),
             log=run.output,
-            advice=advice(run) if reason else "",
+            obstacle=obstacle,
+            hint=hint,
+            by_exit_code=run.exit_code == 0 and not run.timed_out,
+            by_log=run.passes_by_log,
             late=run.timed_out,
         )
 
-    def entered(self) -> Verdict:
-        """Whether the script executes the target of the tree, watched by the recorder's instrumentation."""
-        return script.watch(self.bench)
+
+def _outcome(run: ScriptRun, reason: str) -> Outcome:
+    if not reason:
+        return Outcome.PASSED
+    if run.timed_out:
+        return Outcome.TIMEOUT
+    return Outcome.CRASHED if run.stopped or run.exit_code < 0 or run.out_of_memory else Outcome.FAILED
+
+
+def _identity(outcomes: Iterable[replaying.Outcome]) -> str:
+    """Return a text that is equal for equal outcomes."""
+    return "\n".join(digest(item.document) if item.document else item.status for item in outcomes)
+
+
+def _name(overlay: Mapping[str, bytes]) -> str:
+    """Return the name of a candidate's tree, which no other thread uses."""
+    return f"candidate {id(overlay)}"
 
 
 def judges_for(bench: Bench) -> Sequence[Judge]:
-    """The judges of an implementation, the deciding one first; the same ones each time.
+    """Return the judges of an implementation, the deciding one first; the same ones each time.
 
     A recorded task has two: its replayed cases decide, and the test file that is shipped with them
     has to agree. A hand-written test has itself alone.
     """
-    return bench.memo("judges", lambda: _judges(bench))
 
+    def make() -> Sequence[Judge]:
+        if bench.recording is not None:
+            return (RecordingJudge(bench, bench.recording), ScriptJudge(bench))
+        return (ScriptJudge(bench, goldens=True),)
 
-def _judges(bench: Bench) -> Sequence[Judge]:
-    if bench.recording is not None:
-        return (RecordingJudge(bench, bench.recording), ScriptJudge(bench))
-    return (ScriptJudge(bench),)
+    return bench.memo("judges", make)

@@ -1,47 +1,244 @@
-"""Run a task's test file as LMR-Bench runs it: as a script, from the repository, its log read afterwards."""
+"""Run a task's own test as LMR-Bench runs it, as a script from the repository, and read its verdict.
+
+Hand-made tests state their verdict in many ways: an exit code, a line in a log or on the terminal, the summaries of
+unittest and pytest; many exit with 0 whatever they found. The golden's run defines a pass: another version passes if
+it says everything that the golden's run said, and nothing to the contrary.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import posixpath
+import re
 import shutil
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from lmr_author import files, resources
 from lmr_author.code import Definition
 from lmr_author.errors import LmrError
 from lmr_author.evaluation.bench import Bench
-from lmr_author.evaluation.evidence import ScriptRun
 from lmr_author.evaluation.verdict import Verdict
-from lmr_author.sandbox.base import Command, ExecResult, Limits, Mount
-from lmr_author.staging import PROBE_ROOT, probe_mount
+from lmr_author.replay.staging import PROBE_ROOT, probe_mount
+from lmr_author.sandbox.base import Command, Limits, Mount
 
 MAX_LOG = 1024 * 1024
 """Bytes of a log that are read."""
-
 MAX_OUTPUT = 100_000
-"""Characters of stdout and of stderr each that are kept, the last ones."""
+"""Characters of stdout and of stderr that are kept, from the end."""
+OUT, JOB = f"{PROBE_ROOT}/out", f"{PROBE_ROOT}/job"
 
-OUT = f"{PROBE_ROOT}/out"
-JOB = f"{PROBE_ROOT}/job"
+_PASSED = re.compile(r"\bpass(?:ed|es)?\b", re.IGNORECASE)
+_FAILED = re.compile(r"(?<!\b0 )\bfail(?:ed|s|ure|ures)?\b", re.IGNORECASE)
+_UNITTEST = re.compile(r"^Ran (\d+) tests? in ", re.MULTILINE)
+_UNITTEST_OK = re.compile(r"^OK(?: \((?!skipped).*\))?$", re.MULTILINE)
+_PYTEST = re.compile(r"\b(\d+) passed\b.* in [\d.]+s")
+_SKIPPED = re.compile(r"^OK \(skipped=(\d+)\)$|^(\d+) skipped in [\d.]+s", re.MULTILINE)
+_ERROR = re.compile(r"^(?:[A-Za-z_][\w.]*\.)?([A-Za-z_]\w*(?:Error|Exception|Interrupt|Exit))\b(?::|$)")
+_NOT_IMPORTED = ("ImportError", "ModuleNotFoundError", "SyntaxError", "IndentationError", "TabError")
+_FRAME = re.compile(r'^\s*File "([^"]+)", line (\d+), in (\S+)', re.MULTILINE)
+
+_GPU = "it needs a GPU", "evaluate where there is one: --sandbox docker --gpus all"
+_NETWORK = (
+    "it needs the network, which no sandbox has",
+    "put the model or the data that it downloads into the repository",
+)
+_OBSTACLES = {
+    "invalid load key, 'v'": ("its data are Git LFS pointers", "fetch the data; see `lmr-author validate`"),
+    "Found no NVIDIA driver": _GPU,
+    "not compiled with CUDA": _GPU,
+    "No CUDA GPUs": _GPU,
+    "torch.cuda.is_available() is False": _GPU,
+    "Network is unreachable": _NETWORK,
+    "Temporary failure in name resolution": _NETWORK,
+    "Name or service not known": _NETWORK,
+    "We couldn't connect to": _NETWORK,
+    "Max retries exceeded": _NETWORK,
+    "LocalEntryNotFoundError": _NETWORK,
+    # No obstacle: the task's own fault.
+    "Weights only load failed": (
+        "",
+        "its data were saved for an older PyTorch: torch.load needs weights_only=False there",
+    ),
+    "FileNotFoundError": (
+        "a file that it reads is not in the task",
+        "add the file; see `lmr-author validate`",
+    ),
+}
+"""Texts of errors that say that a test cannot run here, with the reason and a hint."""
+
+
+@dataclass(frozen=True)
+class ScriptRun:
+    """A finished run of a test script.
+
+    Attributes:
+        exit_code: of the script.
+        log: the content that it wrote to the logs under ``unit_test/``.
+        stdout, stderr: its output, the end of each.
+        timed_out: killed at its time limit.
+        out_of_memory: killed at its memory limit, where that can be told.
+        stopped: killed because it filled the disk, or because the evaluation was ended.
+        logs: all files in ``unit_test/logs/`` afterwards, including those that it did not write.
+        seconds: duration.
+    """
+
+    exit_code: int
+    log: str
+    stdout: str
+    stderr: str
+    timed_out: bool = False
+    out_of_memory: bool = False
+    stopped: bool = False
+    logs: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def output(self) -> str:
+        """Everything it printed."""
+        return f"{self.stdout}\n{self.stderr}"
+
+    @property
+    def passes_by_log(self) -> bool:
+        """The verdict of LMR-Bench's script: a log says Passed, and none says Failed."""
+        return any("Passed" in text for text in self.logs) and not any("Failed" in text for text in self.logs)
+
+    @cached_property
+    def evidence(self) -> frozenset[str]:
+        """Its statements in favour of a pass."""
+        return frozenset(self._evidence())
+
+    def _evidence(self) -> Iterator[str]:
+        if _PASSED.search(self.log):
+            yield "its log says Passed"
+        if _PASSED.search(self.stdout):
+            yield "it prints Passed"
+        ran = _UNITTEST.search(self.output)
+        if ran and _UNITTEST_OK.search(self.output):
+            yield f"unittest ran {ran[1]} tests"
+        passed = _PYTEST.search(self.output)
+        if passed:
+            yield f"pytest passed {passed[1]} tests"
+
+    @property
+    def cause(self) -> str:
+        """The error it ended with, or its last line; "" for no output."""
+        lines = [line.strip() for line in self.output.splitlines() if line.strip()]
+        errors = [line for line in lines if _ERROR.match(line)]
+        return (errors or lines or [""])[-1][:200]
+
+    @property
+    def error(self) -> str:
+        """Class of the error that it ended with; ""."""
+        match = _ERROR.match(self.cause)
+        return match[1] if match else ""
+
+    def blames_mask(self, goal_file: str, names: frozenset[str]) -> bool:
+        """Return true if a failure comes from the mask, which is all that differs from the golden that passes.
+
+        It does unless something could not be imported, outside of the masked functions (``names``).
+        """
+        text = f"{self.output}\n{self.log}"
+        in_target = any(
+            path.endswith("/" + goal_file) and name.rpartition(".")[2] in names
+            for path, _, name in _FRAME.findall(text)
+        )
+        return in_target or "NotImplementedError" in text or self.error not in _NOT_IMPORTED
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The signs of a pass: what the golden's run says."""
+
+    evidence: frozenset[str] = frozenset()
+    logged_failure: bool = False
+    printed_failure: bool = False
+
+    @classmethod
+    def of(cls, golden: ScriptRun) -> Profile:
+        """Return the profile of a golden's run that passed."""
+        return cls(golden.evidence, bool(_FAILED.search(golden.log)), bool(_FAILED.search(golden.stdout)))
+
+    @property
+    def described(self) -> str:
+        """The signs in words."""
+        return ", ".join(["exit code 0", *sorted(self.evidence)])
+
+
+def problem(run: ScriptRun, profile: Profile | None) -> str:
+    """Return why a run is no pass, in one line; "" when it is one.
+
+    Args:
+        profile: the signs of a pass; None for the golden itself.
+    """
+    if run.stopped:
+        return "the test was stopped: it filled the disk"
+    if run.timed_out:
+        return "the test script ran into its time limit"
+    if run.exit_code == 0 and _all_skipped(run):
+        return "all tests are skipped"
+    if run.exit_code != 0:
+        contrary = ", although its log says Passed" if "its log says Passed" in run.evidence else ""
+        return f"the test script exits {run.exit_code}{contrary}: {run.cause or 'no output'}"
+    known = profile or Profile(printed_failure=bool(run.evidence))
+    because = f" ({run.cause})" if run.error else ""
+    if _FAILED.search(run.log) and not known.logged_failure:
+        return f"the test script exits 0, but its log says Failed{because}"
+    if _FAILED.search(run.stdout) and not known.printed_failure:
+        return f"the test script exits 0, but it prints Failed{because}"
+    missing = sorted(known.evidence - run.evidence)
+    if missing:
+        return f"the test script exits 0, but unlike with the golden, not: {'; '.join(missing)}"
+    return ""
+
+
+def _all_skipped(run: ScriptRun) -> bool:
+    ran, skipped = _UNITTEST.search(run.output), _SKIPPED.search(run.output)
+    return skipped is not None and bool(skipped[2] or (ran and ran[1] == skipped[1]))
+
+
+def obstacle(run: ScriptRun) -> tuple[str, str]:
+    """Return why a test cannot run here, "" when its golden fails for another cause, and a hint or ""."""
+    if run.timed_out or run.out_of_memory:
+        limit = "time" if run.timed_out else "memory"
+        return f"it ran into its {limit} limit", "give it more (--timeout), or evaluate on a larger machine"
+    if _all_skipped(run):
+        return "all of its tests are skipped here", "evaluate where they run"
+    # The error itself first: a warning above it may name another cause. A failed assertion is no obstacle.
+    places = (run.cause, "" if run.error == "AssertionError" else f"{run.output}{run.log}")
+    for text in places:
+        missing = re.search(r"No module named '([\w.]+)'", text)
+        if missing:
+            reason = f"this environment lacks {missing[1]}"
+            make = f"lmr-author env local --with {missing[1].partition('.')[0]}"
+            hint = f"use --sandbox docker, or an interpreter that has it (--python), or make one: {make}"
+            return reason, f"{reason}: {hint}"
+        for sign, (reason, hint) in _OBSTACLES.items():
+            if sign in text:
+                return reason, hint
+    return "", ""
 
 
 def run(
     bench: Bench,
     name: str,
     overlay: dict[str, bytes],
-    seed: int,
+    seed: int = 0,
     *,
+    goldens: bool = False,
     limits: Limits | None = None,
-    stop: Callable[[Path], bool] | None = None,
+    stop: Callable[[], bool] | None = None,
 ) -> ScriptRun:
     """Run ``python <unit_test_file>`` from the repository's root, as LMR-Bench does.
 
     Args:
-        name: of the private copy of the tree; it stays until it is removed, or made anew.
-        stop: given that copy, asked while the test runs; True ends it.
+        name: of the private copy of the tree, which stays until it is removed or made anew.
+        goldens: mount ``golden_files/`` beside the repository, where LMR-Bench has it. Never with a candidate.
+        stop: polled while the test runs; True ends it, as a full disk does.
 
     Raises LmrError when the task has no such file.
     """
@@ -52,50 +249,66 @@ def run(
             f"{test or 'the unit test'} is missing in {bench.task.name}", "make it with `lmr-author record`"
         )
     _make_logs_folder(tree, test)
-    before = logs(tree)
+    before, disk = read_logs(tree), DiskWatch()
     result = bench.sandbox.run(
         Command(
             argv=("python", test),
-            mounts=(Mount(tree, bench.inside, writable=True),),
+            mounts=(Mount(tree, bench.inside, writable=True), *(_golden_mount(bench) if goldens else ())),
             cwd=bench.inside,
             env={"PYTHONPATH": bench.inside, "PYTHONHASHSEED": str(seed), **_older_pytorch(bench)},
             limits=limits or Limits(seconds=60 + 4 * bench.seconds),
-            stop=None if stop is None else lambda: stop(tree),
+            stop=lambda: (stop is not None and stop()) or disk.is_full(tree),
         )
     )
-    return _script_run(result, before, logs(tree))
-
-
-def _script_run(result: ExecResult, before: dict[str, str], after: dict[str, str]) -> ScriptRun:
-    """What a run came to, with the logs that it has written: those that are not as they were ``before``."""
-    written = (text for path, text in after.items() if before.get(path) != text)
+    after = read_logs(tree)
     return ScriptRun(
         exit_code=result.exit_code,
-        log="\n".join(written),
+        log="\n".join(text for path, text in after.items() if before.get(path) != text),
         stdout=result.stdout.decode("utf-8", "replace")[-MAX_OUTPUT:],
         stderr=result.stderr.decode("utf-8", "replace")[-MAX_OUTPUT:],
         timed_out=result.timed_out,
         out_of_memory=result.out_of_memory,
         stopped=result.stopped,
+        logs=tuple(text for path, text in after.items() if path.startswith("unit_test/logs/")),
         seconds=result.seconds,
-        all_logs="\n".join(after.values()),
     )
 
 
-def _older_pytorch(bench: Bench) -> dict[str, str]:
-    """Let ``torch.load`` read what it read before PyTorch 2.6, unless it is the task's own image that runs.
+class DiskWatch:
+    """Notices that a run fills the disk through the tree that it may write; polls slow trees less often."""
 
-    There the version is the task's choice. Here it may be newer than what a hand-made test was written for,
-    and whatever unpickling runs is in the sandbox anyway.
-    """
-    return {} if bench.sandbox.name == "docker" else {"TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD": "1"}
+    def __init__(self, most_bytes: int = 512 * 2**20, most_files: int = 50_000) -> None:
+        self._most = most_bytes, most_files
+        self._first: tuple[int, int] | None = None
+        self._next = 0.0
+
+    def is_full(self, tree: Path) -> bool:
+        """Return true if the tree has grown beyond what a test may write."""
+        now = time.monotonic()
+        if now < self._next:
+            return False
+        size = _size_of(tree)
+        self._next = time.monotonic() + 10 * (time.monotonic() - now)
+        if self._first is None:
+            self._first = size
+        return any(now - first > most for now, first, most in zip(size, self._first, self._most, strict=True))
 
 
-def _make_logs_folder(tree: Path, test: str) -> None:
-    """Make the folder for logs when the test writes there without making it: git does not keep empty ones."""
-    text = files.inside(tree, test).read_bytes()
-    if b"logs" in text and b"mkdir" not in text and b"makedirs" not in text:
-        files.inside(tree, posixpath.join(posixpath.dirname(test), "logs")).mkdir(exist_ok=True)
+def _size_of(tree: Path) -> tuple[int, int]:
+    """Return the bytes on the disk, and the number of files and folders."""
+    total = count = 0
+    waiting = [str(tree)]
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    count += 1
+                    total += entry.stat(follow_symlinks=False).st_blocks * 512
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+        except OSError:
+            continue
+    return total, count
 
 
 def watch(bench: Bench) -> Verdict:
@@ -109,25 +322,39 @@ def watch(bench: Bench) -> Verdict:
 
 
 def _watch(bench: Bench, definition: Definition) -> Verdict:
+    test, goal_file = bench.implementation.unit_test_file, bench.implementation.goal_file
     tree = bench.fresh_tree("watched", bench.golden_overlay)
     out, job = tree.parent / "watched_out", tree.parent / "watched_job"
-    _make_logs_folder(tree, bench.implementation.unit_test_file)
+    _make_logs_folder(tree, test)
     for folder in (out, job):
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(exist_ok=True)
     config = {
         "tree": posixpath.relpath(bench.inside, JOB),
-        "goal_file": bench.implementation.goal_file,
+        "goal_file": goal_file,
         "qualname": definition.qualname,
         "line": definition.line,
         "out": posixpath.relpath(OUT, JOB),
         "pool": 1,
     }
     (job / "config.json").write_text(json.dumps(config), "utf-8")
-    result = bench.sandbox.run(_under_the_recorder(bench, tree, job, out))
-    calls = _summary(out).get("calls", 0)
+    result = bench.sandbox.run(
+        Command(
+            argv=("python", "-m", "lmr_probe", "record", f"{JOB}/config.json", "--", test),
+            mounts=(
+                Mount(tree, bench.inside, writable=True),
+                *_golden_mount(bench),
+                probe_mount(resources.probe_folder()),
+                Mount(job, JOB),
+                Mount(out, OUT, writable=True),
+            ),
+            cwd=bench.inside,
+            env={"PYTHONPATH": f"{PROBE_ROOT}:{bench.inside}", **_older_pytorch(bench)},
+            limits=Limits(seconds=60 + 4 * bench.seconds),
+        )
+    )
+    calls = files.read_object_or_empty(out / "summary.json").get("calls")
     entered = isinstance(calls, int) and calls > 0
-    goal_file = bench.implementation.goal_file
     return Verdict(
         passed=entered,
         reason="" if entered else f"the test never calls {definition.qualname} of {goal_file}",
@@ -137,33 +364,30 @@ def _watch(bench: Bench, definition: Definition) -> Verdict:
     )
 
 
-def _under_the_recorder(bench: Bench, tree: Path, job: Path, out: Path) -> Command:
-    """The test script, run by the probe as its driver."""
-    test = bench.implementation.unit_test_file
-    return Command(
-        argv=("python", "-m", "lmr_probe", "record", f"{JOB}/config.json", "--", test),
-        mounts=(
-            Mount(tree, bench.inside, writable=True),
-            probe_mount(resources.probe_folder()),
-            Mount(job, JOB),
-            Mount(out, OUT, writable=True),
-        ),
-        cwd=bench.inside,
-        env={"PYTHONPATH": f"{PROBE_ROOT}:{bench.inside}", **_older_pytorch(bench)},
-        limits=Limits(seconds=60 + 4 * bench.seconds),
-    )
+def _golden_mount(bench: Bench) -> tuple[Mount, ...]:
+    folder = bench.task.golden_folder
+    inside = posixpath.join(posixpath.dirname(bench.inside), folder.name)
+    return (Mount(folder, inside),) if folder.is_dir() else ()
 
 
-def _summary(out: Path) -> dict[str, Any]:
-    path = out / "summary.json"
-    if not path.is_file():
-        return {}
-    data = files.read_json(path)
-    return data if isinstance(data, dict) else {}
+def _older_pytorch(bench: Bench) -> dict[str, str]:
+    """Let ``torch.load`` read what it read before PyTorch 2.6, unless the task's own image runs.
+
+    There the version is the task's choice. Here it may be newer than the one a hand-made test was written for,
+    and unpickling runs in the sandbox anyway.
+    """
+    return {} if bench.sandbox.name == "docker" else {"TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD": "1"}
 
 
-def logs(tree: Path) -> dict[str, str]:
-    """Text of the logs that tests write: ``unit_test/logs/*`` and ``*.log``, ``*.txt`` beside the tests."""
+def _make_logs_folder(tree: Path, test: str) -> None:
+    """Make the folder for logs if the test writes there without making it: git does not keep empty ones."""
+    text = files.inside(tree, test).read_bytes()
+    if b"logs" in text and b"mkdir" not in text and b"makedirs" not in text:
+        files.inside(tree, posixpath.join(posixpath.dirname(test), "logs")).mkdir(exist_ok=True)
+
+
+def read_logs(tree: Path) -> dict[str, str]:
+    """Return the text of the logs that tests write: ``unit_test/logs/*``, and ``*.log``, ``*.txt`` beside the tests."""
     found = {}
     for path in files.walk(tree / "unit_test"):
         parts = path.relative_to(tree).parts

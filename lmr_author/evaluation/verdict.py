@@ -1,43 +1,94 @@
-"""What a judge says about one version of a target."""
+"""The verdict of a judge about one version of a target."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 BUSY = "evaluate again when the machine has less to do, or with more --seconds"
-"""What to do where the golden fails beside the versions that it is to be told from, which it does not alone."""
+"""Hint where the golden fails beside the versions, but not alone."""
+
+
+class Outcome(StrEnum):
+    """How a candidate ended.
+
+    PASSED and FAILED: the test's verdict. TIMEOUT and CRASHED: it exceeded its time, or its process ended. INVALID:
+    it cannot be put in place (not Python, no such function), or a test script cannot be trusted with it.
+    INFRASTRUCTURE: it could not be judged; never counted as wrong.
+    """
+
+    PASSED = "passed"
+    FAILED = "failed"
+    TIMEOUT = "timeout"
+    CRASHED = "crashed"
+    INVALID = "invalid"
+    INFRASTRUCTURE = "infrastructure"
+
+
+@dataclass(frozen=True)
+class CaseScore:
+    """The result of one recorded call, or of one test script."""
+
+    case: str
+    outcome: Outcome
+    reason: str = ""
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """How a version of the target fared.
+    """The result of one version of the target.
 
     Attributes:
         passed: it passes the test.
-        reason: why not, one line; "" when it passed.
+        reason: why not, in one line; "" when it passed.
+        cases: the results of its recorded calls, or of the test script.
         by_mask: it failed, in every case, because the masked body raised.
         entered: a statement of the target's body was executed; None when that was not watched.
         file: file the executed target was defined in, relative to the tree; absolute when it lies elsewhere.
-        facts: what the sandbox reported about itself.
+        facts: the sandbox's report about itself.
         identity: equal for two runs exactly when they gave the same outputs bit for bit; "" if unknown.
-        seconds: what the slowest case took, as the sandbox claims.
         log: output of the run, for people.
-        advice: what to do when the golden fails so; "" when that is not known.
-        late: it failed in nothing but that its time ran out.
-        untold: why nothing can be said of it, as the golden failed beside it; "" otherwise.
+        obstacle: why a test script cannot run here; "" when it can, or for another failure.
+        hint: for ``obstacle``.
+        by_exit_code, by_log: verdicts of a test script's exit code and of its log alone.
+        late: it failed only because its time ran out.
+        untold: why there is no verdict, as the golden failed beside it; "" otherwise.
     """
 
     passed: bool
     reason: str = ""
+    cases: tuple[CaseScore, ...] = ()
     by_mask: bool = False
     entered: bool | None = None
     file: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
     identity: str = ""
-    seconds: float = 0.0
     log: str = ""
-    advice: str = ""
+    obstacle: str = ""
+    hint: str = ""
+    by_exit_code: bool = False
+    by_log: bool = False
     late: bool = False
     untold: str = ""
+
+    @property
+    def outcome(self) -> Outcome:
+        """The worst outcome of the cases."""
+        found = {case.outcome for case in self.cases}
+        order = (Outcome.CRASHED, Outcome.TIMEOUT, Outcome.FAILED, Outcome.PASSED)
+        return next((one for one in order if one in found), Outcome.FAILED)
+
+    @property
+    def seconds(self) -> float:
+        """Duration of the slowest case, as the sandbox claims."""
+        return max((case.seconds for case in self.cases), default=0.0)
+
+
+def signals(verdicts: Iterable[Verdict]) -> dict[str, int]:
+    """Return how many versions passed a test script by its exit code and by its log, and how many ran."""
+    run: Sequence[Verdict] = [one for one in verdicts if not one.untold]
+    by_exit_code, by_log = sum(one.by_exit_code for one in run), sum(one.by_log for one in run)
+    return {"runs": len(run), "exit_code": by_exit_code, "log": by_log}

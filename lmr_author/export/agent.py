@@ -10,8 +10,8 @@ from typing import Any
 from lmr_author import files
 from lmr_author.errors import LmrError, UsageError
 from lmr_author.export.soundness import Exportable
+from lmr_author.replay.staging import copy_tree
 from lmr_author.sandbox.docker_build import with_base
-from lmr_author.staging import copy_tree
 from lmr_author.task import Implementation, Task
 
 SHIPPED_FILES = ("Dockerfile", ".dockerignore", "requirements.lock")

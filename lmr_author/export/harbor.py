@@ -13,12 +13,13 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from lmr_author import code, files, judging, replaying, resources, staging
+from lmr_author import code, files, resources
 from lmr_author.errors import LmrError
 from lmr_author.export.agent import write_bundle
 from lmr_author.export.output import render
 from lmr_author.export.soundness import Exportable
 from lmr_author.probe import instrument
+from lmr_author.replay import judging, replaying, staging
 from lmr_author.task import Implementation
 from lmr_author.task import recording as recorded
 from lmr_author.task.recording import Recording
@@ -77,13 +78,15 @@ def _write_tests(one: Exportable, item: Implementation, tests: Path) -> float:
         for kind, data in zip(("masked", "golden"), pair, strict=True):
             files.write_bytes(tests / "others" / f"{number}.{kind}", data)
     module = code.Module.parse(goldens[item.goal_file], item.golden_file)
-    target = code.find(module, replace(item.target, qualname=recording.qualname))
-    seconds = _write_probe(one, item, replace(recording, line=target.line), tests)
+    target = code.find(module, replace(item.target, qualname=recording.target.qualname))
+    seconds = _write_probe(
+        one, item, replace(recording, target=replace(recording.target, line=target.line)), tests
+    )
     plan = {
         "repository": staging.tree_path(one.info),
         "goal_file": item.goal_file,
         "goal_files": list(goldens),
-        "qualname": recording.qualname,
+        "qualname": recording.target.qualname,
         "nth": _nth(goldens[item.goal_file], target) if item.nth else 0,
         "others": len(others),
         "cases": {case.name: case.checkers for case in recording.cases},
@@ -107,9 +110,9 @@ def _write_probe(one: Exportable, item: Implementation, recording: Recording, te
         if checkers is not None:
             shutil.copyfile(checkers, tests / recorded.CHECKERS)
     plan = replaying.Plan(
-        goal_file=recording.goal_file,
-        qualname=recording.qualname,
-        line=recording.line,
+        goal_file=recording.target.goal_file,
+        qualname=recording.target.qualname,
+        line=recording.target.line,
         module=recording.module,
         sys_path=recording.sys_path,
         recording=folder,

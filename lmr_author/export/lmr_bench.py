@@ -8,7 +8,7 @@ from pathlib import Path
 from lmr_author import files
 from lmr_author.export.agent import copy_environment
 from lmr_author.export.soundness import Exportable
-from lmr_author.staging import copy_tree
+from lmr_author.replay.staging import copy_tree
 from lmr_author.task import INFO, UNIT_TEST
 
 

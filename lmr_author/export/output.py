@@ -1,4 +1,4 @@
-"""What all formats write with: filled templates, and archives that depend on nothing but the files in them."""
+"""Helpers of all formats: filled templates, and archives that depend on nothing but the files in them."""
 
 from __future__ import annotations
 

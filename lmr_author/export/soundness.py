@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lmr_author.errors import LmrError
 from lmr_author.reporting.status import status_with
 from lmr_author.task import Severity, Task, TaskInfo
-from lmr_author.validation.checking import checked
+from lmr_author.validation.run import checked
 
 
 @dataclass(frozen=True)

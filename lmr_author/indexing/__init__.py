@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from lmr_author.indexing.entry import Entry
 from lmr_author.indexing.index import Index, Unread, build
-from lmr_author.indexing.read import MAX_BYTES, NOT_PARSED, content
+from lmr_author.indexing.read import MAX_BYTES, NEEDS_GPU, NOT_PARSED, Entry
 
-__all__ = ["MAX_BYTES", "NOT_PARSED", "Entry", "Index", "Unread", "build", "content"]
+__all__ = ["MAX_BYTES", "NEEDS_GPU", "NOT_PARSED", "Entry", "Index", "Unread", "build"]

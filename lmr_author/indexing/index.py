@@ -5,29 +5,24 @@ from __future__ import annotations
 import difflib
 import os
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
 
+from lmr_author import files
 from lmr_author.errors import SourceError
-from lmr_author.indexing import read
-from lmr_author.indexing.entry import Entry
-from lmr_author.processes import in_processes
+from lmr_author.indexing.read import MAX_BYTES, Entry, read, reason
 
 SKIPPED_FOLDERS = frozenset(
     {".git", ".hg", ".svn", "__pycache__", ".ipynb_checkpoints", ".tox", ".venv", ".eggs", "node_modules"}
 )
 """Folders of tools; nothing in them is the repository's own code."""
 
-ALONE_BELOW = 300
-"""Fewer files are read in this process: starting others would take longer."""
+NOT_READ = f"a link, larger than {MAX_BYTES // 2**20} MB, or not readable"
 
 SUGGESTED = 4
 """The most entries that "did you mean" names."""
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -60,30 +55,35 @@ class Index:
         return tuple(item for item in self.entries if not item.is_class and not item.is_overload)
 
     @cached_property
-    def _by_name(self) -> Mapping[str, Sequence[Entry]]:
-        return _grouped((item.name, item) for item in self.entries)
-
-    @cached_property
-    def _callers(self) -> Mapping[str, Sequence[tuple[str, int]]]:
-        return _grouped(
-            (name, (path, count)) for path, calls in self.calls.items() for name, count in calls.items()
-        )
-
-    @cached_property
     def mentioned(self) -> frozenset[str]:
         """Names that the code of some function uses without calling them."""
         return frozenset(name for item in self.entries for name in item.names)
 
+    @cached_property
+    def _by_name(self) -> Mapping[str, list[Entry]]:
+        found: dict[str, list[Entry]] = defaultdict(list)
+        for item in self.entries:
+            found[item.name].append(item)
+        return dict(found)
+
+    @cached_property
+    def _callers(self) -> Mapping[str, list[tuple[str, int]]]:
+        found: dict[str, list[tuple[str, int]]] = defaultdict(list)
+        for path, calls in self.calls.items():
+            for name, count in calls.items():
+                found[name].append((path, count))
+        return dict(found)
+
     def named(self, name: str) -> Sequence[Entry]:
-        """The entries with that last name."""
+        """Return the entries with that last name."""
         return self._by_name.get(name, ())
 
     def callers(self, name: str) -> Sequence[tuple[str, int]]:
-        """(file, how often) a name is called, wherever it is defined: the class of a method is not known."""
+        """Return (file, number of calls) of a name, wherever it is defined: a method's class is not known."""
         return self._callers.get(name, ())
 
     def similar(self, name: str) -> list[Entry]:
-        """Entries of that last name, else of the most similar ones, at most SUGGESTED: for "did you mean"."""
+        """Return entries of that last name, else of similar ones, at most SUGGESTED: for "did you mean"."""
         found = list(self.named(name))
         if not found:
             for close in difflib.get_close_matches(name, self._by_name, SUGGESTED, 0.75):
@@ -94,7 +94,7 @@ class Index:
 def build(
     repository: Path, *, instead: Mapping[str, bytes] | None = None, without: Collection[str] = ()
 ) -> Index:
-    """Index every function and class of a folder. Never raises for what is in it.
+    """Index every function and class of a folder. Never raises for its content.
 
     Args:
         repository: the folder; links in it are not followed.
@@ -102,62 +102,44 @@ def build(
             golden); lines stay those of the file itself.
         without: folders, relative to the repository, that are left out.
     """
-    root = os.fspath(repository.absolute())
-    paths = list(_python_files(root, without))
-    jobs = [(root, path, (instead or {}).get(path)) for path in paths]
-    results: dict[str, _Result] = {}
-    if len(jobs) < ALONE_BELOW:
-        results = {job[1]: _read(job) for job in jobs}
-    else:
-        for place, result in in_processes(_read, jobs, os.cpu_count() or 1):
-            results[paths[place]] = result or Unread(paths[place], "the parser crashed")
-    found = dict(sorted(results.items()))
-    return Index(
-        tuple(path for path, result in found.items() if not isinstance(result, Unread)),
-        tuple(result for result in found.values() if isinstance(result, Unread)),
-        tuple(item for result in found.values() if not isinstance(result, Unread) for item in result[0]),
-        {path: result[1] for path, result in found.items() if not isinstance(result, Unread)},
-    )
-
-
-_Result = Unread | tuple[list[Entry], Mapping[str, int]]
-
-
-def _read(job: tuple[str, str, bytes | None]) -> _Result:
-    root, path, golden = job
-    data, why = read.content(f"{root}/{path}")
-    if data is None:
-        return Unread(path, why)
-    try:
-        entries, calls = read.entries(path, data)
-    except SourceError as error:
-        return Unread(path, read.reason(error))
-    if golden is not None:
+    paths: list[str] = []
+    unread: list[Unread] = []
+    entries: list[Entry] = []
+    calls: dict[str, Mapping[str, int]] = {}
+    for path in sorted(_python_files(os.fspath(repository.absolute()), without)):
+        data = files.read_regular(str(repository / path), MAX_BYTES)
         try:
-            originals, calls = read.entries(path, golden)
-        except SourceError:
-            return entries, calls
-        own = {(item.qualname, item.nth): item for item in entries}
-        entries = [_at(own.get((item.qualname, item.nth), item), item) for item in originals]
-    return entries, calls
-
-
-def _at(place: Entry, item: Entry) -> Entry:
-    return item._replace(line=place.line, end_line=place.end_line, first_line=place.first_line)
+            if data is None:
+                unread.append(Unread(path, NOT_READ))
+                continue
+            found, calls[path] = read(path, data)
+        except SourceError as error:
+            unread.append(Unread(path, reason(error)))
+            continue
+        if instead is not None and path in instead:
+            try:
+                originals, calls[path] = read(path, instead[path])
+                found = _at_lines_of(found, originals)
+            except SourceError:
+                pass
+        paths.append(path)
+        entries += found
+    return Index(tuple(paths), tuple(unread), tuple(entries), calls)
 
 
 def _python_files(root: str, without: Collection[str]) -> Iterator[str]:
-    """Paths of what is called ``*.py`` below a folder, with ``/``; links to folders are not followed."""
+    """Yield paths below a folder that end in ``.py``, with ``/``; links to folders are not followed."""
     for folder, folders, names in os.walk(root):
         below = f"{folder[len(root) + 1 :]}/" if folder != root else ""
-        folders[:] = sorted(
-            name for name in folders if name not in SKIPPED_FOLDERS and below + name not in without
-        )
-        yield from (below + name for name in sorted(names) if name.endswith(".py"))
+        folders[:] = [name for name in folders if name not in SKIPPED_FOLDERS and below + name not in without]
+        yield from (below + name for name in names if name.endswith(".py"))
 
 
-def _grouped(pairs: Iterable[tuple[str, T]]) -> Mapping[str, list[T]]:
-    groups: dict[str, list[T]] = defaultdict(list)
-    for key, value in pairs:
-        groups[key].append(value)
-    return dict(groups)
+def _at_lines_of(masked: list[Entry], originals: list[Entry]) -> list[Entry]:
+    """Return the originals with the lines that they have in the masked file."""
+    places = {(item.qualname, item.nth): item for item in masked}
+    pairs = ((item, places.get((item.qualname, item.nth), item)) for item in originals)
+    return [
+        replace(item, line=place.line, end_line=place.end_line, first_line=place.first_line)
+        for item, place in pairs
+    ]

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import ast
-import errno
-import os
 import re
-import stat
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from itertools import chain
+from dataclasses import dataclass, replace
 
-from lmr_author.code import Definition, Module, children, first_line, is_generator
+from lmr_author import code
+from lmr_author.code.tree import PYTHON_2
 from lmr_author.errors import SourceError
-from lmr_author.indexing.entry import Entry
 
 MAX_BYTES = 2 * 1024 * 1024
 """Larger Python files are generated tables, not code."""
 
 NOT_PARSED = f"not Python {sys.version_info.major}.{sys.version_info.minor}"
+NEEDS_GPU = "it moves data to a GPU, whatever the machine has"
 
 SHAPES: dict[type[ast.AST], str] = {
     ast.Assign: "a", ast.AugAssign: "a", ast.AnnAssign: "a", ast.Expr: "e", ast.Return: "r", ast.If: "I",
@@ -30,8 +28,8 @@ SHAPES: dict[type[ast.AST], str] = {
 """A letter for each kind of statement; those that compute nothing (pass, import, global, …) have none."""
 
 _BRANCHES = "IFWTM"
+_SELF = ("self", "cls")
 _KINDS = {ast.FunctionDef: "function", ast.AsyncFunctionDef: "async", ast.ClassDef: "class"}
-_SELF = frozenset({"self", "cls"})
 _STRING_OR_COMMENT = re.compile(
     r'"""(?:\\.|[^\\])*?"""'
     r"|'''(?:\\.|[^\\])*?'''"
@@ -42,123 +40,198 @@ _STRING_OR_COMMENT = re.compile(
 )
 
 
-def content(path: str) -> tuple[bytes | None, str]:
-    """(content of a regular file, "") or (None, why it is not read). Never waits for a FIFO."""
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError as error:
-        linked = error.errno == errno.ELOOP
-        return None, "a symbolic link" if linked else f"cannot be opened: {error.strerror}"
-    try:
-        with os.fdopen(handle, "rb") as file:
-            status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode):
-                return None, "not a regular file"
-            if status.st_size > MAX_BYTES:
-                return None, f"{status.st_size / 2**20:.1f} MB: too large to be code"
-            return file.read(MAX_BYTES), ""
-    except OSError as error:
-        return None, f"cannot be read: {error.strerror}"
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A function or class of a repository, and the facts that rank it. Of a class's code nothing is kept.
+
+    ``qualname``, ``class_name``, ``function_name``, ``line``, ``end_line``, ``nth`` and ``siblings`` are
+    those of :class:`lmr_author.code.Definition`.
+
+    Attributes:
+        path: its file, relative to the repository, with ``/``.
+        kind: ``"function"``, ``"async"`` (a coroutine) or ``"class"``.
+        first_line: the line of its first decorator, else ``line``.
+        decorators: dotted names, without arguments.
+        parameters: ``name``, ``*name``, ``**name``, each with ``: annotation`` when it has one; for a class its bases.
+        docstring: not cleaned; "" when there is none.
+        comments: the text of its comments.
+        shape: one letter per statement (see SHAPES), nested ones included, a docstring not; sorted.
+        names: names that its code uses other than by calling them.
+        calls: last names of the functions that it calls.
+        local: names that its code binds, its parameters included.
+        obstacle: why it cannot run in a test, as a sentence; "" for nothing that can be seen.
+    """
+
+    path: str
+    qualname: str
+    kind: str
+    class_name: str
+    function_name: str
+    line: int
+    end_line: int
+    first_line: int
+    nth: int
+    siblings: int
+    generator: bool
+    decorators: tuple[str, ...]
+    parameters: tuple[str, ...]
+    docstring: str
+    comments: str
+    shape: str = ""
+    names: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
+    local: frozenset[str] = frozenset()
+    obstacle: str = ""
+
+    @property
+    def name(self) -> str:
+        """Last part of the qualified name."""
+        return self.qualname.rpartition(".")[2]
+
+    @property
+    def is_class(self) -> bool:
+        """Tell a class from a function."""
+        return self.kind == "class"
+
+    @property
+    def is_overload(self) -> bool:
+        """Recognize a ``typing.overload`` stub, which is never what a target means."""
+        return any(name.rpartition(".")[2] == "overload" for name in self.decorators)
+
+    @property
+    def node_id(self) -> str:
+        """``path::qualname``, with ``#2`` where the name alone means another definition."""
+        return f"{self.path}::{self.qualname}" + (f"#{self.nth}" if self.siblings > 1 else "")
+
+    @property
+    def statements(self) -> int:
+        """The number of its statements, nested ones included, a docstring not."""
+        return len(self.shape)
+
+    @property
+    def branches(self) -> int:
+        """The number of its statements that fork (if, for, while, try, match)."""
+        return sum(map(self.shape.count, _BRANCHES))
+
+    @property
+    def identifiers(self) -> tuple[str, ...]:
+        """All names in its code, each once."""
+        return tuple(dict.fromkeys((*self.names, *self.calls)))
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """Names of its parameters, without stars and annotations."""
+        return tuple(item.partition(":")[0].lstrip("*") for item in self.parameters)
 
 
-def entries(path: str, data: bytes) -> tuple[list[Entry], Counter[str]]:
-    """The definitions of a file in file order, and how often the file calls each name. Raises SourceError."""
-    module = Module.parse(data, path)
-    calls: Counter[str] = Counter()
-    inside = _inside(module, calls)
+def read(path: str, data: bytes) -> tuple[list[Entry], Counter[str]]:
+    """Return a file's definitions in file order, and how often the file calls each name. Raises SourceError."""
+    module = code.Module.parse(data, path)
     comments = list(_comments(module.text)) if "#" in module.text else []
-    found = [_entry(path, item, inside[item.node], comments, b"yield" in data) for item in module.definitions]
-    return found, calls
+    demand = code.demanded(module.tree) if b"parse_args" in data else ""
+    nodes = list(ast.walk(module.tree))
+    has_old_names = any(isinstance(node, ast.Name) and node.id in PYTHON_2 for node in nodes)
+    entries = []
+    for item in module.definitions:
+        node = item.node
+        decorators = (part.func if isinstance(part, ast.Call) else part for part in node.decorator_list)
+        is_class = isinstance(node, ast.ClassDef)
+        entry = Entry(
+            path=path,
+            qualname=item.qualname,
+            kind=_KINDS[type(node)],
+            class_name=item.class_name,
+            function_name=item.function_name,
+            line=item.line,
+            end_line=item.end_line,
+            first_line=code.first_line(node),
+            nth=item.nth,
+            siblings=item.siblings,
+            generator=b"yield" in data and not is_class and code.is_generator(item.function),
+            decorators=tuple(map(ast.unparse, decorators)),
+            parameters=tuple(
+                map(ast.unparse, node.bases) if isinstance(node, ast.ClassDef) else _parameters(node.args)
+            ),
+            docstring=item.docstring or "",
+            comments="\n".join(text for line, text in comments if item.line <= line <= item.end_line),
+        )
+        if not is_class:
+            gone = code.python_2_names(module.tree, node) if has_old_names else ()
+            obstacle = ""
+            if demand:
+                obstacle = f"no test can import it: the file {demand}"
+            elif gone:
+                obstacle = (
+                    f"it, or what it calls of its file, uses {', '.join(gone)}, which Python 3 does not have"
+                )
+            elif b"cuda" in data and _needs_gpu(item.function):
+                obstacle = NEEDS_GPU
+            entry = replace(_with_code(entry, item), obstacle=obstacle)
+        entries.append(entry)
+    names = (_name(node.func) for node in nodes if isinstance(node, ast.Call))
+    return entries, Counter(name for name in names if name and name not in _SELF)
 
 
-class _Inside:
-    """The code of one definition while its file is read."""
-
-    def __init__(self) -> None:
-        self.shape: list[str] = []
-        self.names: dict[str, None] = {}
-        self.calls: dict[str, None] = {}
-        self.bound: set[str] = set()
-
-
-def _inside(module: Module, calls: Counter[str]) -> dict[ast.AST, _Inside]:
-    """The code of each definition: one pass over the tree, in which nested code counts for all around it."""
-    found: dict[ast.AST, _Inside] = {}
-    called: set[ast.AST] = set()
-    stack: list[tuple[ast.AST, tuple[_Inside, ...]]] = [(module.tree, ())]
-    while stack:
-        node, around = stack.pop()
-        kind = type(node)
-        if (letter := SHAPES.get(kind)) is not None:
-            for one in around:
-                one.shape.append(letter)
-        name = ""
-        if isinstance(node, ast.Name):
-            name = node.id
-            if not isinstance(node.ctx, ast.Load):
-                for one in around:
-                    one.bound.add(name)
-        elif isinstance(node, ast.Attribute):
-            name = node.attr
-        elif isinstance(node, ast.arg | ast.keyword):
-            name = node.arg or ""
-        elif isinstance(node, ast.Call):
-            called.add(node.func)
-        elif kind in _KINDS:
-            assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-            own = found[node] = _Inside()
-            name = node.name
-            stack += [(item, around) for item in reversed(node.decorator_list)]
-            inner = (*around, own)
-            stack += [(item, inner) for item in reversed(children(node)) if item not in node.decorator_list]
+def _with_code(entry: Entry, definition: code.Definition) -> Entry:
+    """Return an entry with the facts about its code, nested functions included, decorators not."""
+    own = definition.node
+    parts = [part for part in code.children(own) if part not in own.decorator_list]
+    nodes = [node for part in parts for node in ast.walk(part)]
+    called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+    shape = sorted(SHAPES[type(node)] for node in nodes if type(node) in SHAPES)
+    if definition.docstring is not None:
+        shape.remove("e")
+    names: dict[str, None] = {}
+    calls: dict[str, None] = {}
+    local: set[str] = set()
+    for node in nodes:
+        name = _name(node)
         if name and name not in _SELF:
-            if node in called:
-                calls[name] += 1
-            for one in around:
-                (one.calls if node in called else one.names)[name] = None
-        if kind not in _KINDS:
-            stack += [(item, around) for item in reversed(children(node))]
-    return found
-
-
-def _entry(
-    path: str, item: Definition, inside: _Inside, comments: list[tuple[int, str]], yields: bool
-) -> Entry:
-    node = item.node
-    shape = "".join(sorted(inside.shape))
-    if item.docstring is not None:
-        shape = shape.replace("e", "", 1)
-    is_class = isinstance(node, ast.ClassDef)
-    return Entry(
-        path=path,
-        qualname=item.qualname,
-        kind=_KINDS[type(node)],
-        class_name=item.class_name,
-        function_name=item.function_name,
-        line=item.line,
-        end_line=item.end_line,
-        first_line=first_line(node),
-        nth=item.nth,
-        siblings=item.siblings,
-        generator=yields and not isinstance(node, ast.ClassDef) and is_generator(node),
-        decorators=tuple(
-            ast.unparse(one.func if isinstance(one, ast.Call) else one) for one in node.decorator_list
-        ),
-        parameters=tuple(
-            map(ast.unparse, node.bases) if isinstance(node, ast.ClassDef) else _parameters(node.args)
-        ),
-        shape=shape,
-        branches=sum(map(shape.count, _BRANCHES)),
-        bound=frozenset(inside.bound),
-        docstring=item.docstring or "",
-        names=() if is_class else tuple(inside.names),
-        calls=() if is_class else tuple(inside.calls),
-        comments="\n".join(text for line, text in comments if item.line <= line <= item.end_line),
+            (calls if id(node) in called else names)[name] = None
+        if isinstance(node, ast.arg) or (isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)):
+            local.add(name)
+    return replace(
+        entry, shape="".join(shape), names=tuple(names), calls=tuple(calls), local=frozenset(local)
     )
 
 
+def _name(node: ast.AST) -> str:
+    """Return the name that a node uses or binds; "" for none."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    if isinstance(node, ast.arg | ast.keyword):
+        return node.arg or ""
+    return node.name if isinstance(node, code.DefinitionNode) else ""
+
+
+def _needs_gpu(function: code.FunctionNode) -> bool:
+    """Recognize ``x.cuda()`` and the device ``"cuda"`` in a body.
+
+    Not where the body asks for a GPU, compares with the text or chooses between two; a parameter's default is
+    the caller's choice.
+    """
+    nodes = [node for statement in function.body for node in ast.walk(statement)]
+    if any(isinstance(node, ast.Attribute) and node.attr == "is_available" for node in nodes):
+        return False
+    chosen: set[int] = set()
+    for node in nodes:
+        if isinstance(node, ast.Compare):
+            chosen.update(map(id, (node.left, *node.comparators)))
+        elif isinstance(node, ast.IfExp):
+            chosen.update((id(node.body), id(node.orelse)))
+    for node in nodes:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "cuda":
+            return True
+        value = node.value if isinstance(node, ast.Constant) and id(node) not in chosen else None
+        if isinstance(value, str) and re.fullmatch(r"cuda(:\d*)?", value):
+            return True
+    return False
+
+
 def _parameters(arguments: ast.arguments) -> Iterator[str]:
-    for item in chain(arguments.posonlyargs, arguments.args):
+    for item in (*arguments.posonlyargs, *arguments.args):
         yield _annotated(item)
     if arguments.vararg:
         yield "*" + _annotated(arguments.vararg)
@@ -176,7 +249,7 @@ def _annotated(argument: ast.arg) -> str:
 
 
 def _comments(text: str) -> Iterator[tuple[int, str]]:
-    """(line, text) of each comment. :mod:`tokenize` takes eight times as long."""
+    """Yield (line, text) of each comment. :mod:`tokenize` takes eight times as long."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     line, at = 1, 0
     for match in _STRING_OR_COMMENT.finditer(text):

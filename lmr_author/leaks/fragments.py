@@ -1,4 +1,8 @@
-"""Take a file apart into what could be code: functions, comments, cells of a notebook, texts."""
+"""Take a file apart into what could be code: functions, comments, cells of a notebook, texts.
+
+Text that is not a Python file (documents, patches, comments, Python 2, Cython) is read a logical line (brackets closed)
+at a time, so that prose, prompts and missing lines around it do no harm.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +11,22 @@ import html
 import json
 import re
 import textwrap
+import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from lmr_author import files
 from lmr_author.code import Definition, Module, each
 from lmr_author.errors import SourceError
-from lmr_author.leaks import loose
-from lmr_author.leaks.lines import squeezed
 from lmr_author.leaks.statements import Statement, of_function, of_module
 
 PYTHON = frozenset({".py", ".pyi", ".pyw"})
+MAX_LINES = 20_000
+"""Longer texts are data: only so many lines are read."""
+MAX_JOINED, MAX_LENGTH = 40, 4_000
+"""Lines and characters that one statement of a text may have."""
+
 _PATCH = frozenset({".patch", ".diff", ".rej"})
 _MARKUP = frozenset({".html", ".htm", ".xhtml", ".xml", ".svg"})
 _ESCAPED = frozenset({".json", ".jsonl", ".yaml", ".yml", ".toml", ".js"})
@@ -26,6 +34,14 @@ _COMMENT = re.compile(r"(?m)^[ \t]*#+ ?(.*)$")
 _TAG = re.compile(r"<[^<>\n]{0,400}>")
 _BREAK = re.compile(r"(?i)<br\s*/?>|</(?:p|div|tr|li|pre|h\d)>")
 _MAGIC = re.compile(r"^\s*[%!?].*|^.*\?\??\s*$")
+_PROMPT = re.compile(r"^\s*(?:>>> ?|\.\.\. ?|In ?\[\d*\]: ?|\.\.\.: ?|\d{1,5}(?:[:|]| {2,}| ?\t))")
+_MARKED = re.compile(r"^[ \t]*(?:[#>+*|;!]+|//+|--? )[ \t]*(?:>>> |\.\.\. )?")
+_CODE = re.compile(r"[=(\[]|^\s*(?:return|yield|elif|if|for|while|with)\b")
+_COMPOUND = re.compile(r"^(?:if|for|while|with|def)\b.*:\s*(?:#.*)?$", re.DOTALL)
+_TYPED = re.compile(r"^c?p?def\s+(?:[\w.]+(?:\[[^\]]*\])?[ *]+)+(\w+\s*=.*[^:])$", re.DOTALL)
+_STRINGS = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|#.*")
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_LINE_MARK = re.compile(r"^[\s#>+\-*/|;!\"']+")
 
 
 @dataclass(frozen=True)
@@ -51,11 +67,9 @@ class Fragment:
     @cached_property
     def statements(self) -> tuple[Statement, ...]:
         """Its statements; for text, those lines that are some."""
-        if self.definition is not None and not isinstance(self.definition.node, ast.ClassDef):
-            return tuple(of_function(self.definition.node))
-        if self.parsed is not None:
-            return self.parsed
-        return tuple(loose.statements(self.text, self.line or 1))
+        if self.definition is not None:
+            return tuple(of_function(self.definition.function))
+        return self.parsed if self.parsed is not None else tuple(loose_statements(self.text, self.line or 1))
 
     @cached_property
     def lines(self) -> set[str]:
@@ -86,14 +100,17 @@ def fragments(name: str, data: bytes) -> Iterator[Fragment]:
             return
     text = data.decode("utf-8-sig", "replace").replace("\0", "\n")
     if suffix in _PATCH or text.startswith(("diff --git ", "--- ", "Index: ")) or "\n@@ -" in text:
-        yield from _patch(text)
+        lines = text.splitlines()
+        for sign, other, where in (("-", "+", "removed lines"), ("+", "-", "added lines")):
+            side = ["" if line.startswith((other, "@@", sign * 3)) else line[1:] for line in lines]
+            yield Fragment("patch", where, 1, "\n".join(side))
     elif suffix in _MARKUP:
         yield Fragment("text", "", 0, html.unescape(_TAG.sub("", _BREAK.sub("\n", text))))
     else:
         # An editor counts other lines in a file with null bytes.
         yield Fragment("text", "", 0 if b"\0" in data else 1, text)
-        if suffix in _ESCAPED and "\\n" in text:
-            yield Fragment("text", "", 0, _unescaped(text))
+        if suffix in _ESCAPED:
+            yield from (Fragment("text", "", 0, quoted) for quoted in _quoted(text))
 
 
 def parse(data: bytes, name: str) -> Module | None:
@@ -105,10 +122,11 @@ def parse(data: bytes, name: str) -> Module | None:
 
 
 def _python(module: Module, kind: str = "code", cell: str = "") -> Iterator[Fragment]:
-    top = tuple(of_module(module.tree))
-    if top:
+    if top := tuple(of_module(module.tree, definitions=False)):
         yield Fragment(kind, cell, 1, module.text, parsed=top)
+    owners = {}
     for item in module.definitions:
+        owners[id(item.node.body[0])] = item.qualname
         if item.kind == "function":
             text = "\n".join(module.line_text(number) for number in range(item.line, item.end_line + 1))
             where = f"{cell}, {item.qualname}" if cell else item.qualname
@@ -116,8 +134,11 @@ def _python(module: Module, kind: str = "code", cell: str = "") -> Iterator[Frag
     quiet = "comments" if kind == "code" else kind
     for line, text in _comments(module):
         yield Fragment(quiet, cell, line, text)
-    for line, where, text in _strings(module):
-        yield Fragment(quiet, where or cell, line, text)
+    documented = {id(node.value): owners.get(id(node), "") for node in each(module.tree, ast.Expr)}
+    for node in each(module.tree, ast.Constant):
+        if isinstance(node.value, str) and "\n" in node.value.strip():
+            where = documented.get(id(node)) or cell
+            yield Fragment(quiet, where, node.lineno, textwrap.dedent(node.value))
 
 
 def _comments(module: Module) -> Iterator[tuple[int, str]]:
@@ -137,18 +158,6 @@ def _comments(module: Module) -> Iterator[tuple[int, str]]:
         yield start, textwrap.dedent("\n".join(run))
 
 
-def _strings(module: Module) -> Iterator[tuple[int, str, str]]:
-    """Yield (first line, function or class it documents, text) of each text of several lines."""
-    owners = {
-        id(item.node.body[0].value): item.qualname
-        for item in module.definitions
-        if isinstance(item.node.body[0], ast.Expr)
-    }
-    for node in each(module.tree, ast.Constant):
-        if isinstance(node.value, str) and "\n" in node.value.strip():
-            yield node.lineno, owners.get(id(node), ""), textwrap.dedent(node.value)
-
-
 def _notebook(data: bytes) -> Iterator[Fragment]:
     """Yield the cells of a notebook, and their outputs (``function??`` prints the source)."""
     try:
@@ -158,7 +167,7 @@ def _notebook(data: bytes) -> Iterator[Fragment]:
         ]
         entries = [cell for cell in cells if isinstance(cell, dict)]
     except (ValueError, AttributeError, RecursionError, TypeError):
-        yield Fragment("notebook", "", 0, _unescaped(data.decode("utf-8", "replace")))
+        yield Fragment("notebook", "", 0, "\n".join(_quoted(data.decode("utf-8", "replace"))))
         return
     code = []
     for number, cell in enumerate(entries, 1):
@@ -174,33 +183,116 @@ def _notebook(data: bytes) -> Iterator[Fragment]:
             yield Fragment("notebook", where, 0, text)
         else:
             yield from _python(module, "notebook", where)
-        yield from (Fragment("notebook", f"{where}, output", 0, shown) for shown in _outputs(cell))
+        outputs = cell.get("outputs")
+        for output in outputs if isinstance(outputs, list) else ():
+            if isinstance(output, dict) and "\n" in (shown := _shown(output)):
+                yield Fragment("notebook", f"{where}, output", 0, shown)
     if len(code) > 1:
         yield Fragment("notebook", "", 0, "\n".join(code))
 
 
-def _outputs(cell: dict[str, object]) -> Iterator[str]:
-    outputs = cell.get("outputs")
-    for output in outputs if isinstance(outputs, list) else ():
-        if not isinstance(output, dict):
-            continue
-        content = output.get("data") if isinstance(output.get("data"), dict) else output
-        text = _joined(output.get("text") or (content or {}).get("text/plain") or "")
-        if "\n" in text:
-            yield re.sub(r"\x1b\[[0-9;]*m", "", text)
+def _shown(output: dict[str, object]) -> str:
+    data = output.get("data")
+    text = output.get("text") or (data.get("text/plain") if isinstance(data, dict) else "")
+    return re.sub(r"\x1b\[[0-9;]*m", "", _joined(text or ""))
 
 
 def _joined(source: object) -> str:
     return "".join(map(str, source)) if isinstance(source, list) else str(source)
 
 
-def _patch(text: str) -> Iterator[Fragment]:
-    """Yield the removed and the added lines of a patch."""
-    lines = text.splitlines()
-    for sign, other in ("-+", "+-"):
-        side = ["" if line.startswith((other, "@@", sign * 3)) else line[1:] for line in lines]
-        yield Fragment("patch", "removed lines" if sign == "-" else "added lines", 1, "\n".join(side))
+def _quoted(text: str) -> Iterator[str]:
+    """Yield the quoted texts of several lines, as JSON and its like have them."""
+    for quoted in _QUOTED.findall(text):
+        if "\\n" in quoted:
+            plain = quoted.replace("\\n", "\n").replace("\\t", "\t")
+            yield plain.replace('\\"', '"').replace("\\\\", "\\")
 
 
-def _unescaped(text: str) -> str:
-    return text.replace("\\n", "\n").replace("\\t", "\t").replace('\\"', '"').replace("\\\\", "\\")
+# statements in text
+
+
+def loose_statements(text: str, first_line: int = 1) -> list[Statement]:
+    """Return the lines of a text that are Python statements.
+
+    Args:
+        first_line: number of the text's first line in its file.
+    """
+    found = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for number, piece in _logical_lines(text):
+            found += [replace(item, line=first_line + number) for item in _parsed(piece)]
+    return found
+
+
+def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield (number from 0, text) of lines joined until their brackets are closed."""
+    lines = [_MARKED.sub("", _PROMPT.sub("", line, 1), 1) for line in text.splitlines()[:MAX_LINES]]
+    number = 0
+    while number < len(lines):
+        piece, count = lines[number], 1
+        depth = _depth(piece)
+        while (depth > 0 or piece.endswith("\\")) and count < MAX_JOINED and number + count < len(lines):
+            following = lines[number + count]
+            piece = f"{piece.removesuffix(chr(92))} {following.strip()}"
+            depth += _depth(following)
+            count += 1
+        if depth > 0:  # an unclosed bracket is prose
+            piece, count = lines[number], 1
+        if len(piece) <= MAX_LENGTH and _CODE.search(piece):
+            yield number, piece.strip()
+        number += count
+
+
+def _depth(line: str) -> int:
+    bare = _STRINGS.sub("", line)
+    return sum(map(bare.count, "([{")) - sum(map(bare.count, ")]}"))
+
+
+def _parsed(piece: str) -> list[Statement]:
+    """Return the statement that a logical line is; none when it is no Python."""
+    piece = piece.removeprefix("async ")
+    if piece.startswith("elif"):
+        piece = piece[2:]
+    if typed := _TYPED.match(piece):  # Cython
+        piece = typed[1]
+    if _COMPOUND.match(piece):
+        piece = re.sub(r":\s*(#.*)?$", ": pass", piece)
+    try:
+        tree = ast.parse(piece.replace("\0", " "))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    return [item for item in of_module(tree, definitions=True) if len(item.shape) > 1]
+
+
+# lines of comments
+
+
+def squeezed(line: str) -> str:
+    """Return a line of code without blanks and without the marks of a comment, quote or patch before it."""
+    return "".join(_LINE_MARK.sub("", line, count=1).split())
+
+
+def is_telling(line: str) -> bool:
+    """Recognize a telling line (without blanks): long enough, and a computation."""
+    return len(line) >= 10 and bool(re.search(r"[=(\[.]", line)) and bool(re.search(r"[A-Za-z_]{2}", line))
+
+
+def is_comment(line: str) -> bool:
+    """Recognize a line that is nothing but a comment."""
+    return line.lstrip().startswith("#")
+
+
+def added_comments(module: Module, original: Module) -> set[str]:
+    """Return the lines of a module's comments and texts, without blanks, that another one does not have."""
+    return set(map(squeezed, _quiet_lines(module))) - set(map(squeezed, _quiet_lines(original)))
+
+
+def _quiet_lines(module: Module) -> Iterator[str]:
+    """Yield the lines of a module's comments and multi-line texts, and its bare texts."""
+    yield from filter(is_comment, module.text.splitlines())
+    bare = {id(node.value) for node in each(module.tree, ast.Expr)}
+    for node in each(module.tree, ast.Constant):
+        if isinstance(node.value, str) and ("\n" in node.value or id(node) in bare):
+            yield from node.value.splitlines()

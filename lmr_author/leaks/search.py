@@ -11,13 +11,13 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import PurePosixPath
 
+from lmr_author import files
 from lmr_author.leaks import archives
-from lmr_author.leaks.compare import Match, compare
-from lmr_author.leaks.fragments import Fragment, fragments
-from lmr_author.leaks.generated import is_generated
-from lmr_author.leaks.lines import squeezed
+from lmr_author.leaks.fragments import Fragment, fragments, squeezed
 from lmr_author.leaks.solution import Solution
+from lmr_author.leaks.statements import Match, compare
 
 LITTLE = 8.0
 """Solutions that weigh less are found only whole: their few statements occur in many places."""
@@ -115,8 +115,6 @@ def in_file(
             if share
         ]
     possible = [one for one in solutions if one.may_be_in(data)]
-    if path.endswith(".py"):  # parsing is what takes time
-        possible = [one for one in possible if one.may_be_in_window(data)]
     if not possible:
         return []
     pieces = [piece for piece in fragments(path.rpartition("/")[2], data) if piece.where not in targets]
@@ -181,13 +179,12 @@ def _judged(path: str, solution: Solution, piece: Fragment) -> Leak | None:
     if not solution.may_be_in(piece.data):
         return None
     match = compare(solution.statements, piece.statements)
-    sure, share = _judge(solution, piece, match), match.similarity
-    by_lines = False
-    if not sure and piece.kind != "code" and solution.weight >= LITTLE / 2:
-        lines = len(solution.lines & piece.lines) / max(len(solution.lines), 1)
-        copied = lines >= LINES_SURE and solution.weight >= LITTLE
-        if lines >= (LINES if len(solution.lines) >= 3 else 1.0) and (copied or sure is None):
-            sure, share, by_lines = copied, lines, True
+    sure, share, by_lines = _judge(solution, piece, match), match.similarity, False
+    if not sure and piece.kind != "code" and solution.weight >= LITTLE and len(solution.lines) >= 3:
+        # Text that is no Python, such as a template: its lines tell more than the few that are statements.
+        lines = len(solution.lines & piece.lines) / len(solution.lines)
+        if lines >= LINES_SURE or (lines >= LINES and sure is None):
+            sure, share, by_lines = lines >= LINES_SURE, lines, True
     if sure is None:
         return None
     line, text = _excerpt(solution, piece, match, by_lines)
@@ -241,11 +238,34 @@ def _excerpt(solution: Solution, piece: Fragment, match: Match, by_lines: bool) 
     lines = piece.text.splitlines()
     if piece.definition is not None and len(lines) <= 2 * solution.source.count("\n") + 10:
         return (piece.line if piece.kind == "code" else 0), piece.text
+    first, last = max(0, match.first - start), min(len(lines) - 1, match.last - start)
     if by_lines:
         hits = [number for number, line in enumerate(lines) if squeezed(line) in solution.lines]
         first, last = hits[0], hits[-1]
-    else:
-        first, last = match.first - start, match.last - start
-    first, last = max(0, first), min(len(lines) - 1, last)
     known = piece.line and piece.kind != "notebook"
     return (start + first if known else 0), "\n".join(lines[first : last + 1])
+
+
+# generated files
+
+GENERATED_FOLDERS = files.CACHE_FOLDERS | {
+    ".ipynb_checkpoints", ".nox", ".cache", "htmlcov", "site-packages", "dist-packages", "wandb", "mlruns",
+    "lightning_logs", "__pypackages__", ".venv", "pip-wheel-metadata",
+}  # fmt: skip
+"""Folders that a run, a build or an editor makes."""
+BACKUP_SUFFIXES = (".orig", ".bak", ".old", ".swp", ".swo", ".rej", "~", ".save", ".backup", ".tmp")
+_BUILD = re.compile(r"(?:^|/)(?:build/(?:lib|bdist|temp)[^/]*|dist|[^/]+\.egg-info|[^/]+\.egg|_build)(?:/|$)")
+
+
+def is_generated(path: str) -> bool:
+    """Recognize a file that was made by running, building or editing, not written.
+
+    Args:
+        path: path in the repository, with ``/``.
+    """
+    pure = PurePosixPath(path)
+    return (
+        not GENERATED_FOLDERS.isdisjoint(pure.parts[:-1])
+        or path.endswith((".pyc", ".pyo", ".whl", ".egg", *BACKUP_SUFFIXES))
+        or _BUILD.search(path) is not None
+    )

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from lmr_author import code
 from lmr_author.errors import SourceError, TargetError
-from lmr_author.masking.docstrings import clean_docstring, docstring_lines
-from lmr_author.masking.notes import MaskNotes, left_out_body, masked_body, read_notes
+from lmr_author.masking.notes import (
+    MaskNotes,
+    clean_docstring,
+    docstring_lines,
+    left_out_body,
+    masked_body,
+    read_notes,
+)
 
 IMPORT_TIME_DECORATORS = frozenset(
     {"script", "jit", "njit", "vectorize", "compile", "register", "overload", "singledispatch"}
@@ -41,7 +47,7 @@ def mask_source(
 
     Args:
         module: the file, unmasked at these functions.
-        definitions: functions (see :func:`code.methods` for a class), none inside another.
+        definitions: functions, none inside another.
         notes: by :attr:`~lmr_author.code.Definition.label`, what docstring and comment say.
         along: look-alikes that are emptied too, and of which nothing is asked.
 
@@ -53,14 +59,21 @@ def mask_source(
     bodies: dict[code.Definition, Sequence[str]] = {}
     remarks: list[str] = []
     for definition in definitions:
-        if is_masked(definition):
-            raise TargetError(
-                f"{definition.qualname} in {module.name} is already masked",
-                "run `lmr-author unmask` first to mask it anew",
-            )
+        name = f"{definition.qualname} in {module.name}"
         own = notes.get(definition.label, MaskNotes())
+        if is_masked(definition):
+            hint = "run `lmr-author unmask` first to mask it anew"
+            raise TargetError(f"{name} is already masked", hint)
+        docstring: list[str] = []
+        if clean_docstring(own.docstring):
+            if definition.docstring is not None:
+                raise TargetError(
+                    f"{name} has a docstring, and it is never changed",
+                    "leave out the docstring that you gave; --objective and the other parts go into the comment",
+                )
+            docstring = docstring_lines(own.docstring, module.can_hold)
         body = masked_body(definition.name, own, generator=code.is_generator(definition.function))
-        bodies[definition] = [*_new_docstring(module, definition, own.docstring), *body]
+        bodies[definition] = [*docstring, *body]
         remarks += _remarks(module, definition, own)
     for definition in along:
         bodies[definition] = left_out_body(generator=code.is_generator(definition.function))
@@ -107,19 +120,7 @@ def notes_in(module: code.Module, definition: code.Definition) -> MaskNotes:
     return read_notes(module.text[where.start : where.end].splitlines())
 
 
-def _new_docstring(module: code.Module, definition: code.Definition, text: str) -> list[str]:
-    if not clean_docstring(text):
-        return []
-    if definition.docstring is not None:
-        raise TargetError(
-            f"{definition.qualname} in {module.name} has a docstring, and it is never changed",
-            "leave out the docstring that you gave; --objective and the other parts go into the comment",
-        )
-    return docstring_lines(text, module.can_hold)
-
-
 def _remarks(module: code.Module, definition: code.Definition, notes: MaskNotes) -> Iterator[str]:
-    """What the annotator should know, also about a file that no test can import."""
     name = definition.qualname
     if definition.docstring is None and not notes.docstring:
         yield f"{name} has no docstring: the instruction alone must say what it does (or give --docstring)"
@@ -130,29 +131,21 @@ def _remarks(module: code.Module, definition: code.Definition, notes: MaskNotes)
                 f"{name} is decorated with @{text}, which may compile or register the body at import: check "
                 "that the masked file still imports"
             )
-    yield from _import_remarks(module, definition)
+    yield from import_remarks(module, definition)
 
 
-def _import_remarks(module: code.Module, definition: code.Definition) -> Iterator[str]:
+def import_remarks(module: code.Module, definition: code.Definition) -> Iterator[str]:
+    """Yield why no test could import the masked file, or run the function."""
     name = definition.qualname
-    line = next(_calls(code.running(module.tree), name), None)
-    if line is not None:
-        yield (
-            f"{name} is called when the file is imported (line {line}): the masked file cannot be imported, so no "
-            "test can judge an answer; choose another function"
-        )
-    callers = [
-        node
-        for node in module.tree.body
-        if isinstance(node, ast.FunctionDef) and any(_calls(ast.walk(node), name))
-    ]
-    called = [(line, node.name) for node in callers for line in _calls(code.running(module.tree), node.name)]
-    if line is None and called:
-        line, caller = called[0]
-        yield (
-            f"{name} is called by {caller}, which is called when the file is imported (line {line}): the masked "
-            "file may not be importable"
-        )
+    for node in code.running(module.tree):
+        called = [node.func] if isinstance(node, ast.Call) else getattr(node, "decorator_list", [])
+        lines = [item.lineno for item in called if isinstance(item, ast.Name) and item.id == name]
+        if lines:
+            yield (
+                f"{name} is called when the file is imported (line {lines[0]}): the masked file cannot be imported, "
+                "so no test can judge an answer; choose another function"
+            )
+            break
     if demand := code.demanded(module.tree):
         yield f"the file {demand}: no test can import it; choose a function of another file"
     if gone := code.python_2_names(module.tree, definition.node):
@@ -160,15 +153,6 @@ def _import_remarks(module: code.Module, definition: code.Definition) -> Iterato
             f"{name}, or what it calls of its file, uses {', '.join(gone)}, which Python 3 does not have: it cannot "
             "run; choose another function"
         )
-
-
-def _calls(nodes: Iterable[ast.AST], name: str) -> Iterator[int]:
-    """Lines that call a top-level function; decorating is calling."""
-    for node in nodes:
-        called = [node.func] if isinstance(node, ast.Call) else getattr(node, "decorator_list", [])
-        for item in called:
-            if isinstance(item, ast.Name) and item.id == name:
-                yield item.lineno
 
 
 def _assert_faithful(

@@ -1,13 +1,14 @@
-"""Propose the files that an implementer would want to read: those that define what the target uses.
+"""Find the names that a function uses, and propose the files that define them as retrieval context.
 
-libcst resolves the names of the target to what its file imports; imports are then followed, through re-exports, to
-the file of the repository that defines them. Nothing of the repository is ever run.
+libcst resolves the names of the function to what its file binds or imports; imports are then followed, through
+re-exports, to the file of the repository that defines them. Nothing of the repository is ever run.
 """
 
 from __future__ import annotations
 
 import ast
 import sys
+from collections import defaultdict
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -15,13 +16,7 @@ from pathlib import Path, PurePosixPath
 
 import libcst as cst
 from libcst.helpers import get_full_name_for_node
-from libcst.metadata import (
-    MetadataWrapper,
-    PositionProvider,
-    QualifiedName,
-    QualifiedNameProvider,
-    QualifiedNameSource,
-)
+from libcst.metadata import MetadataWrapper, PositionProvider, QualifiedNameProvider, QualifiedNameSource
 
 from lmr_author import code
 from lmr_author.code.module import NEWLINE
@@ -37,6 +32,27 @@ SOURCE_FOLDERS = ("", "src", "lib", "python")
 
 
 @dataclass(frozen=True)
+class Use:
+    """A dotted name that a function uses.
+
+    Attributes:
+        text: as written.
+        role: ``called``, ``read``, or ``signature``.
+        line: in the file.
+        imported: what it stands for, as in ``torch.nn.functional.relu``; "" for what is not imported.
+        outer: the file, or a function around this one, binds it.
+        unknown: nothing in the file binds it, and it is no builtin.
+    """
+
+    text: str
+    role: str
+    line: int
+    imported: str
+    outer: bool
+    unknown: bool
+
+
+@dataclass(frozen=True)
 class Proposal:
     """A file for ``retrieval_context``, relative to the repository, and why, the strongest reason first."""
 
@@ -44,160 +60,8 @@ class Proposal:
     reasons: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Found:
-    """A definition of the repository: its file, its name ("" for the module), the statement that binds it."""
-
-    path: str
-    name: str = ""
-    node: ast.stmt | None = None
-
-
-@dataclass(frozen=True)
-class Use:
-    """A dotted name in a function: as written, what it stands for, and how it is used (called, read, type)."""
-
-    text: str
-    names: frozenset[QualifiedName]
-    role: str
-    line: int
-
-
-def propose(
-    repository: Path, module: code.Module, definition: code.Definition, *, exclude: Collection[str] = ()
-) -> tuple[Proposal, ...]:
-    """Return the repository's files that define what a function calls, instantiates, inherits, or reads.
-
-    Args:
-        repository: the task's repository.
-        module, definition: the function, not masked; its own file and ``unit_test/`` are never proposed.
-        exclude: further files to leave out.
-    """
-    files = _Files(repository)
-    reasons: dict[str, dict[str, tuple[int, str]]] = {}
-
-    def note(found: Found | None, weight: int, text: str) -> None:
-        if found is None or found.path in {module.name, *exclude} or found.path.startswith(f"{UNIT_TEST}/"):
-            return
-        known = reasons.setdefault(found.path, {})
-        if known.get(found.name or text, (0, ""))[0] < weight:
-            known[found.name or text] = (weight, text)
-
-    lineage = list(_lineage(files, module, definition))
-    for found in lineage[1:]:
-        if _method(found, definition.name):
-            note(found, 4, f"defines `{found.name}.{definition.name}`, which it overrides")
-            break
-    for base in _bases(files, module.name, lineage[0].node) if lineage else ():
-        note(base, 3, f"defines the base class `{base.name}`")
-    for use in _uses(module, definition):
-        root, _, rest = use.text.partition(".")
-        if root in ("self", "cls") and lineage:
-            _note_attribute(files, lineage, use, rest, note)
-            continue
-        for found in _meant(files, module, use):
-            note(found, *_reason(found, use))
-    order = sorted(reasons, key=lambda path: (-sum(weight for weight, _ in reasons[path].values()), path))
-    return tuple(Proposal(path, _told(reasons[path].values())) for path in order)
-
-
-def _told(reasons: Collection[tuple[int, str]]) -> tuple[str, ...]:
-    texts = tuple(text for _, text in sorted(reasons, key=lambda item: -item[0]))
-    more = len(texts) - MAX_REASONS
-    return (*texts[:MAX_REASONS], f"{more} more names") if more > 1 else texts
-
-
-def _reason(found: Found, use: Use) -> tuple[int, str]:
-    if found.node is None:
-        return 2, f"is the module `{use.text}`, used at line {use.line}"
-    if use.role == "type":
-        return 1, f"defines `{found.name}`, named in the signature"
-    last = use.text.rpartition(".")[2]
-    if isinstance(found.node, ast.ClassDef) and "." in use.text and found.name == use.text.split(".")[-2]:
-        return 3, f"defines `{found.name}`, whose `{last}` is used (line {use.line})"
-    verb = "instantiated" if isinstance(found.node, ast.ClassDef) else "called"
-    if use.role == "called":
-        return 3, f"defines `{found.name}`, {verb} at line {use.line}"
-    return 2, f"defines `{found.name}`, read at line {use.line}"
-
-
-def _note_attribute(files: _Files, lineage: list[Found], use: Use, rest: str, note: object) -> None:
-    """Note what ``self.name`` is: a method of a base class, or what makes the object assigned to it."""
-    assert callable(note)
-    name = rest.partition(".")[0]
-    for found in lineage:
-        if _method(found, name):
-            method = Found(found.path, name, found.node)
-            note(method, 3, f"defines `{name}`, {use.role} at line {use.line}")
-            return
-        for made in _makers(found.node, name):
-            for maker in files.find_names(made, found.path):
-                if isinstance(maker.node, ast.ClassDef):
-                    note(maker, 3, f"defines `{maker.name}`, the class of `self.{name}` (line {use.line})")
-                elif maker.node is not None:
-                    note(maker, 2, f"defines `{maker.name}`, which makes `self.{name}`")
-                return
-
-
-def _meant(files: _Files, module: code.Module, use: Use) -> Iterator[Found]:
-    imported = [item.name for item in use.names if item.source is QualifiedNameSource.IMPORT]
-    for name in imported:
-        if found := files.find(name, module.name):
-            yield found
-    if not use.names:  # bound nowhere in the file: perhaps by a star import
-        for star in files.stars(module.name):
-            if found := files.find(f"{star}.{use.text}", module.name):
-                yield found
-                return
-
-
-# classes
-
-
-def _lineage(files: _Files, module: code.Module, definition: code.Definition) -> Iterator[Found]:
-    """The class of a method and those it inherits from, as far as they are the repository's."""
-    own = next(
-        (
-            item.node
-            for item in module.definitions
-            if item.qualname == definition.class_name and item.kind == "class"
-        ),
-        None,
-    )
-    waiting = [Found(module.name, definition.class_name, own)] if own is not None else []
-    seen: set[tuple[str, str]] = set()
-    while waiting:
-        current = waiting.pop(0)
-        if (current.path, current.name) not in seen:
-            seen.add((current.path, current.name))
-            yield current
-            waiting += _bases(files, current.path, current.node)
-
-
-def _bases(files: _Files, path: str, node: ast.stmt | None) -> list[Found]:
-    bases = node.bases if isinstance(node, ast.ClassDef) else []
-    found = [item for base in bases for item in files.find_names(ast.unparse(base), path)]
-    return [item for item in found if isinstance(item.node, ast.ClassDef)]
-
-
-def _method(found: Found, name: str) -> bool:
-    body = found.node.body if isinstance(found.node, ast.ClassDef) else []
-    return any(isinstance(item, code.FunctionNode) and item.name == name for item in body)
-
-
-def _makers(node: ast.stmt | None, name: str) -> Iterator[str]:
-    """``Encoder`` of ``self.name = Encoder(…)`` anywhere in a class."""
-    made = [item for item in ast.walk(node) if isinstance(item, ast.Assign)] if node is not None else []
-    for item in made:
-        if isinstance(item.value, ast.Call) and any(ast.unparse(at) == f"self.{name}" for at in item.targets):
-            yield ast.unparse(item.value.func)
-
-
-# names of the target
-
-
-def _uses(module: code.Module, definition: code.Definition) -> list[Use]:
-    """Names of a function's signature and body; none where libcst cannot read the file."""
+def uses(module: code.Module, definition: code.Definition) -> list[Use]:
+    """Return the names of a function's signature and body; none where libcst cannot read the file."""
     try:
         wrapper = MetadataWrapper(cst.parse_module(_skeleton(module, definition)), unsafe_skip_copy=True)
         collector = _Collector(definition)
@@ -208,7 +72,7 @@ def _uses(module: code.Module, definition: code.Definition) -> list[Use]:
 
 
 def _skeleton(module: code.Module, definition: code.Definition) -> str:
-    """The file with every other function and class empty, on the same lines: scopes cost their size."""
+    """Return the file with every other function and class empty, on the same lines: scopes cost their size."""
     lines = NEWLINE.split(module.text)
     waiting: list[ast.stmt] = list(module.tree.body)
     while waiting:
@@ -226,15 +90,15 @@ def _skeleton(module: code.Module, definition: code.Definition) -> str:
 
 
 class _Collector(cst.CSTVisitor):
-    """The dotted names that a function uses; decorators are no part of what has to be implemented."""
+    """Collects the names that a function uses; decorators are no part of what has to be implemented."""
 
     METADATA_DEPENDENCIES = (QualifiedNameProvider, PositionProvider)
 
     def __init__(self, definition: code.Definition) -> None:
         self.found: list[Use] = []
         self._definition = definition
-        self._inside = False
-        self._types = 0
+        self._name = ""
+        self._inside = self._in_signature = False
         self._called: set[cst.CSTNode] = set()
 
     def _line(self, node: cst.CSTNode) -> int:
@@ -243,21 +107,18 @@ class _Collector(cst.CSTVisitor):
     def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
         if self._inside or self._line(node) != self._definition.line:
             return True
-        self._inside = True
-        for part in (node.params, node.returns, node.body):
-            if part is not None:
-                part.visit(self)
+        self._name = next((item.name for item in self.get_metadata(QualifiedNameProvider, node)), "")
+        self._inside = self._in_signature = True
+        node.params.visit(self)
+        if node.returns is not None:
+            node.returns.visit(self)
+        self._in_signature = False
+        node.body.visit(self)
         self._inside = False
         return False
 
     def visit_Decorator(self, node: cst.Decorator) -> bool:
         return not self._inside
-
-    def visit_Annotation(self, node: cst.Annotation) -> None:
-        self._types += 1
-
-    def leave_Annotation(self, original_node: cst.Annotation) -> None:
-        self._types -= 1
 
     def visit_Call(self, node: cst.Call) -> None:
         self._called.add(node.func)
@@ -270,11 +131,13 @@ class _Collector(cst.CSTVisitor):
         return not isinstance(node.target, cst.Name | cst.Attribute)
 
     def visit_Attribute(self, node: cst.Attribute) -> bool:
-        text = get_full_name_for_node(node) if _is_dotted(node) else None
-        if text is None:
-            node.value.visit(self)  # of `f(x).view` the attribute says nothing
+        root: cst.BaseExpression = node
+        while isinstance(root, cst.Attribute):
+            root = root.value
+        if isinstance(root, cst.Name):
+            self._add(node, get_full_name_for_node(node) or "")
         else:
-            self._add(node, text)
+            node.value.visit(self)  # of `f(x).view` the attribute says nothing
         return False
 
     def visit_Name(self, node: cst.Name) -> None:
@@ -283,29 +146,135 @@ class _Collector(cst.CSTVisitor):
     def _add(self, node: cst.Attribute | cst.Name, text: str) -> None:
         if not self._inside:
             return
-        role = "type" if self._types else "called" if node in self._called else "read"
-        names = frozenset(self.get_metadata(QualifiedNameProvider, node, set()))
-        self.found.append(Use(text, names, role, self._line(node)))
+        role = "signature" if self._in_signature else "called" if node in self._called else "read"
+        names = self.get_metadata(QualifiedNameProvider, node, set())
+        imported = next((item.name for item in names if item.source is QualifiedNameSource.IMPORT), "")
+        bound = [item.name for item in names if item.source is QualifiedNameSource.LOCAL]
+        outer = bool(bound) and not any(f"{item}.".startswith(f"{self._name}.") for item in bound)
+        self.found.append(Use(text, role, self._line(node), imported, outer, not names))
 
 
-def _is_dotted(node: cst.BaseExpression) -> bool:
-    while isinstance(node, cst.Attribute):
-        node = node.value
-    return isinstance(node, cst.Name)
+def propose(
+    repository: Path, module: code.Module, definition: code.Definition, *, exclude: Collection[str] = ()
+) -> tuple[Proposal, ...]:
+    """Return the repository's files that define what a function calls, instantiates, inherits, or reads.
+
+    Args:
+        repository: the task's repository.
+        module, definition: the function, not masked; its own file and ``unit_test/`` are never proposed.
+        exclude: further files to leave out.
+    """
+    reasons: dict[str, dict[str, tuple[int, str]]] = defaultdict(dict)
+    for found, weight, text in _reasons(_Files(repository), module, definition):
+        if found.path in {module.name, *exclude} or found.path.startswith(f"{UNIT_TEST}/"):
+            continue
+        known = reasons[found.path]
+        if known.get(found.name or text, (0, ""))[0] < weight:
+            known[found.name or text] = (weight, text)
+    order = sorted(reasons, key=lambda path: (-sum(weight for weight, _ in reasons[path].values()), path))
+    proposals = []
+    for path in order:
+        texts = [text for _, text in sorted(reasons[path].values(), key=lambda item: -item[0])]
+        if len(texts) > MAX_REASONS + 1:
+            texts = [*texts[:MAX_REASONS], f"{len(texts) - MAX_REASONS} more names"]
+        proposals.append(Proposal(path, tuple(texts)))
+    return tuple(proposals)
 
 
-# files of the repository
+@dataclass(frozen=True)
+class _Found:
+    """A definition of the repository: its file, its name ("" for the module), the statement that binds it."""
+
+    path: str
+    name: str = ""
+    node: ast.stmt | None = None
+
+
+def _reasons(
+    files: _Files, module: code.Module, definition: code.Definition
+) -> Iterator[tuple[_Found, int, str]]:
+    """Yield definitions that a function needs, each with a weight and a reason."""
+    lineage = list(_lineage(files, module, definition))
+    for found in lineage[1:]:
+        if _defines(found, definition.name):
+            yield found, 4, f"defines `{found.name}.{definition.name}`, which it overrides"
+            break
+    for base in files.bases(lineage[0]) if lineage else ():
+        yield base, 3, f"defines the base class `{base.name}`"
+    for use in uses(module, definition):
+        root, _, rest = use.text.partition(".")
+        if root in ("self", "cls") and lineage:
+            yield from _attribute(files, lineage, rest.partition(".")[0], use)
+        elif use.imported and (imported := files.find(use.imported, module.name)):
+            yield imported, *_reason(imported, use)
+        elif use.unknown:  # perhaps bound by a star import
+            starred = (files.find(f"{star}.{use.text}", module.name) for star in files.stars(module.name))
+            if known := next(filter(None, starred), None):
+                yield known, *_reason(known, use)
+
+
+def _reason(found: _Found, use: Use) -> tuple[int, str]:
+    if found.node is None:
+        return 2, f"is the module `{use.text}`, used at line {use.line}"
+    if use.role == "signature":
+        return 1, f"defines `{found.name}`, named in the signature"
+    is_class, last = isinstance(found.node, ast.ClassDef), use.text.rpartition(".")[2]
+    if is_class and "." in use.text and found.name == use.text.split(".")[-2]:
+        return 3, f"defines `{found.name}`, whose `{last}` is used (line {use.line})"
+    if use.role == "called":
+        return 3, f"defines `{found.name}`, {'instantiated' if is_class else 'called'} at line {use.line}"
+    return 2, f"defines `{found.name}`, read at line {use.line}"
+
+
+def _attribute(
+    files: _Files, lineage: list[_Found], name: str, use: Use
+) -> Iterator[tuple[_Found, int, str]]:
+    """Yield what ``self.name`` is: a method of a base class, or what makes the object assigned to it."""
+    for found in lineage:
+        if _defines(found, name):
+            yield _Found(found.path, name, found.node), 3, f"defines `{name}`, {use.role} at line {use.line}"
+            return
+        for node in ast.walk(found.node) if found.node is not None else ():
+            if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
+                continue
+            if all(ast.unparse(target) != f"self.{name}" for target in node.targets):
+                continue
+            maker = files.named(ast.unparse(node.value.func), found.path)
+            if maker and isinstance(maker.node, ast.ClassDef):
+                yield maker, 3, f"defines `{maker.name}`, the class of `self.{name}` (line {use.line})"
+            elif maker and maker.node is not None:
+                yield maker, 2, f"defines `{maker.name}`, which makes `self.{name}`"
+            if maker:
+                return
+
+
+def _lineage(files: _Files, module: code.Module, definition: code.Definition) -> Iterator[_Found]:
+    """Yield the class of a method and those it inherits from, as far as they are the repository's."""
+    own = [item for item in module.definitions if item.qualname == definition.class_name]
+    waiting = [_Found(module.name, item.qualname, item.node) for item in own if item.kind == "class"][:1]
+    seen: set[tuple[str, str]] = set()
+    while waiting:
+        current = waiting.pop(0)
+        if (current.path, current.name) not in seen:
+            seen.add((current.path, current.name))
+            yield current
+            waiting += files.bases(current)
+
+
+def _defines(found: _Found, name: str) -> bool:
+    body = found.node.body if isinstance(found.node, ast.ClassDef) else []
+    return any(isinstance(item, code.FunctionNode) and item.name == name for item in body)
 
 
 class _Files:
     """A repository as imports see it."""
 
     def __init__(self, repository: Path) -> None:
-        self._root = repository
+        self._root = repository.resolve()
         self._bindings = cache(self._read)
 
-    def find(self, dotted: str, path: str, depth: int = MAX_DEPTH) -> Found | None:
-        """The definition that an absolute (``a.b.c``) or relative (``.b.c``) name means in a file."""
+    def find(self, dotted: str, path: str, depth: int = MAX_DEPTH) -> _Found | None:
+        """Return the definition that an absolute (``a.b.c``) or relative (``.b.c``) name means in a file."""
         level = len(dotted) - len(dotted.lstrip("."))
         parts = [part for part in dotted.lstrip(".").split(".") if part]
         for count in range(len(parts), -1, -1):
@@ -313,71 +282,69 @@ class _Files:
             if file is None:
                 continue
             if count == len(parts):
-                return Found(file)
+                return _Found(file)
             return self._member(file, parts[count], depth - 1) if depth else None
         return None
 
-    def find_names(self, dotted: str, path: str) -> list[Found]:
-        """The definition that a name written in a file means, as far as it is the repository's."""
+    def named(self, dotted: str, path: str) -> _Found | None:
+        """Return the definition that a name written in a file means, as far as it is the repository's."""
+        if not dotted.replace(".", "").isidentifier():
+            return None
         root, _, rest = dotted.partition(".")
-        found = self._member(path, root, MAX_DEPTH) if dotted.replace(".", "").isidentifier() else None
+        found = self._member(path, root, MAX_DEPTH)
         if found is not None and found.node is None and rest:
             found = self._member(found.path, rest.partition(".")[0], MAX_DEPTH)
-        return [found] if found is not None else []
+        return found
+
+    def bases(self, found: _Found) -> list[_Found]:
+        """Return the base classes of a class that the repository defines."""
+        nodes = found.node.bases if isinstance(found.node, ast.ClassDef) else []
+        bases = [self.named(ast.unparse(node), found.path) for node in nodes]
+        return [base for base in bases if base is not None and isinstance(base.node, ast.ClassDef)]
 
     def stars(self, path: str) -> list[str]:
-        """The modules of which a file imports everything."""
-        return [
-            "." * node.level + (node.module or "")
-            for node in self._bindings(path).get("*", [])
-            if isinstance(node, ast.ImportFrom)
-        ]
+        """Return the modules of which a file imports everything."""
+        nodes = self._bindings(path).get("*", [])
+        return [_module_of(node) for node in nodes if isinstance(node, ast.ImportFrom)]
 
-    def _member(self, path: str, name: str, depth: int) -> Found | None:
-        """What ``module.name`` is: a definition, followed through re-exports, or a submodule."""
+    def _member(self, path: str, name: str, depth: int) -> _Found | None:
+        """Return what ``module.name`` is: a definition, followed through re-exports, or a submodule."""
         for node in self._bindings(path).get(name, [])[:1]:
             if not isinstance(node, ast.Import | ast.ImportFrom):
-                return Found(path, name, node)
+                return _Found(path, name, node)
             if depth and (found := self.find(_imported(node, name), path, depth - 1)):
                 return found
         for star in self.stars(path) if depth else ():
             if found := self.find(f"{star}.{name}", path, depth - 1):
                 return found
-        if path.endswith("__init__.py"):
-            file = self._at(PurePosixPath(path).parent, [name])
-            return Found(file) if file else None
-        return None
+        file = self._at(PurePosixPath(path).parent / name) if path.endswith("__init__.py") else None
+        return _Found(file) if file else None
 
     def _file(self, parts: list[str], level: int, path: str) -> str | None:
-        """The file of a module that ``path`` imports; None for the standard library, third-party, missing."""
+        """Return the file of a module that a file imports; None for one that is not the repository's."""
         above = list(PurePosixPath(path).parents)
         if level:
-            return self._at(above[level - 1], parts) if level <= len(above) else None
+            return self._at(above[level - 1].joinpath(*parts)) if level <= len(above) else None
         packages = [item for item in above if str(item) != "." and self._is_file(item / "__init__.py")]
-        standard = parts[0] in sys.stdlib_module_names
-        roots = [item for item in above if item not in packages] + [
-            PurePosixPath(at) for at in SOURCE_FOLDERS
-        ]
-        # Only a script that is run by its path imports from the folder of a package.
-        for root in dict.fromkeys([*roots, *([] if standard else packages)]):
-            if found := self._at(root, parts):
-                return found
-        return None
+        roots = [item for item in above if item not in packages]
+        roots += [PurePosixPath(folder) for folder in SOURCE_FOLDERS]
+        if parts[0] not in sys.stdlib_module_names:
+            roots += packages  # only a script that is run by its path imports from the folder of a package
+        found = (self._at(root.joinpath(*parts)) for root in dict.fromkeys(roots))
+        return next(filter(None, found), None)
 
-    def _at(self, root: PurePosixPath, parts: list[str]) -> str | None:
-        place = root.joinpath(*parts)
-        for candidate in [place.parent / f"{place.name}.py"] * bool(parts) + [place / "__init__.py"]:
-            if self._is_file(candidate):
-                return candidate.as_posix()
-        return None
+    def _at(self, place: PurePosixPath) -> str | None:
+        module = [place.with_name(f"{place.name}.py")] if place.name else []
+        found = (one.as_posix() for one in (place / "__init__.py", *module) if self._is_file(one))
+        return next(found, None)
 
     def _is_file(self, path: PurePosixPath) -> bool:
-        file = self._root / path
-        links = any((self._root / item).is_symlink() for item in (path, *path.parents) if str(item) != ".")
-        return file.is_file() and not links and file.stat().st_size <= MAX_BYTES
+        place = self._root / path
+        is_link = place.resolve() != self._root / path
+        return place.is_file() and not is_link and place.stat().st_size <= MAX_BYTES
 
     def _read(self, path: str) -> dict[str, list[ast.stmt]]:
-        """The statements that bind each name at a file's top level, under ``if`` and ``try`` too."""
+        """Return the statements that bind each name of a file, ``*`` included, those under ``if`` too."""
         found: dict[str, list[ast.stmt]] = {}
         try:
             stack: list[ast.AST] = [code.parse((self._root / path).read_bytes())]
@@ -385,15 +352,14 @@ class _Files:
             return found
         while stack:
             for node in ast.iter_child_nodes(stack.pop(0)):
-                if isinstance(node, ast.stmt):
-                    for name in _bound(node):
-                        found.setdefault(name, []).append(node)
+                for name in _bound(node):
+                    found.setdefault(name, []).append(node)  # type: ignore[arg-type]
                 if not isinstance(node, code.DefinitionNode | ast.expr):
                     stack.append(node)
         return found
 
 
-def _bound(node: ast.stmt) -> list[str]:
+def _bound(node: ast.AST) -> list[str]:
     if isinstance(node, code.DefinitionNode):
         return [node.name]
     if isinstance(node, ast.Import | ast.ImportFrom):
@@ -405,15 +371,15 @@ def _bound(node: ast.stmt) -> list[str]:
 
 
 def _imported(node: ast.Import | ast.ImportFrom, name: str) -> str:
-    """The dotted name that an import binds to a name."""
+    """Return the dotted name that an import binds to a name."""
     for alias in node.names:
-        if name == (
-            alias.asname or alias.name.partition(".")[0]
-            if isinstance(node, ast.Import)
-            else alias.asname or alias.name
-        ):
-            if isinstance(node, ast.ImportFrom):
-                start = "." * node.level + (node.module or "")
-                return f"{start}{'' if start.endswith('.') or not start else '.'}{alias.name}"
-            return alias.name if alias.asname else name
+        if isinstance(node, ast.ImportFrom) and name == (alias.asname or alias.name):
+            start = _module_of(node)
+            return start + alias.name if start.endswith(".") else f"{start}.{alias.name}"
+        if isinstance(node, ast.Import) and name == alias.asname:
+            return alias.name
     return name
+
+
+def _module_of(node: ast.ImportFrom) -> str:
+    return "." * node.level + (node.module or "")

@@ -14,11 +14,10 @@ from lmr_author import code, files
 from lmr_author.checks.instruction import GAP, quotations
 from lmr_author.errors import LmrError, UsageError
 from lmr_author.masking.body import notes_in
-from lmr_author.masking.docstrings import Documented, Entry, documented, sentences
+from lmr_author.masking.draft import Documented, Entry, documented, sentences
 from lmr_author.masking.notes import MaskNotes, one_line
 from lmr_author.suggesting import PaperText
-from lmr_author.suggesting.passages import FunctionWords
-from lmr_author.suggesting.sections import best_section, sections
+from lmr_author.suggesting.sections import FunctionWords, best_section, sections
 from lmr_author.task import CATEGORIES, Finding, Implementation, Task, TaskInfo
 from lmr_author.validation.run import select_checks, validate
 
@@ -29,7 +28,7 @@ RULES = "LMR6"
 def draft_instruction(
     path: str, definition: code.Definition, notes: MaskNotes | None = None, section: str = ""
 ) -> str:
-    """Draft an instruction for a function or class. Nothing in it is cut short: each entry is whole sentences.
+    """Draft an instruction for a function or class. Nothing in it is cut short.
 
     Args:
         path: of the goal file, in the repository.
@@ -38,24 +37,30 @@ def draft_instruction(
         section: of the paper, as in ``section 3 (Method)``; "" when it is not known.
     """
     given = notes or MaskNotes()
-    own = _without_solution(documented(definition), definition)
+    own = _without_solution(documented(definition), definition.node)
     purpose = one_line(given.objective or own.summary).rstrip(".")
-    where = f"as {section} of the paper describes it" if section else "as the paper describes it"
+    kind = f"{definition.kind} `{definition.function_name}`"
+    if definition.class_name and definition.kind == "function":
+        kind = f"method `{definition.function_name}` of the class `{definition.class_name}`"
+    where = f"{section} of the paper" if section else "the paper"
+    names = _parameters(definition)
+    texts = {name: own.parameters.get(name, Entry()) for name in names}
+    inputs = tuple(f"`{name}`: {one.text or one.type}".removesuffix(": ") for name, one in texts.items())
+    unused = _unused(definition.node, names)
     parts = [
-        f"Implement the {_kind(definition)} in `{path}` {where}.",
+        f"Implement the {kind} in `{path}` as {where} describes it.",
         f"Its purpose: {purpose or GAP}.",
-        _listed("Inputs", given.inputs or _inputs(definition, own)),
+        _listed("Inputs", given.inputs or inputs),
         _listed("Outputs", given.outputs or own.returns)
         or f"Return what {'its docstring and ' if definition.docstring else ''}its callers expect.",
-        _ignored(definition),
+        f"May be ignored: {', '.join(unused)}." if unused else "",
         "Keep its signature, and leave everything else as it is.",
     ]
     return " ".join(part for part in parts if part)
 
 
-def _without_solution(own: Documented, definition: code.Definition) -> Documented:
-    """The content of a docstring, without the sentences that quote the body: they are the answer."""
-    node = definition.node
+def _without_solution(own: Documented, node: code.DefinitionNode) -> Documented:
+    """Return the content of a docstring without the sentences that quote the body: they are the answer."""
     if isinstance(node, ast.ClassDef):
         return own
 
@@ -63,51 +68,21 @@ def _without_solution(own: Documented, definition: code.Definition) -> Documente
         return " ".join(one for one in sentences(text) if not quotations(node, one))
 
     parameters = {name: Entry(entry.type, cleaned(entry.text)) for name, entry in own.parameters.items()}
-    return Documented(cleaned(own.summary), parameters, tuple(cleaned(text) for text in own.returns))
-
-
-def _kind(definition: code.Definition) -> str:
-    if definition.kind == "class":
-        return f"class `{definition.qualname}`"
-    if not definition.class_name:
-        return f"function `{definition.function_name}`"
-    part = _part_of_property(definition)
-    what = f"{part} of the property" if part else "method"
-    return f"{what} `{definition.function_name}` of the class `{definition.class_name}`"
-
-
-def _part_of_property(definition: code.Definition) -> str:
-    """The role of one of several functions of a property: getter, setter or deleter; "" for any other."""
-    for item in definition.node.decorator_list if definition.siblings > 1 else ():
-        if isinstance(item, ast.Attribute) and item.attr in ("setter", "deleter", "getter"):
-            return item.attr
-        if ast.unparse(item).rpartition(".")[2] in ("property", "cached_property"):
-            return "getter"
-    return ""
-
-
-def _inputs(definition: code.Definition, own: Documented) -> tuple[str, ...]:
-    """The parameters, each with what the docstring says of it."""
-    entries = {name: own.parameters.get(name, Entry()) for name in _parameters(definition)}
-    texts = {name: entry.text or entry.type for name, entry in entries.items()}
-    return tuple(f"`{name}`: {text}" if text else f"`{name}`" for name, text in texts.items())
+    return Documented(cleaned(own.summary), parameters, tuple(map(cleaned, own.returns)))
 
 
 def _listed(title: str, entries: tuple[str, ...]) -> str:
-    """One sentence of all entries; of an entry with several sentences the first: the docstring has the rest."""
-    shown = [sentences(one_line(entry))[0].rstrip(".:; ") for entry in entries if one_line(entry)]
-    return f"{title}: {'; '.join(shown)}." if any(shown) else ""
+    shown = [one_line(entry).rstrip(".:; ") for entry in entries]
+    return f"{title}: {'; '.join(filter(None, shown))}." if any(shown) else ""
 
 
-def _ignored(definition: code.Definition) -> str:
-    """Parameters that the original never uses: an agent need not wonder what they are for."""
-    if isinstance(definition.node, ast.ClassDef):
-        return ""
-    nodes = [node for statement in definition.node.body for node in ast.walk(statement)]
-    used = {node.id for node in nodes if isinstance(node, ast.Name)}
-    dynamic = used & {"locals", "vars", "eval", "exec"}
-    unused = [] if dynamic else [f"`{name}`" for name in _parameters(definition) if name not in used]
-    return f"May be ignored: {', '.join(unused)}." if unused else ""
+def _unused(node: code.DefinitionNode, names: list[str]) -> list[str]:
+    """Return the parameters that the original never uses: an agent need not wonder what they are for."""
+    inside = [item for statement in node.body for item in ast.walk(statement)]
+    used = {item.id for item in inside if isinstance(item, ast.Name)}
+    if used & {"locals", "vars", "eval", "exec"}:
+        return []
+    return [f"`{name}`" for name in names if name not in used]
 
 
 def _parameters(definition: code.Definition) -> list[str]:

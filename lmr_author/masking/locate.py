@@ -1,18 +1,26 @@
-"""Find the file of the repository that a target names as typed, with "did you mean" over all of it."""
+"""Find the functions that targets name as typed on the command line, or say why they cannot be masked."""
 
 from __future__ import annotations
 
+import ast
 import difflib
 import os
+import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from lmr_author import code, files, indexing
 from lmr_author.errors import LmrError, SourceError, TargetError
-from lmr_author.task import Implementation, Target
+from lmr_author.masking.body import is_masked, raises_not_implemented
+from lmr_author.masking.notes import Described, Entry
+from lmr_author.task import Implementation, Target, Task, TaskInfo, golden_name
 
 MAX_SOURCE = 4 * 1024 * 1024
 """Python files larger than this (bytes) are data, not code to mask: parsing takes 500 times their size."""
+
+CONSTRUCTORS = ("__init__", "__new__")
+"""Methods that a class does not stand for: every call of the class needs them."""
 
 
 def locate(repository: Path, text: str, here: Path) -> Target:
@@ -20,8 +28,8 @@ def locate(repository: Path, text: str, here: Path) -> Target:
 
     Args:
         repository: the task's repository folder.
-        text: the node id as typed. Its path may be relative to the repository, to the current folder,
-            or to the task folder.
+        text: the node id as typed. Its path may be relative to the repository, to the current folder, or to the task
+            folder; a qualified name alone will do where only one function has it.
         here: the current folder.
 
     Raises:
@@ -30,74 +38,61 @@ def locate(repository: Path, text: str, here: Path) -> Target:
     try:
         target = Target.parse(text)
     except TargetError as error:
-        raise TargetError(error.message, _meant(repository, text, here) or error.hint) from error
+        named = _named(repository, text.strip())
+        if len(named) == 1 and named[0].qualname == text.strip():
+            return Target.parse(named[0].node_id)
+        hint = f"did you mean {' or '.join(item.node_id for item in named[:4])}?" if named else ""
+        raise TargetError(
+            error.message, hint or _functions_of(repository, text, here) or error.hint
+        ) from error
+    root = repository.resolve()
     for candidate in (repository / target.path, here / target.path, repository.parent / target.path):
-        resolved = _resolved(candidate, target.path)
-        if candidate.is_file() and resolved.is_relative_to(repository.resolve()):
-            relative = resolved.relative_to(repository.resolve()).as_posix()
+        if candidate.is_file() and candidate.resolve().is_relative_to(root):
+            relative = candidate.resolve().relative_to(root).as_posix()
             return Target(relative, target.qualname, target.nth, target.line)
     for candidate in (repository / target.path, here / target.path):
-        if _resolved(candidate, target.path).is_file():
+        if candidate.is_file():
             raise TargetError(
                 f"{target.path} lies outside the repository {repository.name}/",
                 "name a file of the task's repository, relative to it; a link out of it does not count",
             )
         if os.path.lexists(candidate):
-            raise TargetError(f"{target.path} is {_kind(candidate)}, not a file", "name a .py file")
-    as_typed = text.strip().partition("::")[0]
-    if "\\" in as_typed and any((folder / as_typed).is_file() for folder in (repository, here)):
-        raise TargetError(
-            f"the name of {as_typed} holds a backslash, which info.json cannot name", "rename the file"
-        )
+            raise TargetError(f"{target.path} is not a regular file", "name a .py file")
     raise TargetError(f"no file {target.path!r} in {repository.name}/", _similar_files(repository, target))
 
 
-def _meant(repository: Path, text: str, here: Path) -> str:
-    """Suggest targets for a text without ``::``: a line or a file of the repository, or a function; "" for none."""
-    path, _, line = text.strip().partition(":")
-    for name in (path, os.path.relpath(here / path, repository)):
-        if name.endswith(".py") and not name.startswith("..") and (repository / name).is_file():
-            try:
-                definitions = parse(repository, name).definitions
-            except LmrError:
-                return ""
-            if line and not line.isdecimal():
-                return _named(repository, name, line)
-            if line.isdecimal():
-                around = [item for item in definitions if item.line <= int(line) <= item.end_line]
-                known = [f"{name}::{item.qualname}:{item.line}" for item in around[-1:]]
-            else:
-                known = [f"{name}::{item.qualname}" for item in definitions if item.kind == "function"][:3]
-            return f"did you mean {' or '.join(known)}?" if known else f"{name} has no function there"
-    if ":" in text or "/" in text:
-        return ""
-    target = Target("", text.strip())
-    found = _similar(repository, target)
-    found = [item for item in found if item.qualname == target.qualname] or found
-    return f"did you mean {' or '.join(item.node_id for item in found[:4])}?" if found else ""
+def _named(repository: Path, name: str) -> list[indexing.Entry]:
+    """Return the functions of exactly a qualified name, else those of similar names; none for a path."""
+    if ":" in name or "/" in name or name.endswith(".py"):
+        return []
+    found = [item for item in _similar(repository, Target("", name)) if not item.is_overload]
+    return [item for item in found if item.qualname == name and not item.is_class] or found
 
 
-def _named(repository: Path, file: str, name: str) -> str:
-    """Suggest a target for ``FILE:NAME``: the function that it names, else those that are spelled alike."""
-    target = Target(file, ".".join(part.strip() for part in name.split(":") if part.strip()))
-    module = parse(repository, file)
-    known = any(item.qualname == target.qualname for item in module.definitions)
-    return f"did you mean {target}?" if known else code.suggestion(module, target)
-
-
-def _resolved(path: Path, text: str) -> Path:
+def _functions_of(repository: Path, text: str, here: Path) -> str:
+    """Suggest targets for ``FILE.py``, ``FILE.py:LINE`` and ``FILE.py:NAME``; "" for another text."""
+    path, _, name = text.strip().partition(":")
+    path = next(
+        (
+            place.resolve().relative_to(repository.resolve()).as_posix()
+            for place in (repository / path, here / path)
+            if place.is_file() and place.resolve().is_relative_to(repository.resolve())
+        ),
+        "",
+    )
     try:
-        return path.resolve()
-    except (OSError, RuntimeError) as error:  # a RuntimeError until Python 3.12
-        raise TargetError(f"{text} is a symbolic link that leads in a circle", "name a .py file") from error
-
-
-def _kind(path: Path) -> str:
-    if path.is_dir():
-        return "a folder"
-    if path.is_symlink():
-        return "a symbolic link to nothing"
-    return "a named pipe" if path.is_fifo() else "a device or a socket"
+        module = parse(repository, path)
+    except LmrError:
+        return ""
+    if name and not name.isdecimal():
+        target = Target(path, ".".join(part.strip() for part in name.split(":") if part.strip()))
+        known = any(item.qualname == target.qualname for item in module.definitions)
+        return f"did you mean {target}?" if known else code.suggestion(module, target)
+    functions = [item for item in module.definitions if item.kind == "function"]
+    if name:
+        functions = [item for item in functions if item.line <= int(name) <= item.end_line][-1:]
+    shown = [f"{path}::{item.qualname}" + (f":{item.line}" if name else "") for item in functions[:3]]
+    return f"did you mean {' or '.join(shown)}?" if shown else f"{path} has no function there"
 
 
 def parse(repository: Path, path: str) -> code.Module:
@@ -117,7 +112,7 @@ def parse(repository: Path, path: str) -> code.Module:
 
 
 def find(repository: Path, target: Target) -> tuple[code.Module, code.Definition]:
-    """The file and definition of a target; an unknown name is looked for in the whole repository."""
+    """Return the file and definition of a target; an unknown name is searched in the whole repository."""
     module = parse(repository, target.path)
     try:
         return module, code.find(module, target)
@@ -132,7 +127,7 @@ def find(repository: Path, target: Target) -> tuple[code.Module, code.Definition
 
 
 def meant(repository: Path, target: Target, found: Sequence[Implementation]) -> list[Implementation]:
-    """Of the masked functions of a target's name those that its number or line means: all when it has none."""
+    """Return those masked functions of a target's name that its number or line means: all when it has none."""
     nth = target.nth
     if target.line is not None:
         nth = code.find(parse(repository, target.path), target).nth
@@ -140,14 +135,14 @@ def meant(repository: Path, target: Target, found: Sequence[Implementation]) -> 
 
 
 def python_files(repository: Path) -> Iterator[Path]:
-    """The Python files of a repository, ``unit_test/`` included; no links, and none above ``MAX_SOURCE``."""
+    """Yield the Python files of a repository, ``unit_test/`` included; no links, and none above ``MAX_SOURCE``."""
     for path in files.walk(repository):
         if path.suffix == ".py" and path.stat().st_size <= MAX_SOURCE:
             yield path
 
 
 def _similar(repository: Path, target: Target) -> list[indexing.Entry]:
-    """Definitions of the target's last name anywhere in the repository, the likeliest first, else of similar names."""
+    """Return definitions of the target's last name in the repository, the likeliest first, else of similar names."""
     index = indexing.build(repository)
 
     def unlike(entry: indexing.Entry) -> tuple[bool, float]:
@@ -158,12 +153,219 @@ def _similar(repository: Path, target: Target) -> list[indexing.Entry]:
 
 
 def _similar_files(repository: Path, target: Target) -> str:
-    found = [item.node_id for item in _similar(repository, target)]
-    if found:
-        return f"did you mean {' or '.join(found[:4])}?"
-    known = [path.relative_to(repository).as_posix() for path in python_files(repository)]
-    same_name = [path for path in known if path.rpartition("/")[2] == target.path.rpartition("/")[2]]
-    close = same_name + difflib.get_close_matches(target.path, known, 3, 0.7)
-    if close:
-        return f"did you mean {' or '.join(dict.fromkeys(close))}?"
-    return "paths are relative to the repository folder"
+    close = [item.node_id for item in _similar(repository, target)][:4]
+    if not close:
+        known = [path.relative_to(repository).as_posix() for path in python_files(repository)]
+        close = difflib.get_close_matches(target.path, known, 3, 0.7)
+    return f"did you mean {' or '.join(close)}?" if close else "paths are relative to the repository folder"
+
+
+# the functions to mask
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A function that is to be masked.
+
+    Attributes:
+        path: its file, relative to the repository.
+        module: that file as it is now.
+        begun: it is masked already, by a command that was killed before ``info.json`` was written.
+    """
+
+    path: str
+    module: code.Module
+    definition: code.Definition
+    begun: bool = False
+
+    @property
+    def target(self) -> Target:
+        """Its node id, as ``info.json`` names it."""
+        return Target(self.path, self.definition.qualname, code.number(self.module, self.definition))
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The subject of a command: the task's ``info.json``, and the functions in the order named."""
+
+    info: TaskInfo
+    repository: Path
+    chosen: tuple[Chosen, ...]
+
+    @property
+    def documented(self) -> list[str]:
+        """The node ids of the functions that have a docstring."""
+        return [str(item.target) for item in self.chosen if item.definition.docstring is not None]
+
+    def by_file(self) -> dict[str, list[Chosen]]:
+        """Return the functions of each file."""
+        result: dict[str, list[Chosen]] = {}
+        for item in self.chosen:
+            result.setdefault(item.path, []).append(item)
+        return result
+
+
+def select(task: Task, targets: Sequence[str], here: Path) -> Selection:
+    """Find the functions that targets name.
+
+    Args:
+        task: the task folder.
+        targets: node ids as typed.
+        here: the current folder, which their paths may be relative to.
+
+    Raises:
+        TargetError: unknown, ambiguous, masked already, nothing to mask, given twice, or one inside another.
+    """
+    info = task.load()
+    repository = task.repository(info)
+    modules: dict[str, code.Module] = {}
+    chosen: list[Chosen] = []
+    for text in targets:
+        target = locate(repository, text, here)
+        module, definition = find(repository, target)
+        module = modules.setdefault(target.path, module)
+        golden = _golden(task, info, target.path)
+        begun = {item for item in module.definitions if _is_begun(module, item, golden)}
+        function = function_of(module, definition, begun)
+        chosen.append(Chosen(target.path, module, function, begun=function in begun))
+    selection = Selection(info, repository, tuple(chosen))
+    for path, items in selection.by_file().items():
+        for item, known in ((item, known) for item in items for known in info.implementations):
+            if known.target == item.target and item.begun:
+                raise TargetError(
+                    f"{known.target} is already masked, as implementation {known.index}",
+                    f"`lmr-author instruct --implementation {known.index}` sets another instruction or category; to "
+                    f"mask it anew, restore it first: lmr-author unmask {shlex.quote(str(known.target))}",
+                )
+        refuse_overlaps(info, path, items[0].module, [item.definition for item in items])
+    return selection
+
+
+def _golden(task: Task, info: TaskInfo, path: str) -> code.Module | None:
+    """Return the golden of a goal file, if there is one that can be read."""
+    taken = {item.golden_file: item.goal_file for item in info.implementations}
+    golden = files.inside(task.root, golden_name(path, taken))
+    try:
+        return code.Module.parse(golden.read_bytes(), golden.name) if golden.is_file() else None
+    except SourceError:
+        return None
+
+
+def _is_begun(module: code.Module, definition: code.Definition, golden: code.Module | None) -> bool:
+    """Return True for a function that is masked, and not by its author: its golden has another body."""
+    if golden is None or definition.kind == "class" or not is_masked(definition):
+        return False
+    pair = code.matching(golden, module, definition.qualname, definition.nth)
+    return pair is not None and not is_masked(pair[0])
+
+
+def function_of(
+    module: code.Module, definition: code.Definition, begun: set[code.Definition]
+) -> code.Definition:
+    """Return the function that a definition stands for: itself, or the only method of a class but its constructor.
+
+    Args:
+        begun: functions that a killed command has masked.
+
+    Raises:
+        TargetError: nothing to mask, or a class with several methods, which are named in the hint.
+    """
+    name = f"{module.name}::{definition.qualname}"
+    if definition.kind == "class":
+        methods = [item for item in code.methods(module, definition) if item in begun or not empty_body(item)]
+        own = [item for item in methods if item.name not in CONSTRUCTORS]
+        if len(own) != 1:
+            nodes = [shlex.quote(str(Chosen(module.name, module, item).target)) for item in own or methods]
+            if not nodes:
+                raise TargetError(f"no method of {name} has a body to mask", "name a function instead")
+            hint = f"name those to mask: lmr-author mask {' '.join(nodes)}"
+            raise TargetError(f"{name} is a class, which does not say what to mask", hint)
+        return own[0]
+    if definition.is_overload:
+        raise TargetError(
+            f"{name}#{definition.nth} is an overload, without a body", f"name the implementation: {name}"
+        )
+    if definition not in begun and (body := empty_body(definition)):
+        raise TargetError(
+            f"{name} has nothing to mask: its body is {body}",
+            "name a function that does something; if it was masked by hand, restore the original first",
+        )
+    return definition
+
+
+def methods_of(task: Task, text: str, here: Path) -> dict[str, bool]:
+    """Return the node ids of the methods that a class target could mean, False for its constructors.
+
+    Empty for a function, and for a class with one method.
+    """
+    repository = task.repository(task.load())
+    target = locate(repository, text, here)
+    module, definition = find(repository, target)
+    if definition.kind == "function":
+        return {}
+    methods = [item for item in code.methods(module, definition) if not empty_body(item)]
+    nodes = {str(Chosen(target.path, module, item).target): item.name not in CONSTRUCTORS for item in methods}
+    return nodes if len(nodes) > 1 else {}
+
+
+def targets_of(
+    task: Task, entries: Sequence[Entry], name: str, here: Path
+) -> tuple[tuple[str, ...], dict[str, Described]]:
+    """Return the targets that a notes file names, as typed, and what it says about each, by node id.
+
+    Args:
+        entries, name: what was read, and how errors call the file.
+
+    Raises:
+        LmrError: a target that cannot be masked, or is named twice; with the file and its line.
+    """
+    described: dict[str, Described] = {}
+    for entry in entries:
+        try:
+            (chosen,) = select(task, [entry.target], here).chosen
+        except TargetError as error:
+            raise TargetError(f"{name}:{entry.line}: {error.message}", error.hint) from error
+        if str(chosen.target) in described:
+            raise TargetError(f"{name}:{entry.line}: {chosen.target} is named twice", "name each target once")
+        described[str(chosen.target)] = entry.described
+    return tuple(entry.target for entry in entries), described
+
+
+def refuse_overlaps(
+    info: TaskInfo, path: str, module: code.Module, definitions: Sequence[code.Definition]
+) -> None:
+    """Raise TargetError for functions of a file that cannot be masked together: given twice, or one inside another."""
+    masked = [item for item in module.definitions for one in info.implementations if means(one, path, item)]
+    for position, one in enumerate(definitions):
+        if one in definitions[position + 1 :]:
+            raise TargetError(f"{path}::{one.qualname} is given twice", "name each function once")
+        for other in (*definitions[position + 1 :], *masked):
+            outer, inner = sorted((one, other), key=lambda item: (item.line, -item.end_line))
+            if one != other and inner.end_line <= outer.end_line:
+                raise TargetError(
+                    f"{path}::{inner.qualname} lies inside {outer.qualname}, which is masked too",
+                    "mask the outer function alone, or the inner one; unmask restores one that is masked already",
+                )
+
+
+def means(one: Implementation, path: str, definition: code.Definition) -> bool:
+    """Return True for the definition of a masked function in its goal file."""
+    return (
+        definition.kind == "function"
+        and (one.goal_file, one.qualname) == (path, definition.qualname)
+        and one.nth in (None, definition.nth)
+    )
+
+
+def empty_body(definition: code.Definition) -> str:
+    """Return the content of a body that does nothing, as in "`...`"; "" when there is something to mask."""
+    body = list(definition.node.body)
+    if definition.docstring is not None:
+        body = body[1:]
+    if not body:
+        return "a docstring"
+    for node in body:
+        constant = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if not (constant or isinstance(node, ast.Pass) or raises_not_implemented(node)):
+            return ""
+    return f"`{ast.unparse(body[-1]).partition(chr(10))[0]}`"

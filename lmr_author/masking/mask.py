@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from lmr_author import code, files
 from lmr_author.errors import LmrError, UsageError
-from lmr_author.masking import cleaning, look_alikes, open_leaks
+from lmr_author.masking import leftovers, look_alikes
 from lmr_author.masking.body import mask_source
-from lmr_author.masking.context import propose
-from lmr_author.masking.earlier import Earlier, earlier
-from lmr_author.masking.instruction import drafted
+from lmr_author.masking.context import Proposal, propose
+from lmr_author.masking.draft import draft
+from lmr_author.masking.instruction import drafted, words_of
+from lmr_author.masking.leftovers import OpenLeak
+from lmr_author.masking.locate import Chosen, Selection, select
 from lmr_author.masking.look_alikes import LookAlike
-from lmr_author.masking.notes import MaskNotes, overlaid
-from lmr_author.masking.notes_file import Described
-from lmr_author.masking.open_leaks import OpenLeak
-from lmr_author.masking.select import Chosen, Selection, select
+from lmr_author.masking.notes import Described, MaskNotes, overlaid
+from lmr_author.masking.unmask import earlier
+from lmr_author.suggesting import sections
 from lmr_author.task import (
     CATEGORIES,
     Implementation,
@@ -31,6 +32,9 @@ from lmr_author.task.also_masked import AlsoMasked
 
 STYLES = ("structured", "todo")
 """Contents of a masked body: the structured comment, or a bare TODO."""
+
+Drafts = dict[str, tuple[MaskNotes, tuple[Proposal, ...]]]
+"""By node id: drafts of docstring and comment, and the files proposed as context."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,7 @@ class MaskResult:
     """
 
     implementations: tuple[Implementation, ...]
-    cleaned: cleaning.Cleaned
+    cleaned: leftovers.Cleaned
     remarks: tuple[str, ...]
     leaks: tuple[OpenLeak, ...] = ()
     also: tuple[AlsoMasked, ...] = ()
@@ -95,37 +99,34 @@ def mask(task: Task, options: MaskOptions, here: Path) -> MaskResult:
             look-alikes of nothing.
         LmrError: a record of the task that is going to be written again is damaged.
     """
-    cleaning.taken_out(task.removed_folder)  # a damaged record is reported before anything is written
+    leftovers.taken_out(task.removed_folder)  # a damaged record is reported before anything is written
     selection = select(task, options.targets, here)
-    along, remarks = look_alikes.select_along(task, selection, options.also, here)
+    along = look_alikes.select_along(task, selection, options.also, here)
     check(options, selection)
-    known = {str(item.target): earlier(task, item.target) for item in selection.chosen}
-    described = {name: _described(name, options, before) for name, before in known.items()}
-    planned = _plan(task, selection, along, described)
-    contexts = {
-        str(item.target): _retrieval(selection, item, described[str(item.target)], options, known)
-        for item in selection.chosen
-    }
-    hints = _context_hints(selection, options, contexts)
-    _keep(task, planned, along)
+    known = describe(task, selection, options)
+    planned = _plan(task, selection, along, known)
+    remarks = [remark for item in along for remark in item.remarks]
+    remarks += [remark for one in planned for remark in one.remarks]
+    hints = _context_hints(selection, known)
+    for name, data in (kept for one in planned for kept in one.originals.items()):
+        if not files.inside(task.root, name).exists():
+            files.write_bytes(files.inside(task.root, name), data)
+    look_alikes.record(task, along)
     info, done = selection.info, list[Implementation]()
     for one in planned:
         files.write_bytes(files.inside(selection.repository, one.path), one.masked)
         # Entered before the next file is written: killed, the command can be completed.
         for item in one.items:
-            name = str(item.target)
-            done.append(_entry(task, info, item, one.original_name, described[name], contexts[name]))
+            done.append(_entry(task, info, item, one.golden, known[str(item.target)]))
             info = info.with_implementation(done[-1])
         if one.items:
             task.save(info)
     goal_files = tuple({item.goal_file for item in info.implementations})
-    cleaned = cleaning.clean(selection.repository, task.removed_folder, goal_files)
-    left = open_leaks.look(task, done or info.implementations)
-    moved = tuple(sorted({*cleaned.moved, *left.moved}))
-    remarks = (*selection.remarks, *remarks, *(remark for one in planned for remark in one.remarks))
+    cleaned = leftovers.clean(selection.repository, task.removed_folder, goal_files)
+    left = leftovers.search_tree(task, done or info.implementations)
     return MaskResult(
         tuple(done),
-        cleaning.Cleaned(cleaned.deleted, moved),
+        leftovers.Cleaned(cleaned.deleted, tuple(sorted({*cleaned.moved, *left.moved}))),
         (*remarks, *left.remarks, *hints),
         left.leaks,
         tuple(item.record for item in along),
@@ -136,21 +137,21 @@ def check(options: MaskOptions, selection: Selection) -> None:
     """Refuse options that do not fit the functions selected. Raises UsageError or UnsafePathError."""
     if options.style not in STYLES:
         raise UsageError(f"unknown style {options.style!r}", f"one of: {', '.join(STYLES)}")
-    if options.notes is not None and options.notes != MaskNotes() and len(selection.chosen) > 1:
+    if options.notes not in (None, MaskNotes()) and len(selection.chosen) > 1:
         raise UsageError(
             f"a docstring and a comment describe one function, and {len(selection.chosen)} are named",
             "describe several in a file: lmr-author mask TARGET… --draft-notes notes.yaml, then --notes",
         )
+    if options.style == "todo" and options.notes is not None and options.notes.has_comment:
+        raise UsageError("--style todo leaves no place for the parts of a comment", "leave one of them out")
     known = {str(item.target) for item in selection.chosen}
     for name in options.each:
         if name not in known:
             raise UsageError(
                 f"the notes describe {name}, which is not to be masked", "name it as a target too"
             )
-    for said in (
-        Described(category=options.category or "", retrieval=options.retrieval),
-        *options.each.values(),
-    ):
+    common = Described(category=options.category or "", retrieval=options.retrieval)
+    for said in (common, *options.each.values()):
         if said.category and said.category not in CATEGORIES:
             raise UsageError(f"unknown category {said.category!r}", "one of: " + "; ".join(CATEGORIES))
         for path in said.retrieval or ():
@@ -159,81 +160,92 @@ def check(options: MaskOptions, selection: Selection) -> None:
                     f"--retrieval {path}: no such file in {selection.repository.name}/",
                     "paths are relative to it",
                 )
-    if options.style == "todo" and options.notes is not None and options.notes.has_comment:
-        raise UsageError("--style todo leaves no place for the parts of a comment", "leave one of them out")
 
 
-def _described(name: str, options: MaskOptions, before: Earlier) -> Described:
-    """The content of a masked body and entry: from the command, else from an earlier mask of the function."""
-    own = options.each.get(name, Described())
-    notes = own.notes
-    if options.notes is not None and options.notes != MaskNotes():
-        notes = overlaid(notes or before.notes or MaskNotes(), options.notes)
-    elif notes is None:
-        notes = before.notes or MaskNotes()
-    return Described(
-        notes=notes.without_comment() if options.style == "todo" else notes,
-        instruction=own.instruction or options.instruction or before.instruction,
-        category=own.category or options.category or before.category,
-        retrieval=own.retrieval if own.retrieval is not None else options.retrieval,
-    )
+def describe(task: Task, selection: Selection, options: MaskOptions) -> dict[str, Described]:
+    """Return what is known about each function, by node id: from the command, else from an earlier mask of it.
 
-
-def _retrieval(
-    selection: Selection,
-    item: Chosen,
-    described: Described,
-    options: MaskOptions,
-    known: Mapping[str, Earlier],
-) -> tuple[str, ...]:
-    """The files given to the model with a function: named, proposed, or those of an earlier mask."""
-    if described.retrieval is None and not options.propose_retrieval:
-        return known[str(item.target)].retrieval or ()
-    proposed = _proposed(selection, item) if options.propose_retrieval else ()
-    return (*(described.retrieval or ()), *proposed)
-
-
-def _proposed(selection: Selection, item: Chosen) -> tuple[str, ...]:
-    if item.begun:
-        return ()  # its body is gone from the file
-    return tuple(one.path for one in propose(selection.repository, item.module, item.definition))
-
-
-def _context_hints(
-    selection: Selection, options: MaskOptions, contexts: Mapping[str, tuple[str, ...]]
-) -> list[str]:
-    """Hint at the files of ``--retrieval auto`` where nobody said whether a context is wanted."""
-    if options.retrieval is not None or options.propose_retrieval:
-        return []
-    found: dict[str, None] = {}
+    None or "" for what nobody has said.
+    """
+    found: dict[str, Described] = {}
     for item in selection.chosen:
         name = str(item.target)
-        if options.each.get(name, Described()).retrieval is None and not contexts[name]:
-            found.update(dict.fromkeys(_proposed(selection, item)))
+        own, before = options.each.get(name, Described()), earlier(task, item.target)
+        notes = own.notes if own.notes is not None else before.notes
+        if options.notes not in (None, MaskNotes()):
+            notes = overlaid(notes or MaskNotes(), options.notes or MaskNotes())
+        if notes is not None and options.style == "todo":
+            notes = notes.without_comment()
+        retrieval = own.retrieval if own.retrieval is not None else options.retrieval
+        if options.propose_retrieval:
+            retrieval = (*(retrieval or ()), *(one.path for one in _proposals(selection, item)))
+        found[name] = Described(
+            notes=notes,
+            instruction=own.instruction or options.instruction or before.instruction,
+            category=own.category or options.category or before.category,
+            retrieval=retrieval if retrieval is not None else before.retrieval,
+        )
+    return found
+
+
+def drafts(selection: Selection) -> Drafts:
+    """Draft notes and context of functions that are not masked yet. Nothing is written."""
+    return {
+        str(item.target): (draft(item.module, item.definition), _proposals(selection, item))
+        for item in selection.chosen
+        if not item.begun
+    }
+
+
+def preview(item: Chosen, notes: MaskNotes) -> str:
+    """Return a function as it would be in the masked file; of a docstring that it has already, the first line."""
+    definition = item.definition
+    data = mask_source(item.module, [definition], {definition.label: notes}).data
+    module = code.Module.parse(data, item.path)
+    now = next(one for one in module.definitions if one.label == definition.label)
+    lines = {at: module.line_text(at) for at in range(code.first_line(now.node), now.end_line + 1)}
+    own = now.node.body[0] if definition.docstring is not None else None
+    if own is not None and own.end_lineno and own.end_lineno > own.lineno:
+        lines = {at: text for at, text in lines.items() if not own.lineno < at <= own.end_lineno}
+        lines[own.lineno] += " …"
+    return "\n".join(lines.values())
+
+
+def likely_category(item: Chosen) -> str:
+    """Guess the category of a function; "" when there is none."""
+    return sections.likely_category(words_of(item.definition))
+
+
+def _proposals(selection: Selection, item: Chosen) -> tuple[Proposal, ...]:
+    """Return the files proposed as context of a function; none when its body is gone from the file."""
+    return () if item.begun else propose(selection.repository, item.module, item.definition)
+
+
+def _context_hints(selection: Selection, known: Mapping[str, Described]) -> list[str]:
+    """Hint at the files of ``--retrieval auto`` where nobody said whether a context is wanted."""
+    unsaid = (item for item in selection.chosen if known[str(item.target)].retrieval is None)
+    found = list(dict.fromkeys(one.path for item in unsaid for one in _proposals(selection, item)))
     if not found:
         return []
-    named = ", ".join(list(found)[:4]) + (", …" if len(found) > 4 else "")
+    named = ", ".join(found[:4]) + (", …" if len(found) > 4 else "")
     hint = "`--retrieval auto` adds such files, `--retrieval none` says that none is wanted"
     return [f"retrieval_context is empty, and names that are used are defined in {named}: {hint}"]
 
 
-def _entry(
-    task: Task, info: TaskInfo, item: Chosen, golden: str, described: Described, retrieval: tuple[str, ...]
-) -> Implementation:
-    """The ``info.json`` entry of a newly masked function."""
-    definition = item.definition
-    used = {one.index: one.target for one in info.implementations}
-    known = {target: index for index, target in used.items()}
-    index = known.get(item.target) or next(n for n in range(1, len(used) + 2) if n not in used)
+def _entry(task: Task, info: TaskInfo, item: Chosen, golden: str, said: Described) -> Implementation:
+    """Return the ``info.json`` entry of a newly masked function."""
+    indices = {one.target: one.index for one in info.implementations}
+    free = next(number for number in range(1, len(indices) + 2) if number not in indices.values())
+    index = indices.get(item.target, free)
     return Implementation(
         index=index,
-        instruction=described.instruction or drafted(task, info, item.path, definition, described.notes),
-        category=described.category,
+        instruction=said.instruction or drafted(task, info, item.path, item.definition, said.notes),
+        category=said.category,
         goal_file=item.path,
-        goal_function=definition.function_name,
-        class_name=definition.class_name,
+        goal_function=item.definition.function_name,
+        class_name=item.definition.class_name,
         golden_file=golden,
-        retrieval_context=tuple(path for path in dict.fromkeys(retrieval) if path != item.path),
+        retrieval_context=tuple(path for path in dict.fromkeys(said.retrieval or ()) if path != item.path),
         unit_test_file=unit_test_name(index),
         nth=item.target.nth,
     )
@@ -244,18 +256,25 @@ def _entry(
 
 @dataclass(frozen=True)
 class _Planned:
-    """The change of one file: its targets, where its original is kept, its bytes before and after."""
+    """The change of one file.
+
+    Attributes:
+        items: its targets.
+        golden: where the original is kept for them, relative to the task.
+        originals: that and the copy for look-alikes: path relative to the task → content.
+        masked: its bytes afterwards.
+    """
 
     path: str
     items: tuple[Chosen, ...]
-    original_name: str
-    original: bytes
+    golden: str
+    originals: Mapping[str, bytes]
     masked: bytes
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[str, ...]
 
 
 def _plan(
-    task: Task, selection: Selection, along: Sequence[LookAlike], described: Mapping[str, Described]
+    task: Task, selection: Selection, along: Sequence[LookAlike], known: Mapping[str, Described]
 ) -> list[_Planned]:
     """Mask targets and look-alikes of every file in memory.
 
@@ -263,59 +282,46 @@ def _plan(
     """
     targets = selection.by_file()
     taken = {item.golden_file: item.goal_file for item in selection.info.implementations}
+    earlier_masked = [(one.goal_file, one.qualname, one.nth) for one in selection.info.implementations]
+    earlier_masked += [(one.path, one.qualname, one.nth) for one in also_masked.load(task)]
     planned = []
     # Files with look-alikes only come first: a command that is killed has not written the target's entry.
     for path in dict.fromkeys([item.path for item in along if item.path not in targets] + list(targets)):
-        has_golden = path in targets or path in taken.values()
-        name = golden_name(path, taken) if has_golden else look_alikes.original_name(task, path)
-        if has_golden:
-            taken[name] = path
         items, own = targets.get(path, []), [item for item in along if item.path == path]
         module = items[0].module if items else own[0].module
-        kept = files.inside(task.root, name)
-        if kept.exists():
-            entries: list[Implementation | AlsoMasked] = [
-                *selection.info.implementations,
-                *also_masked.load(task),
-            ]
-            known = [(one.qualname, one.nth) for one in entries if _path(one) == path]
-            named = [item.definition for item in items] + [item.definition for item in own]
-            known += [(definition.qualname, definition.nth) for definition in named]
-            _assert_original(code.Module.parse(kept.read_bytes(), name), module, known)
-        original = look_alikes.original_of(task, path) or module.data
+        golden = golden_name(path, taken)
+        if items:
+            taken[golden] = path
+        names = ([golden] if items else []) + ([look_alikes.original_name(task, path)] if own else [])
+        kept = [golden] if path in taken.values() else []
+        kept = [
+            name for name in (*kept, look_alikes.original_name(task, path)) if (task.root / name).exists()
+        ]
+        masked_here = [(name, nth) for place, name, nth in earlier_masked if place == path]
+        here = [item.definition for item in items] + [item.definition for item in own]
+        masked_here += [(definition.qualname, definition.nth) for definition in here]
+        original = module.data
+        for name in kept:
+            original = files.inside(task.root, name).read_bytes()
+            _assert_original(code.Module.parse(original, name), module, masked_here)
         pending = [item for item in items if not item.begun]
         others = [item.definition for item in own if not item.begun]
-        notes = {item.definition.label: described[str(item.target)].notes or MaskNotes() for item in pending}
+        notes = {item.definition.label: known[str(item.target)].notes or MaskNotes() for item in pending}
         masked = mask_source(module, [item.definition for item in pending], notes, others)
-        planned.append(_Planned(path, tuple(items), name, original, masked.data, masked.remarks))
+        originals = dict.fromkeys(names, original)
+        planned.append(_Planned(path, tuple(items), golden, originals, masked.data, masked.remarks))
     return planned
 
 
-def _path(one: Implementation | AlsoMasked) -> str:
-    return one.goal_file if isinstance(one, Implementation) else one.path
-
-
-def _keep(task: Task, planned: Iterable[_Planned], along: Sequence[LookAlike]) -> None:
-    """Write the originals, then the record of look-alikes: before the first file is masked."""
-    originals = {}
-    for one in planned:
-        kept = files.inside(task.root, one.original_name)
-        if not kept.exists():
-            files.write_bytes(kept, one.original)
-        originals[one.path] = one.original_name
-    apart = {path: name for path, name in originals.items() if name == look_alikes.original_name(task, path)}
-    look_alikes.record(task, along, apart, originals.keys() - apart.keys())
-
-
 def _assert_original(
-    original: code.Module, module: code.Module, known: Sequence[tuple[str, int | None]]
+    original: code.Module, module: code.Module, masked: Sequence[tuple[str, int | None]]
 ) -> None:
     """An original that is kept must be that of this very file, else it is somebody's work to spoil.
 
     Args:
-        known: qualified name and number (None: the one that differs) of what is masked in it, or will be.
+        masked: qualified name and number (None: the one that differs) of what is masked in it, or will be.
     """
-    pairs = [code.matching(original, module, name, nth) for name, nth in known]
+    pairs = [code.matching(original, module, name, nth) for name, nth in masked]
     unique = {pair[0]: pair[1] for pair in pairs if pair is not None}
     if None in pairs or code.outside(original, unique) != code.outside(module, unique.values()):
         raise LmrError(

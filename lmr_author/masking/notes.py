@@ -1,11 +1,20 @@
-"""Write and read a masked body: the structured comment of the benchmark's paper, then the raise."""
+"""The words of a masked body: structured comment and docstring, and the YAML file in which they are edited."""
 
 from __future__ import annotations
 
+import difflib
+import inspect
 import re
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from lmr_author import resources
+from lmr_author.errors import LmrError
+
+if TYPE_CHECKING:
+    from lmr_author.masking.context import Proposal  # it imports libcst, which takes 0.2 s
 
 WIDTH = 88
 """Column at which comment lines are wrapped, not counting the body's own indentation."""
@@ -148,3 +157,245 @@ def _wrapped(text: str, first: str, following: str) -> list[str]:
         break_long_words=False,
         break_on_hyphens=False,
     )
+
+
+# docstrings
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+
+
+def clean_docstring(text: str) -> str:
+    """Return a docstring's text as `inspect.cleandoc` would give it back, without blanks behind its lines."""
+    lines = (line.rstrip() for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
+    cleaned = inspect.cleandoc("\n".join(lines)).strip()
+    return inspect.cleandoc(cleaned)  # text whose first line stood alone has a margin only now
+
+
+def docstring_lines(text: str, can_hold: Callable[[str], bool] = lambda text: True) -> list[str]:
+    """Return the lines of a docstring literal, not indented, whose cleaned value is ``clean_docstring(text)``.
+
+    Args:
+        text: the docstring; not empty.
+        can_hold: tells whether the file's encoding has every character of a text. What it has not is later
+            written as ``\\uXXXX``, which a raw literal would not understand.
+    """
+    text = clean_docstring(text)
+    several = "\n" in text
+    fits_raw = '"""' not in text and not _CONTROL.search(text) and can_hold(text)
+    if "\\" in text and fits_raw and (several or not text.endswith(('"', "\\"))):
+        prefix = "r"
+    else:
+        prefix = ""
+        body = text if several else text.rstrip('"')
+        closing = len(text) - len(body)
+        text = body.replace("\\", "\\\\").replace('"""', r"\"\"\"") + r"\"" * closing
+        text = _CONTROL.sub(lambda match: f"\\x{ord(match.group()):02x}", text)
+    lines = f'{prefix}"""{text}'.split("\n")
+    return [*lines, '"""'] if several else [lines[0] + '"""']
+
+
+# the file of `mask --notes`
+
+HEADER = """\
+# The masked body of each function, for `lmr-author mask --notes FILE`.
+# These are drafts: correct them, and empty or delete what should not be said.
+"""
+
+HINT = "see schemas/notes.schema.json, or let `lmr-author mask TARGET --draft-notes FILE` write one"
+
+_KEYED = re.compile(r"(?P<name>[^\s:'\"\[\]{}#&*!|>%@`,?-][^:'\"\[\]{}#]*): (?P<text>.+)")
+_KINDS = {
+    "string": "text",
+    "array": "a list with `- ` before each entry",
+    "object": "a block of `key: value`",
+}
+_Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Described:
+    """What is said about one function; None or "" for what is not."""
+
+    notes: MaskNotes | None = None
+    instruction: str = ""
+    category: str = ""
+    retrieval: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry of a notes file: a target as typed there, its line, and what is said about it."""
+
+    target: str
+    line: int
+    described: Described
+
+
+def read_notes_file(text: str, name: str) -> tuple[Entry, ...]:
+    """Read a notes file (``schemas/notes``).
+
+    Every scalar is text (``yes`` and ``1.0`` too), and ``- x: the logits`` in a list is the entry
+    "x: the logits".
+
+    Args:
+        text: its content.
+        name: how errors call it.
+
+    Raises:
+        LmrError: no YAML, or not as the schema says; with file and line.
+    """
+    import yaml
+    from jsonschema import Draft202012Validator
+
+    try:
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text)):
+            raise LmrError(f"{name}: YAML aliases (*name) are not read here", "write the text out")
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
+        where = f"{name}:{mark.line + 1}" if mark else name
+        raise LmrError(
+            f"{where}: not valid YAML: {problem or error}",
+            "put text with a colon or a quote into quotes, or on lines of its own behind `|`",
+        ) from error
+    lines: dict[_Path, int] = {}
+    data = _plain(node, (), lines, name) if node is not None else {}
+    found = Draft202012Validator(resources.schema("notes")).iter_errors(data)
+    for wrong in sorted(found, key=lambda item: lines.get(tuple(item.absolute_path), 0)):
+        path, said = _explained(wrong)
+        place = ".".join(str(part) for part in path if not isinstance(part, int)) or "the file"
+        raise LmrError(f"{name}:{lines.get(path, 1)}: {place}: {said}", HINT)
+    return tuple(
+        Entry(item["target"], lines["targets", number], _described(item))
+        for number, item in enumerate(data["targets"])
+    )
+
+
+def _plain(node: Any, path: _Path, lines: dict[_Path, int], name: str) -> Any:
+    """Return a YAML node as lists, dicts and texts; note the line of each, refuse a key that is given twice."""
+    import yaml
+
+    lines[path] = node.start_mark.line + 1
+    if isinstance(node, yaml.ScalarNode):
+        return "" if node.tag.endswith(":null") else node.value
+    if isinstance(node, yaml.SequenceNode):
+        return [_plain(item, (*path, number), lines, name) for number, item in enumerate(node.value)]
+    result: dict[str, Any] = {}
+    for key, value in node.value:
+        line = key.start_mark.line + 1
+        if not isinstance(key, yaml.ScalarNode) or key.value in result:
+            text = getattr(key, "value", "?")
+            raise LmrError(f"{name}:{line}: {text} is given twice, or is no plain key", HINT)
+        result[key.value] = _plain(value, (*path, key.value), lines, name)
+        lines[*path, key.value] = line
+    return result
+
+
+def _explained(error: Any) -> tuple[_Path, str]:
+    """Return the place of a schema's error, and the error in the words of the file."""
+    path, wanted = tuple(error.absolute_path), error.validator_value
+    if error.validator == "additionalProperties":
+        known = list(error.schema["properties"])
+        unknown = next(key for key in error.instance if key not in known)
+        close = difflib.get_close_matches(unknown, known, 1, 0.5)
+        hint = f"did you mean {close[0]}?" if close else "only " + ", ".join(known)
+        return (*path, unknown), f"unknown part, {hint}"
+    if error.validator == "required":
+        return path, f"`{next(key for key in wanted if key not in error.instance)}` is missing"
+    if error.validator == "oneOf":
+        parts = wanted[0].get("properties")
+        return path, f"must hold {' and '.join(parts)}" if parts else "must be a list of texts"
+    if error.validator == "type":
+        return path, f"must be {_KINDS.get(wanted, wanted)}"
+    return path, "must not be empty"
+
+
+def _described(item: Mapping[str, Any]) -> Described:
+    depends = item.get("dependencies") or {}
+    notes = MaskNotes(
+        objective=item.get("objective", ""),
+        inputs=_texts(item.get("inputs")),
+        outputs=_texts(item.get("outputs")),
+        dependencies=_texts(depends.get("inside")),
+        outside=_texts(depends.get("outside")),
+        steps=_texts(item.get("steps")),
+        docstring=item.get("docstring", ""),
+    )
+    retrieval = item.get("retrieval_context")
+    return Described(
+        notes=notes,
+        instruction=item.get("instruction", "").strip(),
+        category=item.get("category", ""),
+        retrieval=None if retrieval is None else _texts(retrieval),
+    )
+
+
+def _texts(entries: Any) -> tuple[str, ...]:
+    found: list[str] = []
+    for entry in entries or ():
+        pairs = entry.items() if isinstance(entry, dict) else [(entry, "")]
+        found += [f"{key}: {value}" if value else key for key, value in pairs]
+    return tuple(text for text in found if text.strip())
+
+
+def write_notes_file(
+    drafts: Mapping[str, tuple[MaskNotes, Sequence[Proposal]]], has_docstring: Iterable[str] = ()
+) -> str:
+    """Return the text of a notes file with drafts, with comments that explain the parts.
+
+    Args:
+        drafts: by node id, the notes and the files proposed as context.
+        has_docstring: node ids of functions that have one, which stays as it is.
+    """
+    kept, lines = set(has_docstring), [HEADER + "targets:"]
+    for name, (notes, proposals) in drafts.items():
+        lines += [
+            f"- target: {_scalar(name)}",
+            "  # It has a docstring, which stays as it is." if name in kept else _block(notes.docstring),
+            f"  objective: {_scalar(notes.objective)}",
+            *_list("inputs", notes.inputs, 2),
+            *_list("outputs", notes.outputs, 2),
+            "  # Names that the original uses: keep those that an implementer should know.",
+            "  dependencies:",
+            *_list("inside", notes.dependencies, 4),
+            *_list("outside", notes.outside, 4),
+            "  # Never drafted: read off the original, they would be the answer.",
+            *_list("steps", notes.steps, 2),
+            "  # Files that the model also sees.",
+            "  retrieval_context:" if proposals else "  retrieval_context: []",
+            *(f"  - {_scalar(one.path)}  # {'; '.join(one.reasons)}" for one in proposals),
+            "",
+        ]
+    return "\n".join(lines)
+
+
+def _list(key: str, entries: Sequence[str], indent: int) -> list[str]:
+    start = " " * indent
+    if not entries:
+        return [f"{start}{key}: []"]
+    return [f"{start}{key}:", *(f"{start}- {_item(entry)}" for entry in entries)]
+
+
+def _item(entry: str) -> str:
+    """Return ``x: the logits`` without quotes around all of it, as a person would write it."""
+    if match := _KEYED.fullmatch(entry):
+        return f"{_scalar(match['name'])}: {_scalar(match['text'])}"
+    return _scalar(entry)
+
+
+def _scalar(text: str, style: str | None = None) -> str:
+    import yaml
+
+    dumped: str = yaml.safe_dump(text, allow_unicode=True, width=1_000_000, default_style=style)
+    return dumped.removesuffix("...\n").rstrip("\n")
+
+
+def _block(docstring: str) -> str:
+    """Return a docstring as a literal block; what such a block cannot hold is quoted."""
+    lines = docstring.split("\n")
+    odd = docstring != docstring.strip() or any(line != line.rstrip() for line in lines)
+    if len(lines) == 1:
+        return f"  docstring: {_scalar(docstring)}"
+    if odd or not all(char.isprintable() for line in lines for char in line):
+        return "  docstring: " + _scalar(docstring, '"')
+    return "\n".join(["  docstring: |-", *("    " + line if line else "" for line in lines)])

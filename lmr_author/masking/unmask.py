@@ -1,17 +1,27 @@
-"""Restore masked functions byte for byte, and keep what belonged to them."""
+"""Restore masked functions byte for byte, and keep their words for a later mask of the same function.
+
+``authoring/removed/implementation-N.json`` holds, for one target, its entry of ``info.json`` and the notes of its body.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import inspect
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
 from lmr_author import code, files
+from lmr_author.checks.instruction import GAP
 from lmr_author.errors import LmrError, TargetError
-from lmr_author.masking import cleaning, locate, look_alikes
-from lmr_author.masking.body import unmask_source
-from lmr_author.masking.earlier import keep_record
+from lmr_author.masking import leftovers, locate, look_alikes
+from lmr_author.masking.body import notes_in, unmask_source
+from lmr_author.masking.instruction import is_drafted
+from lmr_author.masking.notes import Described, MaskNotes, masked_body
 from lmr_author.task import Implementation, Target, Task, TaskInfo, also_masked
 from lmr_author.task.also_masked import AlsoMasked
+
+NOTES, DRAFTED = "notes", "instruction_is_draft"
 
 
 @dataclass(frozen=True)
@@ -22,8 +32,6 @@ class UnmaskResult:
         targets: node ids of what was restored.
         moved: what was moved to ``authoring/removed/``, relative to the task.
         also: node ids of the look-alikes restored with them.
-        still_alike: (node id, target) of look-alikes that stay masked: of that target they give the answer
-            away, too.
         put_back: files that ``mask`` had taken out of the repository, relative to it, and that are back.
         left_out: those that are not: histories, and what has something new in its place.
     """
@@ -31,13 +39,12 @@ class UnmaskResult:
     targets: tuple[str, ...]
     moved: tuple[str, ...]
     also: tuple[str, ...] = ()
-    still_alike: tuple[tuple[str, str], ...] = ()
     put_back: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
 
 
 def unmask(task: Task, target: str | None, here: Path, *, force: bool = False) -> UnmaskResult:
-    """Restore one masked function, or all of them, byte for byte.
+    """Restore one masked function, or all of them, byte for byte; a look-alike by its own name.
 
     The implementation's entry, its unit test and its recordings are moved to ``authoring/removed/``, from
     where a later ``mask`` of the same target takes the instruction, category, context, docstring and
@@ -46,49 +53,59 @@ def unmask(task: Task, target: str | None, here: Path, *, force: bool = False) -
     Raises:
         TargetError: not masked, or the goal file was edited outside the mask (``force`` overrides, with
             a copy in ``authoring/removed/``).
-        LmrError: a record of what was masked or taken out is damaged.
+        LmrError: a golden is missing, or a record of what was masked or taken out is damaged.
     """
-    cleaning.taken_out(task.removed_folder)  # a damaged record is reported before anything is written
+    leftovers.taken_out(task.removed_folder)  # a damaged record is reported before anything is written
     info = task.load()
     chosen, alone = _chosen(task, info, target, here)
-    for implementation in chosen:
-        _restored(task, info, implementation, force)  # nothing is written when one of them cannot be restored
+    for one in chosen:
+        _restored(task, info, one, force)  # nothing is written when one of them cannot be restored
+    targets = {str(one.target) for one in chosen}
+    also = look_alikes.restore(task, info, targets, alone, force=force)
     moved: list[str] = []
-    also = look_alikes.restore(task, info, {str(item.target) for item in chosen}, alone, force=force)
-    for implementation in chosen:
-        moved += _unmask_one(task, info, implementation, force)
-        kept = tuple(item for item in info.implementations if item.index != implementation.index)
+    for one in chosen:
+        now = _restored(task, info, one, force)
+        goal_path = task.goal(info, one)
+        if not _keep_words(task, one, now.golden, now.goal) or now.is_edited:
+            # The body holds words of the annotator that are no notes, or the file holds edits.
+            moved.append(task.put_aside(goal_path, copy=True))
+        for path in (task.unit_test(info, one), task.recording(info, one.index)):
+            if path.exists():
+                moved.append(task.put_aside(path))
+        files.write_bytes(goal_path, now.data)
+        kept = tuple(item for item in info.implementations if item.index != one.index)
         info = replace(info, implementations=kept)
         task.save(info)
-        golden = task.golden(implementation)
-        if all(item.golden_file != implementation.golden_file for item in kept) and golden.is_file():
-            look_alikes.keep_originals(task, implementation.goal_file, golden.read_bytes())
-            golden.unlink()
+        needed = {item.golden_file for item in kept}
+        # A look-alike that an older version masked has its original nowhere else.
+        needed |= {
+            one.golden_file
+            for item in also_masked.load(task)
+            if (item.path, item.original) == (one.goal_file, "")
+        }
+        if one.golden_file not in needed:
+            task.golden(one).unlink(missing_ok=True)
     # Nothing is masked any more: what was taken out because it held an answer may be there again.
-    back = cleaning.PutBack()
+    back = leftovers.PutBack()
     if not info.implementations:
-        back = cleaning.put_back(task.repository(info), task.removed_folder)
-    restored = tuple(str(item.target) for item in chosen)
-    return UnmaskResult(restored, tuple(moved), also.done, also.handed_over, back.done, back.left)
+        back = leftovers.put_back(task.repository(info), task.removed_folder)
+    return UnmaskResult(tuple(str(one.target) for one in chosen), tuple(moved), also, back.done, back.left)
 
 
 def _chosen(
     task: Task, info: TaskInfo, target: str | None, here: Path
 ) -> tuple[list[Implementation], list[AlsoMasked]]:
-    """The targets to restore, or the look-alikes that are named themselves."""
+    """Return the targets to restore, or the look-alikes that are named themselves."""
     if not info.implementations:
         raise TargetError(f"nothing is masked in {task.name}", "mask a function with `lmr-author mask`")
     if target is None:
         return list(info.implementations), []
     along = also_masked.load(task)
-    masked = ", ".join(
-        [*(str(item.target) for item in info.implementations), *(item.node_id for item in along)]
-    )
+    names = [*(str(item.target) for item in info.implementations), *(item.node_id for item in along)]
     try:
-        Target.parse(target)
+        wanted = locate.locate(task.repository(info), target, here)
     except TargetError as error:
-        raise TargetError(error.message, f"masked: {masked}") from error
-    wanted = locate.locate(task.repository(info), target, here)
+        raise TargetError(error.message, f"masked: {', '.join(names)}") from error
     chosen = [
         item
         for item in info.implementations
@@ -96,16 +113,14 @@ def _chosen(
         and (item.qualname == wanted.qualname or item.qualname.rpartition(".")[0] == wanted.qualname)
     ]
     chosen = locate.meant(task.repository(info), wanted, chosen)
-    if chosen:
-        return chosen, []
     alone = [
         item
         for item in along
         if (item.path, item.qualname) == (wanted.path, wanted.qualname) and wanted.nth in (None, item.nth)
     ]
-    if not alone:
-        raise TargetError(f"{wanted} is not masked in {task.name}", f"masked: {masked}")
-    return [], alone
+    if not chosen and not alone:
+        raise TargetError(f"{wanted} is not masked in {task.name}", f"masked: {', '.join(names)}")
+    return chosen, [] if chosen else alone
 
 
 @dataclass(frozen=True)
@@ -118,38 +133,94 @@ class _Restored:
     is_edited: bool
 
 
-def _restored(task: Task, info: TaskInfo, implementation: Implementation, force: bool) -> _Restored:
-    golden_path = task.golden(implementation)
+def _restored(task: Task, info: TaskInfo, one: Implementation, force: bool) -> _Restored:
+    golden_path = task.golden(one)
     if not golden_path.is_file():
-        raise LmrError(f"{implementation.golden_file} is missing", "restore it from version control")
-    golden = code.Module.parse(golden_path.read_bytes(), implementation.golden_file)
-    siblings = [item for item in info.implementations if item.goal_file == implementation.goal_file]
+        raise LmrError(f"{one.golden_file} is missing", "restore it from version control")
+    golden = code.Module.parse(golden_path.read_bytes(), one.golden_file)
+    is_alone = sum(item.goal_file == one.goal_file for item in info.implementations) == 1
     goal, problem, original = None, "", golden.data
     try:
-        goal = locate.parse(task.repository(info), implementation.goal_file)
+        goal = locate.parse(task.repository(info), one.goal_file)
         original = look_alikes.with_look_alikes(task, golden, goal)
-        data = unmask_source(golden, goal, implementation.qualname, implementation.nth)
-        if len(siblings) == 1 and data != original:
-            problem = f"{implementation.goal_file} was edited outside of the mask"
+        data = unmask_source(golden, goal, one.qualname, one.nth)
+        if is_alone and data != original:
+            problem = f"{one.goal_file} was edited outside of the mask"
     except LmrError as error:
         problem = error.message
     if not problem:
         return _Restored(golden, goal, data, False)
-    if not force or len(siblings) > 1:
+    if not force or not is_alone:
         raise TargetError(
             problem, "--force restores the golden; the edited file is kept in authoring/removed/"
         )
     return _Restored(golden, goal, original, True)
 
 
-def _unmask_one(task: Task, info: TaskInfo, implementation: Implementation, force: bool) -> list[str]:
-    now = _restored(task, info, implementation, force)
-    goal_path, moved = task.goal(info, implementation), list[str]()
-    if not keep_record(task, implementation, now.golden, now.goal) or now.is_edited:
-        # The body holds words of the annotator that are no notes, or the file holds edits.
-        moved.append(task.put_aside(goal_path, copy=True))
-    for path in (task.unit_test(info, implementation), task.recording(info, implementation.index)):
-        if path.exists():
-            moved.append(task.put_aside(path))
-    files.write_bytes(goal_path, now.data)
-    return moved
+# words
+
+
+def earlier(task: Task, target: Target) -> Described:
+    """Return what is known of a target from an earlier mask; None or "" for what is not.
+
+    Raises LmrError for a damaged record: it may be the one that is searched.
+    """
+    found = _record_of(task, target, files.read_object_to_change)
+    if found is None:
+        return Described()
+    entry, notes = Implementation.from_json(found[1]), _notes(found[1].get(NOTES))
+    # A draft is made anew from the notes of that day; an annotator's own words stay.
+    is_draft = found[1].get(DRAFTED) or GAP in entry.instruction
+    return Described(
+        notes=notes if notes != MaskNotes() else None,
+        instruction="" if is_draft else entry.instruction,
+        category=entry.category,
+        retrieval=entry.retrieval_context or None,
+    )
+
+
+def _keep_words(task: Task, one: Implementation, golden: code.Module, goal: code.Module | None) -> bool:
+    """Write the record of an implementation that is about to be unmasked.
+
+    Returns False when the comment was edited by hand into something that is no structured comment.
+    """
+    notes, complete = MaskNotes(), True
+    pair = code.matching(golden, goal, one.qualname, one.nth) if goal is not None else None
+    if goal is not None and pair is not None:
+        original, masked = pair
+        notes = notes_in(goal, masked)
+        if original.docstring is None and masked.docstring is not None:
+            notes = replace(notes, docstring=inspect.cleandoc(masked.docstring))
+        body = masked_body(masked.name, notes, generator=code.is_generator(masked.function))
+        complete = code.splice(goal, {masked: body}) == goal.data
+    # A damaged record is nobody's here: it stays, and does not keep anybody from unmasking.
+    found = _record_of(task, one.target, files.read_object_or_empty)
+    number = one.index
+    while (free := task.removed_folder / f"implementation-{number}.json").exists():
+        number += 1
+    record = {**one.to_json(), NOTES: asdict(notes), DRAFTED: is_drafted(task, one)}
+    files.write_json(found[0] if found else free, record)
+    return complete
+
+
+def _record_of(
+    task: Task, target: Target, read: Callable[[Path], dict[str, Any]]
+) -> tuple[Path, dict[str, Any]] | None:
+    """Return the record of a target, and its file; ``read`` decides what becomes of damaged ones."""
+    for path in sorted(task.removed_folder.glob("implementation-*.json")):
+        record = read(path)
+        if Implementation.from_json(record).target == target:
+            return path, record
+    return None
+
+
+def _notes(data: Any) -> MaskNotes:
+    """Return notes as they were recorded, without parts of other types."""
+    known: dict[str, Any] = {}
+    for field in fields(MaskNotes) if isinstance(data, dict) else ():
+        value = data.get(field.name)
+        if isinstance(value, str):
+            known[field.name] = value
+        elif isinstance(value, list):
+            known[field.name] = tuple(item for item in value if isinstance(item, str))
+    return MaskNotes(**known)

@@ -1,7 +1,7 @@
-"""What ``new-task`` is going to write about paper and folders: given, else derived, else asked for.
+"""The values that ``new-task`` writes about paper and folders: given, else derived, else asked for.
 
-A wizard is shown all of it before anything is written, and can change all of it. What a person has answered is
-kept beside the tasks until the task is made, so that an interrupted wizard goes on where it was.
+A wizard shows all of them before anything is written, and lets all of them be changed. Answers are kept beside
+the tasks until the task is made, so that an interrupted wizard can resume.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LABELS = {
     "repo_url": "Repository's public address",
     "repo_folder": "Repository's folder",
 }
-"""What can be changed, in the order shown."""
+"""The editable fields, in the order shown."""
 
 _OPTIONS = {"number": "--id", "name": "--name", "title": "--title", "year": "--year", "repo_url": "--repo-url",
             "paper_url": "--paper-url", "repo_folder": "--repo-folder"}  # fmt: skip
@@ -65,7 +65,7 @@ class Wizard(Protocol):
 
 
 def problems(draft: Draft, taken: Mapping[int, str]) -> dict[str, str]:
-    """What is wrong with a draft: field → why."""
+    """Return the problems of a draft, by field."""
     found = {}
     for field in ("title", "year"):
         if not getattr(draft, field):
@@ -73,12 +73,12 @@ def problems(draft: Draft, taken: Mapping[int, str]) -> dict[str, str]:
     if draft.year and not re.fullmatch(r"19[5-9]\d|20\d\d|2100", draft.year):
         found["year"] = f"{draft.year!r} is not a year"
     if not re.fullmatch(r"[1-9]\d{0,8}", draft.number):
-        found["number"] = f"{draft.number!r} is not a task's number"
+        found["number"] = f"{draft.number!r} is not a task number"
     elif int(draft.number) in taken:
         found["number"] = f"the number {draft.number} is taken by {taken[int(draft.number)]}/"
     for field in ("name", "repo_folder"):
         if not _NAME.match(getattr(draft, field)):
-            found[field] = f"{getattr(draft, field)!r} is not a folder's name"
+            found[field] = f"{getattr(draft, field)!r} is not a valid folder name"
     if draft.repo_folder.lower() in _RESERVED:
         found["repo_folder"] = f"the repository's folder cannot be called {draft.repo_folder}"
     if draft.repo_url:
@@ -96,16 +96,16 @@ def require_complete(draft: Draft, taken: Mapping[int, str]) -> None:
 
 
 def require_name(name: str, option: str) -> None:
-    """Raise UsageError for what is no folder's name."""
+    """Raise UsageError for an invalid folder name."""
     if not _NAME.match(name):
         raise UsageError(
-            f"{option} {name!r} is not a folder's name",
+            f"{option} {name!r} is not a valid folder name",
             "use letters, digits, '.', '_' and '-', starting with a letter or digit",
         )
 
 
 def require_folder(name: str, shown: str) -> None:
-    """Raise UsageError for what cannot be the repository's folder in the task."""
+    """Raise UsageError for a name that the repository's folder cannot have."""
     if not name:
         raise UsageError(f"{shown} gives the repository's folder no name", "pass one with --repo-folder")
     if name.lower() in _RESERVED:
@@ -115,7 +115,7 @@ def require_folder(name: str, shown: str) -> None:
 
 
 def default_name(title: str) -> str:
-    """A short name from a title: what stands before its colon, or an acronym in it; "" when there is none.
+    """Return a short name from a title: the part before its colon, or an acronym in it; "" when it has neither.
 
     "SimPO: Simple …" → ``SimPO``; "Direct Preference Optimization: Your …" → ``DPO``.
     """
@@ -135,7 +135,7 @@ def default_name(title: str) -> str:
 
 @dataclass(frozen=True)
 class Kept:
-    """What an interrupted wizard knows: paper and repository as they were named, and answers by field."""
+    """The state of an interrupted wizard: paper and repository as they were named, and answers by field."""
 
     paper: str
     repo: str
@@ -143,12 +143,12 @@ class Kept:
 
 
 def keep(tasks_dir: Path, kept: Kept) -> None:
-    """Store what is known so far of a paper's task. Raises LmrError when the file is damaged."""
+    """Store the state of a paper's wizard. Raises LmrError when the file is damaged."""
     _write(tasks_dir, [*_others(tasks_dir, kept.paper), kept])
 
 
 def kept_in(tasks_dir: Path) -> list[Kept]:
-    """What interrupted wizards have left, one entry for each paper.
+    """Read the states of interrupted wizards, one for each paper.
 
     Raises LmrError when the file is damaged: the next answer would be written over all of them.
     """
@@ -157,12 +157,12 @@ def kept_in(tasks_dir: Path) -> list[Kept]:
 
 
 def answers_about(tasks_dir: Path, paper: str) -> Mapping[str, str]:
-    """What was answered about a paper before. Raises LmrError when the file is damaged."""
+    """Return the earlier answers about a paper. Raises LmrError when the file is damaged."""
     return next((one.answers for one in kept_in(tasks_dir) if one.paper == paper), {})
 
 
 def forget(tasks_dir: Path, paper: str) -> None:
-    """The paper's task is made, or given up: nothing is left to go on with. Raises LmrError as above."""
+    """Drop the state of a paper whose task is made or given up. Raises LmrError when the file is damaged."""
     _write(tasks_dir, _others(tasks_dir, paper))
 
 
@@ -191,5 +191,5 @@ def _read(path: Path, entry: Mapping[str, Any]) -> Kept:
 
 
 def with_answers(draft: Draft, answers: Mapping[str, str], given: Collection[str]) -> Draft:
-    """The draft with earlier answers, but for what was ``given`` on the command line now."""
+    """Return the draft with earlier answers, except for fields ``given`` on the command line now."""
     return replace(draft, **{key: value for key, value in answers.items() if key not in given})

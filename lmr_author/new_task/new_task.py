@@ -9,9 +9,9 @@ from pathlib import Path
 
 from lmr_author import environment, files, paper, repo
 from lmr_author.environment import BaseImage, Lock, Recipe
-from lmr_author.environment.pinning import SECONDS
+from lmr_author.environment.pinning import SECONDS, LockOptions
 from lmr_author.errors import LmrError
-from lmr_author.new_task import records as records
+from lmr_author.new_task import records
 from lmr_author.new_task.draft import (
     Draft,
     Kept,
@@ -36,14 +36,14 @@ from lmr_author.vetting.vet import read_accepted_vetting
 
 @dataclass(frozen=True)
 class NewTaskOptions:
-    """What the annotator gave to ``new-task``; None means "not given" (derived, or asked for).
+    """Options of ``new-task``; None means "not given" (derived, or asked for).
 
     Attributes:
         paper: PDF file, URL or arXiv id.
         repo: address of the repository, or a local folder.
-        name: of the task folder, after its number; ``repo_folder`` of the repository's folder in it.
+        name: name of the task folder, after its number; ``repo_folder`` names the repository's folder in it.
         repo_url: public address to write down, when ``repo`` is a local clone of it.
-        python_version: inside the base image, when it is known better than the table does.
+        python_version: Python version of the base image, where the table does not know it.
         vetting: file that ``vet`` wrote; it becomes the task's ``authoring/vetting.json``.
     """
 
@@ -68,7 +68,7 @@ class NewTaskOptions:
 
 @dataclass(frozen=True)
 class NewTaskResult:
-    """The new task, its ``info.json``, and what the annotator should know."""
+    """The new task, its ``info.json``, its base image, and notes for the annotator."""
 
     task: Task
     info: TaskInfo
@@ -78,7 +78,7 @@ class NewTaskResult:
 
 @dataclass(frozen=True)
 class Stages:
-    """What the stages found; all that the written files are made of."""
+    """The results of the stages, from which all files are written."""
 
     fetched: FetchedPaper
     paper: Paper
@@ -95,8 +95,8 @@ def new_task(
 
     With a wizard, answers given so far are kept in the folder of tasks until the task is made.
 
-    Raises LmrError for what is wrong with paper, repository, a name that is taken, or answers kept earlier;
-    UsageError when something cannot be derived and there is no wizard.
+    Raises LmrError when paper, repository or earlier answers cannot be read or a name is taken;
+    UsageError when a value cannot be derived and there is no wizard.
     """
     say = progress or (lambda message: None)
     if options.repo:
@@ -135,7 +135,7 @@ def _settle(
     wizard: Wizard | None,
     answers: Mapping[str, str],
 ) -> tuple[NewTaskOptions, Draft]:
-    """The repository, and everything that is going to be written: complete, and seen by the person there is.
+    """Return the options with a repository, and the complete draft, shown to the person if there is one.
 
     Args:
         answers: those that an interrupted wizard has left.
@@ -182,7 +182,7 @@ def _stages(
     *,
     watched: bool,
 ) -> Stages:
-    """Clone into ``folder``, then find out what the code needs.
+    """Clone into ``folder``, then read its requirements and lock them.
 
     Args:
         watched: by a person, who may not want to wait for the versions.
@@ -190,7 +190,7 @@ def _stages(
     say(f"cloning {Address.parse(options.repo).shown}")
     how = CloneOptions(skip_submodules=options.skip_submodules, skip_lfs=options.skip_lfs)
     clone = repo.clone(options.repo, options.commit, folder, how, say)
-    say("looking for what the repository needs")
+    say("reading the repository's requirements")
     recipe = environment.read_recipe(folder, clone.commit_date)
     base = environment.choose_base(recipe, options.base_image, options.python_version)
     stop = ", Ctrl-C goes on without" if watched else ""
@@ -199,8 +199,8 @@ def _stages(
     made = environment.pin(
         recipe,
         base,
-        seconds=0 if options.offline else SECONDS,
-        progress=lambda line: say(f"{doing}: {line}"),
+        LockOptions(seconds=0 if options.offline else SECONDS),
+        lambda line: say(f"{doing}: {line}"),
         stoppable=watched,
     )
     return Stages(fetched, read, clone, recipe, base, made)
@@ -209,7 +209,7 @@ def _stages(
 def _repo_folder(options: NewTaskOptions, address: Address) -> str:
     if options.repo_folder is not None:
         require_name(options.repo_folder, "--repo-folder")
-    # A clone's folder may be called anything; what the public one is called is the repository's name.
+    # A clone's folder may have any name; the public address has the repository's.
     public = Address.parse(options.repo_url).folder_name if options.repo_url and address.local else ""
     name = options.repo_folder or public or address.folder_name
     require_folder(name, address.shown)
@@ -224,7 +224,7 @@ def _draft(
     repo_folder: str,
     taken: dict[int, str],
 ) -> Draft:
-    """What ``info.json`` will say of paper and folders: given, else derived."""
+    """Return the values of ``info.json`` about paper and folders: given, else derived."""
     title = options.title or fetched.title or read.title
     year = options.year or read.year or fetched.year
     known = f"https://arxiv.org/abs/{read.arxiv_id}" if read.arxiv_id else ""
@@ -254,7 +254,7 @@ def _info(draft: Draft) -> TaskInfo:
 
 
 def _write(task: Task, info: TaskInfo, stages: Stages, vetted: VettingRecord | None) -> None:
-    """Every file of the new task; ``info.json`` last, because a folder with it counts as a task."""
+    """Write every file of the new task; ``info.json`` last, because a folder with it counts as a task."""
     require_room(task, info, stages)
     pdf = stages.fetched.path.read_bytes()
     files.write_bytes(task.paper_pdf(info), pdf)

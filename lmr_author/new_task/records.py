@@ -1,4 +1,4 @@
-"""The records of ``new-task`` in ``authoring/``: where everything came from, and evidence for the vetting."""
+"""The records of ``new-task`` in ``authoring/``: provenance, and evidence for the vetting."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TOOLS = ("pymupdf", "GitPython", "uv")
 
 
 def provenance(info: TaskInfo, stages: Stages, created: datetime) -> dict[str, Any]:
-    """``authoring/provenance.json`` (``schemas/provenance.schema.json``)."""
+    """Return ``authoring/provenance.json`` (``schemas/provenance.schema.json``)."""
     return {
         "created": _time(created),
         "tool": {

@@ -1,4 +1,4 @@
-"""Whether there is room for a new task: numbers and folders that are taken, files of the repository in the way."""
+"""Conflicts of a new task: numbers and folders that are taken, files of the repository in its way."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 def taken_numbers(options: NewTaskOptions) -> dict[int, str]:
-    """Task numbers in use below ``tasks_dir`` → the folder that has it. Checks the options that need it."""
+    """Return the folder of each task number in use below ``tasks_dir``; check the options that depend on it."""
     if options.name is not None:
         require_name(options.name, "--name")
     if options.year is not None and not 1950 <= options.year <= 2100:
-        raise UsageError(f"--year {options.year} is not a paper's year", "give four digits, like 2023")
+        raise UsageError(f"--year {options.year} is not a year", "give four digits, like 2023")
     if options.tasks_dir.exists() and not options.tasks_dir.is_dir():
         raise UsageError(
             f"--tasks-dir {options.tasks_dir} is not a folder", "name the folder that holds the tasks"
@@ -32,7 +32,7 @@ def taken_numbers(options: NewTaskOptions) -> dict[int, str]:
         if (folder / "info.json").is_file() and not folder.name.startswith("."):
             taken.setdefault(_instance_id(folder), folder.name)
     if options.id is not None and options.id < 1:
-        raise UsageError(f"--id {options.id} is not a task's number", "numbers start at 1")
+        raise UsageError(f"--id {options.id} is not a task number", "numbers start at 1")
     if options.id in taken:
         raise LmrError(
             f"the number {options.id} is taken by {taken[options.id]}/", "pass another --id, or none"
@@ -65,7 +65,7 @@ def require_room(task: Task, info: TaskInfo, stages: Stages) -> None:
     for path, data in wanted:
         if path.is_symlink() or (path.exists() and not (path.is_file() and path.read_bytes() == data)):
             raise LmrError(
-                f"the repository has a {path.name} of its own, where the task's paper belongs",
+                f"the repository already has a {path.name}, where the task's paper belongs",
                 "pass that file as the paper if it is the same, or use a fork of the repository without it",
             )
     tests = task.unit_test_folder(info)

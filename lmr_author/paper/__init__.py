@@ -1,8 +1,8 @@
-"""The paper: found and fetched (arXiv id, URL, PDF file), and its text extracted."""
+"""The paper: found and fetched (arXiv id, URL, PDF file), its text extracted, its pages drawn."""
 
 from __future__ import annotations
 
-from lmr_author.paper.extract import Paper, extract
+from lmr_author.paper.extract import Block, PageImage, Paper, blocks, extract, images
 from lmr_author.paper.fetch import FetchedPaper, fetch
 
-__all__ = ["FetchedPaper", "Paper", "extract", "fetch"]
+__all__ = ["Block", "FetchedPaper", "PageImage", "Paper", "blocks", "extract", "fetch", "images"]

@@ -1,7 +1,8 @@
-"""Extract a paper's text, title and year from its PDF, in a child process with limits."""
+"""A paper's text, title and year, its paragraphs and pictures of its pages, from a child process with limits."""
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import sys
@@ -18,6 +19,9 @@ from lmr_author.texts import printable
 SECONDS = 180
 MEMORY_BYTES = 4 * 1024**3
 """Limits of the child process that reads the PDF."""
+
+WIDTH = 900
+"""Pixels of a page's picture, from left to right."""
 
 SCANNED_BELOW = 30
 """Letters per page, on average, below which a PDF is taken to be a scan."""
@@ -46,9 +50,9 @@ _STAMP = re.compile(
     r"arXiv:(?P<id>\d{4}\.\d{4,5}(?:v\d+)?|[a-z-]+(?:\.[A-Z]{2})?/\d{7}(?:v\d+)?)\s*\[[\w.-]+\]"
 )
 _REPOSITORY = re.compile(
-    r"https?://(?:www\.)?(?:github\.com|gitlab\.com|bitbucket\.org)/[\w.-]+/[\w.-]*\w", re.I
+    r"(?<![\w./])(?:https?://(?:www\.)?)?(?P<address>(?:github\.com|gitlab\.com|bitbucket\.org)/[\w.-]+/[\w.-]*\w)",
+    re.I,
 )
-_BARE_REPOSITORY = re.compile(r"(?<![\w/.])(?:github\.com|gitlab\.com)/[\w.-]+/[\w.-]*\w", re.I)
 _BROKEN_LINK = re.compile(r"((?:github|gitlab|bitbucket)\.(?:com|org)/(?:\S*[-/])?)\n(?=\w)", re.I)
 _JUNK_TITLE = re.compile(
     r"^(?:(?:untitled|microsoft word|paper|main|title|.*\.(?:pdf|dvi|tex|docx?|indd))\b|[a-z]:\\|\S+$)", re.I
@@ -57,7 +61,7 @@ _JUNK_TITLE = re.compile(
 
 @dataclass(frozen=True)
 class Paper:
-    """What a PDF says.
+    """The content of a PDF.
 
     Attributes:
         pages: text of each page.
@@ -80,7 +84,7 @@ class Paper:
     notes: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, str]:
-        """``paper.json``: page number, from 1, to text."""
+        """Return ``paper.json``: page number, from 1, to text."""
         return {str(number): text for number, text in enumerate(self.pages, 1)}
 
 
@@ -91,8 +95,7 @@ def extract(pdf: Path, *, seconds: float = SECONDS, memory: int = MEMORY_BYTES) 
     """
     if pdf.stat().st_size == 0:
         raise LmrError(f"{pdf.name} is empty (0 bytes)", "download the paper again")
-    data = _read(pdf, seconds, memory)
-    _raise_for(data, pdf)
+    data = _read(pdf, seconds, memory, "text")
     pages = tuple(str(page) for page in data["pages"])
     letters = sum(char.isalnum() for page in pages for char in page)
     if letters < SCANNED_BELOW * len(pages):
@@ -116,56 +119,74 @@ def extract(pdf: Path, *, seconds: float = SECONDS, memory: int = MEMORY_BYTES) 
     )
 
 
-def _read(pdf: Path, seconds: float, memory: int) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Block:
+    """A paragraph: its page from 1, its left, upper, right and lower side as shares of the page, its text."""
+
+    page: int
+    left: float
+    top: float
+    right: float
+    bottom: float
+    text: str
+
+
+@dataclass(frozen=True)
+class PageImage:
+    """A page as a grey PNG: pixels across and down, the file's bytes."""
+
+    width: int
+    height: int
+    png: bytes
+
+
+def blocks(pdf: Path) -> tuple[Block, ...]:
+    """Return the paragraphs of a PDF, in reading order. Raises LmrError when it cannot be read."""
+    return tuple(Block(*item) for item in _read(pdf, SECONDS, MEMORY_BYTES, "blocks")["blocks"])
+
+
+def images(pdf: Path, numbers: Iterable[int]) -> dict[int, PageImage]:
+    """Return pictures of some pages; a page that cannot be drawn is left out. Raises LmrError as :func:`blocks`."""
+    wanted = list(map(str, sorted(set(numbers))))
+    if not wanted:
+        return {}
+    data = _read(pdf, SECONDS, MEMORY_BYTES, "images", str(WIDTH), *wanted)
+    return {
+        int(number): PageImage(width, height, base64.b64decode(png))
+        for number, (width, height, png) in data["images"].items()
+    }
+
+
+def _read(pdf: Path, seconds: float, memory: int, *what: str) -> dict[str, Any]:
+    """Let the child process read a PDF. Raises LmrError when it fails, and for what it found wrong."""
     reader = Path(__file__).with_name("reader.py")
     # -P: the reader's own folder must not be where its imports are looked up.
-    argv = [sys.executable, "-P", str(reader), str(pdf.absolute()), str(memory), str(int(seconds) + 1)]
+    argv = [sys.executable, "-P", str(reader), str(pdf.absolute()), str(memory), str(int(seconds) + 1), *what]
     done = processes.run(argv, cwd=pdf.parent, seconds=seconds)
-    hint = "print it to a new PDF with another program, or take another version of the paper"
+    name, again, other = pdf.name, "download the paper again", "take another version of the paper"
     if done.timed_out:
-        raise LmrError(f"{pdf.name} could not be read within {seconds:.0f} s", hint)
+        raise LmrError(f"{name} could not be read within {seconds:.0f} s", other)
     try:
         data = json.loads(done.stdout)
     except (ValueError, RecursionError):
         data = None
     if done.exit_code != 0 or not isinstance(data, dict):
-        raise LmrError(f"{pdf.name}: the PDF reader failed on it ({_death(done)})", hint)
+        last = printable(done.stderr.strip().rpartition("\n")[2], 200) or f"exit code {done.exit_code}"
+        raise LmrError(f"{name}: the PDF reader failed on it ({last})", other)
+    detail = printable(str(data.get("detail", "")), 200)
+    problems = {
+        "broken": (f"is not a readable PDF ({detail})", again),
+        "encrypted": ("is encrypted: it needs a password", "save a copy without a password and pass that"),
+        "no pages": ("has no pages: it is damaged or cut off", again),
+        "too long": (f"has {detail} pages; that is no paper", "pass only the paper's own pages"),
+        "memory": ("needs more memory to read than a paper may", other),
+    }
+    if "error" in data:
+        message, hint = problems[data["error"]]
+        raise LmrError(f"{name} {message}", hint)
+    if data.get("repaired") and b"%%EOF" not in pdf.read_bytes()[-2048:]:
+        raise LmrError(f"{name} is cut off: its end is missing", again)
     return data
-
-
-def _death(done: processes.Finished) -> str:
-    if done.exit_code < 0:
-        return f"killed by signal {-done.exit_code}"
-    if "MemoryError" in done.stderr:
-        return "out of memory"
-    last = done.stderr.strip().rpartition("\n")[2]
-    return printable(last, 200) or f"exit code {done.exit_code}"
-
-
-def _raise_for(data: dict[str, Any], pdf: Path) -> None:
-    name, kind, detail = pdf.name, data.get("error"), printable(str(data.get("detail", "")), 200)
-    if kind == "broken":
-        raise LmrError(f"{name} is not a readable PDF ({detail})", "download the paper again")
-    if kind == "encrypted":
-        raise LmrError(
-            f"{name} is encrypted: it needs a password", "save a copy without a password and pass that"
-        )
-    if kind == "no pages":
-        raise LmrError(f"{name} has no pages: it is damaged or cut off", "download the paper again")
-    if kind == "too long":
-        raise LmrError(f"{name} has {detail} pages; that is no paper", "pass only the paper's own pages")
-    if kind == "memory":
-        raise LmrError(
-            f"{name} needs more memory to read than a paper may", "take another version of the paper"
-        )
-    if data.get("repaired") and b"%%EOF" not in _end(pdf):
-        raise LmrError(f"{name} is cut off: its end is missing", "download the paper again")
-
-
-def _end(pdf: Path) -> bytes:
-    with pdf.open("rb") as file:
-        file.seek(max(0, pdf.stat().st_size - 2048))
-        return file.read()
 
 
 def _title(data: dict[str, Any]) -> str:
@@ -179,7 +200,7 @@ def _title(data: dict[str, Any]) -> str:
 
 
 def _venue(page: str) -> tuple[str, int | None]:
-    """The line, or up to three of them, that names a venue and its year, or an edition that tells the year."""
+    """Return the line, or up to three of them, that names a venue and its year, or an edition that tells the year."""
     lines = [printable(unicodedata.normalize("NFKC", line), 200) for line in page.split("\n")]
     for place, line in enumerate(lines):
         if _VENUE.search(line) and not _CITED.search(line):
@@ -203,7 +224,9 @@ def _year_in(text: str) -> int | None:
 def _year(
     identifier: str, venue_year: int | None, page: str, metadata: dict[str, str]
 ) -> tuple[int | None, str]:
-    arxiv_year = _arxiv_year(identifier)
+    """Return the paper's year, and where it is from."""
+    digits = identifier.rpartition("/")[2][:2]
+    arxiv_year = int(digits) + (1900 if int(digits) >= 91 else 2000) if digits else None
     # A preprint may appear the year before the conference; a later or earlier year is of something cited.
     if venue_year and (arxiv_year is None or arxiv_year <= venue_year <= arxiv_year + 2):
         return venue_year, "the venue named on page 1"
@@ -217,21 +240,12 @@ def _year(
     return None, ""
 
 
-def _arxiv_year(identifier: str) -> int | None:
-    digits = identifier.rpartition("/")[2][:2]
-    if not digits.isdecimal():
-        return None
-    return int(digits) + (1900 if int(digits) >= 91 else 2000)
-
-
 def _repositories(texts: Iterable[str]) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for text in texts:
         whole = _BROKEN_LINK.sub(r"\1", text)
         for match in _REPOSITORY.finditer(whole):
-            found.setdefault(match[0].removesuffix(".git").replace("http://", "https://"))
-        for match in _BARE_REPOSITORY.finditer(whole):
-            found.setdefault("https://" + match[0].removesuffix(".git"))
+            found.setdefault("https://" + match["address"].removesuffix(".git"))
     # A link at a line's end may have been cut where no hyphen tells: then the whole one starts with it.
     return tuple(one for one in found if not any(other.startswith(f"{one}-") for other in found))[:20]
 

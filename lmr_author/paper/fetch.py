@@ -7,32 +7,30 @@ import re
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from lmr_author import files
-from lmr_author.arxiv import API, ArxivEntry, arxiv_entry
 from lmr_author.errors import LmrError
-from lmr_author.texts import printable
-from lmr_author.web import Unavailable, Unknown
+from lmr_author.paper.web import ARXIV, Unavailable, Unknown, arxiv_entry, get
 
 MAX_BYTES = 200 * 1024 * 1024
 """A paper larger than this is refused."""
 
 SECONDS = 300.0
-"""A download may take this long in all; a silent server is given up after 30 s."""
+"""A download may take this long in all."""
 
 ARXIV_SECONDS = 30.0
-"""What arXiv says of a paper may take this long."""
+"""Time limit of one question to arXiv's API."""
 ARXIV_PAUSE = 3.0
 """Seconds between two questions, as arXiv asks for."""
 
-OFFLINE = "check the network, or download the PDF with a browser and pass the file"
+_AGAIN = "download the paper again"
+_BY_HAND = "check the network, or download the PDF with a browser and pass the file"
+_FORMS = "give a PDF file, an http(s) URL or an arXiv id like 2305.18290"
 
-_NEW_ID = r"\d{4}\.\d{4,5}"
-_OLD_ID = r"[a-z-]+(?:\.[A-Z]{2})?/\d{7}"
-_ARXIV = re.compile(rf"^(?:arxiv:\s*)?(?P<id>(?:{_NEW_ID}|{_OLD_ID})(?:v\d+)?)$", re.IGNORECASE)
-_ARXIV_URL = re.compile(rf"^/(?:abs|pdf|html)/(?P<id>(?:{_NEW_ID}|{_OLD_ID})(?:v\d+)?)(?:\.pdf)?/?$")
+_ID = r"(?P<id>(?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?)"
+_ARXIV_ID = re.compile(rf"^(?:arxiv:\s*)?{_ID}$", re.IGNORECASE)
+_ARXIV_PATH = re.compile(rf"^/(?:abs|pdf|html)/{_ID}(?:\.pdf)?/?$")
 _ARXIV_HOSTS = {"arxiv.org", "www.arxiv.org", "export.arxiv.org"}
 
 
@@ -51,24 +49,24 @@ class FetchedPaper:
 
     path: Path
     source: str
-    url: str
-    title: str
-    year: int | None
-    arxiv_id: str
     sha256: str
+    url: str = ""
+    title: str = ""
+    year: int | None = None
+    arxiv_id: str = ""
 
 
 def arxiv_id(text: str) -> str:
-    """The arXiv id that a text or URL is (``2305.18290v2``, ``arXiv:…``, ``arxiv.org/abs/…``), or ""."""
+    """Return the arXiv id that a text or URL is (``2305.18290v2``, ``arXiv:…``, ``arxiv.org/abs/…``), or ""."""
     text = text.strip()
-    match = _ARXIV.match(text)
+    match = _ARXIV_ID.match(text)
     parts = urlsplit(text) if "://" in text else None
     if match is None and parts is not None and (parts.hostname or "") in _ARXIV_HOSTS:
-        match = _ARXIV_URL.match(parts.path)
+        match = _ARXIV_PATH.match(parts.path)
     return match["id"] if match else ""
 
 
-def fetch(paper: str, into: Path, *, arxiv_api: str = API) -> FetchedPaper:
+def fetch(paper: str, into: Path, *, arxiv_api: str = ARXIV) -> FetchedPaper:
     """Fetch a paper's PDF and store it as the file ``into``.
 
     Args:
@@ -80,22 +78,18 @@ def fetch(paper: str, into: Path, *, arxiv_api: str = API) -> FetchedPaper:
     """
     paper = paper.strip()
     local = _local_file(paper)
+    scheme = urlsplit(paper).scheme if "://" in paper else ""
     if local is not None:
         data = _read(local)
-        _require_pdf(data, str(local))
-        return _store(data, into, "file")
+        return FetchedPaper(into, "file", _store(data, str(local), into))
     if identifier := arxiv_id(paper):
-        return _from_arxiv(identifier, into, arxiv_api)
-    scheme = urlsplit(paper).scheme if "://" in paper else ""
+        return _fetch_from_arxiv(identifier, into, arxiv_api)
     if scheme in ("http", "https"):
-        return _store(_download(paper), into, "url", url=_without_login(paper))
+        shown = _without_login(paper)
+        return FetchedPaper(into, "url", _store(_download(paper), shown, into), shown)
     if scheme:
-        raise LmrError(
-            f"cannot fetch a paper by {scheme}://", "give a PDF file, an http(s) URL or an arXiv id"
-        )
-    raise LmrError(
-        f"{paper}: there is no such file", "give a PDF file, an http(s) URL or an arXiv id like 2305.18290"
-    )
+        raise LmrError(f"cannot fetch a paper by {scheme}://", _FORMS)
+    raise LmrError(f"{paper}: there is no such file", _FORMS)
 
 
 def _local_file(paper: str) -> Path | None:
@@ -120,107 +114,47 @@ def _read(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def _require_pdf(data: bytes, place: str) -> None:
-    """Raise unless this is a PDF: its header stands in the first 1024 bytes (ISO 32000-1, annex H)."""
+def _store(data: bytes, place: str, into: Path) -> str:
+    """Write a PDF and return its SHA-256. Raises LmrError for what is none, without a trace.
+
+    A PDF's header stands in its first 1024 bytes (ISO 32000-1, annex H).
+    """
     if not data:
-        raise LmrError(f"{place} is empty (0 bytes)", "download the paper again")
-    if b"%PDF-" in data[:1024]:
-        return
-    start = data[:512].lstrip().lower()
-    if start.startswith((b"<!doctype html", b"<html", b"<?xml")):
-        raise LmrError(
-            f"{place} is a web page, not a PDF", "give the address of the PDF itself, or download it"
-        )
-    raise LmrError(f"{place} is not a PDF", "give the paper as a PDF file")
-
-
-def _store(
-    data: bytes,
-    into: Path,
-    source: str,
-    *,
-    url: str = "",
-    title: str = "",
-    year: int | None = None,
-    identifier: str = "",
-) -> FetchedPaper:
+        raise LmrError(f"{place} is empty (0 bytes)", _AGAIN)
+    if b"%PDF-" not in data[:1024]:
+        if re.match(rb"\s*<(?:!doctype|html|head|\?xml)", data[:1024], re.I):
+            raise LmrError(f"{place} is a web page, not a PDF", "give the address of the PDF itself")
+        raise LmrError(f"{place} is not a PDF", "give the paper as a PDF")
     files.write_bytes(into, data)
-    return FetchedPaper(into, source, url, title, year, identifier, files.sha256_bytes(data))
+    return files.sha256_bytes(data)
 
 
-def _from_arxiv(identifier: str, into: Path, api: str) -> FetchedPaper:
+def _fetch_from_arxiv(identifier: str, into: Path, api: str) -> FetchedPaper:
     try:
-        said = _asked(identifier, api)
+        try:
+            entry = arxiv_entry(identifier, api, ARXIV_SECONDS)
+        except Unknown:
+            raise
+        except Unavailable:  # it is often busy for a moment
+            time.sleep(ARXIV_PAUSE)
+            entry = arxiv_entry(identifier, api, ARXIV_SECONDS)
     except Unknown as error:
         raise LmrError(f"arXiv knows no paper {identifier}", "check the id") from error
     except Unavailable as error:
-        raise LmrError(f"arXiv does not answer about {identifier} ({error})", OFFLINE) from error
-    return _store(
-        _download(said.pdf_url),
-        into,
-        "arxiv",
-        url=f"https://arxiv.org/abs/{identifier}",
-        title=said.title,
-        year=int(said.published[:4]),
-        identifier=identifier,
-    )
-
-
-def _asked(identifier: str, api: str) -> ArxivEntry:
-    """What arXiv says, asked twice where the first time brings nothing: it is often busy for a moment."""
-    try:
-        return arxiv_entry(identifier, api, ARXIV_SECONDS)
-    except Unknown:
-        raise
-    except Unavailable:
-        time.sleep(ARXIV_PAUSE)
-        return arxiv_entry(identifier, api, ARXIV_SECONDS)
+        raise LmrError(f"arXiv does not answer about {identifier} ({error})", _BY_HAND) from error
+    digest = _store(_download(entry.pdf_url), _without_login(entry.pdf_url), into)
+    url = f"https://arxiv.org/abs/{identifier}"
+    return FetchedPaper(into, "arxiv", digest, url, entry.title, int(entry.published[:4]), identifier)
 
 
 def _download(url: str) -> bytes:
-    """The PDF at an http(s) URL; redirects are followed, size and time are limited."""
-    import httpx
-
-    shown = _without_login(url)
-    limits = httpx.Timeout(30, connect=15)
-    # Some publishers answer an unknown client with a login page; say plainly what is wanted.
-    client = httpx.Client(
-        follow_redirects=True, max_redirects=10, timeout=limits, headers={"Accept": "application/pdf"}
-    )
     try:
-        with client, client.stream("GET", url) as response:
-            if response.is_error:
-                raise LmrError(
-                    f"{shown} answers {response.status_code} {response.reason_phrase}",
-                    "check the address, or download the PDF with a browser and pass the file",
-                )
-            data = _limited(response, shown)
-    except httpx.HTTPError as error:
-        raise LmrError(f"{shown} cannot be downloaded ({_cause(error)})", OFFLINE) from error
-    except httpx.InvalidURL as error:
-        raise LmrError(f"{shown} is not a web address ({error})", "check the address") from error
-    _require_pdf(data, shown)
-    return data
-
-
-def _limited(response: Any, shown: str) -> bytes:
-    started = time.monotonic()
-    data = bytearray()
-    for chunk in response.iter_bytes():
-        data += chunk
-        if len(data) > MAX_BYTES:
-            raise LmrError(
-                f"{shown} is larger than {MAX_BYTES // 2**20} MiB", "download the paper and pass the file"
-            )
-        if time.monotonic() - started > SECONDS:
-            raise LmrError(f"{shown} takes longer than {SECONDS:.0f} s", OFFLINE)
-    return bytes(data)
+        # Some publishers answer an unknown client with a login page; say plainly what is wanted.
+        return get(url, accept="application/pdf", seconds=SECONDS, most_bytes=MAX_BYTES).body
+    except Unavailable as error:
+        raise LmrError(f"{_without_login(url)} cannot be downloaded: {error}", _BY_HAND) from error
 
 
 def _without_login(url: str) -> str:
     parts = urlsplit(url)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
-
-
-def _cause(error: Exception) -> str:
-    return printable(str(error) or type(error).__name__, 200)

@@ -1,29 +1,41 @@
 """Read a PDF with PyMuPDF; run as a program of its own, because a PDF is untrusted.
 
-    python reader.py PAPER.pdf MEMORY_BYTES CPU_SECONDS >RESULT.json
+    python reader.py PAPER.pdf MEMORY_BYTES CPU_SECONDS text|blocks|images [WIDTH PAGE…] >RESULT.json
 
-Writes one JSON object to stdout: ``{"error": KIND, "detail": …}``, or ``pages``, ``metadata``,
-``headline``, ``links``, ``repaired``. Limits on memory, processor time and written bytes are set
-before the file is opened. Imports nothing of lmr-author, so that it runs as a file.
+Writes one JSON object to stdout: ``{"error": KIND, "detail": …}`` for an expected failure, else
+
+- text: ``pages``, ``metadata``, ``headline``, ``links``, ``repaired``
+- blocks: ``blocks``, the paragraphs: page from 1, left, upper, right and lower side as shares of the page, text
+- images: ``images``, page → width, height, grey PNG of that width in base64
+
+Limits on memory, processor time and written bytes are set before the file is opened. Imports nothing of lmr-author,
+so that it runs as a file.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 import re
+import resource
 import sys
 from collections import Counter
 from typing import Any
 
 MAX_PAGES = 2000
 MAX_PAGE_CHARACTERS = 1_000_000
+MAX_BLOCKS = 20_000
+MAX_BLOCK_CHARACTERS = 20_000
+MAX_LINKS = 2000
 
 
-def main(path: str, memory: int, cpu_seconds: int) -> dict[str, Any]:
+def main(path: str, memory: int, cpu_seconds: int, what: str, *rest: str) -> dict[str, Any]:
     """Read the PDF at ``path``; expected failures are data."""
     import pymupdf
 
-    limit(memory, cpu_seconds)
+    limits = {"AS": memory, "CPU": cpu_seconds, "FSIZE": 0, "CORE": 0}
+    for name, value in limits.items():
+        resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (value, value))
     pymupdf.TOOLS.mupdf_display_errors(False)
     pymupdf.TOOLS.mupdf_display_warnings(False)
     try:
@@ -36,46 +48,43 @@ def main(path: str, memory: int, cpu_seconds: int) -> dict[str, Any]:
         return {"error": "no pages"}
     if document.page_count > MAX_PAGES:
         return {"error": "too long", "detail": str(document.page_count)}
-    pages, unreadable = [], []
+    if what == "blocks":
+        return {"blocks": _blocks(document)}
+    if what == "images":
+        width, *pages = map(int, rest)
+        return {"images": _images(document, pages, width)}
+    return _text(document)
+
+
+def _text(document: Any) -> dict[str, Any]:
+    import pymupdf
+
     letters = pymupdf.TEXTFLAGS_TEXT & ~pymupdf.TEXT_PRESERVE_LIGATURES  # "ﬁxed" is "fixed"
+    pages: list[str] = []
+    links: list[str] = []
     for number in range(document.page_count):
         try:
-            pages.append(clean(document[number].get_text(flags=letters))[:MAX_PAGE_CHARACTERS])
+            page = document[number]
+            pages.append(_clean(page.get_text(flags=letters))[:MAX_PAGE_CHARACTERS])
+            links.extend(str(link["uri"]) for link in page.get_links() if link.get("uri"))
         except (RuntimeError, ValueError):
-            pages.append("")
-            unreadable.append(number + 1)
+            pages += [""] * (number + 1 - len(pages))
     return {
         "pages": pages,
-        "unreadable": unreadable,
-        "metadata": {key: clean(str(value or "")) for key, value in (document.metadata or {}).items()},
-        "headline": _headline(document),
-        "links": _links(document),
+        "metadata": {key: _clean(str(value or "")) for key, value in (document.metadata or {}).items()},
+        "headline": _clean(_headline(document)),
+        "links": links[:MAX_LINKS],
         "repaired": bool(document.is_repaired),
     }
 
 
-def limit(memory: int, cpu_seconds: int) -> None:
-    """Let this process use no more memory (bytes) and processor time, and write no file."""
-    try:
-        import resource
-    except ImportError:  # not a Unix machine: the parent's time limit remains
-        return
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
-def clean(text: str) -> str:
-    """Without NUL and without lone surrogates, which no UTF-8 file can hold."""
+def _clean(text: str) -> str:
+    """Return a text without NUL and without lone surrogates, which no UTF-8 file can hold."""
     return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
 
 
 def _headline(document: Any) -> str:
-    """The title on page 1: the text in the largest letters, else the first lines in bold letters of one size.
-
-    Only horizontal lines count, so that arXiv's stamp is left out.
-    """
+    """Return the title on page 1: the text in the largest letters, else the first lines in bold of one size."""
     try:
         blocks = document[0].get_text("dict")["blocks"]
     except (RuntimeError, ValueError):
@@ -89,24 +98,8 @@ def _headline(document: Any) -> str:
     for wanted in [size for size in sorted(letters_of, reverse=True) if size > 1.12 * body][:4]:
         text = " ".join(text for size, _, text in lines if abs(size - wanted) < 0.3)
         if 8 <= len(text) <= 300 and " " in text:
-            return clean(text)
-    return clean(_first_in_bold(lines))
-
-
-def _line(line: Any) -> tuple[float, bool, str] | None:
-    """Size of its letters, whether they are bold, and its text; None for a line without words, or aslant."""
-    text = "".join(span["text"] for span in line["spans"]).strip()
-    letters = sum(char.isalpha() for char in text)
-    if letters < 2 or abs(line["dir"][0] - 1) >= 0.01:
-        return None
-    # A drop capital or an icon does not make a line large: the size of most of its letters does.
-    main = max(line["spans"], key=lambda span: len(span["text"].strip()))
-    bold = bool(main["flags"] & 16) or bool(re.search(r"bold|CMBX|-Medi", main["font"], re.I))
-    return round(main["size"], 1), bold, text
-
-
-def _first_in_bold(lines: list[tuple[float, bool, str]]) -> str:
-    """Journals set the title no larger than the text, but bold: the first lines of the page that are."""
+            return text
+    # Journals set the title no larger than the text, but bold.
     run: list[str] = []
     first = 0.0
     for size, bold, text in lines[:12]:
@@ -119,19 +112,56 @@ def _first_in_bold(lines: list[tuple[float, bool, str]]) -> str:
     return text if 8 <= len(text) <= 300 and len(text.split()) >= 3 else ""
 
 
-def _links(document: Any) -> list[str]:
-    found: list[str] = []
-    for number in range(min(document.page_count, 50)):
+def _line(line: Any) -> tuple[float, bool, str] | None:
+    """Return the size of a line's letters, whether they are bold, and its text.
+
+    None for a line without words, or aslant, as arXiv's stamp.
+    """
+    text = "".join(span["text"] for span in line["spans"]).strip()
+    letters = sum(char.isalpha() for char in text)
+    if letters < 2 or abs(line["dir"][0] - 1) >= 0.01:
+        return None
+    # A drop capital or an icon does not make a line large: the size of most of its letters does.
+    main = max(line["spans"], key=lambda span: len(span["text"].strip()))
+    bold = bool(main["flags"] & 16) or bool(re.search(r"bold|CMBX|-Medi", main["font"], re.I))
+    return round(main["size"], 1), bold, text
+
+
+def _blocks(document: Any) -> list[list[Any]]:
+    found: list[list[Any]] = []
+    for number in range(document.page_count):
         try:
-            found.extend(str(link["uri"]) for link in document[number].get_links() if link.get("uri"))
+            page = document[number]
+            wide, high = page.rect.width or 1, page.rect.height or 1
+            for x0, y0, x1, y1, text, _, kind in page.get_text("blocks"):
+                if kind == 0:
+                    sides = [x0 / wide, y0 / high, x1 / wide, y1 / high]
+                    short = _clean(text)[:MAX_BLOCK_CHARACTERS]
+                    found.append([number + 1, *(round(side, 4) for side in sides), short])
         except (RuntimeError, ValueError):
             continue
-    return found[:2000]
+    return found[:MAX_BLOCKS]
+
+
+def _images(document: Any, pages: list[int], width: int) -> dict[str, list[Any]]:
+    import pymupdf
+
+    found: dict[str, list[Any]] = {}
+    for number in pages:
+        try:
+            page = document[number - 1]
+            scale = width / (page.rect.width or 1)
+            picture = page.get_pixmap(matrix=pymupdf.Matrix(scale, scale), colorspace=pymupdf.csGRAY)
+            data = base64.b64encode(picture.tobytes("png")).decode()
+            found[str(number)] = [picture.width, picture.height, data]
+        except (RuntimeError, ValueError, IndexError):
+            continue
+    return found
 
 
 if __name__ == "__main__":
     try:
-        result = main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+        result = main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), *sys.argv[4:])
     except MemoryError:
         result = {"error": "memory"}
     json.dump(result, sys.stdout)

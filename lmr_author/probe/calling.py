@@ -1,17 +1,42 @@
-"""What a call depends on beside its code: arguments, free variables, random generators, modes of PyTorch."""
+"""Making a call as it was recorded: arguments, free variables, random generators, modes of PyTorch, gradients."""
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import random
 import sys
 from contextlib import contextmanager
-from typing import Any, Callable, Dict, Iterator, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 CLOSURE, MODE, RANDOM, GRADIENTS, ITEMS = "@closure ", "@mode", "@random", "@gradients", "@items"
 """Parts of the inputs beside the arguments; the first begins the name of a free variable."""
+VALUE, RAISED, EXHAUSTED, RETURNED = "value", "@raised", "@exhausted", "@returned"
+"""Parts of the outcome; a generator's value is the list of its items."""
 ITEM_LIMIT = 1000
-"""So many items of a generator are kept at most."""
+"""Most items of a generator that are kept."""
+DEEPEST = 8
+"""Nesting of containers below which no tensor is looked for."""
+
+
+class Setting(NamedTuple):
+    """The parts of recorded inputs that are neither arguments nor free variables."""
+
+    modes: Optional[Dict[str, Any]]
+    states: Dict[str, Any]
+    gradients: bool
+    most: int
+
+
+def take_setting(inputs: Dict[str, Any]) -> Setting:
+    """Remove the setting of a call from its inputs, and return it."""
+    modes, states = inputs.pop(MODE, None), inputs.pop(RANDOM, {})
+    return Setting(modes, states, inputs.pop(GRADIENTS, False) is True, inputs.pop(ITEMS, ITEM_LIMIT))
+
+
+def free_variables(inputs: Dict[str, Any]) -> Dict[str, Any]:
+    """Return the free variables among some inputs, by their own names."""
+    return {name[len(CLOSURE) :]: item for name, item in inputs.items() if name.startswith(CLOSURE)}
 
 
 def bind(function: Callable[..., Any], args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Dict[str, Any]:
@@ -19,9 +44,10 @@ def bind(function: Callable[..., Any], args: Tuple[Any, ...], kwargs: Dict[str, 
     return dict(inspect.signature(function).bind(*args, **kwargs).arguments)
 
 
-def unbind(function: Callable[..., Any], arguments: Dict[str, Any]) -> Tuple[Tuple[Any, ...], Dict[str, Any]]:
+def unbind(function: Callable[..., Any], inputs: Dict[str, Any]) -> Tuple[Tuple[Any, ...], Dict[str, Any]]:
     """Reverse :func:`bind`. Raises TypeError when the function has no such parameters."""
     signature = inspect.signature(function)
+    arguments = {name: item for name, item in inputs.items() if name[:1] != "@"}
     unknown = [name for name in arguments if name not in signature.parameters]
     if unknown:
         raise TypeError("the function has no parameter %s" % ", ".join(unknown))
@@ -45,19 +71,47 @@ def closure(function: Any) -> Dict[str, Any]:
     return found
 
 
+def call(function: Any, args: Any, kwargs: Any, most: int, keep: Callable[[Any], Any]) -> Dict[str, Any]:
+    """Call a function of any kind to its end, and return what it returned or yielded. Raises what it raises.
+
+    Args:
+        most: items taken of a generator at most.
+        keep: copies an item before the generator goes on.
+    """
+    value = function(*args, **kwargs)
+    if inspect.iscoroutine(value) or inspect.isasyncgen(value):
+        return asyncio.run(_finish(value, most, keep))
+    if not inspect.isgenerator(value):
+        return {VALUE: value}
+    items: List[Any] = []
+    while len(items) < most:
+        try:
+            items.append(keep(next(value)))
+        except StopIteration as stop:
+            return {VALUE: items, EXHAUSTED: True, RETURNED: stop.value}
+    return {VALUE: items, EXHAUSTED: False}
+
+
+async def _finish(value: Any, most: int, keep: Callable[[Any], Any]) -> Dict[str, Any]:
+    if inspect.iscoroutine(value):
+        return {VALUE: await value}
+    items: List[Any] = []
+    while len(items) < most:
+        try:
+            items.append(keep(await value.__anext__()))
+        except StopAsyncIteration:
+            return {VALUE: items, EXHAUSTED: True, RETURNED: None}
+    await value.aclose()
+    return {VALUE: items, EXHAUSTED: False}
+
+
 def mode() -> Dict[str, Any]:
     """Return torch's modes that change what a call does, where they are not the usual ones."""
     torch = sys.modules.get("torch")
     if torch is None or not hasattr(torch, "get_default_dtype"):
         return {}
-    cast = getattr(torch, "is_autocast_cpu_enabled", lambda: False)()
-    found = {
-        "grad": torch.is_grad_enabled(),
-        "inference": getattr(torch, "is_inference_mode_enabled", lambda: False)(),
-        "dtype": str(torch.get_default_dtype()).rpartition(".")[2],
-        "autocast": str(torch.get_autocast_cpu_dtype()).rpartition(".")[2] if cast else None,
-    }
-    usual = {"grad": True, "inference": False, "dtype": "float32", "autocast": None}
+    found = {"grad": torch.is_grad_enabled(), "dtype": str(torch.get_default_dtype()).rpartition(".")[2]}
+    usual = {"grad": True, "dtype": "float32"}
     return {name: value for name, value in found.items() if value != usual[name]}
 
 
@@ -72,22 +126,15 @@ def applied(modes: Optional[Dict[str, Any]]) -> Iterator[None]:
     before = torch.get_default_dtype(), torch.is_grad_enabled()
     torch.set_default_dtype(getattr(torch, modes.get("dtype", "float32")))
     torch.set_grad_enabled(modes.get("grad", True))
-    contexts = [torch.inference_mode()] if modes.get("inference") else []
-    if modes.get("autocast"):
-        contexts.append(torch.autocast("cpu", dtype=getattr(torch, modes["autocast"])))
-    for context in contexts:
-        context.__enter__()
     try:
         yield
     finally:
-        for context in reversed(contexts):
-            context.__exit__(None, None, None)
         torch.set_grad_enabled(before[1])
         torch.set_default_dtype(before[0])
 
 
 def random_states() -> Dict[str, Any]:
-    """Return the state of each random generator that is loaded, comparable with ``==``. Not of CUDA's."""
+    """Return the state of each random generator that is loaded, comparable with ``==``. CUDA's are left out."""
     states: Dict[str, Any] = {"python": random.getstate()}
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
     if numpy is not None and hasattr(numpy, "random"):
@@ -126,3 +173,58 @@ def type_name(error: BaseException) -> str:
     """Return the class of an exception: ``ValueError``, or ``module.Class`` for one that is not built in."""
     cls = type(error)
     return cls.__qualname__ if cls.__module__ == "builtins" else "%s.%s" % (cls.__module__, cls.__qualname__)
+
+
+def gradients(inputs: Dict[str, Any], value: Any) -> Dict[str, Any]:
+    """Return path of each input that requires a gradient → its gradient; None where the result does not depend on it.
+
+    The gradient is that of a weighted sum of all floating tensors in ``value``, with fixed weights that are not all
+    alike: the plain sum of a softmax does not depend on anything. ``.grad`` of no tensor is touched, and the graph is
+    kept for whoever made the call. Raises what autograd raises.
+    """
+    torch: Any = sys.modules.get("torch")
+    if torch is None or not hasattr(torch, "Tensor"):
+        return {}
+    results = [item for _, item in _tensors(torch, {"": value})]
+    wanted = list(_tensors(torch, inputs))
+    if not results or not wanted:
+        return {}
+    with torch.enable_grad():
+        total = sum((item * _weights(torch, item)).sum() for item in results)
+        found = torch.autograd.grad(total, [item for _, item in wanted], retain_graph=True, allow_unused=True)
+    return {path: gradient for (path, _), gradient in zip(wanted, found)}
+
+
+def _weights(torch: Any, tensor: Any) -> Any:
+    """Return numbers between -1 and 1, one for each element, the same ones each time."""
+    places = torch.arange(tensor.numel(), dtype=torch.float64)
+    return torch.cos(1.7 * places + 0.3).reshape(tensor.shape).to(tensor)
+
+
+def _tensors(torch: Any, values: Dict[str, Any]) -> Iterator[Tuple[str, Any]]:
+    """Yield the real tensors in containers, objects and modules that require a gradient, each under its first path."""
+    seen: Set[int] = set()
+    waiting = [(path, value, 0) for path, value in reversed(list(values.items()))]
+    while waiting:
+        path, item, depth = waiting.pop()
+        if id(item) in seen or depth > DEEPEST or isinstance(item, (str, bytes, int, float)):
+            continue
+        seen.add(id(item))
+        if isinstance(item, torch.Tensor):
+            if item.requires_grad and item.is_floating_point():
+                yield path, item
+            continue
+        waiting.extend((path + step, part, depth + 1) for step, part in reversed(_steps(torch, item)))
+
+
+def _steps(torch: Any, value: Any) -> List[Tuple[str, Any]]:
+    if isinstance(value, torch.nn.Module):
+        return [("." + name, parameter) for name, parameter in value.named_parameters()]
+    if isinstance(value, dict):
+        return [("[%r]" % (key,), item) for key, item in value.items()]
+    if isinstance(value, (list, tuple)):
+        return [("[%d]" % place, item) for place, item in enumerate(value)]
+    attributes = getattr(value, "__dict__", None)
+    if isinstance(value, type) or not isinstance(attributes, dict) or callable(value):
+        return []
+    return [("." + name, item) for name, item in attributes.items()]

@@ -1,19 +1,21 @@
-"""Documents from hostile hands: reading them raises BadDocument or gives a sound document, and never more.
+"""Data from hostile hands: documents and messages that come out of a sandbox, or out of somebody's task folder.
 
-Nothing is imported, constructed or run here. The host reads this way what comes out of a sandbox.
+Reading a document raises BadDocument or returns a sound document, and reading messages never raises. Nothing is
+imported, constructed or run here.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 import struct
-from typing import Any, Dict, List, Set, Tuple
+from typing import Any, Dict, List, NamedTuple, Set, Tuple
 
-from . import document as documents
 from .document import (
     FIELDS,
     FLAG,
+    FORMAT,
     INTS,
     MAX_DEPTH,
     NODES,
@@ -27,18 +29,37 @@ from .document import (
     Omitted,
     parse_json,
     parts,
+    read_file,
+    read_npy,
+    walk,
 )
+
+MAGIC = b"\x00LMR-FRAME\x01"
+_LENGTHS = struct.Struct("<IQ")
+MAX_HEADER = 16 * 1024 * 1024
 
 
 def load(folder: str, stem: str) -> Document:
-    """Read a document from a folder and check it. Raises BadDocument."""
-    found = documents.read(folder, stem)
-    check(found.tree, found.buffers)
-    return found
+    """Read and check a document that :func:`.document.dump` wrote. Raises BadDocument."""
+    base = os.path.join(str(folder), stem)
+    header = parse_json(read_file(base + ".json"))
+    if header.get("format") != FORMAT:
+        raise BadDocument("the format is %.40r, not %s" % (header.get("format"), FORMAT))
+    tree, buffers = header.get("values"), {}
+    try:
+        for _, node in walk(tree):
+            if isinstance(node, dict) and "$" in node and "file" in node:
+                name = node["file"]
+                if not (isinstance(name, str) and name.isdigit()):
+                    raise BadDocument("not the name of a file: %.60r" % (name,))
+                buffers[name] = read_npy(read_file("%s.%s.npy" % (base, name)))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BadDocument("not a tree: %s" % error) from error
+    return _checked(tree, buffers, header)
 
 
 def to_bytes(document: Document) -> bytes:
-    """The document for a pipe: length of the JSON part (u64, little-endian), JSON, buffers in order."""
+    """Return a document for a pipe: length of the JSON part (u64, little-endian), JSON, buffers in order."""
     header = {
         "omitted": [list(item) for item in document.omitted],
         "values": document.tree,
@@ -51,7 +72,7 @@ def to_bytes(document: Document) -> bytes:
 
 
 def from_bytes(data: bytes) -> Document:
-    """Read what :func:`to_bytes` wrote. Raises BadDocument."""
+    """Read and check what :func:`to_bytes` wrote. Raises BadDocument."""
     size = struct.unpack("<Q", data[:8])[0] if len(data) >= 8 else -1
     if not 0 <= size <= len(data) - 8:
         raise BadDocument("a document of %d bytes" % len(data))
@@ -59,22 +80,21 @@ def from_bytes(data: bytes) -> Document:
     place, buffers = 8 + size, {}
     listed = header.get("buffers")
     for item in listed if isinstance(listed, list) else ():
-        if not (
-            isinstance(item, list)
-            and len(item) == 4
-            and isinstance(item[0], str)
-            and isinstance(item[1], str)
-        ):
+        kinds = (TEXT, TEXT, INTS, INTS)
+        if not (isinstance(item, list) and len(item) == 4):
             raise BadDocument("not a buffer: %.60r" % (item,))
-        if not (_holds(item[2], INTS) and type(item[3]) is int and 0 <= item[3] <= len(data) - place):
+        name, descr, shape, length = item
+        if not all(_holds(part, kind) for part, kind in zip((name, descr, shape, [length]), kinds)):
+            raise BadDocument("not a buffer: %.60r" % (item,))
+        if length > len(data) - place:
             raise BadDocument("a buffer outside of its document")
-        buffers[item[0]] = Buffer(item[1], tuple(item[2]), data[place : place + item[3]])
-        place += item[3]
+        buffers[name] = Buffer(descr, tuple(shape), data[place : place + length])
+        place += length
     return _checked(header.get("values"), buffers, header)
 
 
 def digest(document: Document) -> str:
-    """SHA-256 of a document: the same for two of them exactly if they say the same."""
+    """Return the SHA-256 of a document's content."""
     return hashlib.sha256(to_bytes(document)).hexdigest()
 
 
@@ -92,7 +112,7 @@ def _checked(tree: Any, buffers: Dict[str, Buffer], header: Dict[str, Any]) -> D
 def check(tree: Any, buffers: Dict[str, Buffer]) -> None:
     """Check that every node has its fields and that every name leads somewhere. Raises BadDocument.
 
-    A hostile process may have written the tree. Never recurses, so that depth cannot exhaust the stack.
+    A hostile process may have written the tree, so this never recurses: depth cannot exhaust the stack.
     """
     ids: Set[Any] = set()
     refs: Set[Any] = set()
@@ -106,7 +126,9 @@ def check(tree: Any, buffers: Dict[str, Buffer]) -> None:
         if isinstance(node, dict) and "$" in node:
             if not isinstance(node["$"], str) or node["$"] not in FIELDS:
                 raise BadDocument("not a node: %.60r" % (node,))
-            _check_fields(node, buffers)
+            _check_fields(node)
+            if "dtype" in node:
+                _check_array(node, buffers)
             if node["$"] == "ref" or "id" in node:
                 number = node.get("id")
                 if type(number) is not int or (number in ids and node["$"] != "ref"):
@@ -119,7 +141,7 @@ def check(tree: Any, buffers: Dict[str, Buffer]) -> None:
         raise BadDocument("references to nothing: %.60r" % sorted(refs - ids))
 
 
-def _check_fields(node: Dict[str, Any], buffers: Dict[str, Buffer]) -> None:
+def _check_fields(node: Dict[str, Any]) -> None:
     for field, kind in FIELDS[node["$"]].items():
         name = field.lstrip("?")
         if name not in node:
@@ -131,8 +153,9 @@ def _check_fields(node: Dict[str, Any], buffers: Dict[str, Buffer]) -> None:
         _fits(node["v"], (2,)) and all(isinstance(n, float) for n in node["v"])
     ):
         raise BadDocument("not a complex number: %.60r" % (node["v"],))
-    if "dtype" not in node:
-        return
+
+
+def _check_array(node: Dict[str, Any], buffers: Dict[str, Buffer]) -> None:
     shape = tuple(node["shape"])
     if len(shape) > 64 or ("data" in node) == ("file" in node):
         raise BadDocument("an array that has its numbers in no place, or in two")
@@ -146,8 +169,12 @@ def _check_fields(node: Dict[str, Any], buffers: Dict[str, Buffer]) -> None:
     descr = NPY_TYPES.get(node["dtype"], node["dtype"] if node["$"] != "tensor" else None)
     if buffer.descr != descr or buffer.shape != shape:
         raise BadDocument("an array whose type or shape is not its buffer's")
-    if descr in NPY_TYPES.values() and _count(shape) * int(descr[2:]) != len(buffer.data):
-        raise BadDocument("%d bytes do not fit an array's type and shape" % len(buffer.data))
+    if descr in NPY_TYPES.values():
+        size = int(descr[2:])
+        for length in shape:
+            size *= length
+        if size != len(buffer.data):
+            raise BadDocument("%d bytes do not fit an array's type and shape" % len(buffer.data))
 
 
 def _holds(value: Any, kind: int) -> bool:
@@ -172,8 +199,35 @@ def _fits(data: Any, shape: Tuple[int, ...]) -> bool:
     return isinstance(data, list) and len(data) == shape[0] and all(_fits(item, shape[1:]) for item in data)
 
 
-def _count(shape: Tuple[int, ...]) -> int:
-    total = 1
-    for size in shape:
-        total *= size
-    return total
+class Frame(NamedTuple):
+    """A message on the replayer's standard output. ``header["kind"]`` is ``case``, ``facts``, ``start`` or ``end``."""
+
+    header: Dict[str, Any]
+    payload: bytes
+
+
+def write_frame(header: Dict[str, Any], payload: bytes = b"") -> bytes:
+    """Return the bytes of a message: magic, two lengths, a JSON header, payload."""
+    text = json.dumps(header, separators=(",", ":")).encode("ascii")
+    return b"".join([MAGIC, _LENGTHS.pack(len(text), len(payload)), text, payload])
+
+
+def read_frames(data: bytes) -> List[Frame]:
+    """Return every complete message in some output. Skips noise between them; never raises."""
+    frames: List[Frame] = []
+    position = data.find(MAGIC)
+    while position >= 0:
+        start = position + len(MAGIC) + _LENGTHS.size
+        end = position + 1  # where the next message may begin
+        if start <= len(data):
+            header_size, payload_size = _LENGTHS.unpack(data[start - _LENGTHS.size : start])
+            middle = start + header_size
+            if header_size <= MAX_HEADER and middle + payload_size <= len(data):
+                try:
+                    header = parse_json(data[start:middle])
+                    frames.append(Frame(header, data[middle : middle + payload_size]))
+                    end = middle + payload_size
+                except BadDocument:
+                    pass
+        position = data.find(MAGIC, end)
+    return frames

@@ -2,18 +2,19 @@
 
 A checker gets the expected and the actual value of a part of the outcome. It returns True or None when they agree,
 and False or a text that says why not; or it raises. It only ever sees plain values: numbers, texts, containers, arrays,
-tensors and tables. A document that names a class or a function is refused, for whoever was called chose the name.
+tensors and tables. A document that names a class or a function is refused, because candidates chose the name.
 """
 
 from __future__ import annotations
 
-import importlib.util
 from typing import Any, Dict, Mapping
 
 from .checking import from_bytes, load
-from .child import send
 from .decoding import Decoder
 from .document import BadDocument, Document, walk
+from .objects import load_file
+from .replayer import take_stdout
+from .target import send
 
 NOT_PLAIN = frozenset({"object", "call", "name", "namedtuple", "fixture", "omitted"})
 """Nodes that name code, or hold nothing."""
@@ -24,54 +25,49 @@ class _Plain(Decoder):
 
     def __init__(self, document: Document) -> None:
         super().__init__(document)
-        self._nodes = dict(walk(document.tree))
-        self._by_id = {node["id"]: node for node in self._nodes.values() if _has_id(node)}
+        self.nodes = dict(walk(document.tree))
+        listed = [node for node in self.nodes.values() if isinstance(node, dict) and "id" in node]
+        self.by_id = {node["id"]: node for node in listed if node.get("$", "ref") != "ref"}
 
     def node(self, node: Any) -> Any:
         if isinstance(node, dict) and "$" in node:
             if node["$"] in NOT_PLAIN or node.get("cls") not in (None, "matrix", "recarray"):
                 raise BadDocument("a checker sees plain values only, and this holds a %s" % node["$"])
             if node["$"] == "ref" and node["id"] not in self.known:
-                return self.node(self._by_id[node["id"]])  # the first place lies outside of this part
+                return self.node(self.by_id[node["id"]])  # the first place lies outside of this part
         return super().node(node)
 
     def part(self, path: str) -> Any:
-        if path not in self._nodes:
+        if path not in self.nodes:
             raise BadDocument("there is no %s" % path)
-        return self.node(self._nodes[path])
-
-
-def _has_id(node: Any) -> bool:
-    return isinstance(node, dict) and "$" in node and "id" in node and node["$"] != "ref"
+        return self.node(self.nodes[path])
 
 
 def load_checkers(path: Any) -> Dict[str, Any]:
     """Return the functions of a checkers file. Raises whatever importing it raises."""
-    spec: Any = importlib.util.spec_from_file_location("lmr_checkers", str(path))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return {name: value for name, value in vars(module).items() if callable(value)}
+    return {name: value for name, value in vars(load_file("lmr_checkers", path)).items() if callable(value)}
 
 
 def verdict(functions: Mapping[str, Any], name: str, expected: Document, actual: Document, path: str) -> str:
-    """Say what a checker has against a part: "" when the values agree. Never raises an Exception."""
+    """Return a checker's objection to a part: "" when the values agree. Never raises an Exception."""
     if name not in functions:
         return "unit_test/checkers.py has no function %s" % name
     try:
-        said = functions[name](_Plain(expected).part(path), _Plain(actual).part(path))
+        answer = functions[name](_Plain(expected).part(path), _Plain(actual).part(path))
     except BadDocument as error:
         return str(error)
     except Exception as error:
         return "%s raised %s: %s" % (name, type(error).__name__, str(error)[:300])
-    if isinstance(said, str):
-        return said[:500]
+    if isinstance(answer, str):
+        return answer[:500]
     # numpy's or torch's True will do; anything else that is merely truthy will not.
-    agreed = said is None or (type(said).__name__ in ("bool", "bool_", "Tensor") and bool(said))
+    agreed = answer is None or (type(answer).__name__ in ("bool", "bool_", "Tensor") and bool(answer))
     return "" if agreed else "%s says no" % name
 
 
-def judge(request: Dict[str, Any], out: int) -> int:
+def judge(request: Dict[str, Any]) -> int:
     """Judge ``{"checkers": path, "items": [{"expected": folder, "actual": path, "paths": {path: function}}]}``."""
+    out = take_stdout()
     functions, problem = {}, ""
     try:
         functions = load_checkers(request["checkers"])
@@ -79,16 +75,14 @@ def judge(request: Dict[str, Any], out: int) -> int:
         problem = "unit_test/checkers.py cannot be imported: %s: %s" % (type(error).__name__, error)
     for number, item in enumerate(request["items"]):
         for path, name in item["paths"].items():
-            message = problem or _judged(functions, item, path, name)
+            message = problem
+            if not message:
+                try:
+                    with open(item["actual"], "rb") as file:
+                        actual = from_bytes(file.read())
+                    message = verdict(functions, name, load(item["expected"], "expected"), actual, path)
+                except (BadDocument, OSError) as error:
+                    message = str(error)
             send(out, {"kind": "judged", "item": number, "path": path, "message": message})
     send(out, {"kind": "end"})
     return 0
-
-
-def _judged(functions: Any, item: Dict[str, Any], path: str, name: str) -> str:
-    try:
-        with open(item["actual"], "rb") as file:
-            actual = from_bytes(file.read())
-        return verdict(functions, name, load(item["expected"], "expected"), actual, path)
-    except (BadDocument, OSError) as error:
-        return str(error)

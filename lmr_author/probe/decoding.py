@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import base64
 import collections
 import copy
 import ctypes
 import functools
 import importlib
-import warnings
 from typing import Any, Callable, Dict, List, Optional
 
 from .document import BadDocument, Document
@@ -16,7 +16,7 @@ from .objects import content_type, fill_object, new_object, resolve, set_state
 
 
 class OmittedPart:
-    """Stands where a part of an object was not recorded; any use of it says so."""
+    """Takes the place of a part that was not recorded, and says so whenever it is used."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__"):
@@ -28,7 +28,7 @@ class OmittedPart:
 
 
 class Decoder:
-    """One run of :func:`decode`."""
+    """Rebuilds one document. ``build``: fixture's name → its object."""
 
     def __init__(self, document: Document, build: Optional[Callable[[str], Any]] = None) -> None:
         self.buffers, self.build = document.buffers, build
@@ -45,28 +45,28 @@ class Decoder:
         if node["$"] == "ref":
             return self.known[node["id"]]
         simple = _SIMPLE.get(node["$"])
-        return self._know(node, simple(self, node) if simple else getattr(self, "_" + node["$"])(node))
+        return self._remember(node, simple(self, node) if simple else getattr(self, "_" + node["$"])(node))
 
-    def _know(self, node: Dict[str, Any], value: Any) -> Any:
-        """Note the value of a node, also while it is still being filled."""
+    def _remember(self, node: Dict[str, Any], value: Any) -> Any:
+        """Note the value of a node for references to it, which may lie inside of the node itself."""
         if "id" in node:
             self.known[node["id"]] = value
         return value
 
     def _list(self, node: Dict[str, Any]) -> Any:
-        value: List[Any] = self._know(node, [])
+        value: List[Any] = self._remember(node, [])
         value.extend(self.node(item) for item in node["v"])
         return value
 
     def _dict(self, node: Dict[str, Any]) -> Any:
-        value: Dict[Any, Any] = self._know(node, {})
+        value: Dict[Any, Any] = self._remember(node, {})
         for key, item in node["v"]:
-            found = self.node(key)
-            value[found] = self.node(item)
+            name = self.node(key)
+            value[name] = self.node(item)
         return value
 
     def _set(self, node: Dict[str, Any]) -> Any:
-        value: Any = self._know(node, set())
+        value: Any = self._remember(node, set())
         value.update(self.node(node["v"]))
         return value
 
@@ -99,7 +99,7 @@ class Decoder:
         else:
             value = value.as_subclass(self._class(node)) if "cls" in node else value
             value = value.requires_grad_() if needs else value
-        value = self._know(node, value if node.get("leaf", True) else value.clone())
+        value = self._remember(node, value if node.get("leaf", True) else value.clone())
         if "grad" in node:
             value.grad = self.node(node["grad"])
         for name, item in node.get("attrs", {}).items():
@@ -110,23 +110,22 @@ class Decoder:
         import numpy
 
         kind = node["dtype"]
-        dtype = numpy.dtype(_fields(kind) if kind.startswith("[") else kind)
+        dtype = numpy.dtype(ast.literal_eval(kind) if kind.startswith("[") else kind)
         if dtype.hasobject:
             raise ValueError("an array of objects as raw data")
+        shape = tuple(node["shape"])
         if "data" in node:
-            value = numpy.array(node["data"], dtype).reshape(tuple(node["shape"]))
+            value = numpy.array(node["data"], dtype).reshape(shape)
         elif dtype.itemsize and self.buffers[node["file"]].data:
-            value = (
-                numpy.frombuffer(self.buffers[node["file"]].data, dtype).reshape(tuple(node["shape"])).copy()
-            )
+            value = numpy.frombuffer(self.buffers[node["file"]].data, dtype).reshape(shape).copy()
         else:
-            value = numpy.zeros(tuple(node["shape"]), dtype)
+            value = numpy.zeros(shape, dtype)
         return value.view(getattr(numpy, node["cls"])) if node.get("cls") in ("matrix", "recarray") else value
 
     def _objects(self, node: Dict[str, Any]) -> Any:
         import numpy
 
-        value = self._know(node, numpy.empty(tuple(node["shape"]), dtype=object))
+        value = self._remember(node, numpy.empty(tuple(node["shape"]), dtype=object))
         for place, item in enumerate(self.node(node["v"])):
             value.reshape(-1)[place] = item
         return value
@@ -146,11 +145,11 @@ class Decoder:
     def _object(self, node: Dict[str, Any]) -> Any:
         cls = self._class(node)
         if content_type(cls) in (None, dict, list, set, bytearray):
-            value = self._know(node, new_object(cls, None))
+            value = self._remember(node, new_object(cls, None))
             if "base" in node:
                 fill_object(value, self.node(node["base"]))
         else:
-            value = self._know(node, new_object(cls, self.node(node["base"])))
+            value = self._remember(node, new_object(cls, self.node(node["base"])))
         state = {name: self.node(item) for name, item in node["state"].items()}
         if isinstance(value, collections.defaultdict):
             value.default_factory = state.pop("default_factory", None)
@@ -158,9 +157,13 @@ class Decoder:
         return value
 
     def _call(self, node: Dict[str, Any]) -> Any:
-        value = self._know(node, self.node(node["call"])(*[self.node(item) for item in node["args"]]))
-        if node.get("state") is not None:
-            _set_reduced_state(value, self.node(node["state"]))
+        value = self._remember(node, self.node(node["call"])(*[self.node(item) for item in node["args"]]))
+        state = self.node(node.get("state"))
+        if state is not None and hasattr(value, "__setstate__"):
+            value.__setstate__(state)
+        elif state is not None:
+            attributes, slots = state if isinstance(state, tuple) and len(state) == 2 else (state, None)
+            set_state(value, dict(attributes or {}, **(slots or {})))
         for item in node.get("items", ()):
             value.append(self.node(item))
         for key, item in node.get("pairs", ()):
@@ -168,42 +171,10 @@ class Decoder:
         return value
 
 
-def _set_reduced_state(value: Any, state: Any) -> None:
-    if hasattr(value, "__setstate__"):
-        value.__setstate__(state)
-        return
-    attributes, slots = state if isinstance(state, tuple) and len(state) == 2 else (state, None)
-    set_state(value, dict(attributes or {}, **(slots or {})))
-
-
-def _fields(text: str) -> Any:
-    """The field list of a structured type as numpy.dtype takes it: unnamed padding gets a name."""
-    import ast
-
-    def named(fields: Any) -> Any:
-        return [
-            (
-                field[0] or "_padding%d" % place,
-                named(field[1]) if isinstance(field[1], list) else field[1],
-                *field[2:],
-            )
-            for place, field in enumerate(fields)
-        ]
-
-    return named(ast.literal_eval(text))
-
-
 def _generator(state: Any) -> Any:
     result = importlib.import_module("torch").Generator(device="cpu")
     result.set_state(state)
     return result
-
-
-def _sparse(indices: Any, values: Any, shape: Any, coalesced: bool, requires_grad: bool) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that nothing is checked: it was a tensor before
-        made = importlib.import_module("torch").sparse_coo_tensor(indices, values, shape)
-    return (made.coalesce() if coalesced else made).requires_grad_(requires_grad)
 
 
 def _pandas(kind: str, values: Any, *args: Any) -> Any:
@@ -230,8 +201,6 @@ _SIMPLE: Dict[str, Callable[[Decoder, Dict[str, Any]], Any]] = {
 }
 _MAKERS: Dict[str, Callable[..., Any]] = {
     "generator": _generator,
-    "sparse": _sparse,
-    "text": lambda text: bytes.fromhex(text).decode("utf-8", "surrogatepass"),
     "factory": lambda made: lambda: copy.deepcopy(made),
     **{kind: functools.partial(_pandas, kind) for kind in ("series", "index", "categorical", "column")},
 }

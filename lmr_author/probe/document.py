@@ -1,6 +1,6 @@
-"""A recorded value at rest: a JSON tree, and beside it the arrays that are too large to be written into it.
+"""A recorded value as data: a JSON tree, and beside it the arrays that are too large to be written into it.
 
-``null``, booleans, numbers and texts stand in the tree as they are, lists as lists, dictionaries with texts for keys
+The tree holds ``null``, booleans, numbers and texts as they are, lists as lists, and dictionaries with texts for keys
 as objects. Everything else is an object whose ``$`` says what it is (:data:`FIELDS`). Any of these may have an ``id``,
 which a ``{"$": "ref"}`` elsewhere names: one Python object stays one object.
 """
@@ -49,13 +49,13 @@ FIELDS: Dict[str, Dict[str, int]] = {
 NPY_TYPES = {
     "bool": "|b1", "uint8": "|u1", "int8": "|i1", "int16": "<i2", "uint16": "<u2", "int32": "<i4", "uint32": "<u4",
     "int64": "<i8", "uint64": "<u8", "float16": "<f2", "float32": "<f4", "float64": "<f8", "complex64": "<c8",
-    "complex128": "<c16", "bfloat16": "<i2", "float8_e4m3fn": "|u1", "float8_e5m2": "|u1",
+    "complex128": "<c16", "bfloat16": "<i2",
 }  # fmt: skip
-"""Element type → its ``.npy`` type. What numpy lacks is stored as the integers with the same bits."""
+"""Element type → its ``.npy`` type. bfloat16, which numpy lacks, is stored as the integers with the same bits."""
 
 
 class BadDocument(Exception):
-    """A recording that is damaged or was never one: the only error that reading one raises."""
+    """A damaged recording, or none at all: the only error that reading one raises."""
 
 
 class Buffer(NamedTuple):
@@ -75,7 +75,7 @@ class Omitted(NamedTuple):
 
 
 class Document:
-    """A value as JSON tree and buffers. Attributes: ``tree``, ``buffers`` (by name), ``omitted``."""
+    """A value as a JSON tree and buffers (by name), with a list of the parts that were left out."""
 
     def __init__(self, tree: Any, buffers: Dict[str, Buffer], omitted: Tuple[Omitted, ...] = ()) -> None:
         self.tree = tree
@@ -89,7 +89,7 @@ class Document:
 
 
 def tagged(node: Any) -> Any:
-    """A list or plain object as the tagged node that it abbreviates; any other node as it is."""
+    """Return the tagged node that a list or plain object abbreviates; any other node as it is."""
     if isinstance(node, list):
         return {"$": "list", "v": node}
     if isinstance(node, dict) and "$" not in node:
@@ -98,21 +98,21 @@ def tagged(node: Any) -> Any:
 
 
 def join(path: str, step: str) -> str:
-    """A path one step longer; below the root ``""``, ``['loss']`` is written ``loss``."""
+    """Return a path one step longer; below the root ``""``, ``['loss']`` is written ``loss``."""
     if path:
         return path + step
     return step[2:-2] if step.startswith(("['", '["')) else step.lstrip(".")
 
 
 def key_text(key: Any, place: int) -> str:
-    """Write a dictionary's item as in a path: ``['loss']``, ``[3]``, or its place."""
+    """Return the step to a dictionary's item: ``['loss']``, ``[3]``, or its place."""
     return (
         "[%r]" % (key,) if key is None or isinstance(key, (bool, int, float, str)) else "[<item %d>]" % place
     )
 
 
 def parts(node: Any) -> Iterator[Tuple[str, Any]]:
-    """Sub-nodes of a node as (step of the path, sub-node), keys of pairs included."""
+    """Yield a node's sub-nodes as (step of the path, sub-node), keys of pairs included."""
     node = tagged(node)
     for field, kind in FIELDS[node["$"]].items() if isinstance(node, dict) else ():
         name = field.lstrip("?")
@@ -135,7 +135,7 @@ def parts(node: Any) -> Iterator[Tuple[str, Any]]:
 
 
 def walk(tree: Any) -> Iterator[Tuple[str, Any]]:
-    """Every node once, as (path, node), in recording order; references are not followed."""
+    """Yield every node once, as (path, node), in recording order; references are not followed."""
     stack: List[Tuple[str, Any]] = [("", tree)]
     while stack:
         path, node = stack.pop()
@@ -157,7 +157,7 @@ def dump(document: Document, folder: str, stem: str) -> None:
 
 
 def pretty(value: Any, indent: str = "") -> str:
-    """JSON for people: what fits into a line stands in one."""
+    """Format JSON for people: whatever fits into a line is one line."""
     text = json.dumps(value)
     if len(text) + len(indent) <= 110 or not isinstance(value, (dict, list)):
         return text
@@ -180,27 +180,8 @@ def pretty(value: Any, indent: str = "") -> str:
     return "%s\n%s\n%s%s" % (opening, ",\n".join(lines), indent, closing)
 
 
-def read(folder: str, stem: str) -> Document:
-    """Read what :func:`dump` wrote; the tree is not checked, see :mod:`.checking`. Raises BadDocument."""
-    base = os.path.join(str(folder), stem)
-    header = parse_json(_read(base + ".json"))
-    if header.get("format") != FORMAT:
-        raise BadDocument("the format is %.40r, not %s" % (header.get("format"), FORMAT))
-    tree, buffers = header.get("values"), {}
-    try:
-        for _, node in walk(tree):
-            if isinstance(node, dict) and "$" in node and "file" in node:
-                name = node["file"]
-                if not (isinstance(name, str) and name.isdigit()):
-                    raise BadDocument("not the name of a file: %.60r" % (name,))
-                buffers[name] = read_npy(_read("%s.%s.npy" % (base, name)))
-        omitted = tuple(Omitted(*item) for item in header["omitted"])
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise BadDocument("not a tree: %s" % error) from error
-    return Document(tree, buffers, omitted)
-
-
-def _read(path: str) -> bytes:
+def read_file(path: str) -> bytes:
+    """Return a file's bytes. Raises BadDocument."""
     try:
         with open(path, "rb") as file:
             return file.read()
@@ -209,7 +190,7 @@ def _read(path: str) -> bytes:
 
 
 def parse_json(data: bytes) -> Dict[str, Any]:
-    """A JSON object from bytes. Raises BadDocument."""
+    """Parse a JSON object. Raises BadDocument."""
     try:
         header = json.loads(data.decode("utf-8"))
     except (ValueError, RecursionError, MemoryError) as error:
@@ -220,7 +201,7 @@ def parse_json(data: bytes) -> Dict[str, Any]:
 
 
 def write_npy(buffer: Buffer) -> bytes:
-    """A ``.npy`` file, version 1.0. By hand: an environment with PyTorch need not have numpy."""
+    """Return the bytes of a ``.npy`` file, version 1.0. By hand: an environment with PyTorch need not have numpy."""
     descr = buffer.descr if buffer.descr.startswith("[") else repr(buffer.descr)
     text = "{'descr': %s, 'fortran_order': False, 'shape': %r, }" % (descr, tuple(buffer.shape))
     raw = text.encode("latin1")
@@ -229,7 +210,7 @@ def write_npy(buffer: Buffer) -> bytes:
 
 
 def read_npy(data: bytes) -> Buffer:
-    """The buffer of a ``.npy`` file as :func:`write_npy` makes it. Raises BadDocument."""
+    """Read a ``.npy`` file as :func:`write_npy` makes it. Raises BadDocument."""
     size = struct.unpack("<H", data[8:10])[0] if data[:8] == b"\x93NUMPY\x01\x00" and len(data) > 10 else -1
     if not 0 <= size <= len(data) - 10:
         raise BadDocument("not a .npy file")

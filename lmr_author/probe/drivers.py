@@ -1,34 +1,36 @@
-"""Drives the target where there is no command: ``python -m lmr_probe.drivers suite|examples|calls …``.
+"""Importing the goal file where there is no command that does: the smoke test, and drivers that need no command.
 
-``suite FILES… [OPTIONS…]`` runs the repository's own tests, by pytest where it is installed, else by unittest.
-``examples REQUEST`` makes calls written by the annotator: ``{"goal_file", "examples": [Python text, …], "fixtures"}``.
-Each sees the names of the goal file, the functions that build fixtures, and ``torch``, ``np``, ``pd``, ``math`` and
-``random``. ``calls REQUEST`` makes calls from stored inputs: ``{"goal_file", "qualname", "nth", "module", "sys_path",
-"cases": [folder, …], "fixtures"}``. Paths are relative to the request; all run from the repository's root.
+``python -m lmr_probe.drivers suite FILES… [OPTIONS…]`` runs the repository's own tests, by pytest where it is
+installed, else by unittest. ``… examples REQUEST`` makes calls written by the annotator: ``{"goal_file", "examples":
+[Python text, …], "fixtures"}``. Each sees the names of the goal file, the functions that build fixtures, and ``torch``,
+``np``, ``pd``, ``math`` and ``random``. ``… calls REQUEST`` makes calls from stored inputs: ``{"goal_file", "qualname",
+"nth", "module", "sys_path", "cases": [folder, …], "fixtures"}``. Paths are relative to the request; all run from the
+repository's root.
 """
 
 from __future__ import annotations
 
-import asyncio
+import ast
+import faulthandler
 import importlib
 import importlib.util
-import inspect
-import itertools
 import json
+import math
 import os
 import random
 import sys
+import time
 import traceback
-import unittest
-from typing import Any, Dict, List
+from typing import Any, Dict, Iterator, List, NamedTuple, NoReturn, Set
 
+from .calling import ITEM_LIMIT, call
 from .checking import load
 from .decoding import decode
-from .fixtures import Fixtures
-from .importing import ways
+from .objects import MAIN, aliases, load_file
+from .outcome import Fixtures
 from .shipped import Target
 
-OPTIONS = [
+OPTIONS = (
     "-q",
     "-p",
     "no:cacheprovider",
@@ -37,12 +39,149 @@ OPTIONS = [
     "-o",
     "addopts=",
     "--continue-on-collection-errors",
-]
+)
 """All in this process, and without options that the repository's configuration adds."""
 LIBRARIES = (("torch", "torch"), ("np", "numpy"), ("numpy", "numpy"), ("pd", "pandas"))
-"""Name in an example → module; those that are installed."""
-MOST_ITEMS = 1000
-"""Items taken of a generator at most."""
+"""Name in an example → module, of those that are installed."""
+MAX_TEXT = 8000
+
+
+class Way(NamedTuple):
+    """A way to import a file: the module's name, and the folders that come first on ``sys.path``."""
+
+    module: str
+    path: List[str]
+
+
+def ways(tree: str, file: str) -> List[Way]:
+    """List the ways to import a file: as a module of its package, as one below the root, by its own folder."""
+    folder, name = os.path.split(os.path.join(tree, *file.split("/")))
+    parts = [] if name == "__init__.py" else [os.path.splitext(name)[0]]
+    base = folder
+    while os.path.isfile(os.path.join(base, "__init__.py")) and base != os.path.dirname(base):
+        base, package = os.path.split(base)
+        parts.insert(0, package)
+    whole = os.path.splitext(file)[0].split("/")
+    whole = whole[:-1] if whole[-1] == "__init__" else whole
+    # The file's own folder comes last: `pkg/logging/` would hide Python's own.
+    listed = (
+        Way(".".join(parts), list(dict.fromkeys([base, tree]))),
+        Way(".".join(whole), [tree, folder]),
+    )
+    usable: List[Way] = []
+    for way in listed:
+        if way.module and all(part.isidentifier() for part in way.module.split(".")) and way not in usable:
+            usable.append(way)
+    # A file whose name is no identifier (`train-model.py`) can only be run.
+    return usable or [Way("", [folder, tree])]
+
+
+def import_goal(tree: str, goal_file: str) -> Any:
+    """Import the goal file, the first way that works. Raises the problem of the likeliest way."""
+    problems: List[BaseException] = []
+    for way in ways(tree, goal_file):
+        before = list(sys.path)
+        # In this order: below its own folder, a package of the same name as the file would not be found.
+        sys.path[:] = way.path + [place for place in before if place not in way.path]
+        try:
+            if way.module:
+                return importlib.import_module(way.module)
+            aliases["lmr_goal"] = MAIN  # nobody else can import it by that name
+            return load_file("lmr_goal", os.path.join(tree, *goal_file.split("/")), register=True)
+        except (Exception, SystemExit) as error:
+            problems.append(error)
+            sys.path[:] = before
+    own = _own_names(tree)
+    raise next((error for error in problems if not _is_about(error, own)), problems[0])
+
+
+def _is_about(error: BaseException, own: Set[str]) -> bool:
+    """Tell whether a way of importing failed only as it does not lead to the repository's own modules."""
+    if not isinstance(error, ImportError):
+        return False
+    return "relative import" in str(error) or (error.name or "").split(".")[0] in own
+
+
+def try_import(tree: str, file: str, seconds: float) -> NoReturn:
+    """Import a file and print one JSON line about it: ``{"file", "ok", "module", "error", "missing", "seconds"}``.
+
+    ``error`` is the end of the traceback, "" when it is imported; ``missing`` are all absent modules that the code
+    which was reached imports at its top. The code's own output goes to standard error. Exits with 0, whatever happens.
+    """
+    out = os.dup(1)
+    os.dup2(2, 1)
+    tree, sys.argv = os.path.abspath(tree), [file]
+    # Show where it hangs, before the sandbox kills it.
+    faulthandler.enable()
+    faulthandler.dump_traceback_later(max(1.0, seconds - 2.0), exit=False)
+    began = time.monotonic()
+    report: Dict[str, Any] = {"file": file, "ok": True, "module": "", "error": "", "missing": []}
+    try:
+        report["module"] = import_goal(tree, file).__name__
+    except BaseException as error:
+        shown = traceback.TracebackException(type(error), error, error.__traceback__)
+        ours = (
+            os.path.dirname(os.path.abspath(__file__)) + os.sep,
+            "<frozen importlib",
+            importlib.__path__[0],
+        )
+        shown.stack = traceback.StackSummary.from_list(
+            [frame for frame in shown.stack if not frame.filename.startswith(ours)]
+        )
+        goal = os.path.join(tree, *file.split("/"))
+        report.update(ok=False, error="".join(shown.format())[-MAX_TEXT:], missing=_missing(tree, goal))
+    report["seconds"] = time.monotonic() - began
+    os.write(out, (json.dumps(report) + "\n").encode())
+    sys.stdout.flush()
+    os._exit(0)  # the code may have left threads behind
+
+
+def _own_names(tree: str) -> Set[str]:
+    """Return names that the repository itself may mean: of its modules and folders, wherever they lie."""
+    names = set()
+    for _, folders, files in os.walk(tree):
+        folders[:] = [item for item in folders if not item.startswith(".")]
+        names.update(folders)
+        names.update(os.path.splitext(item)[0] for item in files if item.endswith(".py"))
+        if len(names) > 50000:
+            break
+    return names
+
+
+def _missing(tree: str, goal: str) -> List[str]:
+    """List absent modules that the goal file, and loaded files of the repository, import at their top."""
+    own = _own_names(tree)
+    base = os.path.realpath(tree) + os.sep
+    modules = list(sys.modules.values())
+    loaded = {os.path.realpath(getattr(module, "__file__", None) or os.devnull) for module in modules}
+    found: List[str] = []
+    for path in sorted({item for item in loaded if item.startswith(base)} | {goal}):
+        for name in _top_imports(path):
+            if name not in own and name not in found and not _is_installed(name):
+                found.append(name)
+    return found
+
+
+def _top_imports(path: str) -> Iterator[str]:
+    """Yield the first names of the modules that a file imports unconditionally."""
+    try:
+        with open(path, "rb") as file:
+            body = ast.parse(file.read()).body
+    except (OSError, SyntaxError, ValueError):
+        return
+    for node in body:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name.split(".")[0]
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            yield node.module.split(".")[0]
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except Exception:  # a half-loaded module has no spec
+        return name in sys.modules
 
 
 def suite(arguments: List[str]) -> int:
@@ -53,13 +192,15 @@ def suite(arguments: List[str]) -> int:
         "pytest is not installed here: running unittest, which finds TestCase classes only", file=sys.stderr
     )
     files = [word for word in arguments if word.endswith(".py")]
-    program = unittest.main(module=None, argv=["python -m unittest", *files], exit=False)
+    program = importlib.import_module("unittest").main(
+        module=None, argv=["python -m unittest", *files], exit=False
+    )
     return 0 if program.result.wasSuccessful() else 1
 
 
 def examples(request: Dict[str, Any]) -> int:
     """Run the examples; returns 1 when one of them raised."""
-    known: Dict[str, Any] = {"math": importlib.import_module("math"), "random": random}
+    known: Dict[str, Any] = {"math": math, "random": random}
     module = import_goal(os.getcwd(), request["goal_file"])
     for name, library in LIBRARIES:
         if importlib.util.find_spec(library) is not None:
@@ -69,38 +210,16 @@ def examples(request: Dict[str, Any]) -> int:
         known.update(Fixtures(path=request["fixtures"]).functions())
     failed = 0
     for number, text in enumerate(request["examples"]):
-        seed(number)
+        _seed(number)
         try:
-            _run(text, dict(known))
+            _run_example(text, dict(known))
         except Exception:
             failed += 1
             print("example %d: %s\n%s" % (number + 1, text, traceback.format_exc()), file=sys.stderr)
     return 1 if failed else 0
 
 
-def import_goal(tree: str, goal_file: str) -> Any:
-    """Import the goal file, the first way that works. Raises what the likeliest way raised."""
-    problem: Any = None
-    for way in ways(tree, goal_file):
-        before = list(sys.path)
-        # In this order: below its own folder, a package of the same name as the file would not be found.
-        sys.path[:] = way.path + [place for place in before if place not in way.path]
-        try:
-            if way.module:
-                return importlib.import_module(way.module)
-            spec: Any = importlib.util.spec_from_file_location("lmr_goal", os.path.join(tree, goal_file))
-            module = importlib.util.module_from_spec(spec)
-            sys.modules["lmr_goal"] = module
-            spec.loader.exec_module(module)
-            return module
-        except Exception as error:
-            if problem is None or isinstance(problem, ImportError):
-                problem = error
-            sys.path[:] = before
-    raise problem
-
-
-def seed(number: int) -> None:
+def _seed(number: int) -> None:
     """Make an example's random numbers its own, and the same each time."""
     random.seed(number)
     if "numpy" in sys.modules:
@@ -109,50 +228,29 @@ def seed(number: int) -> None:
         sys.modules["torch"].manual_seed(number)
 
 
-def _run(text: str, known: Dict[str, Any]) -> None:
-    """Run an example: an expression, whose result is used up, or statements."""
+def _run_example(text: str, known: Dict[str, Any]) -> None:
+    """Run an expression, whose result is used up as nothing of a generator or coroutine runs before, or statements."""
     try:
         code = compile(text.strip(), "<example>", "eval")
     except SyntaxError:
         exec(compile(text, "<example>", "exec"), known)
         return
-    value = eval(code, known)
-    # Before its items are taken, or it is waited for, nothing of a generator or coroutine has run.
-    if inspect.isgenerator(value):
-        for _ in itertools.islice(value, MOST_ITEMS):
-            pass
-    elif inspect.iscoroutine(value) or inspect.isasyncgen(value):
-        asyncio.run(_finish(value))
-
-
-async def _finish(value: Any) -> None:
-    if inspect.iscoroutine(value):
-        await value
-        return
-    count = 0
-    async for _ in value:
-        count += 1
-        if count >= MOST_ITEMS:
-            break
+    call(eval, (code, known), {}, ITEM_LIMIT, lambda item: None)
 
 
 def calls(request: Dict[str, Any]) -> int:
-    """Make calls from stored inputs, whatever they come to; returns 1 when the goal file cannot be imported."""
+    """Make calls from stored inputs, whatever they do; returns 1 when the goal file cannot be imported."""
     sys_path = ["" if item == "." else item for item in request["sys_path"] or [""]]
+    goal_file = request["goal_file"]
     try:
         target = Target(
-            os.getcwd(),
-            request["goal_file"],
-            request["qualname"],
-            request["module"],
-            sys_path,
-            request["nth"],
+            os.getcwd(), goal_file, request["qualname"], request["module"], sys_path, request["nth"]
         )
     except Exception as error:
-        print("%s cannot be imported: %s" % (request["goal_file"], error), file=sys.stderr)
+        print("%s cannot be imported: %s" % (goal_file, error), file=sys.stderr)
         return 1
     for case in request["cases"]:
-        seed(0)
+        _seed(0)
         fixtures = Fixtures(path=request.get("fixtures"))
         try:
             target.outcome(decode(load(case, "inputs"), fixtures.build))

@@ -1,21 +1,24 @@
-"""Instrumenting one function of a source file, by its syntax tree.
+"""Instrumenting one function of a source file, and serving that file to whatever imports it.
 
-The target gets an innermost decorator, which is handed the raw function whatever decorates it and
-wherever it is defined, and its body gets a cheap call at the start of each block and branch. Line
-numbers, docstrings, closures and ``super()`` stay what they are.
+The target gets an innermost decorator, which is handed the raw function whatever decorates it and wherever it is
+defined, and its body gets a cheap call at the start of each block and branch. Line numbers, docstrings, closures and
+``super()`` stay what they are. Every other file pays nothing.
 """
 
 from __future__ import annotations
 
 import ast
-import copy
+import builtins
+import importlib.machinery
+import linecache
+import os
 from types import CodeType
-from typing import Any, Dict, Iterator, List, NamedTuple, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple, Union
 
 REGISTER = "__lmr_target__"
 """Name of the decorator; it lives in ``builtins``, where every scope finds it."""
 HIT = "__lmr_hit__"
-"""Name of the function that notes a block, called with its number."""
+"""Name of the function that notes a block, called with the block's number."""
 
 Function = Union[ast.FunctionDef, ast.AsyncFunctionDef]
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -76,8 +79,7 @@ def find(tree: ast.Module, qualname: str, line: int = 0, nth: int = 0) -> Tuple[
 
     Of several definitions of the name, ``line`` or ``nth`` (from 1) selects one; the last otherwise.
     """
-    found = list(_definitions(tree.body, qualname.split("."), ()))
-    found = [path for path in found if isinstance(path[-1], _FUNCTIONS)]
+    found = definitions(tree, qualname)
     if not found:
         raise TargetNotFound("there is no function %s" % qualname)
     if nth:
@@ -92,6 +94,12 @@ def find(tree: ast.Module, qualname: str, line: int = 0, nth: int = 0) -> Tuple[
         if len(found) > 1:
             raise TargetNotFound("there is no function %s at line %d" % (qualname, line))
     return found[-1]
+
+
+def definitions(tree: ast.Module, qualname: str) -> List[Tuple[ast.stmt, ...]]:
+    """List the functions of a name, each with the definitions around it, outermost first."""
+    found = _definitions(tree.body, qualname.split("."), ())
+    return [path for path in found if isinstance(path[-1], _FUNCTIONS)]
 
 
 def _definitions(
@@ -111,7 +119,7 @@ def _definitions(
 
 
 def _blocks(statement: ast.stmt) -> Iterator[List[ast.stmt]]:
-    """The statement lists inside a compound statement."""
+    """Yield the statement lists inside a compound statement."""
     for field in ("body", "orelse", "finalbody"):
         block = getattr(statement, field, None)
         if isinstance(block, list):
@@ -122,7 +130,7 @@ def _blocks(statement: ast.stmt) -> Iterator[List[ast.stmt]]:
 
 
 def def_line(node: Any) -> int:
-    """Line of the ``def`` itself; before Python 3.8 a node's line is that of its first decorator."""
+    """Return the line of the ``def`` itself; before Python 3.8 a node's line is that of its first decorator."""
     last_decorator = max([_last_line(item) for item in node.decorator_list] or [0])
     return int(max(node.lineno, last_decorator + 1)) if last_decorator >= node.lineno else int(node.lineno)
 
@@ -152,7 +160,7 @@ class _Probes(ast.NodeTransformer):
         return ast.copy_location(ast.Expr(value=self.call(place)), place)
 
     def function_body(self, target: Function) -> List[ast.stmt]:
-        """The target's body with probes; the docstring stays first."""
+        """Return the target's body with probes; the docstring stays first."""
         body = list(target.body)
         doc = body[:1] if ast.get_docstring(target, clean=False) is not None else []
         rest = body[len(doc) :]
@@ -202,32 +210,100 @@ class _Probes(ast.NodeTransformer):
         return node
 
     def _counted(self, value: ast.expr) -> ast.expr:
-        """``__lmr_hit__(k) or value``: the call returns None."""
+        """Return ``__lmr_hit__(k) or value``: the call returns None."""
         call = self.call(value)
         return ast.copy_location(ast.BoolOp(op=ast.Or(), values=[call, self.visit(value)]), value)
 
 
-def closure_factory(found: Instrumented, filename: str, free: Sequence[str]) -> CodeType:
-    """Code that defines ``__lmr_outer__``: given the free variables, it returns the nested target.
+def closure_factory(tree: ast.Module, target: Any, filename: str, free: Sequence[str]) -> CodeType:
+    """Return code that defines ``__lmr_outer__``: given the free variables, it returns the target.
 
-    The target keeps only the innermost decorator, so what it returns is registered like any other.
+    Args:
+        tree: the module, for its ``__future__`` imports.
+        target: the nested function; its decorators are left as they are.
     """
-    target: Any = copy.copy(found.path[-1])
-    target.decorator_list = target.decorator_list[-1:]
     names = [name for name in free if name != target.name]
-    text = "def __lmr_outer__(%s):\n    def %s(): pass\n    return %s\n" % (
-        ", ".join(names),
-        target.name,
-        target.name,
-    )
-    outer: Any = ast.parse(text, filename)
+    text = "def __lmr_outer__(%s):\n    def %s(): pass\n    return %s\n"
+    outer: Any = ast.parse(text % (", ".join(names), target.name, target.name), filename)
     outer.body[0].body[0] = target
-    _keep_futures(found.tree, outer)
+    outer.body[:0] = [
+        item for item in tree.body if isinstance(item, ast.ImportFrom) and item.module == "__future__"
+    ]
     return compile(outer, filename, "exec", dont_inherit=True)
 
 
-def _keep_futures(source: ast.Module, outer: Any) -> None:
-    futures = [
-        item for item in source.body if isinstance(item, ast.ImportFrom) and item.module == "__future__"
-    ]
-    outer.body[:0] = futures
+class Hook:
+    """Instruments one function of one file while it is imported.
+
+    Args:
+        goal_file: the file, whichever path it is imported by.
+        qualname, line: the target, see :func:`instrument`.
+        register: called with the raw function when it is defined; its result takes its place.
+        source: served instead of the file's content; None for the content itself.
+        filename: what code objects say their file is; None for the path it is imported by.
+
+    Attributes:
+        hits: numbers of the blocks executed.
+        found: what was instrumented; None before the file is imported.
+    """
+
+    serving: Optional[Hook] = None
+    patched = False
+
+    def __init__(
+        self,
+        goal_file: str,
+        qualname: str,
+        line: int,
+        register: Callable[[Any], Any],
+        source: Optional[bytes] = None,
+        filename: Optional[str] = None,
+    ) -> None:
+        self.goal_file = os.path.realpath(goal_file)
+        self.qualname, self.line = qualname, line
+        self.source, self.filename = source, filename
+        self.hits: Set[int] = set()
+        self.found: Optional[Instrumented] = None
+        self.register = register
+        self._name = os.path.basename(self.goal_file)
+
+    def install(self) -> None:
+        """Start serving. Replaces an earlier hook."""
+        setattr(builtins, HIT, self.hits.add)
+        setattr(builtins, REGISTER, self.register)
+        Hook.serving = self
+        if Hook.patched:
+            return
+        Hook.patched = True
+        # Everything that imports files uses this method. The goal file's .pyc is neither read nor written.
+        loader: Any = importlib.machinery.SourceFileLoader
+        original = loader.get_code
+
+        def get_code(self: Any, fullname: str) -> Any:
+            if Hook.serving is not None and Hook.serving.is_goal(self.path):
+                return Hook.serving.code(self.path)
+            return original(self, fullname)
+
+        loader.get_code = get_code
+
+    def is_goal(self, path: Any) -> bool:
+        """Tell whether a path leads to the goal file."""
+        try:
+            if os.path.basename(path) != self._name and not os.path.islink(path):
+                return False
+            return bool(os.path.realpath(path) == self.goal_file)
+        except (TypeError, ValueError, OSError):
+            return False
+
+    def code(self, path: str) -> CodeType:
+        """Return the instrumented code of the goal file. Raises TargetNotFound."""
+        source = self.source
+        if source is None:
+            with open(path, "rb") as file:
+                source = file.read()
+        filename = self.filename or path
+        if self.source is not None:
+            text = source.decode("utf-8", "replace")
+            linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
+        self.found = instrument(source, filename, self.qualname, self.line)
+        return self.found.code

@@ -1,9 +1,10 @@
-"""Objects by name, and the state of those that are rebuilt without ``__init__``."""
+"""Objects by name, files as modules, and the state of objects that are rebuilt without ``__init__``."""
 
 from __future__ import annotations
 
 import collections
 import importlib
+import importlib.util
 import sys
 import types
 from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
@@ -16,8 +17,28 @@ HEAP_TYPE = 1 << 9
 CONTENT = (dict, list, set, frozenset, tuple, str, int, float, complex, bytes, bytearray)
 aliases: Dict[str, str] = {}
 """Name a module runs under → name it is recorded by (``python -m pkg.train``: ``__main__`` → it)."""
+_TRANSPARENT = (object, *CONTENT, collections.OrderedDict, collections.defaultdict, types.SimpleNamespace)
+_HOMES = (
+    "builtins", "torch", "torch.nn.functional", "torch.special", "torch.linalg", "numpy", "math", "typing",
+)  # fmt: skip
+"""Modules that have functions and singletons which do not know where they are from."""
+
 hidden: Set[str] = set()
 """Modules whose classes and functions cannot be found again: a driver outside the repository."""
+
+
+def load_file(name: str, path: str, register: bool = False) -> Any:
+    """Import a file by its path. Raises whatever importing it raises.
+
+    Args:
+        register: list the module in ``sys.modules``, so that its classes can be found by name.
+    """
+    spec: Any = importlib.util.spec_from_file_location(name, str(path))
+    module = importlib.util.module_from_spec(spec)
+    if register:
+        sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 def resolve(name: str, load: bool) -> Any:
@@ -37,11 +58,10 @@ def resolve(name: str, load: bool) -> Any:
         try:
             found = importlib.import_module(module_name)
         except Exception as error:
-            raise LookupError(
-                "cannot import %s: %s: %s" % (module_name, type(error).__name__, error)
-            ) from error
+            problem = "cannot import %s: %s: %s" % (module_name, type(error).__name__, error)
+            raise LookupError(problem) from error
     for part in qualname.split(".") if qualname else ():
-        # A module is not asked for what it makes or imports only when asked, unless it is needed.
+        # getattr would make a lazy module import things that the recorded command never needed.
         lazy = isinstance(found, types.ModuleType) and not load
         found = vars(found).get(part) if lazy else getattr(found, part, None)
     if found is None:
@@ -54,13 +74,50 @@ def recorded_module(name: str) -> str:
     return MAIN if name == MAIN_STAND_IN else aliases.get(name, name)
 
 
+def name_of(value: Any, called: Optional[str] = None) -> Optional[str]:
+    """Return ``module:qualname`` of a class, function or singleton if that leads to the very same object."""
+    qualname = called or getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
+    if not isinstance(qualname, str) or "<" in qualname:
+        return None
+    homes = [
+        home for home in (getattr(value, "__module__", None), type(value).__module__) if isinstance(home, str)
+    ]
+    if not isinstance(value, (type, types.FunctionType)):
+        homes += _HOMES
+    for home in homes:
+        for last in dict.fromkeys((qualname, qualname.rpartition(".")[2])):
+            name = "%s:%s" % (recorded_module(home), last)
+            try:
+                found = resolve(name, load=False) if home not in hidden else None
+            except LookupError:
+                continue
+            if found is value or (isinstance(found, types.BuiltinMethodType) and found == value):
+                return name
+    return None
+
+
+def is_plain(cls: type) -> bool:
+    """Tell whether an object of this class is its ``__dict__``, slots and container content, and no more.
+
+    Others have state that only their own C code sees: those are stored by what ``__reduce_ex__`` says.
+    """
+    for base in cls.__mro__:
+        if base in _TRANSPARENT:
+            continue
+        if not base.__flags__ & HEAP_TYPE:
+            return False
+        if base.__base__ is object and not {"__dict__", "__slots__"} & set(base.__dict__):
+            return False
+    return True
+
+
 def content_type(cls: type) -> Optional[type]:
     """Return the built-in container or scalar that a class derives from, if any."""
     return next((base for base in cls.__mro__ if base in CONTENT), None)
 
 
 def state_of(value: Any) -> Iterator[Tuple[str, Any]]:
-    """Attributes of an object as (name, value): its ``__dict__``, then its slots."""
+    """Yield an object's attributes as (name, value): its ``__dict__``, then its slots."""
     try:
         attributes = object.__getattribute__(value, "__dict__")
     except AttributeError:

@@ -3,25 +3,91 @@
 Inputs: arguments by parameter name, ``@closure NAME`` for free variables, and where they matter ``@random`` (states of
 the random generators that it used), ``@mode`` (torch's modes), ``@gradients``, ``@items`` (how many were taken of a
 generator). Outcome: ``value``, or ``@raised`` with the exception's class; each argument that the call changed, as it is
-afterwards; ``@gradients``; ``@exhausted`` and ``@returned`` of a generator, whose ``value`` is what it yielded.
+afterwards; ``@gradients``; ``@exhausted`` and ``@returned`` of a generator, whose ``value`` is the list of its items.
 """
 
 from __future__ import annotations
 
+import inspect
 import json
-from typing import Any, Callable, Dict, Iterable, List, Optional
+import re
+from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
-from .calling import GRADIENTS, closure, type_name
+from .calling import EXHAUSTED, GRADIENTS, RAISED, RETURNED, VALUE, closure, gradients, type_name
 from .compare import changed
 from .document import Buffer, Document, Omitted, walk
 from .encoding import DEFAULT_LIMIT, encode
-from .gradients import gradients
+from .objects import load_file
 
-VALUE, RAISED = "value", "@raised"
+_LAST_STEP = re.compile(r"(?:^|\.|^@closure )([^\W\d]\w*)$")
+"""An argument, a free variable, or an attribute; no item of a container."""
+_CHILD = re.compile(r"\._(?:modules|parameters|buffers)\['([^\W\d]\w*)'\]")
+"""An attribute of a torch module, where the module keeps it."""
+
+
+def as_written(path: str) -> str:
+    """Write a path as code has it: ``self.encoder`` for ``self._modules['encoder']``."""
+    return _CHILD.sub(r".\1", path)
+
+
+class Fixtures:
+    """The fixtures of one call: objects that are built, not stored.
+
+    A fixture is a function without arguments in ``unit_test/fixtures.py``, as in ``def tokenizer(): ...``. It stands
+    for every argument and every attribute of its name. Only the name is recorded; the object is built where the
+    recording is replayed, and nowhere else.
+
+    Args:
+        names: fixtures by which arguments and attributes are recorded.
+        path: the file that builds them; None where nothing is built.
+    """
+
+    def __init__(self, names: Iterable[str] = (), path: Optional[str] = None) -> None:
+        self.path = path
+        self._names = frozenset(names)
+        self._known: Dict[int, Tuple[str, Any]] = {}
+        self._built: Dict[str, Any] = {}
+        self._module: Any = None
+
+    def find(self, value: Any, path: str) -> Optional[str]:
+        """Return the fixture that stands for an object of the inputs, by where it is, or None."""
+        match = _LAST_STEP.search(as_written(path))
+        if match is None or match.group(1) not in self._names:
+            return self.known(value, path)
+        self._known[id(value)] = (match.group(1), value)
+        return match.group(1)
+
+    def known(self, value: Any, path: str) -> Optional[str]:
+        """Return the fixture that an object was found or built for, or None. Of an outcome, only this counts."""
+        found = self._known.get(id(value))
+        return None if found is None else found[0]
+
+    def build(self, name: str) -> Any:
+        """Return the object of a fixture, one for all places. Raises LookupError, and what the function raises."""
+        if name not in self._built:
+            function = self.functions().get(name)
+            if function is None:
+                raise LookupError("unit_test/fixtures.py has no function %s" % name)
+            self._built[name] = function()
+            self._known[id(self._built[name])] = (name, self._built[name])
+        return self._built[name]
+
+    def functions(self) -> Dict[str, Any]:
+        """Return the functions that build fixtures, by name. Raises what importing their file raises."""
+        if self._module is None:
+            if self.path is None:
+                raise LookupError("it takes unit_test/fixtures.py to build a fixture")
+            self._module = load_file("lmr_fixtures", self.path)
+        return {name: item for name, item in vars(self._module).items() if inspect.isfunction(item)}
 
 
 class Inputs:
-    """The parts that a call may change, and their document from before it."""
+    """The parts that a call may change, and their document from before it.
+
+    Args:
+        known: object and path → its fixture, or None.
+        gradients: whether gradients belong to the outcome.
+    """
 
     def __init__(
         self,
@@ -29,23 +95,18 @@ class Inputs:
         document: Document,
         limit: int = DEFAULT_LIMIT,
         skip: Iterable[str] = (),
-        known: Callable[[Any, str], Optional[str]] = lambda value, path: None,
+        known: Optional[Callable[[Any, str], Optional[str]]] = None,
+        gradients: bool = False,
     ) -> None:
-        self.parts, self.document, self.limit, self.skip, self.known = (
-            parts,
-            document,
-            limit,
-            tuple(skip),
-            known,
-        )
-        self.gradients = False
+        self.parts, self.document, self.limit = parts, document, limit
+        self.skip, self.known, self.gradients = tuple(skip), known, gradients
 
     def encode(self, value: Any) -> Document:
         """Encode a part of the outcome. Objects of fixtures are known by their identity."""
         return encode(value, self.limit, self.skip, self.known)
 
     def _after(self, function: Any) -> Dict[str, Any]:
-        """The parts that differ from before, as they are now."""
+        """Return the parts that differ from before, as they are now."""
         now = dict(self.parts)
         now.update({name: value for name, value in closure(function).items() if name in now})
         names = changed(self.document, self.encode(now)) if now else []
@@ -70,31 +131,29 @@ class Inputs:
             end: its return value when it was exhausted, else None.
         """
         after = self.encode(self._after(function))
-        whole = combine([*items, after, *([end] if end is not None else [])])
-        tree: Dict[str, Any] = {VALUE: whole.tree[: len(items)], "@exhausted": end is not None}
+        whole = _combine([*items, after, *([end] if end is not None else [])])
+        tree: Dict[str, Any] = {VALUE: whole.tree[: len(items)], EXHAUSTED: end is not None}
         if end is not None:
-            tree["@returned"] = whole.tree[-1]
+            tree[RETURNED] = whole.tree[-1]
         return Document(dict(tree, **whole.tree[len(items)]), whole.buffers, whole.omitted)
 
 
-def combine(items: List[Document]) -> Document:
-    """Make one list document of several documents that keep nothing shared."""
+def _combine(items: List[Document]) -> Document:
+    """Make one list document of several documents that share nothing."""
     buffers: Dict[str, Buffer] = {}
     omitted: List[Omitted] = []
-    trees, first = [], 0
+    trees, next_id = [], 0
     for document in items:
         tree = json.loads(json.dumps(document.tree))
-        names = {name: str(len(buffers) + place) for place, name in enumerate(document.buffers)}
-        buffers.update((names[name], buffer) for name, buffer in document.buffers.items())
-        last = first
+        first_id, first_file = next_id, len(buffers)
+        buffers.update((str(first_file + int(name)), buffer) for name, buffer in document.buffers.items())
         for _, node in list(walk(tree)):
             if isinstance(node, dict) and "$" in node:
                 if "file" in node:
-                    node["file"] = names[node["file"]]
+                    node["file"] = str(first_file + int(node["file"]))
                 if "id" in node:
-                    node["id"] += first
-                    last = max(last, node["id"] + 1)
-        first = last
+                    node["id"] += first_id
+                    next_id = max(next_id, node["id"] + 1)
         omitted.extend(document.omitted)
         trees.append(tree)
     return Document(trees, buffers, tuple(omitted))
@@ -105,11 +164,11 @@ def take(
     arguments: Dict[str, Any],
     limit: int = DEFAULT_LIMIT,
     skip: Iterable[str] = (),
-    fixtures: Any = None,
+    fixtures: Optional[Fixtures] = None,
+    gradients: bool = False,
 ) -> Inputs:
     """Take the inputs of a call that is about to be made. Raises Unstorable, TooLarge."""
-    parts = dict(arguments)
-    parts.update(closure(function))
-    if fixtures is None:
-        return Inputs(parts, encode(parts, limit, skip), limit, skip)
-    return Inputs(parts, encode(parts, limit, skip, fixtures.find), limit, skip, fixtures.known)
+    parts = dict(arguments, **closure(function))
+    find = None if fixtures is None else fixtures.find
+    known = None if fixtures is None else fixtures.known
+    return Inputs(parts, encode(parts, limit, skip, find), limit, skip, known, gradients)

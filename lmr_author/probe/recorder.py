@@ -1,29 +1,26 @@
 """Recording real calls of the target while the annotator's command runs.
 
-The command behaves as without us: same ``sys.argv``, ``sys.path``, ``__main__``, exit code and random
-numbers. Only calls of the target do more work, and once enough of them are kept, not even those.
+The command behaves as without us: same ``sys.argv``, ``sys.path``, ``__main__``, exit code and random numbers. Only
+calls of the target do more work, and once enough of them are kept, not even those.
 """
 
 from __future__ import annotations
 
-import importlib.machinery
+import json
 import os
 import re
+import shutil
 import sys
 import threading
 import time
-from typing import Any, Dict, FrozenSet, List, Optional, Set, Tuple
+from typing import Any, Dict, FrozenSet, List, NamedTuple, Optional, Set, Tuple
 
 from . import facts, objects
-from .document import Document
+from .document import Document, dump
 from .encoding import TooLarge
-from .fixtures import Fixtures
-from .hook import Hook
-from .instrument import TargetNotFound, instrument
-from .outcome import Inputs, take
-from .pool import Kept, Pool, write_json
-from .watching import Call, names_used
-from .wrapping import wrap
+from .instrument import Hook, TargetNotFound, instrument
+from .outcome import Fixtures, Inputs, take
+from .watching import Call, names_used, wrap
 
 DEFAULTS = {
     "max_bytes": 64 * 1024 * 1024,
@@ -34,11 +31,85 @@ DEFAULTS = {
 }
 """Limits: bytes of a call, calls kept, their bytes, calls looked at one by one, seconds spent on looking."""
 RUSH = 20
-"""So many calls are looked at after one that reached a new block unseen."""
+"""Calls that are looked at after one that reached a new block unseen."""
 MOST_RUSHES = 100
-"""So often: a block whose calls cannot be stored must not cost more and more."""
+"""A block whose calls cannot be stored must not cost more and more."""
 
 _ATTRIBUTE = re.compile(r"^(\w+)\.(\w+)$")
+_SPREAD = 2654435761
+"""Knuth's multiplier: multiples of it, modulo 2**32, lie anywhere."""
+
+
+class Kept(NamedTuple):
+    """A call in the pool. ``likeness``: what it has in common with others like it."""
+
+    number: int
+    hits: FrozenSet[int]
+    likeness: str
+    size: int
+
+
+class Pool:
+    """Keeps calls that cover much and differ, and no large ones where others do as well.
+
+    Args:
+        folder: gets a folder ``calls/000012`` for each call, complete from the moment it exists.
+        most: number of calls at most.
+        max_bytes: size of all of them together at most.
+    """
+
+    def __init__(self, folder: str, most: int, max_bytes: int) -> None:
+        self.folder = os.path.join(folder, "calls")
+        self.most, self.max_bytes = max(1, most), max_bytes
+        self.kept: List[Kept] = []
+
+    @property
+    def covered(self) -> Set[int]:
+        """Return the blocks that the kept calls execute together."""
+        return set().union(*(item.hits for item in self.kept))
+
+    def offer(self, call: Kept, inputs: Document, expected: Document, meta: Dict[str, Any]) -> bool:
+        """Store a call if it is worth its place, and drop others for it. Returns whether it was stored."""
+        staying, dropped = [*self.kept, call], []
+        while len(staying) > 1 and (
+            len(staying) > self.most or sum(item.size for item in staying) > self.max_bytes
+        ):
+            worst = max(staying, key=lambda item: self._burden(item, staying))
+            staying.remove(worst)
+            dropped.append(worst)
+        if call in dropped:
+            return False
+        partial = os.path.join(self.folder, ".partial-%06d" % call.number)
+        os.makedirs(partial)
+        dump(inputs, partial, "inputs")
+        dump(expected, partial, "expected")
+        write_json(os.path.join(partial, "meta.json"), meta)
+        os.rename(partial, os.path.join(self.folder, "%06d" % call.number))
+        self.kept = staying
+        for other in dropped:
+            shutil.rmtree(os.path.join(self.folder, "%06d" % other.number), ignore_errors=True)
+        return True
+
+    @staticmethod
+    def _burden(item: Kept, staying: List[Kept]) -> Any:
+        """Rank for dropping: no coverage of its own, then many like it, then much larger, then by lot.
+
+        The smallest of many calls are the poorest too: an empty text, a single row. So sizes count by powers of
+        two, and among equals the number is as good as drawn, though the same each time.
+        """
+        others = [other for other in staying if other is not item]
+        covered = set().union(*(other.hits for other in others))
+        alike = sum(other.likeness == item.likeness and other.hits == item.hits for other in others)
+        return item.hits <= covered, alike, item.size.bit_length(), item.number * _SPREAD % 2**32
+
+
+def write_json(path: str, data: Any) -> None:
+    """Write JSON so that the file is there completely or not at all."""
+    temporary = path + ".tmp"
+    with open(temporary, "w", encoding="ascii") as file:
+        json.dump(data, file, indent=1)
+        file.write("\n")
+    os.replace(temporary, path)
 
 
 class Recorder:
@@ -70,17 +141,16 @@ class Recorder:
         """Start counting and keeping calls, in this process."""
         self.pool = Pool(self.out, self.limits["pool"], self.limits["pool_bytes"])
         self.calls = 0
-        self.reasons: Dict[Tuple[str, str], int] = {}
+        self.refused: Dict[Tuple[str, str], int] = {}
         self.spent = 0.0
         self._lock = threading.RLock()
         self._next = self.limits["first"]
         self._rush = self._rushes = 0
-        self._covered: Set[int] = set()
         self._executed: Set[int] = set()
         self._saved = 0.0
 
     def forked(self) -> None:
-        """Go on in a forked process, a worker of a DataLoader say, with a folder of its own.
+        """Continue in a forked process, a worker of a DataLoader say, with a folder of its own.
 
         If the fork happened inside a call of the target, this thread is still inside it.
         """
@@ -92,7 +162,6 @@ class Recorder:
     def register(self, function: Any) -> Any:
         """Wrap the target: its innermost decorator."""
         self.modules.append(function.__module__)
-        _name_module(self.hook.goal_file, function.__module__)
         return wrap(function, self.begin)
 
     def begin(self, function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Optional[Call]:
@@ -122,33 +191,30 @@ class Recorder:
             return True
         return False
 
-    def done(self) -> None:
-        """The call that :meth:`begin` saw has ended."""
-        self._local.active = False
-
-    def pause(self, active: bool) -> None:
-        """Between the items of a generator, other calls of the same thread are calls of their own."""
-        self._local.active = active
-
-    def noticed(self, hits: FrozenSet[int], looked: bool) -> None:
-        """Note the blocks that a call executed."""
+    def ended(self, hits: FrozenSet[int], looked: bool) -> None:
+        """Note the blocks that a call executed, one that was not looked at too."""
         with self._lock:
             self._executed |= hits
-            if not looked and hits - self._covered and self._rushes < MOST_RUSHES:
+            if not looked and hits - self.pool.covered and self._rushes < MOST_RUSHES:
                 self._rush = RUSH
                 self._rushes += 1
+
+    def pause(self, active: bool) -> None:
+        """Say whether this thread is inside a call: between the items of a generator it is not."""
+        self._local.active = active
 
     def refuse(self, kind: str, reason: str) -> None:
         """Count a call that is not stored. ``kind``: ``unstorable``, ``too_large``, ``misfit`` or ``failed``."""
         with self._lock:
-            self.reasons[(kind, reason)] = self.reasons.get((kind, reason), 0) + 1
+            self.refused[(kind, reason)] = self.refused.get((kind, reason), 0) + 1
 
     def take(self, function: Any, arguments: Dict[str, Any]) -> Inputs:
         """Take the inputs, leaving out large attributes of ``self`` that the function's code never names."""
         for _ in range(16):
             try:
                 fixtures = Fixtures(self.fixtures) if self.fixtures else None
-                return take(function, arguments, self.limits["max_bytes"], self._skip, fixtures)
+                limit = self.limits["max_bytes"]
+                return take(function, arguments, limit, self._skip, fixtures, self.gradients)
             except TooLarge as error:
                 match = _ATTRIBUTE.match(error.path)
                 if match is None or match.group(1) != next(iter(arguments), None):
@@ -162,12 +228,9 @@ class Recorder:
     def keep(self, call: Call, inputs: Document, expected: Document, meta: Dict[str, Any]) -> None:
         """Offer a complete call to the pool."""
         likeness = repr((meta["outcome"], sorted(meta["summary"].items())))
+        kept = Kept(call.number, call.hits, likeness, meta["bytes"])
         with self._lock:
-            stored = self.pool.offer(
-                Kept(call.number, call.hits, likeness, meta["bytes"]), inputs, expected, meta
-            )
-            if stored:
-                self._covered = self.pool.covered
+            stored = self.pool.offer(kept, inputs, expected, meta)
             # A worker may be ended without warning, so it leaves nothing for later.
             if stored and (self.child or time.monotonic() - self._saved > 2.0):
                 self._saved = time.monotonic()
@@ -177,17 +240,12 @@ class Recorder:
         """Write ``summary.json`` as far as it is known."""
         if self.child and not self.calls:
             return
-        os.makedirs(self.out, exist_ok=True)
-        write_json(os.path.join(self.out, "summary.json"), dict(self._summary(), **facts.versions()))
-
-    def _summary(self) -> Dict[str, Any]:
         lines, absent = self._blocks()
         name = objects.recorded_module(self.modules[-1]) if self.modules else objects.MAIN
-        reasons = sorted(self.reasons.items(), key=lambda item: -item[1])
+        reasons = sorted(self.refused.items(), key=lambda item: -item[1])
         first = {} if self.pool.kept else {kind: reason for (kind, reason), _ in reversed(reasons)}
-        return {
+        summary = {
             "calls": self.calls,
-            "stored": sorted(item.number for item in self.pool.kept),
             "blocks": {str(block): line for block, line in lines.items()},
             "executed": sorted(self._executed),
             "absent": {str(block): own for block, own in absent.items()},
@@ -199,9 +257,11 @@ class Recorder:
             "too_large": first.get("too_large", ""),
             "misfit": first.get("misfit", ""),
         }
+        os.makedirs(self.out, exist_ok=True)
+        write_json(os.path.join(self.out, "summary.json"), dict(summary, **facts.versions()))
 
     def _blocks(self) -> Tuple[Dict[int, int], Dict[int, int]]:
-        """The line of each block of the target, and those that stand for an ``else`` that is not written."""
+        """Return the line of each block of the target, and the blocks that stand for an ``else`` not written."""
         hook, found = self.hook, self.hook.found
         if found is None:
             try:
@@ -212,48 +272,27 @@ class Recorder:
         return found.lines, found.absent
 
     def _inside(self, path: str) -> Optional[str]:
-        """A path relative to the tree, "" for the tree itself; None when it lies elsewhere."""
+        """Return a path relative to the tree, "" for the tree itself; None when it lies elsewhere."""
         real = os.path.realpath(path or os.getcwd())
         if real == self.tree:
             return ""
-        return (
-            os.path.relpath(real, self.tree).replace(os.sep, "/")
-            if real.startswith(self.tree + os.sep)
-            else None
-        )
+        if not real.startswith(self.tree + os.sep):
+            return None
+        return os.path.relpath(real, self.tree).replace(os.sep, "/")
 
     def _sys_path(self) -> List[str]:
         places = [self._inside(entry) for entry in sys.path if os.path.isdir(entry or ".")]
         return list(dict.fromkeys(place for place in places if place is not None)) or [""]
 
     def _imported(self) -> List[str]:
-        """Files of the repository that are loaded as modules."""
+        """List the files of the repository that are loaded as modules."""
         paths = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
         places = {self._inside(path) for path in paths if isinstance(path, str) and os.path.isfile(path)}
         return sorted(place for place in places if place)
 
 
-def _name_module(goal_file: str, name: str) -> None:
-    """See to it that the goal file's classes are recorded under a name that leads to it again.
-
-    A file that was loaded by its path under an invented name is treated as a script.
-    """
-    if name == objects.MAIN:
-        return
-    package, _, last = name.rpartition(".")
-    places = getattr(sys.modules.get(package), "__path__", None) if package else None
-    try:
-        find = importlib.machinery.PathFinder.find_spec
-        found = None if package and places is None else find(last if not package else name, places)
-    except (ImportError, ValueError):
-        found = None
-    origin = getattr(found, "origin", None)
-    if origin is None or os.path.realpath(origin) != goal_file:
-        objects.aliases[name] = objects.MAIN
-
-
 def child_folder(out: str) -> str:
-    """Return where a process that the recorded command started keeps its calls; a new folder each time."""
+    """Return the folder for the calls of a process that the recorded command started; a new one each time."""
     base = os.path.join(out, "children", str(os.getpid()))
     number, folder = 1, base
     while os.path.exists(folder):  # process ids come again

@@ -1,17 +1,15 @@
 """Replays recorded calls in a shipped unit test whose values are more than tensors, arrays and plain containers.
 
-Together with what it imports this is ``unit_test/lmr_support.py``. It runs beside the code that it tests, so what
-it says is for people; the decision about candidates is made elsewhere, from outcomes that leave a sandbox as data.
+Together with its imports this is ``unit_test/lmr_support.py``. It runs beside the code that it tests, so its verdict is
+for people; the decision about candidates is made elsewhere, from outcomes that leave a sandbox as data.
 """
 
 from __future__ import annotations
 
 import ast
-import asyncio
 import builtins
 import copy
 import importlib
-import importlib.util
 import inspect
 import itertools
 import json
@@ -23,26 +21,26 @@ import types
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from .calling import (
-    CLOSURE,
     GRADIENTS,
-    ITEM_LIMIT,
-    ITEMS,
-    MODE,
-    RANDOM,
+    RAISED,
+    VALUE,
     applied,
+    call,
     closure,
+    free_variables,
+    gradients,
     restore_random,
+    take_setting,
     type_name,
     unbind,
 )
 from .decoding import Decoder, OmittedPart
-from .gradients import gradients
+from .instrument import closure_factory, definitions
 from .loose import text_problem, unmatched
-from .objects import MAIN_STAND_IN, state_of
+from .objects import MAIN_STAND_IN, load_file, state_of
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 MOST = 20
-"""So many differences are reported at most."""
+"""Most differences that are reported."""
 
 
 class _Files(Dict[str, Any]):
@@ -84,96 +82,63 @@ class Target:
         nth: int = 0,
     ) -> None:
         self.path = os.path.join(str(root), *goal_file.split("/"))
-        self.names, self.nth = qualname.split("."), nth
+        self.qualname, self.nth = qualname, nth
         places = [os.path.join(str(root), item) if item else str(root) for item in sys_path]
         sys.path[:0] = places + ([] if module else [os.path.dirname(self.path)])
         if module:
             self.module: Any = importlib.import_module(module)
         else:
-            spec: Any = importlib.util.spec_from_file_location(MAIN_STAND_IN, self.path)
-            self.module = sys.modules[MAIN_STAND_IN] = importlib.util.module_from_spec(spec)
-            spec.loader.exec_module(self.module)
+            self.module = load_file(MAIN_STAND_IN, self.path, register=True)
         if os.path.realpath(str(self.module.__file__)) != os.path.realpath(self.path):
             raise ImportError("%s was imported from %s" % (module, self.module.__file__))
 
     def function(self, free: Dict[str, Any]) -> Any:
         """Return the function without its decorators; a nested one is built with the given free variables."""
+        names = self.qualname.split(".")
         found: Any = self.module
-        for name in self.names:
+        for name in names:
             found = vars(found).get(name) if isinstance(found, (type, types.ModuleType)) else None
         for name in ("__func__", "fget", "func"):
             found = getattr(found, name, None) or found
         if callable(found) and not self.nth and not free:
             found = inspect.unwrap(found, stop=lambda item: hasattr(item, "__lmr_watched__"))
             code = getattr(inspect.unwrap(found), "__code__", None)
-            if (
-                code is not None
-                and code.co_name == self.names[-1]
-                and os.path.samefile(code.co_filename, self.path)
-            ):
+            if code and code.co_name == names[-1] and os.path.samefile(code.co_filename, self.path):
                 return found
         return self._from_source(free)
 
     def _from_source(self, free: Dict[str, Any]) -> Any:
         with open(self.path, "rb") as file:
             tree = ast.parse(file.read(), self.path)
-        found = list(_definitions(tree.body, self.names, []))
+        found = definitions(tree, self.qualname)
         if len(found) < max(1, self.nth):
-            raise LookupError("there is no function %s in %s" % (".".join(self.names), self.path))
-        *above, target = found[self.nth - 1]
-        target.decorator_list = []
+            raise LookupError("there is no function %s in %s" % (self.qualname, self.path))
+        above, target = found[self.nth - 1][:-1], found[self.nth - 1][-1]
+        target.decorator_list = []  # type: ignore[attr-defined]
         if above and isinstance(above[-1], ast.ClassDef):
-            free = dict(free, __class__=vars(self.module).get(self.names[0]))
-        names = [name for name in free if name != target.name]
-        text = "def __lmr_outer__(%s):\n    def %s(): pass\n    return %s" % (
-            ", ".join(names),
-            target.name,
-            target.name,
-        )
-        outer: Any = ast.parse(text, self.path)
-        outer.body[0].body[0] = target
-        outer.body[:0] = [
-            item for item in tree.body if isinstance(item, ast.ImportFrom) and item.module == "__future__"
-        ]
+            free = dict(free, __class__=vars(self.module).get(self.qualname.split(".")[0]))
+        free = {name: item for name, item in free.items() if name != target.name}  # type: ignore[attr-defined]
         space = self.module.__dict__
-        exec(compile(outer, self.path, "exec", dont_inherit=True), space)
-        made = space.pop("__lmr_outer__")(*[free[name] for name in names])
-        return getattr(builtins, "__lmr_target__", lambda function: function)(
-            made
-        )  # there while it is recorded
+        exec(closure_factory(tree, target, self.path, list(free)), space)
+        made = space.pop("__lmr_outer__")(**free)
+        # While it is recorded, the recorder's decorator is there.
+        return getattr(builtins, "__lmr_target__", lambda function: function)(made)
 
     def outcome(self, inputs: Dict[str, Any]) -> Tuple[Dict[str, Any], Dict[str, Any], str]:
-        """Make a call; returns its outcome, what it was given as that is afterwards, and what it raised."""
-        modes, states = inputs.pop(MODE, None), inputs.pop(RANDOM, {})
-        wants_gradients, most = inputs.pop(GRADIENTS, False), inputs.pop(ITEMS, ITEM_LIMIT)
-        free = {name[len(CLOSURE) :]: inputs[name] for name in inputs if name.startswith(CLOSURE)}
-        function = self.function(free)
-        args, kwargs = unbind(function, {name: item for name, item in inputs.items() if name[:1] != "@"})
-        restore_random(states)
-        with applied(modes):
+        """Make a call; returns its outcome, its inputs as they are afterwards, and the traceback if it raised."""
+        setting = take_setting(inputs)
+        function = self.function(free_variables(inputs))
+        args, kwargs = unbind(function, inputs)
+        restore_random(setting.states)
+        with applied(setting.modes):
             try:
-                found, shown = asyncio.run(_awaited(function, args, kwargs, most)), ""
-                if wants_gradients and "value" in found:
-                    found[GRADIENTS] = gradients(inputs, found["value"])
+                found, shown = call(function, args, kwargs, setting.most, copy.deepcopy), ""
+                if setting.gradients:
+                    found[GRADIENTS] = gradients(inputs, found[VALUE])
             except BaseException as error:  # a SystemExit must not end the test
-                found, shown = {"@raised": type_name(error)}, traceback.format_exc()
+                found, shown = {RAISED: type_name(error)}, traceback.format_exc()
         later = closure(function)
         return found, {name: later.get(name, item) for name, item in inputs.items()}, shown
-
-
-def _definitions(body: List[Any], names: List[str], above: List[Any]) -> Any:
-    for statement in body:
-        if isinstance(statement, (*_FUNCTIONS, ast.ClassDef)):
-            if statement.name == names[0] and len(names) > 1:
-                yield from _definitions(statement.body, names[1:], [*above, statement])
-            elif statement.name == names[0] and isinstance(statement, _FUNCTIONS):
-                yield [*above, statement]
-            continue
-        for field in ("body", "orelse", "finalbody"):
-            yield from _definitions(getattr(statement, field, None) or [], names, above)
-        for field in ("handlers", "cases"):
-            for item in getattr(statement, field, ()):
-                yield from _definitions(item.body, names, above)
 
 
 def check(
@@ -190,7 +155,7 @@ def check(
 
     def build(name: str) -> Any:
         if name not in built:
-            built[name] = getattr(_load_file("lmr_fixtures", fixtures), name)()
+            built[name] = getattr(load_file("lmr_fixtures", fixtures), name)()
         return built[name]
 
     if fixtures:
@@ -207,46 +172,16 @@ def check(
     run = Comparison(plain)
     run.compare(expected, actual, "")
     for path, name in judged.items():
-        said = getattr(_load_file("lmr_checkers", custom), name)(_part(expected, path), _part(actual, path))
-        if said not in (None, True, ""):
-            run.found.append("%s: %s" % (path, said or "%s says no" % name))
+        answer = getattr(load_file("lmr_checkers", custom), name)(_part(expected, path), _part(actual, path))
+        if answer not in (None, True, ""):
+            run.found.append("%s: %s" % (path, answer or "%s says no" % name))
     if run.found:
-        raise AssertionError(
-            "%s:\n  %s\n%s" % (os.path.basename(str(case)), "\n  ".join(run.found[:MOST]), shown)
-        )
-
-
-async def _awaited(function: Any, args: Any, kwargs: Any, most: int) -> Dict[str, Any]:
-    value = function(*args, **kwargs)
-    if inspect.iscoroutine(value):
-        return {"value": await value}
-    items: List[Any] = []
-    if inspect.isgenerator(value):
-        for _ in range(most):
-            try:
-                items.append(copy.deepcopy(next(value)))
-            except StopIteration as stop:
-                return {"value": items, "@exhausted": True, "@returned": stop.value}
-        return {"value": items, "@exhausted": False}
-    if inspect.isasyncgen(value):
-        for _ in range(most):
-            try:
-                items.append(copy.deepcopy(await value.__anext__()))
-            except StopAsyncIteration:
-                return {"value": items, "@exhausted": True, "@returned": None}
-        return {"value": items, "@exhausted": False}
-    return {"value": value}
-
-
-def _load_file(name: str, path: Any) -> Any:
-    spec: Any = importlib.util.spec_from_file_location(name, str(path))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+        problems = "\n  ".join(run.found[:MOST])
+        raise AssertionError("%s:\n  %s\n%s" % (os.path.basename(str(case)), problems, shown))
 
 
 def _part(value: Any, path: str) -> Any:
-    """The part of an outcome at a path, as in ``value['loss'][0].weight``."""
+    """Return the part of an outcome at a path, as in ``value['loss'][0].weight``."""
     name = next(name for name in value if path == name or path.startswith((name + ".", name + "[")))
     return eval("_" + path[len(name) :], {"__builtins__": {}}, {"_": value[name]})
 

@@ -1,38 +1,40 @@
-"""Loading the target in a fresh process and calling it with recorded inputs."""
+"""The forked process that imports one version of the goal file and makes the recorded calls."""
 
 from __future__ import annotations
 
-import asyncio
 import importlib
-import importlib.util
 import inspect
 import os
 import sys
 import time
 import traceback
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence
+from copy import copy
+from typing import Any, Dict, List, NamedTuple, Optional
 
 from .calling import (
-    CLOSURE,
-    GRADIENTS,
-    ITEM_LIMIT,
-    ITEMS,
-    MODE,
-    RANDOM,
+    EXHAUSTED,
+    RETURNED,
+    VALUE,
     applied,
+    call,
+    free_variables,
     restore_random,
+    take_setting,
     type_name,
     unbind,
 )
+from .checking import load, to_bytes, write_frame
 from .decoding import decode
 from .document import BadDocument, Document
 from .encoding import DEFAULT_LIMIT, TooLarge, Unstorable
-from .fixtures import Fixtures
-from .hook import Hook
-from .instrument import TargetNotFound, closure_factory
-from .objects import MAIN, MAIN_STAND_IN
-from .outcome import Inputs
+from .instrument import Hook, TargetNotFound, closure_factory
+from .objects import MAIN, MAIN_STAND_IN, load_file
+from .outcome import Fixtures, Inputs
 
+DONE = write_frame({"kind": "done"})
+"""The last message of a child."""
+START = b'"kind":"start"'
+"""Part of the message that begins a case."""
 MAX_TRACEBACK = 20_000
 
 
@@ -45,57 +47,48 @@ class LoadError(Exception):
 
 
 class Result(NamedTuple):
-    """What a replayed call did.
+    """The result of a replayed call.
 
     Attributes:
-        status: ``returned``, ``raised``, ``unstorable`` or ``bad-inputs``.
-        document: the outcome; None for the last two.
+        status: ``returned``, ``raised``, ``unstorable``, ``bad-inputs`` or ``import-error``.
+        document: the outcome, of the first two.
         entered: a block of the target's body was executed.
         file: the file that the target's code says it is from.
         seconds: time of the call alone.
-        error: ``{"type", "message", "traceback", "raised_in_target"}`` of what was raised, or {}.
+        error: ``{"type", "message", "traceback", "raised_in_target"}`` of the exception, or {}.
     """
 
     status: str
-    document: Optional[Document]
-    entered: bool
-    file: str
-    seconds: float
-    error: Dict[str, Any]
+    document: Optional[Document] = None
+    entered: bool = False
+    file: str = ""
+    seconds: float = 0.0
+    error: Dict[str, Any] = {}
 
 
 class Target:
     """A function of a goal file.
 
     Args:
-        tree: the repository.
-        goal_file: path in it.
-        qualname, line: the function; see :func:`~.instrument.instrument`.
-        module: the name to import the file by; None or ``__main__`` for a script.
-        sys_path: folders of the repository to import from.
-        source: served in place of the file's content.
-        fixtures: file with functions that build what could not be stored.
+        request, variant: as in :mod:`.replayer`.
     """
 
-    def __init__(
-        self,
-        tree: str,
-        goal_file: str,
-        qualname: str,
-        line: int = 0,
-        module: Optional[str] = None,
-        sys_path: Sequence[str] = ("",),
-        source: Optional[bytes] = None,
-        fixtures: Optional[str] = None,
-    ) -> None:
-        self.tree = os.path.abspath(str(tree))
-        self.path = os.path.join(self.tree, *goal_file.split("/"))
-        self.module = None if module == MAIN else module
-        self.sys_path = [os.path.join(self.tree, item) if item else self.tree for item in sys_path]
-        self.qualname, self.fixtures = qualname, fixtures
+    def __init__(self, request: Dict[str, Any], variant: Dict[str, Any]) -> None:
+        self.tree = os.path.abspath(request["tree"])
+        self.path = os.path.join(self.tree, *request["goal_file"].split("/"))
+        self.module = None if request.get("module") == MAIN else request.get("module")
+        places = request.get("sys_path") or [""]
+        self.sys_path = [os.path.join(self.tree, item) if item else self.tree for item in places]
+        self.qualname, self.fixtures = request["qualname"], request.get("fixtures")
+        self.limit = int(request.get("max_bytes") or DEFAULT_LIMIT)
         self._functions: List[Any] = []
         self._namespace: Dict[str, Any] = {}
-        self.hook = Hook(self.path, qualname, line, self._register, source, self.path)
+        source: Optional[bytes] = None
+        if variant.get("source"):
+            with open(variant["source"], "rb") as file:
+                source = file.read()
+        line = variant.get("line") or request.get("line") or 0
+        self.hook = Hook(self.path, self.qualname, line, self._register, source, self.path)
 
     def _register(self, function: Any) -> Any:
         self._functions.append(function)
@@ -107,9 +100,12 @@ class Target:
         sys.path[:] = list(dict.fromkeys(places + sys.path))
         self.hook.install()
         try:
-            module = self._import()
+            if self.module:
+                module = importlib.import_module(self.module)
+            else:
+                module = load_file(MAIN_STAND_IN, self.path, register=True)
         except TargetNotFound as error:
-            raise LoadError({"type": "TargetNotFound", "message": str(error), "traceback": ""}) from error
+            raise LoadError(problem("TargetNotFound", str(error))) from error
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt):
                 raise
@@ -119,19 +115,10 @@ class Target:
         if found is None:
             where = getattr(module, "__file__", None)
             message = "module %s was imported from %s, which is not the goal file" % (self.module, where)
-            raise LoadError({"type": "WrongFile", "message": message, "traceback": ""})
+            raise LoadError(problem("WrongFile", message))
         if not found.nested and not self._functions:
             message = "importing the file does not define %s" % self.qualname
-            raise LoadError({"type": "NotDefined", "message": message, "traceback": ""})
-
-    def _import(self) -> Any:
-        if self.module:
-            return importlib.import_module(self.module)
-        spec: Any = importlib.util.spec_from_file_location(MAIN_STAND_IN, self.path)
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[MAIN_STAND_IN] = module
-        spec.loader.exec_module(module)
-        return module
+            raise LoadError(problem("NotDefined", message))
 
     def function(self, free: Dict[str, Any]) -> Any:
         """Return the raw function; a nested one is built with the given free variables."""
@@ -139,10 +126,12 @@ class Target:
         assert found is not None
         if not found.nested:
             return self._functions[-1]
-        exec(closure_factory(found, self.path, list(free)), self._namespace)
+        target: Any = copy(found.path[-1])
+        target.decorator_list = target.decorator_list[-1:]  # the one that registers it
+        exec(closure_factory(found.tree, target, self.path, list(free)), self._namespace)
         return self._namespace.pop("__lmr_outer__")(**free)
 
-    def call(self, inputs: Document, limit: int = DEFAULT_LIMIT) -> Result:
+    def call(self, inputs: Document) -> Result:
         """Call the target with recorded inputs. Whatever it does is a result."""
         fixtures = Fixtures(path=self.fixtures)
         try:
@@ -151,80 +140,50 @@ class Target:
             values = decode(inputs, fixtures.build)
             if not isinstance(values, dict):
                 raise BadDocument("the inputs are no dictionary")
-            modes, states = values.pop(MODE, None), values.pop(RANDOM, {})
-            gradients, most = values.pop(GRADIENTS, False) is True, values.pop(ITEMS, ITEM_LIMIT)
-            free = {name[len(CLOSURE) :]: values[name] for name in values if name.startswith(CLOSURE)}
-            function = self.function(free)
-            args, kwargs = unbind(function, {name: item for name, item in values.items() if name[:1] != "@"})
+            setting = take_setting(values)
+            function = self.function(free_variables(values))
+            args, kwargs = unbind(function, values)
         except Exception as error:
-            return Result("bad-inputs", None, False, "", 0.0, describe(error, self.hook))
-        before = Document(
-            {name: node for name, node in inputs.tree.items() if name in values}, inputs.buffers
+            return Result("bad-inputs", error=describe(error, self.hook))
+        before = {name: node for name, node in inputs.tree.items() if name in values}
+        taken = Inputs(
+            values,
+            Document(before, inputs.buffers),
+            self.limit,
+            known=fixtures.known,
+            gradients=setting.gradients,
         )
-        taken = Inputs(values, before, limit, known=fixtures.known)
-        taken.gradients = gradients
-        restore_random(states)
+        restore_random(setting.states)
         self.hook.hits.clear()
         start = time.perf_counter()
-        run = _Run(function, taken, most)
-        with applied(modes):
-            run.make(args, kwargs)
+        with applied(setting.modes):
+            status, document, raised = _outcome(function, args, kwargs, setting.most, taken)
         seconds = time.perf_counter() - start
         file = inspect.unwrap(function).__code__.co_filename
-        told = {} if run.error is None else describe(run.error, self.hook)
-        return Result(run.status, run.document, bool(self.hook.hits), file, seconds, told)
+        shown = {} if raised is None else describe(raised, self.hook)
+        return Result(status, document, bool(self.hook.hits), file, seconds, shown)
 
 
-class _Run:
-    """One call and its outcome."""
-
-    def __init__(self, function: Any, inputs: Inputs, most: int) -> None:
-        self.function, self.inputs, self.most = function, inputs, most
-        self.status = "returned"
-        self.document: Optional[Document] = None
-        self.error: Optional[BaseException] = None
-
-    def make(self, args: Any, kwargs: Any) -> None:
+def _outcome(function: Any, args: Any, kwargs: Any, most: int, inputs: Inputs) -> Any:
+    """Make a call; return its status, its outcome and the exception, where there are any."""
+    try:
+        found = call(function, args, kwargs, most, inputs.encode)
+        if EXHAUSTED not in found:
+            return "returned", inputs.returned(function, found[VALUE]), None
+        end = inputs.encode(found[RETURNED]) if found[EXHAUSTED] else None
+        return "returned", inputs.generated(function, found[VALUE], end), None
+    except (Unstorable, TooLarge) as error:
+        return "unstorable", None, error
+    except BaseException as error:
         try:
-            self.document = self._outcome(args, kwargs)
-        except (Unstorable, TooLarge) as error:
-            self.status, self.error = "unstorable", error
-        except BaseException as error:
-            self.status, self.error = "raised", error
-            try:
-                self.document = self.inputs.raised(self.function, error)
-            except (Unstorable, TooLarge) as problem:
-                self.status, self.error = "unstorable", problem
-
-    def _outcome(self, args: Any, kwargs: Any) -> Document:
-        value = self.function(*args, **kwargs)
-        if inspect.isgenerator(value):
-            items: List[Document] = []
-            while len(items) < self.most:
-                try:
-                    items.append(self.inputs.encode(next(value)))
-                except StopIteration as stop:
-                    return self.inputs.generated(self.function, items, self.inputs.encode(stop.value))
-            return self.inputs.generated(self.function, items, None)
-        if inspect.isasyncgen(value):
-            return asyncio.run(self._collect(value))
-        if inspect.iscoroutine(value):
-            value = asyncio.run(_awaited(value))
-        return self.inputs.returned(self.function, value)
-
-    async def _collect(self, value: Any) -> Document:
-        items: List[Document] = []
-        while len(items) < self.most:
-            try:
-                items.append(self.inputs.encode(await value.__anext__()))
-            except StopAsyncIteration:
-                return self.inputs.generated(self.function, items, self.inputs.encode(None))
-        await value.aclose()
-        return self.inputs.generated(self.function, items, None)
+            return "raised", inputs.raised(function, error), error
+        except (Unstorable, TooLarge) as refusal:
+            return "unstorable", None, refusal
 
 
-async def _awaited(value: Any) -> Any:
-    return await value
+def problem(kind: str, message: str) -> Dict[str, Any]:
+    """Return the description of a problem that is no exception of the code."""
+    return {"type": kind, "message": message, "traceback": "", "raised_in_target": False}
 
 
 def describe(error: BaseException, hook: Hook) -> Dict[str, Any]:
@@ -243,3 +202,84 @@ def describe(error: BaseException, hook: Hook) -> Dict[str, Any]:
         "traceback": text[-MAX_TRACEBACK:],
         "raised_in_target": inside,
     }
+
+
+def run_cases(
+    request: Dict[str, Any], variant: Dict[str, Any], cases: List[str], out: int, share: bool
+) -> None:
+    """Run the cases of one variant; sends ``loaded`` after its import, ``start`` and ``case`` for each, then ``used``.
+
+    Args:
+        share: send ``used``, the modules that were loaded, some of them by the cases: an optimizer's first step loads
+            a third of PyTorch. To look at all modules costs a forked process a copy of the memory they lie in.
+    """
+    before = set(sys.modules) if share else set()
+    target = Target(request, variant)
+    # Stand where the repository's own runs stand.
+    sys.argv[:] = [target.path]
+    sys.dont_write_bytecode = True
+    os.chdir(target.tree)
+    failed: Optional[Result] = None
+    try:
+        target.load()
+    except LoadError as error:
+        failed = Result("import-error", error=error.error)
+    send(out, {"kind": "loaded"})
+    torch = sys.modules.get("torch")
+    if torch is not None and hasattr(torch, "set_num_threads"):
+        torch.set_num_threads(int(request.get("threads") or 1))  # sums depend on it in their last bits
+    for case in cases:
+        if failed is not None:
+            _report(out, case, failed, target.tree)
+            continue
+        send(out, {"kind": "start", "case": case})
+        try:
+            inputs = load(os.path.join(request["inputs"], case), "inputs")
+        except BadDocument as error:
+            result = Result("bad-inputs", error=describe(error, target.hook))
+        else:
+            result = target.call(inputs)
+        _report(out, case, result, target.tree)
+    if share and failed is None:
+        send(out, {"kind": "used", "modules": _installed(before, target.tree)})
+    send_bytes(out, DONE)
+
+
+def _installed(before: Any, tree: str) -> List[str]:
+    """List modules that were loaded from installed packages, in the order they were loaded."""
+    base = os.path.realpath(tree) + os.sep
+    found = []
+    for name, module in list(sys.modules.items()):
+        path = getattr(module, "__file__", None) if name not in before else None
+        if isinstance(path, str) and not os.path.realpath(path).startswith(base):
+            found.append(name)
+    return found
+
+
+def _report(out: int, case: str, result: Result, tree: str) -> None:
+    path, base = os.path.realpath(result.file), os.path.realpath(tree)
+    inside = (
+        os.path.relpath(path, base).replace(os.sep, "/") if path.startswith(base + os.sep) else result.file
+    )
+    header = {
+        "kind": "case",
+        "case": case,
+        "status": result.status,
+        "entered": result.entered,
+        "file": inside if result.file else "",
+        "seconds": round(result.seconds, 6),
+        "error": result.error,
+    }
+    send(out, header, to_bytes(result.document) if result.document is not None else b"")
+
+
+def send(out: int, header: Dict[str, Any], payload: bytes = b"") -> None:
+    """Write a message completely."""
+    send_bytes(out, write_frame(header, payload))
+
+
+def send_bytes(out: int, data: bytes) -> None:
+    """Write all of some bytes."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(out, view) :]

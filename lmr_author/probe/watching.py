@@ -1,24 +1,147 @@
-"""One watched call of the target, from its arguments to its outcome."""
+"""Watching calls of the target, each from its arguments to its outcome."""
 
 from __future__ import annotations
 
+import functools
 import inspect
 import json
 import time
 import types
 from typing import TYPE_CHECKING, Any, Callable, Dict, FrozenSet, List, Optional, Set, Tuple
 
-from .calling import GRADIENTS, ITEM_LIMIT, ITEMS, MODE, RANDOM, bind, mode, random_states, type_name
+from .calling import EXHAUSTED, GRADIENTS, ITEM_LIMIT, ITEMS, MODE, RAISED, RANDOM, bind, mode, random_states
 from .compare import describe
 from .document import Document, parts, walk
 from .encoding import TooLarge, Unstorable, encode
-from .outcome import RAISED, Inputs
+from .outcome import Inputs
 
 if TYPE_CHECKING:
     from .recorder import Recorder
 
 MOST_OF_SELF = 6
 """Parts of an object that a summary names."""
+SENT = "values are sent into the generator: only plain iteration is replayed"
+
+Begin = Callable[[Any, Any, Any], Any]
+"""Called with function, positional and keyword arguments; returns a watched call, or None."""
+
+
+def wrap(function: Any, begin: Begin) -> Any:
+    """Return a wrapper: plain, generator, coroutine or async generator function, as ``function`` is."""
+    if inspect.isasyncgenfunction(function):
+        wrapper = _async_generator(function, begin)
+    elif inspect.iscoroutinefunction(function):
+        wrapper = _coroutine(function, begin)
+    elif inspect.isgeneratorfunction(function):
+        wrapper = _generator(function, begin)
+    else:
+        wrapper = _plain(function, begin)
+    functools.update_wrapper(wrapper, function)
+    wrapper.__lmr_watched__ = True
+    return wrapper
+
+
+def _plain(function: Any, begin: Begin) -> Any:
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        call = begin(function, args, kwargs)
+        if call is None:
+            return function(*args, **kwargs)
+        try:
+            value = function(*args, **kwargs)
+        except BaseException as error:
+            call.raised(error)
+            raise
+        call.returned(value)
+        return value
+
+    return wrapper
+
+
+def _coroutine(function: Any, begin: Begin) -> Any:
+    async def wrapper(*args: Any, **kwargs: Any) -> Any:
+        call = begin(function, args, kwargs)
+        if call is None:
+            return await function(*args, **kwargs)
+        try:
+            value = await function(*args, **kwargs)
+        except BaseException as error:
+            call.raised(error)
+            raise
+        call.returned(value)
+        return value
+
+    return wrapper
+
+
+def _generator(function: Any, begin: Begin) -> Any:
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        call = begin(function, args, kwargs)
+        if call is None:
+            return (yield from function(*args, **kwargs))
+        generator = function(*args, **kwargs)
+        step: Callable[[], Any] = functools.partial(next, generator)
+        while True:
+            try:
+                item = step()
+            except StopIteration as stop:
+                call.generated(True, stop.value)
+                return stop.value
+            except BaseException as error:
+                call.raised(error)
+                raise
+            call.item(item)
+            call.recorder.pause(False)
+            try:
+                sent = yield item
+            except GeneratorExit:
+                generator.close()
+                call.generated(False)
+                raise
+            except BaseException as error:
+                call.refuse(SENT)
+                step = functools.partial(generator.throw, error)
+            else:
+                step = functools.partial(generator.send, sent)
+                if sent is not None:
+                    call.refuse(SENT)
+            call.recorder.pause(True)
+
+    return wrapper
+
+
+def _async_generator(function: Any, begin: Begin) -> Any:
+    """Wrap an asynchronous generator, which is iterated and closed: what is sent into it arrives, unrecorded."""
+
+    async def wrapper(*args: Any, **kwargs: Any) -> Any:
+        call = begin(function, args, kwargs)
+        generator, sent = function(*args, **kwargs), None
+        while True:
+            try:
+                item = await generator.asend(sent)
+            except StopAsyncIteration:
+                if call is not None:
+                    call.generated(True)
+                return
+            except BaseException as error:
+                if call is not None:
+                    call.raised(error)
+                raise
+            if call is not None:
+                call.item(item)
+                call.recorder.pause(False)
+            try:
+                sent = yield item
+            except BaseException:
+                await generator.aclose()
+                if call is not None:
+                    call.generated(False)
+                raise
+            if call is not None:
+                if sent is not None:
+                    call.refuse(SENT)
+                call.recorder.pause(True)
+
+    return wrapper
 
 
 class Call:
@@ -36,16 +159,15 @@ class Call:
 
     def look(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
         """Copy the inputs."""
+        try:
+            arguments = bind(self.function, args, kwargs)
+        except TypeError as error:  # the call is about to end in the same one
+            self.recorder.refuse("misfit", str(error))
+            return
 
         def copy() -> None:
-            try:
-                arguments = bind(self.function, args, kwargs)
-            except TypeError as error:  # the call is about to end in the same one
-                self.recorder.refuse("misfit", str(error))
-                return
             self._shapes = _shapes(arguments)
             self._inputs = self.recorder.take(self.function, arguments)
-            self._inputs.gradients = self.recorder.gradients
             self._mode, self._random = mode(), random_states()
 
         self._guarded(copy)
@@ -65,87 +187,72 @@ class Call:
         self._inputs = None
 
     def item(self, value: Any) -> None:
-        """Note what a generator yielded."""
+        """Note an item that a generator yielded."""
         inputs = self._inputs
         if inputs is not None and len(self.items) < ITEM_LIMIT:
             self._guarded(lambda: self.items.append(inputs.encode(value)))
 
-    def sent(self) -> None:
-        """Note that a value or an exception was sent into a generator, which replay does not do."""
+    def refuse(self, reason: str) -> None:
+        """Do not store this call."""
         if self._inputs is not None:
-            self.recorder.refuse(
-                "unstorable", "values are sent into the generator: only plain iteration is replayed"
-            )
+            self.recorder.refuse("unstorable", reason)
             self._inputs = None
 
     def returned(self, value: Any) -> None:
-        """The call returned."""
-        self._end(lambda inputs: inputs.returned(self.function, value), None)
+        """End a call that returned."""
+        self._end(lambda inputs: inputs.returned(self.function, value))
 
     def raised(self, error: BaseException) -> None:
-        """The call raised."""
-        self._end(lambda inputs: inputs.raised(self.function, error), error)
+        """End a call that raised."""
+        self._end(lambda inputs: inputs.raised(self.function, error))
 
     def generated(self, exhausted: bool, value: Any = None) -> None:
-        """A generator ended, or was left."""
+        """End a generator, exhausted or left."""
 
         def outcome(inputs: Inputs) -> Document:
             complete = exhausted and len(self.items) < ITEM_LIMIT
             return inputs.generated(self.function, self.items, inputs.encode(value) if complete else None)
 
-        self._end(outcome, None)
+        self._end(outcome)
 
-    def _end(self, outcome: Callable[[Inputs], Document], error: Optional[BaseException]) -> None:
+    def _end(self, outcome: Callable[[Inputs], Document]) -> None:
         seconds = time.perf_counter() - self._start
         try:
             self.hits = frozenset(self.recorder.hook.hits)
-            looked = self._inputs is not None
-            self.recorder.noticed(self.hits, looked)
-            if looked:
+            inputs = self._inputs
+            self.recorder.ended(self.hits, inputs is not None)
+            if inputs is not None:
                 start = time.perf_counter()
-                self._guarded(lambda: self._keep(outcome, error, seconds))
+                self._guarded(lambda: self._keep(inputs, outcome, seconds))
                 self.recorder.spent += time.perf_counter() - start
         finally:
             self._inputs = None
-            self.recorder.done()
+            self.recorder.pause(False)
 
-    def _keep(
-        self, outcome: Callable[[Inputs], Document], error: Optional[BaseException], seconds: float
-    ) -> None:
-        inputs = self._inputs
-        assert inputs is not None
+    def _keep(self, inputs: Inputs, outcome: Callable[[Inputs], Document], seconds: float) -> None:
         after = random_states()
         used = {name: state for name, state in self._random.items() if after.get(name) != state}
         expected = outcome(inputs)
         more: Dict[str, Any] = {MODE: self._mode, RANDOM: used, GRADIENTS: inputs.gradients}
-        if expected.tree.get("@exhausted") is False:
+        if expected.tree.get(EXHAUSTED) is False:
             more[ITEMS] = len(self.items)
         inputs.document.tree.update(
             {name: encode(value).tree for name, value in more.items() if value not in ({}, False)}
         )
-        meta = self._meta(inputs.document, expected)
-        meta.update(call=self.number, hits=sorted(self.hits), seconds=round(seconds, 6))
-        if error is not None:
-            meta["error"] = {"type": type_name(error), "message": str(error)[:500]}
-        self.recorder.keep(self, inputs.document, expected, meta)
+        self.recorder.keep(self, inputs.document, expected, self._meta(inputs.document, expected, seconds))
 
-    def _meta(self, inputs: Document, expected: Document) -> Dict[str, Any]:
-        """Describe the call: the ``meta.json``, without what the recorder adds."""
+    def _meta(self, inputs: Document, expected: Document, seconds: float) -> Dict[str, Any]:
+        """Return the content of ``meta.json``."""
         arguments = {key: node for key, node in inputs.tree.items() if key[:1] != "@"}
-        ids = {
-            node["id"]: node
-            for _, node in walk(inputs.tree)
-            if isinstance(node, dict) and "id" in node and node["$"] != "ref"
-        }
-        parameters = inspect.signature(self.function).parameters
+        nodes = [node for _, node in walk(inputs.tree) if isinstance(node, dict) and "id" in node]
+        ids = {node["id"]: node for node in nodes if node.get("$", "ref") != "ref"}
         return {
+            "call": self.number,
+            "hits": sorted(self.hits),
+            "seconds": round(seconds, 6),
             "summary": {name: summary_of(node, ids) for name, node in arguments.items()},
             "outcome": "raised" if RAISED in expected.tree else "returned",
-            "mutated": [name for name in expected.tree if name in arguments or name == "@argument value"],
-            "defaults": [name for name in parameters if name not in arguments],
-            "omitted": [
-                {"path": item.path, "type": item.type, "advice": item.advice} for item in inputs.omitted
-            ],
+            "omitted": [dict(item._asdict()) for item in inputs.omitted],
             "bytes": sum(item.nbytes + len(json.dumps(item.tree)) for item in (inputs, expected)),
         }
 
@@ -160,9 +267,8 @@ def summary_of(node: Any, ids: Dict[int, Any]) -> str:
     if isinstance(node, (int, float)) and not isinstance(node, bool):
         return type(node).__name__
     text = describe(node)
-    text = (
-        text[text.index(" ") + 1 :] if isinstance(node, (dict, list)) and text[:2] in ("a ", "an") else text
-    )
+    if isinstance(node, (dict, list)) and text[:2] in ("a ", "an"):
+        text = text[text.index(" ") + 1 :]
     if isinstance(node, dict) and node.get("$") in ("object", "namedtuple"):
         flags = [
             "%s=%s" % (step.lstrip("."), describe(item))
@@ -174,7 +280,7 @@ def summary_of(node: Any, ids: Dict[int, Any]) -> str:
 
 
 def _shapes(arguments: Dict[str, Any]) -> str:
-    """Shapes of arguments, as in ``" (x: [512, 768])"``: what there is to slice where a call is too large."""
+    """Write the shapes of arguments, as in ``" (x: [512, 768])"``: these can be sliced where a call is too large."""
     found = []
     for name, value in arguments.items():
         shape = getattr(value, "shape", None)
@@ -184,7 +290,7 @@ def _shapes(arguments: Dict[str, Any]) -> str:
 
 
 def names_used(function: Any, owner: Any) -> Set[str]:
-    """Attribute names in a function's code and in the methods of its object that it calls, and they call."""
+    """Return attribute names in a function's code and in the methods of its object that it calls, and they call."""
     names: Set[str] = set()
     waiting: List[types.CodeType] = [function.__code__]
     seen: Set[types.CodeType] = set()

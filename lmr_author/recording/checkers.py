@@ -14,10 +14,10 @@ from typing import Any
 
 from lmr_author import code, files
 from lmr_author.errors import LmrError, UsageError
-from lmr_author.judging import functions_of
 from lmr_author.probe import loose
 from lmr_author.probe.document import Document, walk
-from lmr_author.probe.fixtures import as_written
+from lmr_author.probe.outcome import as_written
+from lmr_author.replay.judging import functions_of
 from lmr_author.task.recording import CHECKERS, FIXTURES
 
 KINDS = ("exact", "allclose", "set", "dataframe", "text", "custom", "ignore")

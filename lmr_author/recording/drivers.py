@@ -16,8 +16,8 @@ from typing import Any
 
 from lmr_author.errors import UsageError
 from lmr_author.probe.document import Document, dump
+from lmr_author.replay.staging import PROBE_ROOT
 from lmr_author.sandbox.base import Mount
-from lmr_author.staging import PROBE_ROOT
 from lmr_author.task import UNIT_TEST, Implementation
 
 PYTHONS = ("python", "python3", "python2")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from lmr_author import compilers
+from lmr_author.recording import compilers
 from lmr_author.sandbox.base import ExecResult
 from lmr_author.task import TORCH_FAMILY, UNIT_TEST
 
@@ -90,7 +90,7 @@ def advice(
     environment = (
         "the image (`lmr-author env build` says what it lacks)"
         if in_image
-        else "its environment (`lmr-author env local --fix` makes one, --python names one)"
+        else "its environment (`lmr-author env local` makes one, --python names one)"
     )
     return f"correct the driver, or {environment}{before}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from lmr_author import resources
@@ -23,7 +23,7 @@ PLAIN_DTYPES = {
 }  # fmt: skip
 HARMLESS = {"torch.no_grad()", "torch.no_grad", "torch.inference_mode()", "torch.enable_grad()"}
 """Decorators through which a function is called as it is without them, in the modes that were recorded."""
-MODULES = ("objects", "decoding", "calling", "gradients", "loose", "shipped")
+MODULES = ("objects", "decoding", "calling", "loose", "instrument", "shipped")
 """Modules of the probe that the support file is made of, in this order."""
 
 Checkers = Mapping[str, Mapping[str, Any]]
@@ -64,9 +64,9 @@ def write_page(
     text = template.render(
         index=implementation.index,
         target=str(implementation.target),
-        goal_file=recording.goal_file,
-        qualname=recording.qualname,
-        name=recording.qualname.rpartition(".")[2].strip("_") or "target",
+        goal_file=recording.target.goal_file,
+        qualname=recording.target.qualname,
+        name=recording.target.qualname.rpartition(".")[2].strip("_") or "target",
         module=recording.module,
         sys_path=list(recording.sys_path),
         nth=nth,
@@ -109,7 +109,9 @@ def _is_plain(
 ) -> bool:
     """Tell whether the page needs no support file: plain values, and a function that is called by its name."""
     arguments = function.args
-    by_name = not (arguments.posonlyargs or arguments.vararg or arguments.kwarg or "." in recording.qualname)
+    by_name = not (
+        arguments.posonlyargs or arguments.vararg or arguments.kwarg or "." in recording.target.qualname
+    )
     harmless = all(ast.unparse(item) in HARMLESS for item in function.decorator_list)
     yields = any(isinstance(node, ast.Yield | ast.YieldFrom) for node in ast.walk(function))
     if (
@@ -184,79 +186,79 @@ def _described(case: Case) -> str:
 
 
 def support_file(cases: Iterable[tuple[Checkers, bool]]) -> str:
-    """Return the text of ``unit_test/lmr_support.py``: the probe's modules in one, without what nothing in it uses.
+    """Return the text of ``unit_test/lmr_support.py``: the probe's modules in one, without all that nothing in it uses.
 
     Args:
         cases: how each case is compared, and whether gradients are.
     """
     listed = list(cases)
     kinds = {item["kind"] for each, _ in listed for item in each.values()}
-    left_out = set() if kinds & {"text", "set", "dataframe"} else {"loose"}
+    left_out = set() if kinds & {"text", "set", "dataframe"} else {"text_problem", "unmatched"}
     left_out |= set() if any(gradients for _, gradients in listed) else {"gradients"}
-    imports, bodies = set[str](), []
+    imports: list[ast.Import | ast.ImportFrom] = []
+    bodies = []
     for name in MODULES:
         source = (resources.probe_folder() / f"{name}.py").read_text("utf-8")
-        lines, start = source.splitlines(), 0
-        for node in ast.parse(source).body:
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                start = node.end_lineno or 0
-                if not getattr(node, "level", 0) and name not in left_out:
-                    imports.add("\n".join(lines[node.lineno - 1 : start]))
-        if name not in left_out:
-            bodies.append("\n".join(lines[start:]).strip())
-    stand_ins = "".join(STAND_INS[name] for name in sorted(left_out))
-    typing = sorted(
-        {word.strip() for line in imports if line.startswith("from typing") for word in line[19:].split(",")}
-    )
-    head = [
-        '"""Reads recorded calls, makes them and compares their outcomes: copied by lmr-author, for its tests."""\n',
-        "from __future__ import annotations\n",
-        *sorted(line for line in imports if not line.startswith(("from typing", "from __future__"))),
-        f"from typing import {', '.join(typing)}",
-    ]
-    text = _shortened(stand_ins + "\n\n\n".join(bodies))
-    return "\n".join(head) + f"\n\n\n{DOCUMENTS}{text}\n"
+        found = [node for node in ast.parse(source).body if isinstance(node, ast.Import | ast.ImportFrom)]
+        bodies.append("\n".join(source.splitlines()[found[-1].end_lineno :]).strip())
+        imports += [node for node in found if not getattr(node, "level", 0)]
+    text = _without_unused("\n\n\n".join(bodies), left_out)
+    stand_ins = "".join(f"{name}: Any = None\n" for name in ("Document", *sorted(left_out)))
+    head = '"""Reads recorded calls, makes them and compares their outcomes: copied by lmr-author, for its tests."""'
+    future = "from __future__ import annotations"
+    return f"{head}\n\n{future}\n\n{_used_imports(imports, text)}\n\n{stand_ins}\n\n{text}\n"
 
 
-STAND_INS = {
-    "gradients": "gradients: Any = None\n",
-    "loose": "text_problem: Any = None\nunmatched: Any = None\n\n\n",
-}
-DOCUMENTS = "Document = Any\n\n\n"
-"""What the modules take from those that are not copied."""
+def _used_imports(imports: Iterable[ast.Import | ast.ImportFrom], text: str) -> str:
+    """Return import statements for the names that occur in a text."""
+    plain, grouped = set[str](), dict[str, set[str]]()
+    for node in imports:
+        for alias in node.names:
+            if (
+                not re.search(rf"\b{alias.name.partition('.')[0]}\b", text)
+                or getattr(node, "module", "") == "__future__"
+            ):
+                continue
+            if isinstance(node, ast.Import):
+                plain.add(f"import {alias.name}")
+            else:
+                grouped.setdefault(str(node.module), set()).add(alias.name)
+    lines = [f"from {module} import {', '.join(sorted(names))}" for module, names in sorted(grouped.items())]
+    return "\n".join([*sorted(plain), *lines])
 
 
-def _shortened(text: str) -> str:
-    """Leave out top-level names that nothing else in a text uses, and all but the first lines of docstrings."""
-    while True:
-        module, lines = ast.parse(text), text.splitlines()
-        used = [
-            node.id
-            for node in ast.walk(module)
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-        ]
-        unused = [node for node in module.body if _defined(node) not in used]
-        for node in reversed(unused):
+def _without_unused(text: str, left_out: Collection[str]) -> str:
+    """Leave out what ``check`` and ``Target`` do not need, and all but the first lines of docstrings."""
+    module, lines = ast.parse(text), text.splitlines()
+    kept: set[ast.stmt] = set()
+    needed, waiting = set(left_out), ["check", "Target"]
+    while waiting:
+        name = waiting.pop()
+        if name not in needed:
+            needed.add(name)
+            users = [node for node in module.body if name in _defined(node)]
+            kept.update(users)
+            waiting += [item.id for node in users for item in ast.walk(node) if isinstance(item, ast.Name)]
+    for number in reversed(range(len(module.body))):
+        node = module.body[number]
+        if isinstance(node, ast.Expr) and module.body[number - 1] in kept:
+            continue  # the docstring of a constant
+        if node not in kept:
             first = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", ()))]) - 1
-            blank = 2 if isinstance(node, ast.FunctionDef) else 0
-            del lines[first : (node.end_lineno or 0) + blank]
-        if unused:
-            text = "\n".join(lines)
+            del lines[first : node.end_lineno]
             continue
-        for item in sorted(ast.walk(module), key=lambda item: -getattr(item, "lineno", 0)):
+        for item in sorted(ast.walk(node), key=lambda item: -getattr(item, "lineno", 0)):
             if isinstance(item, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(item):
                 doc = item.body[0]
                 if (doc.end_lineno or 0) > doc.lineno:
                     lines[doc.lineno - 1 : doc.end_lineno] = [lines[doc.lineno - 1] + '"""']
-        return re.sub(r"\n\n+(?= )", "\n", re.sub(r"\n\n\n+", "\n\n", "\n".join(lines))).strip()
+    return re.sub(r"\n\n+(?= )", "\n", re.sub(r"\n\n\n+", "\n\n", "\n".join(lines))).strip()
 
 
-def _defined(node: ast.stmt) -> str:
-    """The name that a top-level statement defines; that of a public one counts as used."""
-    if isinstance(node, ast.Assign | ast.AnnAssign):
-        target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-        return target.id if isinstance(target, ast.Name) else "Any"
-    if isinstance(node, ast.Expr):
-        return ""
-    name = getattr(node, "name", "Any")
-    return "Any" if name in ("check", "Target") else str(name)
+def _defined(node: ast.stmt) -> set[str]:
+    """Return the names that a top-level statement defines; none for the docstring of a constant."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return {node.name}
+    return {
+        item.id for item in ast.walk(node) if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store)
+    }

@@ -11,15 +11,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from lmr_author import judging, replaying
-from lmr_author.controlled import CONTROL, beside_the_golden
 from lmr_author.errors import LmrError
 from lmr_author.evaluation.bench import MUTANTS
 from lmr_author.probe.document import Document, dump
-from lmr_author.probe.fixtures import as_written
+from lmr_author.probe.outcome import as_written
 from lmr_author.recording.calls import Call, Proven, Room, hits_of, order_of_choice, too_much
 from lmr_author.recording.checkers import Helpers, fixture_advice, with_chosen
 from lmr_author.recording.tolerance import derive, in_double
+from lmr_author.replay import judging, replaying
+from lmr_author.replay.replaying import CONTROL, beside_the_golden
 from lmr_author.sandbox.base import Limits, Sandbox
 from lmr_author.task import Progress
 from lmr_author.texts import time_left

@@ -5,27 +5,28 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
-from lmr_author import code, compilers, files, judging, replaying, staging
+from lmr_author import code, files
 from lmr_author.environment.build import prepare, sandbox_of
-from lmr_author.environment.command_advice import explainer
+from lmr_author.environment.failures import explain_command
 from lmr_author.environment.local import interpreter_for, where_it_runs
 from lmr_author.errors import LmrError, TargetError, UsageError
-from lmr_author.evaluation import equivalents
 from lmr_author.evaluation.bench import MUTANTS
 from lmr_author.evaluation.mutants import mutants
 from lmr_author.masking import locate
 from lmr_author.probe.calling import GRADIENTS
-from lmr_author.recording import checkers, failed, store
+from lmr_author.recording import checkers, compilers, failed, store
 from lmr_author.recording.calls import MOST_BYTES, Proven, Room, coverage, order_of_choice
 from lmr_author.recording.drivers import Driver, from_examples, from_inputs, from_tests, read_command
 from lmr_author.recording.prove import Golden, Proof, prove
 from lmr_author.recording.run import Recorded, Run, Unstored, forget, run, watch
 from lmr_author.recording.tolerance import Widened
 from lmr_author.recording.varying import options_of, variations
+from lmr_author.replay import judging, replaying, staging
 from lmr_author.sandbox.base import Sandbox
-from lmr_author.task import UNIT_TEST, Implementation, Progress, Target, Task, TaskInfo
+from lmr_author.task import UNIT_TEST, Implementation, Progress, Target, Task, TaskInfo, equivalents
 from lmr_author.task.recording import FIXTURES, Recording, load
 
 __all__ = ["NO_GRADIENTS", "RecordOptions", "RecordResult", "record"]
@@ -155,7 +156,9 @@ def record(
             tell(f"recording {where}")
         progress("preparing the environment")
         prepare(sandbox, progress)
-        plan = _plan(job, driver, explainer(in_image=sandbox.name == "docker", python=options.python))
+        plan = _plan(
+            job, driver, partial(explain_command, in_image=sandbox.name == "docker", python=options.python)
+        )
         if plan.uncompiled:
             words = " ".join(f"{name}={value}" for name, value in plan.uncompiled.items())
             tell(f"recording with {words}, as compiled code cannot be watched")
@@ -326,7 +329,7 @@ def _prove(
     recordings = {str(item.target): load(job.task.recording(job.info, item.index)) for item in others}
     taken = {key: sum(case.bytes for case in item.cases) for key, item in recordings.items() if item}
     room = Room(int(job.options.max_total_mb * 2**20), taken)
-    accepted = equivalents.load(job.task).get(str(job.implementation.target), {})
+    accepted = {one.id for one in equivalents.load(job.task).of(job.implementation.target)}
 
     def versions(most: int, proven: Sequence[Proven]) -> list[replaying.Variant]:
         """Make the mutants that `evaluate` tries, in its order, so that both show the same figure."""

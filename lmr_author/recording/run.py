@@ -17,15 +17,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from lmr_author import __version__, files, replaying, resources
+from lmr_author import __version__, files, resources
 from lmr_author.errors import LmrError
-from lmr_author.probe.outcome import RAISED
+from lmr_author.probe.calling import RAISED
 from lmr_author.recording import failed
 from lmr_author.recording.calls import Call, hits_of, too_large_advice
 from lmr_author.recording.checkers import NO_HELPERS, Helpers, fixture_advice
 from lmr_author.recording.drivers import Driver
+from lmr_author.replay import replaying
+from lmr_author.replay.staging import PROBE_ROOT, probe_mount, source_folder
 from lmr_author.sandbox.base import Command, ExecResult, Limits, Mount, Sandbox
-from lmr_author.staging import PROBE_ROOT, probe_mount, source_folder
 from lmr_author.task import Progress
 from lmr_author.texts import listed
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from lmr_author import __version__, files, replaying
+from lmr_author import __version__, files
 from lmr_author.code import FunctionNode
 from lmr_author.probe.calling import GRADIENTS
 from lmr_author.recording.calls import Proven, coverage, hits_of
@@ -14,8 +14,9 @@ from lmr_author.recording.checkers import digests
 from lmr_author.recording.page import support_file, write_page
 from lmr_author.recording.prove import Proof
 from lmr_author.recording.run import Recorded, Run
+from lmr_author.replay import replaying
 from lmr_author.task import Implementation, Task, TaskInfo
-from lmr_author.task.recording import MANIFEST, SUPPORT, Case, Recording, load
+from lmr_author.task.recording import MANIFEST, SUPPORT, Case, RecordedTarget, Recording, load
 
 OLD_SUPPORT = "lmr_probe"
 """Folder beside the tests where older versions put what these needed."""
@@ -62,9 +63,7 @@ def store(
     hits = hits_of(item.call for item in proof.chosen)
     with files.staged_folder(folder) as staging:
         recording = Recording(
-            goal_file=plan.goal_file,
-            qualname=plan.qualname,
-            line=plan.line,
+            target=RecordedTarget(plan.goal_file, plan.qualname, plan.line),
             module=recorded.module,
             sys_path=recorded.sys_path,
             command=plan.driver.shown,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from lmr_author.repo.address import Address
+from lmr_author.repo.address import Address, public_address
 from lmr_author.repo.clone import Clone, CloneOptions, Submodule, clone
-from lmr_author.repo.public import public_address
 
 __all__ = ["Address", "Clone", "CloneOptions", "Submodule", "clone", "public_address"]

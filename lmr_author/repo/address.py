@@ -1,9 +1,11 @@
-"""Addresses of repositories: which are allowed, and how they may be shown and named."""
+"""Addresses of repositories: which are allowed, how they may be shown and named, and where everybody finds one."""
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, unquote, urljoin, urlsplit
@@ -19,7 +21,7 @@ _ALLOWED = f"give an address by {', '.join(SCHEMES[:-1])} or file://, git@host:p
 
 @dataclass(frozen=True)
 class Address:
-    """Where a repository is.
+    """The place of a repository.
 
     Attributes:
         git: what git is given; may hold credentials, so it is never written or shown.
@@ -93,7 +95,7 @@ class Address:
         return safe_name(parts[-1]) if parts else ""
 
     def relative(self, url: str) -> Address:
-        """The address of a submodule, as its superproject at this address names it.
+        """Return the address of a submodule, as its superproject at this address names it.
 
         A submodule on the local file system is taken only when its address is relative and the
         superproject is local too: otherwise a foreign repository could name any folder of this machine.
@@ -107,7 +109,7 @@ class Address:
 
 
 def safe_name(text: str) -> str:
-    """Text made a folder's name: letters, digits, ``.``, ``_``, ``-``; a letter or digit at both ends."""
+    """Return a text made a folder's name: letters, digits, ``.``, ``_``, ``-``; a letter or digit at both ends."""
     return re.sub(r"^[^A-Za-z0-9]+|[^A-Za-z0-9]+$", "", re.sub(r"[^A-Za-z0-9._-]+", "-", text))[:80]
 
 
@@ -124,7 +126,7 @@ def _join(base: str, relative: str) -> str:
 
 
 def _without_login(url: str) -> str:
-    """A URL without password; for http(s) also without user, which may be a token."""
+    """Return a URL without password; for http(s) also without user, which may be a token."""
     parts = urlsplit(url)
     login, at, host = parts.netloc.rpartition("@")
     user = login.partition(":")[0]
@@ -138,3 +140,25 @@ def _guess(text: str) -> str:
     if re.match(r"^[\w.-]+/[\w.-]+$", text):
         return f"did you mean https://github.com/{text} ?"
     return _ALLOWED
+
+
+def public_address(address: Address, linked: Sequence[str]) -> str:
+    """Return where everybody finds a repository; "" when that is not known.
+
+    Args:
+        address: as it was named. One that is not on this machine is public itself.
+        linked: repositories that the paper links: the one of the same name is taken when the clone names none.
+    """
+    import git
+
+    if not address.local:
+        return address.shown
+    with suppress(git.InvalidGitRepositoryError, AttributeError, LmrError):
+        with git.Repo(Path(unquote(urlsplit(address.git).path)), expand_vars=False) as repository:
+            origin = str(repository.remotes.origin.url)
+        scp = re.fullmatch(r"git@([\w.-]+):(.+)", origin)
+        found = Address.parse(f"https://{scp[1]}/{scp[2]}" if scp else origin)
+        if not found.local:
+            return found.shown
+    same = [url for url in linked if url.rpartition("/")[2].lower() == address.folder_name.lower()]
+    return same[0] if same else ""

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import configparser
 import difflib
+import io
 import os
 import re
 import shutil
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote_to_bytes, urlsplit
 
 from lmr_author import files
 from lmr_author.errors import LmrError
-from lmr_author.repo import lfs, licences, tree, uncommitted
 from lmr_author.repo.address import Address
-from lmr_author.repo.git import Git
-from lmr_author.repo.tree import Removed
+from lmr_author.repo.git import Git, resolve_lfs
+from lmr_author.repo.tree import Removed, clean, recognise_licence
 from lmr_author.task import Progress
 from lmr_author.texts import printable
+
+if TYPE_CHECKING:
+    from git import Repo
 
 LOCAL_UPLOAD = (
     "env GIT_NO_LAZY_FETCH=1 GIT_ALLOW_PROTOCOL=none git -c uploadpack.allowAnySHA1InWant=true upload-pack"
@@ -26,6 +34,9 @@ LOCAL_UPLOAD = (
 
 DEPTH = 5
 """Submodules of submodules are followed this deep."""
+
+MOST_COMPARED_BYTES = 2 * 2**20
+"""Larger files of a local folder are not compared with their commit."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +70,7 @@ class Clone:
 
     Attributes:
         folder: the work tree; no ``.git`` in it.
-        commit: 40 hexadecimal digits (64 in a SHA-256 repository).
+        commit: 40 hexadecimal digits.
         commit_date: when it was committed, UTC.
         default_branch, last_date, commits: of the whole repository: the branch, its newest commit, and
             how many commits the pinned one has behind it.
@@ -79,7 +90,7 @@ class Clone:
     lfs_left: tuple[str, ...] = ()
     lfs_resolved: int = 0
     removed: tuple[Removed, ...] = ()
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
 
 def clone(
@@ -99,17 +110,22 @@ def clone(
     cannot be had. Then ``into`` does not exist.
     """
     address = Address.parse(url)
-    if commit is not None:
-        _require_revision(commit)
+    if commit is not None and (
+        not commit
+        or commit.startswith("-")
+        or not commit.isprintable()
+        or re.search(r"[\s~^:?*\[\\]|\.\.|@\{", commit)
+    ):
+        raise LmrError(f"not a commit: {commit!r}", "give a commit's hexadecimal id, a tag or a branch")
     into = into.absolute()
     into.parent.mkdir(parents=True, exist_ok=True)
     with files.temporary_folder(".clone-", into.parent) as temporary:
         folder = temporary / "tree"
         found = _checkout(address, commit, folder, options, progress)
-        changed = "" if commit else uncommitted.note(address, folder)
-        report = tree.clean(folder)
+        changed = "" if commit else _note_uncommitted(address, folder)
+        removed = clean(folder)
         left = tuple(name for name in found.lfs_left if (folder / name).exists())
-        licence, licence_file = licences.recognise(folder)
+        licence, licence_file = recognise_licence(folder)
         folder.rename(into)
     return replace(
         found,
@@ -117,19 +133,9 @@ def clone(
         licence=licence,
         licence_file=licence_file,
         lfs_left=left,
-        removed=report.removed,
-        notes=(*([changed] if changed else []), *found.notes, *report.notes),
+        removed=removed,
+        notes=(changed,) if changed else (),
     )
-
-
-def _require_revision(commit: str) -> None:
-    if (
-        not commit
-        or commit.startswith("-")
-        or not commit.isprintable()
-        or re.search(r"[\s~^:?*\[\\]|\.\.|@\{", commit)
-    ):
-        raise LmrError(f"not a commit: {commit!r}", "give a commit's hexadecimal id, a tag or a branch")
 
 
 def _checkout(
@@ -141,26 +147,8 @@ def _checkout(
     depth: int = 0,
 ) -> Clone:
     """Clone into ``folder`` with submodules and LFS files, and remove its ``.git``."""
-    git = _clone_history(address, folder, options, progress)
-    sha = _resolve(git, commit, address.shown)
-    git.run("checkout", "--quiet", "--force", "--detach", sha)
-    found = _facts(git, sha, folder, address)
-    left, resolved = lfs.resolve(git, folder, skip=options.skip_lfs)
-    submodules = []
-    for path, pinned, link in _gitlinks(git, sha):
-        taken = _submodule(address, folder, path, pinned, link, options, progress, depth)
-        prefix = f"{path}/"
-        submodules.append(taken[0])
-        if taken[1] is not None:
-            below = taken[1]
-            submodules += [replace(item, path=prefix + item.path) for item in below.submodules]
-            left += tuple(prefix + name for name in below.lfs_left)
-            resolved += below.lfs_resolved
-    shutil.rmtree(folder / ".git")
-    return replace(found, submodules=tuple(submodules), lfs_left=left, lfs_resolved=resolved)
+    import git as gitpython
 
-
-def _clone_history(address: Address, folder: Path, options: CloneOptions, progress: Progress | None) -> Git:
     git = Git(folder.parent, options.seconds, (address.git, address.shown), progress)
     # Files of other commits are not needed; a server that cannot leave them out sends everything. A local
     # repository sends all: where it is shallow or lacks objects, git asks for what is missing without end.
@@ -174,110 +162,134 @@ def _clone_history(address: Address, folder: Path, options: CloneOptions, progre
                 "name the folder of a clone; of files without history make one: git init, git add ., git commit",
             ) from error
         raise
-    return replace(git, folder=folder)
+    git = replace(git, folder=folder)
+    with gitpython.Repo(folder, expand_vars=False) as repository:
+        # What is missing here is not fetched behind our back, where no time limit holds.
+        repository.git.update_environment(GIT_NO_LAZY_FETCH="1", GIT_NO_REPLACE_OBJECTS="1")
+        sha = _resolve(git, repository, commit, address.shown)
+        git.run("checkout", "--quiet", "--force", "--detach", sha)
+        found = _describe(repository, sha, folder)
+        links = list(_submodule_links(repository, sha))
+    left, resolved = resolve_lfs(git, skip=options.skip_lfs)
+    found = replace(found, lfs_left=left, lfs_resolved=resolved)
+    for link in links:
+        found = _with_submodule(found, link, address, options, progress, depth)
+    shutil.rmtree(folder / ".git")
+    return found
 
 
-def _resolve(git: Git, commit: str | None, shown: str) -> str:
-    """The full id of a commit. Raises LmrError with what there is instead."""
+def _resolve(git: Git, repository: Repo, commit: str | None, shown: str) -> str:
+    """Return the full id of a commit. Raises LmrError with what there is instead."""
+    from git.exc import BadName, BadObject
+
     wanted = commit or "HEAD"
-    for name in (wanted, f"refs/remotes/origin/{wanted}"):
-        found = git.try_run("rev-parse", "--quiet", "--verify", "--end-of-options", f"{name}^{{commit}}")
-        if found:
-            return found.decode().strip()
+    for name in (wanted, f"origin/{wanted}"):
+        with suppress(BadName, BadObject, ValueError, IndexError):
+            return str(repository.commit(name).hexsha)
     if commit is None:
-        raise LmrError(f"{shown} has no commits", "check the address")
-    # A commit outside every branch (a pull request, a rewritten branch) can be asked for by its id.
-    is_id = re.fullmatch(r"[0-9a-f]{40}", wanted) is not None
-    if is_id and git.try_run("fetch", "--quiet", "origin", wanted) is not None:
-        return wanted
-    names = git.run("for-each-ref", "--format=%(refname:strip=-1)", "refs/tags", "refs/remotes/origin")
-    known = [name for name in names.decode("utf-8", "replace").split() if name != "HEAD"]
+        raise LmrError(f"{shown} has no commits that can be read", "check the address")
+    if re.fullmatch(r"[0-9a-f]{40}", wanted):
+        # A commit outside every branch (a pull request, a rewritten branch) can be asked for by its id.
+        with suppress(LmrError):
+            git.run("fetch", "--quiet", "origin", wanted)
+            return wanted
+    known = [ref.name.removeprefix("origin/") for ref in repository.references]
     close = difflib.get_close_matches(wanted, known, 5, 0.5) or known[:5]
-    if git.try_run("rev-parse", "--is-shallow-repository") == b"true\n":
+    message = f"{shown} has no commit, tag or branch {wanted!r}"
+    if (Path(repository.git_dir) / "shallow").exists():
         raise LmrError(
-            f"{shown} has no commit, tag or branch {wanted!r}, and only a part of the history",
-            "fetch the rest there: git fetch --unshallow",
+            f"{message}, and only a part of the history", "fetch the rest there: git fetch --unshallow"
         )
-    raise LmrError(
-        f"{shown} has no commit, tag or branch {wanted!r}",
-        f"there are, for example: {', '.join(map(printable, close))}" if close else "check the commit",
-    )
+    names = ", ".join(map(printable, close))
+    raise LmrError(message, f"there are, for example: {names}" if close else "check the commit")
 
 
-def _facts(git: Git, sha: str, folder: Path, address: Address) -> Clone:
-    import git as gitpython
-
-    with gitpython.Repo(folder) as repository:
-        pinned = repository.commit(sha)
-        date = pinned.committed_datetime.astimezone(UTC)
-        head = (git.try_run("symbolic-ref", "--short", "refs/remotes/origin/HEAD") or b"").decode().strip()
-        last = repository.commit(head).committed_datetime.astimezone(UTC) if head else None
-        commits = int(repository.git.rev_list("--count", sha))
-    return Clone(folder, sha, date, printable(head.removeprefix("origin/")), last, commits)
-
-
-def _gitlinks(git: Git, sha: str) -> list[tuple[str, str, str]]:
-    """Every submodule link of a commit, as (path, pinned commit, address in ``.gitmodules`` or "")."""
-    links = []
-    for entry in git.run("ls-tree", "-r", "-z", sha).split(b"\0"):
-        mode, _, rest = entry.partition(b" ")
-        if mode == b"160000":
-            head, _, path = rest.partition(b"\t")
-            links.append((os.fsdecode(path), head.split()[1].decode()))
-    if not links:
-        return []
-    urls = _gitmodules(git, sha)
-    return [(path, pinned, urls.get(path, "")) for path, pinned in links]
+def _describe(repository: Repo, sha: str, folder: Path) -> Clone:
+    """Return what the history tells of a commit and of the default branch."""
+    date = repository.commit(sha).committed_datetime.astimezone(UTC)
+    commits = int(repository.git.rev_list("--count", sha))
+    with suppress(ValueError, TypeError, IndexError, AttributeError):
+        head = repository.remotes.origin.refs.HEAD.reference
+        last = head.commit.committed_datetime.astimezone(UTC)
+        return Clone(folder, sha, date, printable(head.remote_head), last, commits)
+    return Clone(folder, sha, date, commits=commits)  # a detached HEAD names no branch
 
 
-def _gitmodules(git: Git, sha: str) -> dict[str, str]:
-    listed = git.try_run(
-        "config", "--blob", f"{sha}:.gitmodules", "-z", "--get-regexp", r"^submodule\..*\.(path|url)$"
-    )
-    values: dict[str, dict[str, str]] = {}
-    for entry in (listed or b"").split(b"\0"):
-        key, _, value = os.fsdecode(entry).partition("\n")
-        section, _, name = key.rpartition(".")
-        values.setdefault(section, {})[name.lower()] = value
-    return {
-        item["path"].rstrip("/"): item["url"] for item in values.values() if "path" in item and "url" in item
-    }
+def _submodule_links(repository: Repo, sha: str) -> Iterator[Submodule]:
+    """Yield every submodule link of a commit, with its address in ``.gitmodules`` or ""."""
+    from git.config import GitConfigParser
+
+    tree = repository.commit(sha).tree
+    urls: dict[str, str] = {}
+    if ".gitmodules" in tree:
+        data = io.BytesIO(tree[".gitmodules"].data_stream.read())
+        data.name = ".gitmodules"  # which GitPython asks for
+        with suppress(configparser.Error, UnicodeDecodeError):
+            settings = GitConfigParser(data, read_only=True, merge_includes=False)
+            for section in settings.sections():
+                values = dict(settings.items(section))
+                if "path" in values and "url" in values:
+                    urls[values["path"].rstrip("/")] = values["url"]
+    for item in tree.traverse():
+        if item.type == "submodule":
+            yield Submodule(str(item.path), urls.get(str(item.path), ""), item.hexsha)
 
 
-def _submodule(
+def _with_submodule(
+    found: Clone,
+    link: Submodule,
     parent: Address,
-    folder: Path,
-    path: str,
-    pinned: str,
-    url: str,
     options: CloneOptions,
     progress: Progress | None,
     depth: int,
-) -> tuple[Submodule, Clone | None]:
-    """Take one submodule over; a reason in place of its content when it is left out."""
-    shown = printable(path)
+) -> Clone:
+    """Return the clone with one submodule taken over, or with the reason why it is left out."""
+    shown = printable(link.path)
     if options.skip_submodules:
-        return Submodule(shown, _shown(url), pinned, "left out by --skip-submodules"), None
+        url = re.sub(r"//[^/@]*@", "//", printable(link.url))
+        left_out = Submodule(shown, url, link.commit, "left out by --skip-submodules")
+        return replace(found, submodules=(*found.submodules, left_out))
     hint = "pass --skip-submodules to go on without the repository's submodules (it is recorded)"
-    if not url:
+    if not link.url:
         raise LmrError(f"{shown} is a submodule link, but .gitmodules gives no address for it", hint)
     if depth >= DEPTH:
         raise LmrError(f"submodules are nested more than {DEPTH} deep at {shown}", hint)
-    target = files.inside(folder, path)
+    target = files.inside(found.folder, link.path)
     if target.exists():
         target.rmdir()  # git made it as an empty folder
     try:
-        address = parent.relative(url)
-        below = _checkout(address, pinned, target, options, progress, depth + 1)
+        address = parent.relative(link.url)
+        below = _checkout(address, link.commit, target, options, progress, depth + 1)
     except LmrError as error:
         raise LmrError(
             f"the submodule {shown} cannot be had: {error.message}", f"{hint}; or: {error.hint}"
         ) from error
-    return Submodule(shown, address.shown, pinned), below
+    inner = (replace(item, path=f"{link.path}/{item.path}") for item in below.submodules)
+    return replace(
+        found,
+        submodules=(*found.submodules, Submodule(shown, address.shown, link.commit), *inner),
+        lfs_left=(*found.lfs_left, *(f"{link.path}/{name}" for name in below.lfs_left)),
+        lfs_resolved=found.lfs_resolved + below.lfs_resolved,
+    )
 
 
-def _shown(url: str) -> str:
-    try:
-        return Address.parse(url).shown if url and "@" in url else printable(url)
-    except LmrError:
-        return printable(re.sub(r"//[^/@]*@", "//", url))
+def _note_uncommitted(address: Address, tree: Path) -> str:
+    """Return a note about Python files of a local folder that differ from their last commit; "" for none.
+
+    Compared here and not by `git status`, which runs what the repository's own settings name.
+    """
+    if not address.local:
+        return ""
+    theirs = os.path.realpath(os.fsdecode(unquote_to_bytes(urlsplit(address.git).path)))
+    changed = []
+    for path in files.walk(tree):
+        if path.suffix == ".py":
+            name = path.relative_to(tree).as_posix()
+            data = files.read_inside(theirs, Path(theirs, name), MOST_COMPARED_BYTES)
+            # A work tree can have other line ends than its commits.
+            if data is not None and data.replace(b"\r\n", b"\n") != path.read_bytes().replace(b"\r\n", b"\n"):
+                changed.append(printable(name))
+    if not changed:
+        return ""
+    several = f"{changed[0]} and {len(changed) - 1} more" if changed[1:] else changed[0]
+    return f"not committed, and so left out: changes of {several}; the task has the last commit"

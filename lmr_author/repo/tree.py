@@ -1,11 +1,11 @@
-"""Make a foreign work tree safe to ship: nothing that leads outside, nothing that was made by running."""
+"""Make a foreign work tree safe to ship, and recognise its licence."""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import stat
-from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,8 +13,37 @@ from lmr_author import files
 from lmr_author.texts import printable
 
 _LEFT_OUT = files.CACHE_FOLDERS | {".ipynb_checkpoints", ".nox", "__MACOSX"}
-CACHE_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
-CACHE_SUFFIXES = (".pyc", ".pyo", ".egg-info")
+_CACHE_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
+_CACHE_SUFFIXES = (".pyc", ".pyo", ".egg-info")
+
+MAX_LICENCE_BYTES = 256 * 1024
+_LICENCE_FILE = re.compile(r"^(un)?(licen[cs]e|copying)([.-].*)?$", re.I)
+
+LICENCE_SENTENCES: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("AGPL-3.0", ("gnu affero general public license", "version 3")),
+    ("LGPL-2.1", ("gnu lesser general public license", "version 2.1")),
+    ("LGPL-3.0", ("gnu lesser general public license", "version 3")),
+    ("GPL-2.0", ("gnu general public license", "version 2, june 1991")),
+    ("GPL-3.0", ("gnu general public license", "version 3, 29 june 2007")),
+    ("MPL-2.0", ("mozilla public license version 2.0",)),
+    ("Apache-2.0", ("apache license", "version 2.0", "terms and conditions for use, reproduction")),
+    ("Apache-2.0", ("licensed under the apache license, version 2.0",)),
+    ("CC-BY-NC-SA-4.0", ("attribution-noncommercial-sharealike 4.0 international",)),
+    ("CC-BY-NC-ND-4.0", ("attribution-noncommercial-noderivatives 4.0 international",)),
+    ("CC-BY-NC-4.0", ("attribution-noncommercial 4.0 international",)),
+    ("CC-BY-SA-4.0", ("attribution-sharealike 4.0 international",)),
+    ("CC-BY-ND-4.0", ("attribution-noderivatives 4.0 international",)),
+    ("CC-BY-4.0", ("attribution 4.0 international",)),
+    ("CC0-1.0", ("cc0 1.0 universal",)),
+    ("Unlicense", ("this is free and unencumbered software released into the public domain",)),
+    ("BSL-1.0", ("boost software license - version 1.0",)),
+    ("ISC", ("permission to use, copy, modify, and/or distribute this software for any purpose",)),
+    ("BSD-3-Clause", ("redistribution and use in source and binary forms", "neither the name")),
+    ("BSD-2-Clause", ("redistribution and use in source and binary forms", "this software is provided by")),
+    ("MIT", ("permission is hereby granted, free of charge, to any person obtaining a copy",
+             "the software is provided \"as is\"")),
+)  # fmt: skip
+"""SPDX identifier → what its text must contain (lower case, single spaces); the first that fits holds."""
 
 
 @dataclass(frozen=True)
@@ -25,31 +54,21 @@ class Removed:
     reason: str
 
 
-@dataclass(frozen=True)
-class Cleaned:
-    """What :func:`clean` did."""
-
-    removed: tuple[Removed, ...]
-    notes: tuple[str, ...]
-
-
-def clean(root: Path) -> Cleaned:
-    """Remove ``.git``, caches, links that lead outside and special files; note names that collide."""
+def clean(root: Path) -> tuple[Removed, ...]:
+    """Remove ``.git``, caches, links that lead outside and special files."""
     removed: list[Removed] = []
-    notes: list[str] = []
     stack = [root]
     while stack:
-        folder = stack.pop()
-        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-        for entry in entries:
+        for entry in sorted(os.scandir(stack.pop()), key=lambda entry: entry.name):
+            path = Path(entry.path)
+            is_folder = entry.is_dir(follow_symlinks=False)
             reason = _why_removed(entry, root)
             if reason:
-                _remove(Path(entry.path))
-                removed.append(Removed(_name(entry.path, root), reason))
-            elif entry.is_dir(follow_symlinks=False):
-                stack.append(Path(entry.path))
-        notes.extend(_collisions(folder, root))
-    return Cleaned(tuple(sorted(removed, key=lambda item: item.path)), tuple(notes))
+                shutil.rmtree(path) if is_folder else path.unlink()
+                removed.append(Removed(printable(path.relative_to(root).as_posix()), reason))
+            elif is_folder:
+                stack.append(path)
+    return tuple(sorted(removed, key=lambda item: item.path))
 
 
 def _why_removed(entry: os.DirEntry[str], root: Path) -> str:
@@ -63,7 +82,7 @@ def _why_removed(entry: os.DirEntry[str], root: Path) -> str:
         return "cache" if name in _LEFT_OUT or name.endswith(".egg-info") else ""
     if not stat.S_ISREG(mode):
         return "not a regular file"
-    return "cache" if name in CACHE_FILES or name.endswith(CACHE_SUFFIXES) else ""
+    return "cache" if name in _CACHE_FILES or name.endswith(_CACHE_SUFFIXES) else ""
 
 
 def _why_link_removed(link: Path, root: Path) -> str:
@@ -78,25 +97,24 @@ def _why_link_removed(link: Path, root: Path) -> str:
     return "absolute symbolic link" if link.readlink().is_absolute() else ""
 
 
-def _collisions(folder: Path, root: Path) -> list[str]:
-    names = defaultdict(list)
-    for entry in os.scandir(folder):
-        names[entry.name.casefold()].append(entry.name)
-    where = "" if folder == root else f"{_name(str(folder), root)}/"
-    return [
-        f"names that differ only in case, which some file systems cannot hold: "
-        f"{', '.join(printable(where + name) for name in sorted(group))}"
-        for group in names.values()
-        if len(group) > 1
-    ]
+def recognise_licence(root: Path) -> tuple[str, str]:
+    """Return SPDX identifier and file name of the licence at a repository's top, ("", file) when not recognised."""
+    named = sorted(path for path in root.iterdir() if _LICENCE_FILE.match(path.name) and path.is_file())
+    for path in named:
+        spdx = recognise_licence_text(path.read_bytes()[:MAX_LICENCE_BYTES].decode("utf-8", "replace"))
+        if spdx:
+            return spdx, path.name
+    return "", named[0].name if named else ""
 
 
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink()
+def recognise_licence_text(text: str) -> str:
+    """Return the SPDX identifier of a licence's text, or "".
 
-
-def _name(path: str, root: Path) -> str:
-    return printable(Path(path).relative_to(root).as_posix())
+    The GPL family's texts name one another, so only the beginning decides among them.
+    """
+    whole = re.sub(r"\s+", " ", text.lower().replace("“", '"').replace("”", '"'))
+    for spdx, sentences in LICENCE_SENTENCES:
+        place = whole[:600] if "GPL" in spdx else whole
+        if all(sentence in place for sentence in sentences):
+            return spdx
+    return ""

@@ -15,23 +15,31 @@ LONGEST = 200_000
 
 @dataclass(frozen=True)
 class Code:
-    """A piece of a file: its name, the number of its first line, its text."""
+    """A piece of a file: its name, the number of its first line, its text, the lines of its docstring (from 1)."""
 
     name: str
     first_line: int
     text: str
+    docstring: tuple[int, int] = (0, 0)
 
 
 def highlight(code: Code) -> Markup:
-    """Python as highlighted lines, each in a ``span class="line"`` with its number."""
+    """Return Python as highlighted, numbered lines; a docstring of more than three lines is folded."""
     lines = _highlighted(code.text)
     width = len(str(code.first_line + len(lines)))
-    return Markup("").join(
+    shown = [
         Markup('<span class="line"><span class="number">{}</span>{}\n</span>').format(
             str(code.first_line + place).rjust(width), line
         )
         for place, line in enumerate(lines)
-    )
+    ]
+    first, last = code.docstring
+    if last - first > 2:
+        folded = Markup("<details><summary>docstring, {} lines</summary>{}</details>").format(
+            last - first + 1, Markup("").join(shown[first - 1 : last])
+        )
+        shown[first - 1 : last] = [folded]
+    return Markup("").join(shown)
 
 
 def difference(before: str, after: str, context: int = 3) -> Markup:

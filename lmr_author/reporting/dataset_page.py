@@ -1,37 +1,46 @@
-"""Gather what the report of a folder of tasks shows: one row for each task, and what they add up to."""
+"""Gather the report of a folder of tasks: one row for each task, and totals."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 from statistics import median
+from urllib.parse import quote
 
+from lmr_author.checks.lookup import pair
 from lmr_author.checks.metadata import canonical_category
+from lmr_author.checks.view import TaskView
 from lmr_author.errors import LmrError
 from lmr_author.reporting.model import DatasetPage, TaskRow
 from lmr_author.reporting.page import percent
 from lmr_author.reporting.status import STEPS, Status, status_with
-from lmr_author.review.review import result_of
-from lmr_author.task import CATEGORIES, GateResult, Progress, Severity, Task, TaskInfo
+from lmr_author.review.review import ReviewResult, result_of
+from lmr_author.review.standing import DISPUTED
+from lmr_author.task import CATEGORIES, GateResult, Progress, Severity, State, Task, TaskInfo
 from lmr_author.task import evaluation as evaluations
 from lmr_author.texts import size_text
-from lmr_author.validation.checking import checked
 from lmr_author.validation.report import TaskReport
+from lmr_author.validation.run import checked
 
 BROKEN = "broken"
 SHOWN = 5
 """Findings listed of each task."""
 
 
-def dataset_page(name: str, tasks: Sequence[Task], say: Progress) -> DatasetPage:
-    """Everything that the page of several tasks shows. A broken task has a row, too."""
+def dataset_page(name: str, tasks: Sequence[Task], say: Progress, *, linked: bool = False) -> DatasetPage:
+    """Return the page of several tasks. A broken task has a row, too.
+
+    Args:
+        linked: each task has a page of its own beside this one, ``<task>.html``.
+    """
     say(f"checking {len(tasks)} tasks")
     done = iter(range(1, len(tasks) + 1))
     report = checked(tasks, lambda one: say(f"checked {next(done)} of {len(tasks)}: {one.task}"))
     rows = []
     for number, (task, found) in enumerate(zip(tasks, report.tasks, strict=True), 1):
         say(f"{number} of {len(tasks)}: {task.name}")
-        rows.append(_row(task, found))
+        rows.append(_row(task, found, f"{quote(task.name)}.html" if linked else ""))
     categories = Counter(category for row in rows for category in row.categories)
     order = [*CATEGORIES, *sorted(set(categories) - set(CATEGORIES))]
     reached = Counter(row.reached for row in rows)
@@ -40,11 +49,12 @@ def dataset_page(name: str, tasks: Sequence[Task], say: Progress) -> DatasetPage
         tuple(rows),
         tuple((category, categories[category]) for category in order),
         tuple((step, reached[step]) for step in (BROKEN, *STEPS) if step != BROKEN or reached[BROKEN]),
+        _lengths(rows),
         _facts(rows),
     )
 
 
-def _row(task: Task, found: TaskReport) -> TaskRow:
+def _row(task: Task, found: TaskReport, link: str) -> TaskRow:
     try:
         info = task.load()
     except LmrError as error:
@@ -55,6 +65,10 @@ def _row(task: Task, found: TaskReport) -> TaskRow:
     evaluation = evaluations.load(task)
     gates = evaluation.gates if evaluation else ()
     serious = [item for item in found.findings if item.severity is not Severity.NOTE]
+    serious.sort(key=lambda item: item.severity is not Severity.ERROR)
+    reviewed = _reviewed(task)
+    stale = evaluation is not None and not evaluation.is_of(State.of(task))
+    disputed = reviewed is not None and reviewed.standing.state == DISPUTED
     return TaskRow(
         name=task.name,
         title=info.paper_name,
@@ -67,31 +81,50 @@ def _row(task: Task, found: TaskReport) -> TaskRow:
         targets=tuple(str(one.target) for one in info.implementations),
         reached=where.done[-1] if where.done else BROKEN,
         note=where.note,
-        next=where.next,
+        next=where.next.replace(str(task.root), task.name),
         errors=sum(item.severity is Severity.ERROR for item in serious),
         warnings=sum(item.severity is Severity.WARNING for item in serious),
         gates_passed=sum(gate.status == "passed" for gate in gates),
         gates=len(gates),
         strength=_strength(gates),
         bytes=sum(path.stat().st_size for path in task.content_files()),
-        reviewers=len(where.signed_off_by),
-        agreement=_agreement(task),
+        reviewers=len(reviewed.standing.reviewers) if reviewed else 0,
+        agreement=reviewed.agreement.percent if reviewed and reviewed.agreement else None,
         instructions=tuple(one.instruction for one in info.implementations),
         findings=tuple(f"{item.code} {item.path} {item.message}" for item in serious[:SHOWN]),
+        link=link,
+        flags=(*(["stale"] if stale else []), *(["disputed"] if disputed else [])),
+        lengths=_target_lengths(task),
         open_gates=tuple(f"{gate.gate}: {gate.message}" for gate in gates if gate.status != "passed")[:SHOWN],
     )
 
 
-def _agreement(task: Task) -> float | None:
+def _reviewed(task: Task) -> ReviewResult | None:
     try:
-        found = result_of(task).agreement
-    except LmrError:
+        return result_of(task)
+    except (LmrError, OSError):
         return None
-    return found.percent if found else None
+
+
+def _target_lengths(task: Task) -> tuple[int, ...]:
+    view = TaskView(task)
+    targets = (each.golden for one in view.implementations for each in pair(view, one).targets)
+    return tuple(each.end_line - each.line + 1 for each in targets if each)
+
+
+def _lengths(rows: Sequence[TaskRow]) -> tuple[tuple[str, int], ...]:
+    """Count the masked functions by their length in lines."""
+    lengths = [length for row in rows for length in row.lengths]
+    limits = (0, 10, 20, 40, 80)
+    counted = [
+        (f"{low + 1} to {high}", sum(low < length <= high for length in lengths))
+        for low, high in pairwise(limits)
+    ]
+    return (*counted, (f"over {limits[-1]}", sum(length > limits[-1] for length in lengths)))
 
 
 def _strength(gates: Sequence[GateResult]) -> float | None:
-    """Share of all mutants that fail."""
+    """Return the share of all mutants that fail."""
     details = [gate.detail for gate in gates]
     counted = [(item["killed"], item["mutants"]) for item in details if "killed" in item]
     total = sum(tried for _, tried in counted)

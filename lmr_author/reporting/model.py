@@ -1,4 +1,4 @@
-"""What a report shows: plain values, gathered by ``report.py`` and laid out by the templates."""
+"""The values that a report shows, gathered by ``report.py`` and laid out by the templates."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from lmr_author.task import Finding, GateResult
 
 @dataclass(frozen=True)
 class Mark:
-    """A paragraph to point at: its sides as shares of the page, the words it shares, its number, its text."""
+    """A highlighted paragraph: its sides as shares of the page, its number, the reason for it, its text."""
 
     left: float
     top: float
     right: float
     bottom: float
-    terms: tuple[str, ...]
     number: int
+    reason: str
     text: str
 
 
@@ -37,7 +37,7 @@ class PaperPage:
 
 @dataclass(frozen=True)
 class CaseView:
-    """A recorded call: its name, what the manifest says of it, its values."""
+    """A recorded call: its name, its entry in the manifest, its values."""
 
     name: str
     call: int
@@ -58,14 +58,24 @@ class TargetView:
 
 
 @dataclass(frozen=True)
+class VerdictLine:
+    """One line of a task's verdict: subject, result, and ``good``, ``bad`` or ``open``."""
+
+    subject: str
+    result: str
+    kind: str
+
+
+@dataclass(frozen=True)
 class ImplementationView:
-    """One implementation with everything known about it.
+    """One implementation with its code, cases, gates and mutants.
 
     Attributes:
         gates: results of ``authoring/evaluation.json`` for it.
         mutants: the detail of its gate ``mutants-die``; empty when there is none.
+        differences: (input, its description in each case) for inputs that differ between the cases.
         accepted_mutants: (id, diff, reason) of those accepted as equivalent.
-        problems: why parts are missing.
+        problems: reasons for missing parts.
     """
 
     index: int
@@ -76,6 +86,7 @@ class ImplementationView:
     pages: tuple[PaperPage, ...]
     targets: tuple[TargetView, ...]
     cases: tuple[CaseView, ...]
+    differences: tuple[tuple[str, tuple[str, ...]], ...]
     recorded: Mapping[str, str]
     gates: tuple[GateResult, ...]
     mutants: Mapping[str, Any]
@@ -85,18 +96,30 @@ class ImplementationView:
 
 @dataclass(frozen=True)
 class ReviewView:
-    """One review as a report may show it; ``items`` is empty while reviews are blind."""
+    """One review as a report may show it; the verdict is "" while reviews are blind."""
 
     reviewer: str
     created: str
     verdict: str
     holds: bool
-    items: tuple[Mapping[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class ReviewRow:
+    """One item of the checklist: the question, and (answer, comment) of each reviewer."""
+
+    question: str
+    answers: tuple[tuple[str, str], ...]
+
+    @property
+    def disputed(self) -> bool:
+        """True if the reviewers disagree."""
+        return len({answer for answer, _ in self.answers}) > 1
 
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened to the task, and when (RFC 3339)."""
+    """An event in the task's history, with its time (RFC 3339)."""
 
     when: str
     what: str
@@ -116,6 +139,7 @@ class TaskPage:
     steps: tuple[tuple[str, bool], ...]
     next: str
     note: str
+    verdict: tuple[VerdictLine, ...]
     implementations: tuple[ImplementationView, ...]
     task_gates: tuple[GateResult, ...]
     environment: tuple[tuple[str, str], ...]
@@ -125,6 +149,7 @@ class TaskPage:
     accepted: tuple[tuple[Finding, str], ...]
     vetting: tuple[tuple[str, str, str], ...]
     reviews: tuple[ReviewView, ...]
+    review_rows: tuple[ReviewRow, ...]
     review_note: str
     agreement: tuple[tuple[str, str], ...]
     history: tuple[Event, ...]
@@ -135,10 +160,14 @@ class TaskRow:
     """One task in the report of a folder of tasks.
 
     Attributes:
+        link: address of the task's page; "" without one.
         reached: the last step that holds, ``created`` … ``signed off``, or ``broken``.
+        flags: ``stale`` when the task changed since it was evaluated, ``disputed`` when its reviewers disagree.
         strength: share of mutants that fail, over all implementations, 0 to 1; None when not measured.
         bytes: size of the task's content.
+        reviewers: number of reviews of the task as it is.
         agreement: share of checklist items on which the reviewers agree, 0 to 1; None without two of them.
+        lengths: lines of each golden target.
     """
 
     name: str
@@ -158,6 +187,9 @@ class TaskRow:
     reviewers: int
     agreement: float | None
     instructions: tuple[str, ...] = ()
+    link: str = ""
+    flags: tuple[str, ...] = ()
+    lengths: tuple[int, ...] = ()
     findings: tuple[str, ...] = ()
     open_gates: tuple[str, ...] = ()
 
@@ -170,4 +202,5 @@ class DatasetPage:
     rows: tuple[TaskRow, ...]
     categories: tuple[tuple[str, int], ...]
     steps: tuple[tuple[str, int], ...]
+    lengths: tuple[tuple[str, int], ...]
     facts: tuple[tuple[str, str], ...] = field(default=())

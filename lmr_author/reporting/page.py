@@ -1,7 +1,7 @@
-"""One HTML file with nothing outside of it: styles, script and pictures are in the file.
+"""One self-contained HTML file: styles, script and pictures are in it.
 
-Every value is escaped by jinja2. A content security policy allows our own style and script by their hashes and
-pictures in the file, and nothing else: markup that should slip through could neither run nor load anything.
+jinja2 escapes every value. A content security policy allows our own style and script by their hashes and
+embedded pictures, and nothing else: markup that slipped through could neither run nor load anything.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -23,16 +24,26 @@ _ADDRESS = re.compile(r"^https?://[^\s<>\"'`]+$", re.I)
 
 
 def task_html(page: TaskPage) -> str:
-    """The page of one task."""
+    """Render the page of one task."""
     return _render("task.html.j2", page)
 
 
 def dataset_html(page: DatasetPage) -> str:
-    """The page of a folder of tasks."""
+    """Render the page of a folder of tasks."""
     return _render("dataset.html.j2", page)
 
 
-def _render(template: str, page: TaskPage | DatasetPage) -> str:
+def analysis_html(tables: Sequence[object], remarks: Sequence[str]) -> str:
+    """Render the tables of an analysis, some with bars."""
+    return _render("analysis.html.j2", {"tables": tables, "remarks": remarks})
+
+
+def broken_html(name: str, problem: str) -> str:
+    """Render the page of a task that cannot be read."""
+    return _render("broken.html.j2", {"name": name, "problem": problem})
+
+
+def _render(template: str, page: TaskPage | DatasetPage | Mapping[str, object]) -> str:
     import jinja2
 
     environment = jinja2.Environment(
@@ -46,6 +57,7 @@ def _render(template: str, page: TaskPage | DatasetPage) -> str:
         "size": size_text,
         "percent": percent,
         "address": address,
+        "prose": prose,
         "highlight": code.highlight,
         "diff": code.diff_lines,
     }
@@ -62,7 +74,7 @@ def _render(template: str, page: TaskPage | DatasetPage) -> str:
 
 
 def _policy(style: str, script: str) -> str:
-    """The content security policy: default nothing, style and script by hash, pictures as data."""
+    """Return the content security policy: nothing but our style and script by hash, and embedded pictures."""
     return (
         f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
         "base-uri 'none'; form-action 'none'"
@@ -74,10 +86,15 @@ def _hash(text: str) -> str:
 
 
 def address(text: str) -> str:
-    """A web address that may become a link; "" for anything else (``javascript:``, a local path)."""
+    """Return a web address that may become a link; "" for anything else (``javascript:``, a local path)."""
     return text if _ADDRESS.match(text) else ""
 
 
+def prose(text: str) -> Markup:
+    """Return text with `names in backticks` set as code."""
+    return Markup(re.sub(r"`([^`\n]+)`", r"<code>\1</code>", str(Markup.escape(text))))
+
+
 def percent(share: Any) -> str:
-    """A share as a percentage; an en dash when there is none."""
+    """Format a share as a percentage; an en dash for None."""
     return f"{share:.0%}" if isinstance(share, (int, float)) else "–"

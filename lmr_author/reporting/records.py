@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from lmr_author import files
 from lmr_author.errors import LmrError
-from lmr_author.reporting.model import Event, ReviewView
+from lmr_author.reporting.model import Event, ReviewRow, ReviewView
 from lmr_author.review.agreement import Agreement
 from lmr_author.review.review import load_reviews, result_of
-from lmr_author.task import Evaluation, Task, TaskInfo
+from lmr_author.task import Evaluation, Task, TaskInfo, accepted
 from lmr_author.task import recording as recorded
+from lmr_author.task.equivalents import EquivalentMutants
+from lmr_author.task.reviews import Review
 from lmr_author.task.vetting import VettingRecord
+from lmr_author.texts import counted
 
 
 def environment(task: Task, evaluation: Evaluation | None) -> tuple[tuple[str, str], ...]:
-    """Where the gates ran and what was found there, then what the Dockerfile starts from."""
+    """Return the facts of the evaluation's sandbox, then the Dockerfile's base image."""
     facts = evaluation.sandbox if evaluation else {}
     shown = [(name, str(value)) for name, value in facts.items() if isinstance(value, (str, int, float))]
     for one in evaluation.others if evaluation else ():
@@ -42,35 +46,46 @@ def vetting(task: Task) -> tuple[tuple[str, str, str], ...]:
 
 
 def reviews(task: Task) -> dict[str, Any]:
-    """The reviews, a note about them and their agreement: arguments of a ``TaskPage``. Blind until all are in."""
+    """Return reviews, their standing and agreement as arguments of a ``TaskPage``; blind until all are done."""
     digest = task.content_digest()
     try:
         found = result_of(task)
     except LmrError as error:
-        return {"reviews": (), "review_note": error.message, "agreement": ()}
-    now = found.standing
+        return {"reviews": (), "review_rows": (), "review_note": error.message, "agreement": ()}
+    now, stored = found.standing, load_reviews(task)
     shown = [
         ReviewView(
             one.reviewer,
             one.created,
             ("signed off" if one.signed_off else "did not sign off") if now.open else "",
             one.content_digest == digest,
-            tuple(item.to_json() for item in one.items) if now.open else (),
         )
-        for one in load_reviews(task)
+        for one in stored
     ]
-    note = f"{now.state}: {now.missing} more reviews are needed" if now.missing else now.state
-    disputes = [f"{item.item} is disputed" for item in now.disputes]
+    note = f"{now.state}: {counted(now.missing, 'more review')} needed" if now.missing else now.state
+    disputes = ["disputed: " + ", ".join(item.item for item in now.disputes)] if now.disputes else []
     decided = [f"{one.item}: {one.answer}, decided by {one.by}: {one.reason}" for one in now.decisions]
+    current = [one for one in stored if one.content_digest == digest] if now.open else []
     return {
         "reviews": tuple(shown),
+        "review_rows": _review_rows(current),
         "review_note": "; ".join([note, *disputes, *decided]),
         "agreement": _measures(found.agreement),
     }
 
 
+def _review_rows(stored: Sequence[Review]) -> tuple[ReviewRow, ...]:
+    """Return one row for each item of the checklist, disputed ones first."""
+    answers = [
+        {item.question: (item.answer, item.comment or item.evidence) for item in one.items} for one in stored
+    ]
+    questions = dict.fromkeys(question for given in answers for question in given)
+    rows = (ReviewRow(name, tuple(given.get(name, ("–", "")) for given in answers)) for name in questions)
+    return tuple(sorted(rows, key=lambda row: not row.disputed))
+
+
 def _measures(found: Agreement | None) -> tuple[tuple[str, str], ...]:
-    """The measures of agreement that say something."""
+    """Return the measures of agreement that are defined."""
     if found is None or found.percent is None:
         return ()
     named = (
@@ -83,14 +98,12 @@ def _measures(found: Agreement | None) -> tuple[tuple[str, str], ...]:
 
 
 def history(task: Task, info: TaskInfo, evaluation: Evaluation | None) -> tuple[Event, ...]:
-    """What happened to the task, in order of time, as far as its records tell."""
+    """Return the task's history in order of time, as far as its records go."""
     origin = provenance(task)
     repository = _inner(origin, "repository")
     found = [
-        Event(
-            str(repository.get("commit_date", "")), f"the repository's pinned commit {info.repo_commit[:12]}"
-        ),
-        Event(str(origin.get("created", "")), "the task was made"),
+        Event(str(repository.get("commit_date", "")), f"commit {info.repo_commit[:12]} of the repository"),
+        Event(str(origin.get("created", "")), "task created"),
     ]
     for one in info.implementations:
         try:
@@ -98,20 +111,22 @@ def history(task: Task, info: TaskInfo, evaluation: Evaluation | None) -> tuple[
         except LmrError:
             continue
         if manifest is not None:
-            found.append(Event(manifest.created, f"{one.target} was recorded: {len(manifest.cases)} cases"))
+            found.append(
+                Event(manifest.created, f"{one.target} recorded: {counted(len(manifest.cases), 'case')}")
+            )
     for run in (evaluation, *evaluation.others) if evaluation else ():
         outcome = "every gate passed" if run.passed else run.open_gates
         found.append(Event(run.started, f"evaluated, {run.place.removeprefix('the ')}: {outcome}"))
     found += [Event(one.created, f"reviewed by {one.reviewer}") for one in load_reviews(task)]
-    for path, what in ((task.accepted_path, "finding"), (task.equivalent_mutants_path, "mutant")):
-        for entry in files.objects_in(files.read_object_or_empty(path).get("accepted")):
-            name = entry.get("code") or entry.get("id")
-            found.append(Event(str(entry.get("date", "")), f"{what} {name} accepted: {entry.get('reason')}"))
+    found += [Event(one.date, f"finding {one.code} accepted: {one.reason}") for one in accepted.load(task)]
+    equivalent = EquivalentMutants.read_if_valid(task.equivalent_mutants_path)
+    for mutant in equivalent.accepted if equivalent else ():
+        found.append(Event(mutant.date, f"mutant {mutant.id} accepted: {mutant.reason}"))
     return tuple(sorted((event for event in found if event.when), key=lambda event: event.when))
 
 
 def provenance(task: Task) -> dict[str, Any]:
-    """``authoring/provenance.json``; empty when it is absent or damaged."""
+    """Read ``authoring/provenance.json``; empty when it is absent or damaged."""
     return files.read_object_or_empty(task.provenance_path)
 
 

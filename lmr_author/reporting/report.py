@@ -1,4 +1,4 @@
-"""``report``: a task, or a folder of tasks, as one HTML file that works offline."""
+"""``report``: a task, or a folder of tasks, as HTML that works offline."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lmr_author import files
-from lmr_author.errors import UsageError
+from lmr_author.errors import LmrError, UsageError
 from lmr_author.reporting import page
 from lmr_author.reporting.dataset_page import dataset_page
 from lmr_author.reporting.task_page import task_page
@@ -16,7 +16,7 @@ from lmr_author.task import AUTHORING, INFO, Progress, Task
 
 @dataclass(frozen=True)
 class Report:
-    """A written report: the file, its size in bytes, how many tasks it shows."""
+    """A written report: the file to open, the bytes of all files, the number of tasks."""
 
     path: Path
     bytes: int
@@ -26,30 +26,44 @@ class Report:
 def report(place: Path, destination: Path, say: Progress) -> Report:
     """Write the page of the task that ``place`` is or lies in, else of the tasks below it.
 
+    Args:
+        destination: a file; or a folder (existing, or a name without ``.html``), which gets ``index.html``
+            and a linked page for each task.
+
     Raises:
-        UsageError: the file would become part of a task, or is a folder.
+        UsageError: the file would become part of a task.
         NotATaskError: no task there.
     """
     tasks = Task.find_all(place)
-    _require_outside(destination)
+    require_outside(destination)
     single = len(tasks) == 1 and not (place.is_dir() and place.absolute() == tasks[0].root.parent.absolute())
+    in_folder = destination.is_dir() or destination.suffix.lower() not in (".html", ".htm")
+    start = destination / "index.html" if in_folder else destination
     if single:
-        text = page.task_html(task_page(tasks[0], say))
-    else:
-        name = place.absolute().name
-        text = page.dataset_html(dataset_page(name, tasks, say))
+        return Report(start, _write(start, page.task_html(task_page(tasks[0], say))), 1)
+    size = 0
+    for task in tasks if in_folder else ():
+        try:
+            text = page.task_html(task_page(task, say))
+        except LmrError as error:
+            text = page.broken_html(task.name, error.message)
+        size += _write(destination / f"{task.name}.html", text)
+    listed = dataset_page(place.absolute().name, tasks, say, linked=in_folder)
+    size += _write(start, page.dataset_html(listed))
+    return Report(start, size, len(tasks))
+
+
+def _write(path: Path, text: str) -> int:
     data = text.encode("utf-8", "replace")
-    files.write_bytes(destination, data)
-    return Report(destination, len(data), len(tasks))
+    files.write_bytes(path, data)
+    return len(data)
 
 
-def _require_outside(destination: Path) -> None:
-    """A report shows solutions, and a file in a task changes its digest: it belongs elsewhere."""
-    if destination.is_dir():
-        raise UsageError(f"--html {destination} is a folder", "name a file, as report.html")
+def require_outside(destination: Path) -> None:
+    """Raise UsageError for a file in a task: a report shows solutions, and the file would change the digest."""
     destination = Path(os.path.normpath(destination.absolute()))
-    for folder in destination.parents:
-        if (folder / INFO).is_file() and destination.relative_to(folder).parts[0] != AUTHORING:
+    for folder in (destination, *destination.parents):
+        if (folder / INFO).is_file() and destination.relative_to(folder).parts[:1] != (AUTHORING,):
             raise UsageError(
                 f"--html {destination} lies in the task {folder.name}, and the page shows its solution",
                 "write it beside the task, or below its authoring/",

@@ -1,4 +1,4 @@
-"""``status``: where each task stands, and what comes next."""
+"""``status``: the state of each task, and its next command."""
 
 from __future__ import annotations
 
@@ -8,31 +8,29 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from lmr_author.errors import LmrError
+from lmr_author.recording import interrupted
 from lmr_author.review.review import load_reviews, standing_of
 from lmr_author.review.standing import ACCEPTED, DISPUTED, WAITING
 from lmr_author.task import Finding, Severity, Task
 from lmr_author.task import evaluation as evaluations
 from lmr_author.task.state import State
 from lmr_author.texts import counted
-from lmr_author.validation.checking import checked
 from lmr_author.validation.report import TaskReport
+from lmr_author.validation.run import checked
 
 STEPS = ("created", "masked", "recorded", "valid", "evaluated", "signed off", "accepted")
 """The steps of a task's life, in order."""
 
-TARGET, DRIVER, REVIEWER, VERDICT, REASON = "FILE::FUNCTION", "driver.py", "NAME", "pass|fail", "REASON"
-"""Placeholders in the next command for values that only a person knows."""
-
 
 @dataclass(frozen=True)
 class Status:
-    """Where a task stands.
+    """The status of a task.
 
     Attributes:
         task: folder name.
         done: the steps that hold now.
-        next: the next command, or "" when there is none.
-        note: why the first open step does not hold, and what another sandbox's evaluation puts in doubt.
+        next: the next command, which can be pasted and asks for what only a person knows; "" for none.
+        note: why the first open step does not hold, and failures in other sandboxes.
         signed_off_by: reviewers whose sign-off holds for the task as it is.
     """
 
@@ -48,38 +46,41 @@ class Status:
 
 
 def status(task: Task) -> Status:
-    """Look at one task. A broken one has a status too."""
+    """Return the status of one task, also of a broken one."""
     return status_with(task, None)
 
 
 def statuses(tasks: Sequence[Task], on_task: Callable[[TaskReport], None] | None = None) -> list[Status]:
-    """:func:`status` of several tasks, checked side by side and beside each other."""
+    """Return the status of several tasks, checked in parallel."""
     found = checked(tasks, on_task).tasks
     return [status_with(task, one.findings) for task, one in zip(tasks, found, strict=True)]
 
 
 def status_with(task: Task, findings: Sequence[Finding] | None) -> Status:
-    """:func:`status` of a task whose findings are known already (all but those of ``STALE_RECORDS``)."""
+    """Return the status of a task whose findings are known already."""
     try:
         info = task.load()
     except LmrError as error:
         return Status(task.name, (), _typed("validate", task.root), error.message, ())
     done = ["created"]
     if not info.implementations:
-        note = "nothing is masked yet (`lmr-author suggest` names what could be)"
-        return Status(task.name, tuple(done), _typed("mask", TARGET, "--task", task.root), note, ())
+        note = "nothing masked yet (`lmr-author suggest` ranks the candidates)"
+        return Status(task.name, tuple(done), _typed("mask", "--task", task.root), note, ())
     done.append("masked")
     missing = [item for item in info.implementations if not _has_test(task, item.index)]
     if missing:
-        target = missing[0].target
-        command = _typed("record", target, "--task", task.root, "--", "python", DRIVER)
+        target = str(missing[0].target)
+        if words := interrupted.resume_words(task, missing[0].index):
+            note = f"the recording of {target} was interrupted; its calls are kept"
+            return Status(task.name, tuple(done), _typed("record", *words), note, ())
+        command = _typed("record", target, "--task", task.root)
         return Status(task.name, tuple(done), command, f"{target} has no test yet", ())
     done.append("recorded")
     return _checked(task, done, findings)
 
 
 def _checked(task: Task, done: list[str], known: Sequence[Finding] | None) -> Status:
-    """The steps that look at content: valid, evaluated, signed off."""
+    """Continue with the steps that depend on content: valid, evaluated, signed off."""
     state = State.of(task)
     if known is None:
         known = checked([task]).findings
@@ -93,10 +94,13 @@ def _checked(task: Task, done: list[str], known: Sequence[Finding] | None) -> St
     if evaluation is None:
         return Status(task.name, tuple(done), _typed("evaluate", task.root), "never evaluated", ())
     command = _typed("evaluate", *evaluation.options, task.root)
+    # An interpreter that this machine does not know has to be named again.
+    other = evaluation.other_python if "--python" not in evaluation.options else ""
+    again = f" (add --python: the last one was {other})" if other else ""
     if not evaluation.is_of(state):
-        return Status(task.name, tuple(done), command, "changed since it was evaluated", ())
+        return Status(task.name, tuple(done), command, f"changed since it was evaluated{again}", ())
     if not evaluation.passed:
-        return Status(task.name, tuple(done), command, f"evaluated: {evaluation.open_gates}", ())
+        return Status(task.name, tuple(done), command, f"evaluated: {evaluation.open_gates}{again}", ())
     done.append("evaluated")
     found = _reviewed(task, done, state.content)
     note = "; ".join(filter(None, (found.note, evaluation.doubts)))
@@ -104,40 +108,33 @@ def _checked(task: Task, done: list[str], known: Sequence[Finding] | None) -> St
 
 
 def _reviewed(task: Task, done: list[str], digest: str) -> Status:
-    """The steps of the people: signed off by one, accepted by all."""
+    """Continue with the steps of people: signed off by one, accepted by all."""
     reviews = load_reviews(task)
     signed = tuple(one.reviewer for one in reviews if one.signed_off and one.content_digest == digest)
     if signed:
         done.append("signed off")
     found = standing_of(task, None, digest)
-    command = _typed("review", task.root, "--reviewer", REVIEWER)
+    command = _typed("review", task.root)
     if found.state == ACCEPTED:
         return Status(task.name, (*done, "accepted"), "", "", signed)
     if found.state == WAITING:
         fell = not signed and any(item.signed_off for item in reviews)
-        note = "a sign-off fell: the task changed" if fell else "not reviewed"
+        note = "the sign-off is void: the task changed" if fell else "not reviewed"
         if found.reviewers:
-            note = f"{len(found.reviewers)} of {len(found.reviewers) + found.missing} reviews are in"
+            note = f"{len(found.reviewers)} of {len(found.reviewers) + found.missing} reviews done"
         if found.damaged:
-            note += f"; damaged, and counts for nothing: {', '.join(found.damaged)}"
+            note += f"; damaged reviews, not counted: {', '.join(found.damaged)}"
         return Status(task.name, tuple(done), command, note, signed)
     if found.state == DISPUTED:
         note = "disputed: " + ", ".join(item.item for item in found.disputes)
-        decision = (
-            "--adjudicate",
-            f"{found.disputes[0].item}={VERDICT}",
-            "--reason",
-            REASON,
-            "--reviewer",
-            REVIEWER,
-        )
-        return Status(task.name, tuple(done), _typed("review", task.root, *decision), note, signed)
+        command = _typed("review", task.root, "--adjudicate", found.disputes[0].item)
+        return Status(task.name, tuple(done), command, note, signed)
     note = "rejected: " + ", ".join(found.failed)
     return Status(task.name, tuple(done), _typed("review", task.root, "--results"), note, signed)
 
 
 def _typed(*words: object) -> str:
-    """A command as it is typed into a shell."""
+    """Return a command as it is typed into a shell."""
     return shlex.join(["lmr-author", *map(str, words)])
 
 

@@ -1,20 +1,20 @@
-"""Gather what the report of one task shows. Whatever is missing or damaged becomes a line on the page."""
+"""Gather the report of one task. A missing or damaged part becomes a line on the page."""
 
 from __future__ import annotations
 
 import ast
 import base64
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lmr_author import files
-from lmr_author.checks.pairing import Pair, pair
+from lmr_author import files, paper
+from lmr_author.checks.lookup import Pair, pair
 from lmr_author.checks.view import TaskView
 from lmr_author.code import Definition, Module, first_line
 from lmr_author.errors import LmrError
-from lmr_author.evaluation import equivalents
-from lmr_author.paper import pages as paper_pages
+from lmr_author.paper import Block
 from lmr_author.reporting import records, values
 from lmr_author.reporting.code import Code
 from lmr_author.reporting.model import (
@@ -24,19 +24,36 @@ from lmr_author.reporting.model import (
     PaperPage,
     TargetView,
     TaskPage,
+    VerdictLine,
 )
-from lmr_author.reporting.status import STEPS, status_with
-from lmr_author.suggesting.passages import FunctionWords, passages
-from lmr_author.task import GateResult, Implementation, Progress, Task
+from lmr_author.reporting.status import STEPS, Status, status_with
+from lmr_author.suggesting.sections import FunctionWords, passages
+from lmr_author.task import (
+    Evaluation,
+    Finding,
+    GateResult,
+    Implementation,
+    Progress,
+    Severity,
+    State,
+    Task,
+    equivalents,
+)
 from lmr_author.task import evaluation as evaluations
 from lmr_author.task import recording as recorded
-from lmr_author.validation.checking import checked
+from lmr_author.texts import counted
+from lmr_author.validation.run import checked
 
 MUTANTS = "mutants-die"
+MOST_DIFFERENCES = 30
+"""Inputs listed in the table of differences between cases."""
+
+_EQUATIONS = re.compile(r"\b(?:equations?|eqs?)\.?\s*\(?(\d+)\)?(?:\s*(to|-|–|and|,)\s*\(?(\d+)\)?)?", re.I)
+_ALGORITHM = re.compile(r"\balgorithm\s+(\d+)", re.I)
 
 
 def task_page(task: Task, say: Progress) -> TaskPage:
-    """Everything that the page of a task shows. Raises LmrError only when ``info.json`` cannot be read."""
+    """Return the page of a task. Raises LmrError only when ``info.json`` cannot be read."""
     info = task.load()
     view = TaskView(task)
     say(f"{task.name}: checking")
@@ -56,8 +73,9 @@ def task_page(task: Task, say: Progress) -> TaskPage:
         commit=info.repo_commit,
         licence=info.license,
         steps=tuple((step, step in where.done) for step in STEPS),
-        next=where.next,
+        next=where.next.replace(str(task.root), task.name),
         note=where.note,
+        verdict=_verdict(task, evaluation, found.findings, where),
         implementations=tuple(parts),
         task_gates=tuple(gate for gate in gates if gate.implementation is None),
         environment=records.environment(task, evaluation),
@@ -71,13 +89,40 @@ def task_page(task: Task, say: Progress) -> TaskPage:
     )
 
 
-def _blocks(task: Task, view: TaskView) -> tuple[tuple[paper_pages.Block, ...], str]:
-    """The paper's paragraphs, or none and why."""
+def _verdict(
+    task: Task, evaluation: Evaluation | None, findings: Sequence[Finding], where: Status
+) -> tuple[VerdictLine, ...]:
+    """Return the verdict: gates, mutants, findings, reviews."""
+    lines = []
+    if evaluation is None:
+        lines.append(VerdictLine("Gates", "never evaluated", "open"))
+    else:
+        held = sum(gate.status == "passed" for gate in evaluation.gates)
+        text = f"{held} of {len(evaluation.gates)} hold" if evaluation.passed else evaluation.open_gates
+        if not evaluation.is_of(State.of(task)):
+            lines.append(VerdictLine("Gates", f"stale: the task changed since ({text})", "bad"))
+        else:
+            lines.append(VerdictLine("Gates", text, "good" if evaluation.passed else "bad"))
+        details = [gate.detail for gate in evaluation.gates if "killed" in gate.detail]
+        if tried := sum(item["mutants"] for item in details):
+            killed = sum(item["killed"] for item in details)
+            lines.append(VerdictLine("Wrong versions", f"{killed} of {tried} fail", ""))
+    serious = [item for item in findings if item.severity is not Severity.NOTE]
+    titles = ", ".join(sorted({item.code for item in serious}))
+    result = f"{counted(len(serious), 'finding')}: {titles}" if serious else "no problems found"
+    lines.append(VerdictLine("Checks", result, "bad" if serious else "good"))
+    people = f"signed off by {', '.join(where.signed_off_by)}" if where.signed_off_by else "no sign-off"
+    lines.append(VerdictLine("Reviews", people, "good" if "accepted" in where.done else "open"))
+    return tuple(lines)
+
+
+def _blocks(task: Task, view: TaskView) -> tuple[tuple[Block, ...], str]:
+    """Return the paper's paragraphs, or none and the reason."""
     pdf = view.repository / "paper.pdf" if view.repository else None
     if pdf is None or not pdf.is_file() or pdf.is_symlink():
-        return (), "there is no paper.pdf"
+        return (), "no paper.pdf"
     try:
-        return paper_pages.blocks(pdf), ""
+        return paper.blocks(pdf), ""
     except LmrError as error:
         return (), error.message
 
@@ -87,7 +132,7 @@ def _implementation(
     view: TaskView,
     implementation: Implementation,
     gates: Sequence[GateResult],
-    blocks: Sequence[paper_pages.Block],
+    blocks: Sequence[Block],
     problem: str,
 ) -> ImplementationView:
     own = [gate for gate in gates if gate.implementation == implementation.index]
@@ -101,7 +146,7 @@ def _implementation(
         category=implementation.category,
         instruction=implementation.instruction,
         retrieval_context=implementation.retrieval_context,
-        pages=_pages(view, _words(implementation, one), blocks),
+        pages=_pages(view, blocks, _marked(_words(implementation, one), implementation.instruction, blocks)),
         targets=tuple(
             TargetView(
                 each.qualname,
@@ -111,6 +156,7 @@ def _implementation(
             for each in one.targets
         ),
         cases=cases,
+        differences=_differences(cases),
         recorded=facts,
         gates=tuple(own),
         mutants=mutants if "killed" in mutants else {},
@@ -120,16 +166,21 @@ def _implementation(
 
 
 def _code(module: Module | None, definition: Definition | None, name: str) -> Code | None:
-    """A definition with its decorators, as it stands in its file."""
+    """Return a definition with its decorators, as in its file."""
     if module is None or definition is None:
         return None
     first = first_line(definition.node)
     lines = [module.line_text(number) for number in range(first, definition.end_line + 1)]
-    return Code(name, first, "\n".join(lines))
+    head = definition.node.body[0]
+    has_docstring = definition.docstring is not None
+    docstring = (
+        (head.lineno - first + 1, (head.end_lineno or head.lineno) - first + 1) if has_docstring else (0, 0)
+    )
+    return Code(name, first, "\n".join(lines), docstring)
 
 
 def _words(implementation: Implementation, one: Pair) -> FunctionWords:
-    """What the golden says of itself; of the masked function when there is no golden."""
+    """Return the words of the golden, or of the masked function without a golden."""
     found = [item.golden or item.goal for item in one.targets if item.golden or item.goal]
     names, arguments, texts = [], [], [implementation.instruction]
     for definition in found:
@@ -148,27 +199,48 @@ def _words(implementation: Implementation, one: Pair) -> FunctionWords:
     )
 
 
-def _pages(
-    view: TaskView, words: FunctionWords, blocks: Sequence[paper_pages.Block]
-) -> tuple[PaperPage, ...]:
-    """The pages that describe a function, each with its passages marked."""
+def _marked(words: FunctionWords, instruction: str, blocks: Sequence[Block]) -> dict[int, str]:
+    """Return the blocks to highlight and why: named equations and algorithms first, then passages."""
+    equations: set[int] = set()
+    for first, between, last in _EQUATIONS.findall(instruction):
+        start, end = int(first), int(last or first)
+        equations |= (
+            set(range(start, min(end, start + 50) + 1)) if between in ("to", "-", "–") else {start, end}
+        )
+    algorithms = {int(number) for number in _ALGORITHM.findall(instruction)}
+    marked: dict[int, str] = {}
+    for place, block in enumerate(blocks):
+        numbers = {int(number) for number in re.findall(r"\((\d{1,3})\)\s*$", block.text, re.M)}
+        named = [f"equation ({number})" for number in sorted(numbers & equations)]
+        heading = _ALGORITHM.match(block.text.lstrip())
+        if heading and int(heading[1]) in algorithms:
+            named.append(f"algorithm {heading[1]}")
+        if named:
+            marked[place] = ", ".join(named)
+    for passage in passages([block.text for block in blocks], words):
+        marked.setdefault(passage.place, f"shares {', '.join(passage.terms)}")
+    return marked
+
+
+def _pages(view: TaskView, blocks: Sequence[Block], marked: Mapping[int, str]) -> tuple[PaperPage, ...]:
+    """Return the pages with highlighted blocks, the page of the first one first."""
     marks: dict[int, list[Mark]] = defaultdict(list)
-    for number, found in enumerate(passages([block.text for block in blocks], words), 1):
-        block = blocks[found.place]
+    for number, (place, reason) in enumerate(marked.items(), 1):
+        block = blocks[place]
         marks[block.page].append(
-            Mark(block.left, block.top, block.right, block.bottom, found.terms, number, block.text.strip())
+            Mark(block.left, block.top, block.right, block.bottom, number, reason, block.text.strip())
         )
     if not marks or view.repository is None:
         return ()
     try:
-        drawn = paper_pages.images(view.repository / "paper.pdf", marks)
+        drawn = paper.images(view.repository / "paper.pdf", marks)
     except LmrError:
         drawn = {}
     order = sorted(marks, key=lambda number: min(mark.number for mark in marks[number]))
     return tuple(_page(number, drawn.get(number), marks[number]) for number in order)
 
 
-def _page(number: int, image: paper_pages.PageImage | None, marks: Sequence[Mark]) -> PaperPage:
+def _page(number: int, image: paper.PageImage | None, marks: Sequence[Mark]) -> PaperPage:
     if image is None:
         return PaperPage(number, 0, 0, "", tuple(marks))
     png = base64.b64encode(image.png).decode("ascii")
@@ -178,7 +250,7 @@ def _page(number: int, image: paper_pages.PageImage | None, marks: Sequence[Mark
 def _cases(
     task: Task, view: TaskView, implementation: Implementation
 ) -> tuple[tuple[CaseView, ...], dict[str, str], str]:
-    """The recorded calls with their values, facts of the recording, and what is wrong with it."""
+    """Return the recorded calls with their values, facts of the recording, and its problem if it has one."""
     try:
         folder = task.recording(view.info, implementation.index)
         manifest = recorded.load(folder)
@@ -211,12 +283,21 @@ def _case(folder: Any, case: recorded.Case) -> CaseView:
     return CaseView(case.name, case.call, case.bytes, case.outcome, inputs, expected, tuple(checkers))
 
 
+def _differences(cases: Sequence[CaseView]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return the inputs that differ between cases: arrays by type and shape, other values by themselves."""
+    described = [
+        {row.path: f"{row.kind} {row.shape}" if row.shape else row.first for row in case.inputs.rows}
+        for case in cases
+    ]
+    paths = dict.fromkeys(path for given in described for path in given)
+    rows = ((path, tuple(given.get(path, "–") for given in described)) for path in paths)
+    return tuple(row for row in rows if len(set(row[1])) > 1)[:MOST_DIFFERENCES]
+
+
 def _accepted(task: Task, one: Implementation) -> tuple[tuple[tuple[str, str, str], ...], str]:
-    """Mutants accepted as equivalent, as (id, diff, reason)."""
+    """Return the mutants accepted as equivalent, as (id, diff, reason)."""
     try:
-        reasons = equivalents.load(task).get(str(one.target), {})
-        data = files.read_json(task.equivalent_mutants_path) if reasons else {"accepted": []}
+        mutants = equivalents.load(task).of(one.target)
     except LmrError as error:
         return (), error.message
-    diffs = {str(item.get("id")): str(item.get("diff", "")) for item in data["accepted"]}
-    return tuple((name, diffs.get(name, ""), reason) for name, reason in reasons.items()), ""
+    return tuple((item.id, item.diff, item.reason) for item in mutants), ""

@@ -1,4 +1,4 @@
-"""Recorded values for people: what each is, its shape, its range and its first numbers.
+"""Recorded values for people: type, shape, range and first numbers of each.
 
 Recordings are read as data: JSON and numbers. Nothing is imported, constructed or run.
 """
@@ -19,7 +19,7 @@ from lmr_author.texts import shortened
 MOST_ROWS = 120
 """Values shown of one document."""
 MOST_NUMBERS = 2_000_000
-"""Elements of an array whose range is worked out."""
+"""Largest array (elements) whose range is computed."""
 MOST_BYTES = 256 * 1024**2
 """Size of a document (bytes) above which it is not read."""
 FIRST = 6
@@ -33,10 +33,10 @@ class ValueRow:
     """One value of a recorded call.
 
     Attributes:
-        path: where it is, as in ``batch['labels']``.
+        path: its place, as in ``batch['labels']``.
         kind: ``tensor float32``, ``str``, ``list``.
-        shape: as in ``[4, 8]``; "" for what has none.
-        range: smallest to largest finite number; "" for what has none.
+        shape: as in ``[4, 8]``; "" for a value without one.
+        range: smallest to largest finite number; "" for a value without one.
         first: its first numbers, or the value itself.
     """
 
@@ -49,22 +49,22 @@ class ValueRow:
 
 @dataclass(frozen=True)
 class Values:
-    """The values of one document; ``note`` says what is not shown, and why."""
+    """The values of one document, and a note about those not shown."""
 
     rows: tuple[ValueRow, ...]
     note: str = ""
 
 
 def read(folder: Path, stem: str) -> Values:
-    """The values of a recorded document, or a note in their place. Never raises for a damaged one.
+    """Read the values of a recorded document; a damaged one gives a note instead.
 
     Args:
-        folder: of the case.
+        folder: folder of the case.
         stem: ``inputs`` or ``expected``.
     """
     size = sum(path.stat().st_size for path in folder.glob(f"{stem}.*") if path.is_file())
     if size > MOST_BYTES:
-        return Values((), f"{size / 2**20:.0f} MB: too large to be shown")
+        return Values((), f"{size / 2**20:.0f} MB: too large to show")
     try:
         document = load(str(folder), stem)
         rows = [row for path, node in walk(document.tree) if (row := _row(document, path, node))]
@@ -76,7 +76,7 @@ def read(folder: Path, stem: str) -> Values:
 
 
 def _row(document: Document, path: str, node: Any) -> ValueRow | None:
-    """A row for a value; None for a container that has parts of its own to show."""
+    """Return a row for a value; None for a container, whose parts have rows."""
     node = tagged(node)
     if dtype_of(node):
         return _numbers(document, path, node)
@@ -109,7 +109,7 @@ def _numbers(document: Document, path: str, node: Any) -> ValueRow:
 
 
 def _range(values: Sequence[Any]) -> str:
-    """Smallest and largest finite number, and how many are not finite."""
+    """Describe the smallest and largest finite number and the count of others."""
     plain = [value for value in values if isinstance(value, (int, float))]
     finite = [value for value in plain if math.isfinite(value)]
     if not finite:

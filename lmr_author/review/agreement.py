@@ -1,11 +1,11 @@
-"""How far people who judged the same things agree.
+"""Measures of agreement between people who judged the same things.
 
-- percent: of all pairs of people who judged a thing, those that said the same (A. Scott, 1955, "observed").
+- percent: share of equal judgements among all pairs of people who judged a thing (A. Scott, 1955, "observed").
 - Cohen's kappa for two people (J. Cohen, 1960), Fleiss' kappa for more (J. L. Fleiss, 1971): agreement beyond
-  what chance gives. Things that not everybody judged are left out of both.
+  chance. Both leave out things that not everybody judged.
 - Krippendorff's alpha (K. Krippendorff, 2011), nominal: the same with missing judgements allowed.
 
-A measure is None when it says nothing: nothing was judged twice, or everybody always said the same.
+A measure is None when it is undefined: nothing was judged twice, or all judgements are equal.
 """
 
 from __future__ import annotations

@@ -11,13 +11,14 @@ from lmr_author.errors import UsageError
 from lmr_author.task import Evaluation, Finding, Severity
 from lmr_author.task.reviews import ReviewItem
 from lmr_author.task.state import State
+from lmr_author.texts import counted
 
 ANSWERS = ("pass", "fail", "unsure")
 
 
 @dataclass(frozen=True)
 class Question:
-    """A human item: what the reviewer is asked, and what to look at."""
+    """A human item: the question, and the evidence to look at."""
 
     id: str
     question: str
@@ -32,7 +33,7 @@ HUMAN = (
     ),
     Question(
         "paper-section",
-        "Is the section of the paper that describes the function there and sufficient?",
+        "Does the paper contain a section that describes the function well enough to implement it?",
         "paper.pdf",
     ),
     Question(
@@ -45,29 +46,29 @@ HUMAN = (
     ),
     Question(
         "no-leak",
-        "Is the solution nowhere in the agent's tree, also in other words?",
+        "Is the repository free of the solution, even paraphrased?",
         "the repository folder",
     ),
     Question(
         "environment",
-        "Is the environment sane: versions of the paper's time, nothing superfluous?",
+        "Are the environment's versions of the paper's time, without superfluous packages?",
         "Dockerfile",
     ),
     Question(
         "licence",
-        "Does the licence of the repository allow redistribution?",
+        "Does the repository's licence allow redistribution?",
         "the repository's licence; provenance",
     ),
 )
 """The human items, in the order asked (LMR-Bench paper, section on quality control)."""
 
 REVIEWERS = 3
-"""How many independent people review a task, as in LMR-Bench's paper."""
+"""Number of independent reviewers of a task, as in LMR-Bench's paper."""
 
 
 @dataclass(frozen=True)
 class Checklist:
-    """What is asked, and of how many people: our own list, or a lab's (``schemas/checklist.schema.json``)."""
+    """The questions and the number of reviewers: our own list, or a lab's (``schemas/checklist.schema.json``)."""
 
     name: str = "lmr-author"
     questions: tuple[Question, ...] = HUMAN
@@ -78,7 +79,7 @@ class Checklist:
         """Read a lab's list. Raises UsageError when it is not as its schema says.
 
         Args:
-            where: how errors call it.
+            where: its name in errors.
         """
         from jsonschema import Draft202012Validator
 
@@ -92,21 +93,19 @@ class Checklist:
         names = [item.id for item in questions]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            raise UsageError(
-                f"{where}: two items are called {twice[0]!r}", "give each item a name of its own"
-            )
+            raise UsageError(f"{where}: two items have the id {twice[0]!r}", "give each item its own id")
         return cls(data["name"], questions, data.get("reviewers", REVIEWERS))
 
 
 def automatic_items(
     findings: Iterable[Finding], evaluation: Evaluation | None, state: State
 ) -> tuple[ReviewItem, ReviewItem]:
-    """What the tool itself can say: static checks, and the gates if they were run on this very state.
+    """Return the items that the program answers: static checks, and gates that were run on this very state.
 
     Args:
-        findings: of ``validate``, just now.
-        evaluation: ``authoring/evaluation.json``, or None when there is none.
-        state: of the task as it is now.
+        findings: findings of ``validate`` now.
+        evaluation: ``authoring/evaluation.json``; None without one.
+        state: state of the task now.
     """
     serious = [item for item in findings if item.severity is not Severity.NOTE]
     codes = ", ".join(sorted({item.code for item in serious}))
@@ -115,16 +114,16 @@ def automatic_items(
         "Do all static checks hold?",
         "automatic",
         "fail" if serious else "pass",
-        evidence=f"{len(serious)} findings: {codes}" if serious else "no findings",
+        evidence=f"{counted(len(serious), 'finding')}: {codes}" if serious else "no findings",
     )
     answer, evidence = _gates(evaluation, state)
     return static, ReviewItem("evaluate", "Do all gates hold?", "automatic", answer, evidence=evidence)
 
 
 def human_items(answers: Mapping[str, Any], questions: Sequence[Question] = HUMAN) -> tuple[ReviewItem, ...]:
-    """The human items from an answers document ``{id: "pass" | {"answer": …, "comment": …}}``.
+    """Return the human items of an answers document ``{id: "pass" | {"answer": …, "comment": …}}``.
 
-    Raises UsageError for an unknown id, a missing one, or an answer that is none of pass, fail, unsure.
+    Raises UsageError for an unknown id, a missing one, or an answer other than pass, fail, unsure.
     """
     unknown = set(answers) - {question.id for question in questions}
     if unknown:

@@ -29,7 +29,7 @@ from lmr_author.task.reviews import (
     number_aside,
     path_of_reviewer,
 )
-from lmr_author.validation.checking import checked
+from lmr_author.validation.run import checked
 
 BESIDE_THE_TASKS = ("checklist.yaml", "checklist.yml", "checklist.json")
 """A lab's own list, in the folder that holds the tasks."""
@@ -103,17 +103,19 @@ def save_review(
 
 def load_reviews(task: Task) -> list[Review]:
     """Return the last review of each reviewer; skip files that cannot be read."""
-    found = (Review.read_if_valid(path) for path in _paths(task, "*.json"))
-    return [review for review in found if review]
+    return [review for review in _read_reviews(task).values() if review]
 
 
 def standing_of(task: Task, asked: Checklist | None = None, digest: str | None = None) -> Standing:
     """Return the standing of a task's review now."""
-    damaged = tuple(path.name for path in _paths(task, "*.json") if Review.read_if_valid(path) is None)
+    found = _read_reviews(task)
     decisions = Adjudication.read_if_valid(task.adjudication_path) or Adjudication()
-    digest = digest or task.content_digest()
     return find_standing(
-        load_reviews(task), decisions.decisions, asked or checklist_for(task), digest, damaged
+        [review for review in found.values() if review],
+        decisions.decisions,
+        asked or checklist_for(task),
+        digest or task.content_digest(),
+        tuple(name for name, review in found.items() if review is None),
     )
 
 
@@ -226,6 +228,11 @@ def _blind_answers(task: Task, asked: Checklist, digest: str) -> dict[str, dict[
         name: {f"{task.name}:{item.id}": item.answer for item in review.human.values() if item.id in names}
         for name, review in sorted(latest.items())
     }
+
+
+def _read_reviews(task: Task) -> dict[str, Review | None]:
+    """Return the last review of each reviewer by file name; None for a damaged file."""
+    return {path.name: Review.read_if_valid(path) for path in _paths(task, "*.json")}
 
 
 def _paths(task: Task, pattern: str) -> list[Path]:

@@ -1,7 +1,7 @@
 """``score``: people grade candidate implementations; agreement over those that enough people graded.
 
-A candidate is known by the hash of its text. Who wrote it stands nowhere that a grader is shown: when models'
-answers are graded from a file of predictions, the models come back with the results, from that file.
+A candidate is identified by the hash of its text. Graders never see who wrote it: when models' answers are
+graded from a file of predictions, the models appear with the results, from that file.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from lmr_author.errors import LmrError, UsageError
 from lmr_author.evaluation.candidates import predictions
 from lmr_author.evaluation.candidates.answer import Invalid, parsed
 from lmr_author.evaluation.candidates.predictions import Prediction
+from lmr_author.replay.staging import read_golden
 from lmr_author.review.agreement import Agreement, agreement
-from lmr_author.staging import read_golden
 from lmr_author.task import Implementation, Task
 from lmr_author.task.reviews import Grade, Grades, path_of_reviewer
 
 NEEDED = 2
-"""How many people grade a candidate before anybody sees what the others said."""
+"""Number of people who grade a candidate before anybody sees the others' grades."""
 MOST_BYTES = 4 * 1024 * 1024
 DISPUTED = "disputed"
-"""In the place of a grade, where no grade has more than half of the people."""
+"""Shown instead of a grade that has no majority."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,10 @@ class Scored:
     """The grades of candidates.
 
     Attributes:
-        agreement: of the people, over candidates that enough of them graded.
-        hidden: how many others there are.
-        disputes: candidate → who said what, where they differ.
-        models: model → grade → how many of its answers, when the predictions are given.
+        agreement: agreement of the people over candidates that enough of them graded.
+        hidden: number of other candidates.
+        disputes: grades by person of each candidate on which they differ.
+        models: number of answers by model and grade, when the predictions are given.
     """
 
     agreement: Agreement
@@ -52,13 +52,13 @@ class Candidate:
     """A candidate to grade.
 
     Attributes:
-        task: whose it is.
-        name: of its file; of an answer of a model a name that does not tell which.
-        sha256: of its text; a grade holds for no other.
-        text: as it is shown: of an answer the function alone, where it has it.
-        implementation: which one it stands for.
-        golden: what it is compared with, in the same form.
-        golden_sha256: of the golden file.
+        task: its task.
+        name: name of its file; for a model's answer, a name that does not reveal the model.
+        sha256: digest of its text; a grade holds for no other.
+        text: the text shown: for an answer the function alone, if it contains it.
+        implementation: the implementation that it solves.
+        golden: the golden that it is compared with, in the same form.
+        golden_sha256: digest of the golden file.
     """
 
     task: Task
@@ -91,11 +91,11 @@ def candidate(task: Task, path: Path, index: int | None) -> Candidate:
 
 
 def waiting(tasks: Sequence[Task], source: Path, reviewer: str, model: str | None) -> list[Candidate]:
-    """The answers of a file of predictions that this person has not graded, in an order that tells nothing.
+    """Return the predictions that this person has not graded, in an order that reveals nothing.
 
     Args:
-        source: what ``evaluate --predictions`` takes.
-        model: answers of this one only.
+        source: predictions as ``evaluate --predictions`` takes them.
+        model: only answers of this model.
 
     Raises LmrError: the predictions cannot be read, a golden is missing; UsageError: no such model.
     """
@@ -113,7 +113,7 @@ def waiting(tasks: Sequence[Task], source: Path, reviewer: str, model: str | Non
 
 
 def score(given: Candidate, reviewer: str, grade: str, why: str) -> Path:
-    """Store a grade. Raises UsageError for what is no grade, and without a justification."""
+    """Store a grade. Raises UsageError for an unknown grade or a missing justification."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
     index = given.implementation.index
     new = Grade(given.name, given.sha256, index, grade, why.strip(), now, given.golden_sha256)  # type: ignore[arg-type]
@@ -125,15 +125,15 @@ def score(given: Candidate, reviewer: str, grade: str, why: str) -> Path:
 
 
 def score_all(candidates: Sequence[Candidate], reviewer: str, grades: Mapping[str, object]) -> list[Path]:
-    """Store the grades of a file: candidate's name → {score, justification}.
+    """Store the grades of a file: ``{candidate: {score, justification}}``.
 
-    Raises UsageError for the first name or grade that is none, before anything is stored.
+    Raises UsageError for the first invalid name or grade, before anything is stored.
     """
     by_name = {one.name: one for one in candidates}
     entries = []
     for name, said in grades.items():
         if name not in by_name:
-            raise UsageError(f"no candidate {name!r} waits for your grade", "see them with --list")
+            raise UsageError(f"no candidate {name!r} is waiting for your grade", "see them with --list")
         if not isinstance(said, Mapping):
             raise UsageError(f"{name}: not a grade", "as in {score: logically-correct, justification: …}")
         one, grade, why = by_name[name], str(said.get("score")), str(said.get("justification") or "")
@@ -143,10 +143,10 @@ def score_all(candidates: Sequence[Candidate], reviewer: str, grades: Mapping[st
 
 
 def scored(tasks: Sequence[Task], source: Path | None = None) -> Scored:
-    """The grades of several tasks together; those of another golden, or not yet by enough people, are left out.
+    """Combine the grades of several tasks; skip those of another golden or by too few people.
 
     Args:
-        source: predictions, so that the grades can be told by model.
+        source: predictions, to count grades by model.
     """
     merged: dict[str, dict[str, str]] = {}
     hidden = 0
@@ -168,6 +168,27 @@ def scored(tasks: Sequence[Task], source: Path | None = None) -> Scored:
     return Scored(agreement(merged), hidden, tuple(disputes), models)
 
 
+def grades_of_predictions(
+    tasks: Sequence[Task], source: Path
+) -> dict[tuple[str, int, str, int], dict[str, str]]:
+    """Return people's grades of predictions that enough people graded.
+
+    Returns person → grade by (task, index, model, sample).
+    """
+    said_of: dict[str, dict[str, str]] = defaultdict(dict)
+    for task in tasks:
+        for person, said in _judgements(task)[0].items():
+            for name, grade in said.items():
+                said_of[f"{task.name}/{name}"][person] = grade
+    found = {}
+    for task, item in _predictions(tasks, source):
+        one = _answer(task, item)
+        grades = said_of.get(f"{task.name}/{_key(item.index, one.name, one.sha256)}")
+        if grades:
+            found[task.name, item.index, item.model, item.sample] = grades
+    return found
+
+
 def _by_model(
     tasks: Sequence[Task], source: Path, said_of: Mapping[str, Mapping[str, str]]
 ) -> dict[str, Counter[str]]:
@@ -181,7 +202,7 @@ def _by_model(
 
 
 def _decided(said: Mapping[str, str]) -> str:
-    """The grade that more than half of the people gave."""
+    """Return the grade that more than half of the people gave."""
     grade, count = Counter(said.values()).most_common(1)[0]
     return grade if 2 * count > len(said) else DISPUTED
 
@@ -193,11 +214,11 @@ def _predictions(tasks: Sequence[Task], source: Path) -> list[tuple[Task, Predic
 
 
 def _answer(task: Task, item: Prediction) -> Candidate:
-    """An answer beside its golden: function beside function where it has it, else all of it."""
+    """Return an answer with its golden: the functions alone if the answer contains it, else the whole texts."""
     one = task.load().implementation(item.index)
     golden, text = read_golden(task, one), _text(item, one)
     digest = files.sha256_bytes(text.encode("utf-8", "replace"))
-    # Nothing, for one, is an answer to several tasks, and is graded for each of them.
+    # The same text (an empty one, say) may answer several tasks, and is graded for each.
     name = f"answer-{files.sha256_bytes(f'{task.name} {item.index} {digest}'.encode())[:8]}"
     shown, beside = _functions(text, golden, one) or (text, golden.decode("utf-8", "replace"))
     return Candidate(task, name, digest, shown, one, beside, files.sha256_bytes(golden))
@@ -214,7 +235,7 @@ def _text(item: Prediction, one: Implementation) -> str:
 
 
 def _functions(text: str, golden: bytes, one: Implementation) -> tuple[str, str] | None:
-    """The masked function as an answer has it and as the golden has it; None when either cannot be told."""
+    """Return the masked function of an answer and of the golden; None when either is missing."""
     name = f"{one.class_name}.{one.goal_function}" if one.class_name else one.goal_function
     try:
         answer = parsed(text, (name,))
@@ -232,7 +253,7 @@ def _functions(text: str, golden: bytes, one: Implementation) -> tuple[str, str]
 
 
 def _lines(module: Module, first: int, last: int) -> Iterator[str]:
-    """Lines of a module, without the indentation of the first."""
+    """Yield lines of a module without the indentation of the first."""
     indent = module.line_text(first)[: -len(module.line_text(first).lstrip()) or None]
     indent = indent if not indent.strip() else ""
     for number in range(first, last + 1):

@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 from types import TracebackType
 
 from lmr_author.errors import SandboxError
-from lmr_author.interrupts import HeldInterrupts
+from lmr_author.files import HeldInterrupts
 
 OnLine = Callable[[str], None]
 """Called with each line of a long operation's log, for progress."""

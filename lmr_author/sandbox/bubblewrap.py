@@ -22,7 +22,6 @@ from pathlib import Path, PurePosixPath
 
 from lmr_author.errors import SandboxError
 from lmr_author.sandbox.base import NOBODY, Command, Limits
-from lmr_author.sandbox.interpreter import Interpreter
 
 _OWN_IDS = 0x60000000
 """First of the user ids used for root's runs: above those of users and their subordinate ids."""
@@ -38,6 +37,21 @@ _ETC_NETWORK = (
 )  # fmt: skip
 _HOSTS = b"127.0.0.1 localhost sandbox\n::1 localhost sandbox\n"
 """/etc/hosts without a network: launchers such as torchrun talk to themselves by name."""
+
+
+@dataclass(frozen=True)
+class Interpreter:
+    """A Python interpreter.
+
+    Attributes:
+        path: as it was found, not resolved: a virtual environment is known by its own path.
+        version: such as ``3.11.7``.
+        parts: the files and folders it consists of, besides the system's.
+    """
+
+    path: Path
+    version: str
+    parts: tuple[Path, ...]
 
 
 @dataclass(frozen=True)

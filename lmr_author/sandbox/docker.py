@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from lmr_author import processes
 from lmr_author.errors import SandboxError
-from lmr_author.interrupts import HeldInterrupts
+from lmr_author.files import HeldInterrupts
 from lmr_author.sandbox import owner
 from lmr_author.sandbox.base import (
     DEFAULT_ENV,
@@ -84,7 +84,7 @@ class DockerSandbox(Sandbox):
         self._log = log
         self._no_cache = no_cache
         self._client: DockerClient | None = None
-        self._session = uuid.uuid4().hex
+        self._labels = {SESSION_LABEL: uuid.uuid4().hex}
         self._image = ""
         self._python = "python"
         self._has_timeout = False
@@ -102,7 +102,7 @@ class DockerSandbox(Sandbox):
             # A container that is never started keeps the image while this is open: another build of the same
             # task may take the image's name away, and would remove it between two runs.
             client.containers.create(
-                self._image, ["true"], name=_new_name(), labels=self._labels(), network_disabled=True
+                self._image, ["true"], name=_new_name(), labels=self._own_labels(), network_disabled=True
             )
             info = client.info()
         self._cpus = float(info["NCPU"])
@@ -134,7 +134,7 @@ class DockerSandbox(Sandbox):
         from docker.errors import DockerException
         from requests.exceptions import RequestException
 
-        mine: dict[str, Any] = {"label": f"{SESSION_LABEL}={self._session}"}
+        mine: dict[str, Any] = {"label": f"{SESSION_LABEL}={self._labels[SESSION_LABEL]}"}
         with HeldInterrupts(), suppress(DockerException, RequestException):
             for container in self._client.containers.list(all=True, sparse=True, filters=mine):
                 with suppress(DockerException, RequestException):  # the others are removed all the same
@@ -149,8 +149,8 @@ class DockerSandbox(Sandbox):
             self._client = connect()
         return self._client
 
-    def _labels(self) -> dict[str, str]:
-        return {OWNER_LABEL: owner.me(), SESSION_LABEL: self._session}
+    def _own_labels(self) -> dict[str, str]:
+        return {OWNER_LABEL: owner.me(), **self._labels}
 
     def _probe(self) -> str:
         """Find the image's Python and coreutils' timeout. Returns Python's version."""
@@ -182,7 +182,7 @@ class DockerSandbox(Sandbox):
             "environment": {**DEFAULT_ENV, **command.env},
             "working_dir": command.cwd,
             "user": "{}:{}".format(*_user()),
-            "labels": self._labels(),
+            "labels": self._own_labels(),
             "network_mode": "bridge" if command.network else "none",
             # Without a network, the engine gives a container a name that has no address.
             "hostname": None if command.network else _HOSTNAME,
@@ -219,30 +219,44 @@ def _user() -> tuple[int, int]:
 
 
 def _attend(container: Container, command: Command) -> ExecResult:
-    """Start a container and stay with it until it has ended."""
-    from docker.errors import APIError, DockerException
+    """Start a container and stay with it until it has ended.
+
+    Another thread reads its output to the end, so that it is never the engine that has to wait. Only that thread
+    closes the connection, which ends with the container: after an interrupt, the caller removes it.
+    """
+    from docker.errors import APIError
 
     limits = command.limits
     out, err = (processes.BoundedOutput(limits.output_bytes) for _ in range(2))
     output: Any = container.attach(stream=True, demux=True)
+    closed = threading.Event()
+    started = time.monotonic()
+
+    def read() -> None:
+        try:
+            for stdout, stderr in output:
+                out.add(stdout or b"")
+                err.add(stderr or b"")
+        finally:
+            output._response.close()  # which the SDK leaves to the garbage collector
+            closed.set()
+
+    reader = threading.Thread(target=read, daemon=True)
     try:
-        started = time.monotonic()
         missing = _start(container)
         if missing is not None:
             return ExecResult(_NOT_FOUND, b"", missing.encode(), time.monotonic() - started)
-        closed = threading.Event()
-        threading.Thread(target=_read, args=(output, out, err, closed), daemon=True).start()
-        # The container's init keeps the output open to the end, whatever the program does with its own.
-        given_up = processes.wait(closed, started + limits.seconds, command.stop)
-        if given_up:
-            with suppress(APIError):  # it may have ended by itself meanwhile
-                container.kill()
-        container.wait(timeout=_GRACE_SECONDS)
-        closed.wait(_GRACE_SECONDS)
+        reader.start()
     finally:
-        with suppress(DockerException, OSError):  # the engine has closed it
-            output.close()
-        output._response.close()  # which the SDK leaves to the garbage collector
+        if reader.ident is None:
+            output._response.close()
+    # The container's init keeps the output open to the end, whatever the program does with its own.
+    given_up = processes.wait(closed, started + limits.seconds, command.stop)
+    if given_up:
+        with suppress(APIError):  # it may have ended by itself meanwhile
+            container.kill()
+    container.wait(timeout=_GRACE_SECONDS)
+    closed.wait(_GRACE_SECONDS)
     container.reload()
     state = container.attrs["State"]
     begin, end = (datetime.fromisoformat(state[key]) for key in ("StartedAt", "FinishedAt"))
@@ -256,20 +270,6 @@ def _attend(container: Container, command: Command) -> ExecResult:
         out_of_memory=bool(state["OOMKilled"]),
         truncated=out.truncated or err.truncated,
     )
-
-
-def _read(
-    output: Any, out: processes.BoundedOutput, err: processes.BoundedOutput, closed: threading.Event
-) -> None:
-    """Read a container's output to its end, so that it is never the engine that has to wait."""
-    try:
-        for stdout, stderr in output:
-            out.add(stdout or b"")
-            err.add(stderr or b"")
-    except (OSError, ValueError):
-        pass  # an interrupt closed the connection under the reader
-    finally:
-        closed.set()
 
 
 def _start(container: Container) -> str | None:

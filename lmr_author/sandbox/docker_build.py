@@ -78,10 +78,17 @@ def build(
     """
     from docker.errors import APIError, BuildError
 
-    text = _read_dockerfile(context)
+    try:
+        text = (context / "Dockerfile").read_text("utf-8")
+    except FileNotFoundError as error:
+        raise SandboxBuildError(
+            f"there is no Dockerfile in {context}", "write one: lmr-author env dockerfile"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise SandboxBuildError(f"{context / 'Dockerfile'} is not UTF-8 text", "save it as UTF-8") from error
     sent = with_labels(with_base(text, args.get("BASE_IMAGE", "")))
     partial = tag.rpartition(":")[0]
-    before, unfinished = (_image_named(client, name) for name in (tag, f"{partial}:partial"))
+    replaced = [str(image.id) for image in client.images.list(partial)]
     progress = BuildProgress(text)
     target = log or Path(os.devnull)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -97,15 +104,15 @@ def build(
         except BuildError as error:
             reason = _with_own_lines(str(error.msg), sent)
             print(reason, file=file)
-            if unfinished:
-                remove_nameless(client, unfinished)  # it stays where this build went on there
+            for image in replaced:
+                remove_nameless(client, image)  # an unfinished one stays where this build went on there
             raise _failure(tag, progress, reason, log, text, args) from error
     if not progress.image:
         # Whatever has the tag now is an earlier build's.
         raise SandboxError("the Docker engine went away during the build", GONE_HINT)
     with suppress(APIError):
         client.images.remove(f"{partial}:partial")
-    for image in filter(None, (before, unfinished)):
+    for image in replaced:
         remove_nameless(client, image)
     return progress.image
 
@@ -181,27 +188,6 @@ def _words(text: str) -> str:
     return " ".join(text.split()).lower()
 
 
-def _image_named(client: DockerClient, tag: str) -> str:
-    """Return the id of the image that has a name; "" when there is none."""
-    from docker.errors import ImageNotFound
-
-    try:
-        return str(client.images.get(tag).id)
-    except ImageNotFound:
-        return ""
-
-
-def _read_dockerfile(context: Path) -> str:
-    try:
-        return (context / "Dockerfile").read_text("utf-8")
-    except FileNotFoundError as error:
-        raise SandboxBuildError(
-            f"there is no Dockerfile in {context}", "write one: lmr-author env dockerfile"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise SandboxBuildError(f"{context / 'Dockerfile'} is not UTF-8 text", "save it as UTF-8") from error
-
-
 def _stream(
     client: DockerClient,
     context: Path,
@@ -245,9 +231,8 @@ def _stream(
         raise BuildError(str(error.explanation or error), iter(())) from error
     finally:
         # Closing the connection is what makes the engine stop.
-        close = getattr(chunks, "close", None)
-        if close is not None:
-            close()
+        if isinstance(chunks, Generator):
+            chunks.close()
 
 
 def _with_own_lines(reason: str, sent: str) -> str:

@@ -4,23 +4,103 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
+import subprocess
+import sys
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
 
-from lmr_author import processes
+from lmr_author import files, processes
 from lmr_author.errors import SandboxError
-from lmr_author.sandbox import bubblewrap, interpreter, owner, plain
+from lmr_author.sandbox import bubblewrap, owner
 from lmr_author.sandbox.base import (
     DEFAULT_ENV,
     Command,
     ExecResult,
+    Mount,
     OnLine,
     Sandbox,
     accessible,
     signal_code,
 )
+from lmr_author.sandbox.bubblewrap import Interpreter
+
+FOLDER_PREFIX = "lmr-author-run."
+"""Start of the names of folders that stand for mounts where there is no bubblewrap."""
+
+_QUERY = (
+    "import json, platform, sys; "
+    "print(json.dumps([platform.python_version(), sys.executable, sys.prefix, sys.base_prefix]))"
+)
+_PREFIX_PARTS = ("bin", "lib", "lib64", "libexec", "include", "share", "etc", "ssl", "pyvenv.cfg")
+"""The part of a prefix that is shown. A virtual environment may have a project beside it."""
+
+
+_LIMITER = """
+import os, resource, sys
+for option in sys.argv[1:sys.argv.index("--")]:
+    name, value = option[2:].split("=")
+    try:
+        resource.setrlimit(getattr(resource, "RLIMIT_" + name.upper()), (int(value), int(value)))
+    except (AttributeError, OSError, ValueError):
+        pass
+argv = sys.argv[sys.argv.index("--") + 1:]
+try:
+    os.execvp(argv[0], argv)
+except OSError as error:
+    print(argv[0], error, file=sys.stderr)
+    sys.exit(127)
+"""
+"""Does what prlimit does, also where there is none (macOS)."""
+
+
+def find_interpreter(python: Path | None) -> Interpreter:
+    """Find an interpreter's version and folders by running it. None means the one that runs this.
+
+    Raises SandboxError when it does not exist or is not Python.
+    """
+    wanted = str(python) if python is not None else sys.executable
+    program = shutil.which(wanted)
+    if program is None:
+        raise SandboxError(
+            f"there is no Python interpreter at {wanted}",
+            "give the path of one, such as .venv/bin/python, with --python",
+        )
+    hint = "check that it starts by hand, or give another with --python"
+    try:
+        # -I: no variable and no folder of the caller's changes the answer.
+        done = subprocess.run(
+            [Path(program).absolute(), "-I", "-c", _QUERY],
+            capture_output=True, stdin=subprocess.DEVNULL, timeout=60, check=False,
+        )  # fmt: skip
+        version, executable, *prefixes = map(str, json.loads(done.stdout))
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise SandboxError(f"{program} does not run: {error}", hint) from error
+    except (ValueError, TypeError) as error:
+        lines = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["it printed nothing"]
+        raise SandboxError(f"{program} is not a working Python interpreter: {lines[-1]}", hint) from error
+    path = Path(executable).absolute()
+    parts = {path}
+    for prefix in {*map(Path, prefixes), *_prefixes_of_links(path)} - {Path("/"), Path("/usr")}:
+        if (prefix / "pyvenv.cfg").is_file() or any(prefix.glob("lib*/python3*")):
+            parts.update(prefix / name for name in _PREFIX_PARTS if (prefix / name).exists())
+    outer = (part for part in sorted(parts) if parts.isdisjoint(part.parents))
+    return Interpreter(path, version, tuple(outer))
+
+
+def _prefixes_of_links(path: Path) -> list[Path]:
+    """Return the folder above ``bin`` of each symbolic link from ``path`` to the real program, and of that."""
+    prefixes = [path.resolve().parent.parent]
+    for _ in range(40):
+        prefixes.append(path.parent.parent)
+        if not path.is_symlink():
+            break
+        path = Path(os.path.normpath(path.parent / path.readlink()))
+    return prefixes
 
 
 class LocalSandbox(Sandbox):
@@ -37,12 +117,12 @@ class LocalSandbox(Sandbox):
         self._python = python
         self._tools = bubblewrap.tools() if use_bubblewrap else None
         self.isolating = self._tools is not None
-        self._interpreter: interpreter.Interpreter | None = None
+        self._interpreter: Interpreter | None = None
 
     def prepare(self, on_line: OnLine | None = None) -> Mapping[str, str]:
         """Find the interpreter and check that it runs inside. Kills what killed owners left running."""
         owner.kill(owner.orphans())
-        owner.remove_folders_of_the_gone(plain.FOLDER_PREFIX)
+        owner.remove_folders_of_the_gone(FOLDER_PREFIX)
         result = self.run(Command(("python", "-c", "print('ok')")))
         found = self._found()
         if result.stdout.strip() != b"ok":
@@ -64,13 +144,13 @@ class LocalSandbox(Sandbox):
             return _run_isolated(self._tools, self._found(), command)
         return _run_plain(self._found(), command)
 
-    def _found(self) -> interpreter.Interpreter:
+    def _found(self) -> Interpreter:
         if self._interpreter is None:
-            self._interpreter = interpreter.find(self._python)
+            self._interpreter = find_interpreter(self._python)
         return self._interpreter
 
 
-def _run_isolated(tools: bubblewrap.Tools, found: interpreter.Interpreter, command: Command) -> ExecResult:
+def _run_isolated(tools: bubblewrap.Tools, found: Interpreter, command: Command) -> ExecResult:
     uid = bubblewrap.sandbox_uid(tools)
     own = bubblewrap.own_files(tools, uid)
     with (
@@ -90,10 +170,14 @@ def _run_isolated(tools: bubblewrap.Tools, found: interpreter.Interpreter, comma
     return result
 
 
-def _run_plain(found: interpreter.Interpreter, command: Command) -> ExecResult:
-    with plain.laid_out(command) as real:
+def _run_plain(found: Interpreter, command: Command) -> ExecResult:
+    with laid_out(command) as real:
         program = str(found.path) if real.argv[0] == "python" else real.argv[0]
-        argv = [*plain.limiter(command.limits), program, *real.argv[1:]]
+        options = bubblewrap.limit_options(
+            command.limits, command.limits.processes + bubblewrap.running_already()
+        )
+        limiter = [sys.executable, "-I", "-S", "-c", _LIMITER, *options, "--"]
+        argv = [*limiter, program, *real.argv[1:]]
         return _run(real, argv, env={**_variables(found), **real.env}, cwd=Path(real.cwd))
 
 
@@ -127,7 +211,7 @@ def _run(
     )
 
 
-def _variables(found: interpreter.Interpreter) -> dict[str, str]:
+def _variables(found: Interpreter) -> dict[str, str]:
     return {**DEFAULT_ENV, "PATH": f"{found.path.parent}:/usr/local/bin:/usr/bin:/bin"}
 
 
@@ -161,3 +245,60 @@ def _began(status: int) -> bool:
     with suppress(ValueError):
         return any("exit-code" in json.loads(line) for line in lines)
     return False
+
+
+@contextmanager
+def laid_out(command: Command) -> Iterator[Command]:
+    """Yield the command with the paths of the host, its mounts realised in a private folder that is removed at the end.
+
+    A writable mount is its source itself. A read-only one is a copy: what is written into it is lost
+    with the folder, and the source is safe. Paths are rewritten where a mount's target, a folder above it, or
+    /tmp stands at the start of the working folder, an argument or a variable, or after one of ``= : , ;``.
+    """
+    with files.temporary_folder(owner.folder_prefix(FOLDER_PREFIX)) as folder:
+        real = {"/tmp": folder / "tmp"}
+        try:
+            real["/tmp"].mkdir()
+            for mount in command.mounts_by_depth():
+                real[mount.target] = _realise(mount, command.mounts, folder / "root")
+                for parent in PurePosixPath(mount.target).parents[:-1]:
+                    real.setdefault(str(parent), folder / "root" / str(parent).lstrip("/"))
+        except (shutil.Error, OSError) as error:
+            raise SandboxError(
+                f"the run's files could not be copied: {error}", "check whether the disk is full"
+            ) from error
+        cwd = _rewrite(command.cwd, real)
+        env = {name: _rewrite(value, real) for name, value in command.env.items()}
+        own = {"HOME": str(real["/tmp"]), "TMPDIR": str(real["/tmp"]), **env, "PWD": os.path.normpath(cwd)}
+        argv = tuple(_rewrite(text, real) for text in command.argv)
+        yield replace(command, argv=argv, env=own, cwd=cwd)
+
+
+def _realise(mount: Mount, mounts: tuple[Mount, ...], root: Path) -> Path:
+    """Return the folder or file that stands for a mount: its source, or a copy below ``root``."""
+    for outer in mounts:
+        if outer.writable and outer is not mount and PurePosixPath(mount.target).is_relative_to(outer.target):
+            raise SandboxError(
+                f"without bubblewrap nothing can be mounted inside the writable {outer.target}",
+                "install bubblewrap (apt-get install bubblewrap), or use --sandbox docker",
+            )
+    place = root / mount.target.lstrip("/")
+    if place.is_dir() and not place.is_symlink():
+        shutil.rmtree(place)
+    else:
+        place.unlink(missing_ok=True)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    source = mount.source.resolve()
+    if mount.writable:
+        place.symlink_to(source)
+        return source
+    if source.is_dir():
+        shutil.copytree(source, place, symlinks=True)
+    else:
+        shutil.copy2(source, place)
+    return place
+
+
+def _rewrite(text: str, real: Mapping[str, Path]) -> str:
+    targets = "|".join(re.escape(target) for target in sorted(real, key=len, reverse=True))
+    return re.sub(rf"(?<![^=:,;])({targets})(?=[/=:,;]|$)", lambda match: str(real[match[1]]), text)

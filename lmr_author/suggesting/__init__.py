@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from lmr_author.suggesting.obstacles import reader
 from lmr_author.suggesting.paper import PaperText
-from lmr_author.suggesting.rank import Suggestion, rank
+from lmr_author.suggesting.ranking import Suggestion, Suggestions, rank, suggest, suggest_repository
 
-__all__ = ["PaperText", "Suggestion", "rank", "reader"]
+__all__ = ["PaperText", "Suggestion", "Suggestions", "rank", "suggest", "suggest_repository"]

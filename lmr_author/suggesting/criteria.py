@@ -7,194 +7,251 @@ criterion badly is no good task, whatever the others say.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 
-from lmr_author.suggesting.criterion import Case, Criterion, Judgement, pages
-from lmr_author.suggesting.obstacles import NEEDS_GPU
-from lmr_author.suggesting.recordable import Recordable
+from lmr_author.indexing import NEEDS_GPU, Entry, Index
+from lmr_author.suggesting.paper import Description
 from lmr_author.texts import counted, listed
 
-WEIGHTS = {
-    "described": 1.0,
-    "size": 1.0,
-    "kind": 1.0,
-    "own": 1.0,
-    "called": 0.7,
-    "recordable": 1.0,
-    "runs": 1.0,
-    "copies": 0.5,
-}
-"""Weight of each criterion; 0 leaves it out."""
+
+@dataclass(frozen=True)
+class Judgement:
+    """The judgement of one criterion about a function.
+
+    Attributes:
+        value: 0 (no task) to 1.
+        sentence: why, for the annotator.
+        warning: the same in two or three words when it speaks against the function, else "".
+        criterion: its name.
+    """
+
+    value: float
+    sentence: str
+    warning: str = ""
+    criterion: str = ""
 
 
-class Described(Criterion):
-    """The paper describes it, so that a model can implement it."""
+@dataclass(frozen=True)
+class NearCopy:
+    """Another function like it, and how much, 0 to 1."""
 
-    name = "described"
-
-    def judge(self, case: Case) -> Judgement:
-        """The share of the best described function's score."""
-        found = case.description
-        if not found.matches:
-            return self.says(found.share, "shares no telling term with the paper", "not in the paper")
-        terms = ", ".join(f"{match.term} ({pages(match.pages)})" for match in found.matches)
-        return self.says(found.share, f"shares with the paper: {terms}")
+    entry: Entry
+    share: float
 
 
-class Size(Criterion):
+@dataclass(frozen=True)
+class Origin:
+    """The project that a function seems to be from.
+
+    Attributes:
+        adapted: changed for the repository, which shows in a name of its own.
+        reason: as a sentence.
+    """
+
+    adapted: bool
+    reason: str
+
+
+@dataclass(frozen=True)
+class Case:
+    """A function, and what is known about it.
+
+    Attributes:
+        copies: near copies; empty as long as they have not been looked for.
+        origin: the project that it seems to be taken over from; None where it is the repository's own.
+    """
+
+    entry: Entry
+    index: Index
+    description: Description
+    copies: Sequence[NearCopy] = ()
+    origin: Origin | None = None
+
+
+def pages(numbers: Sequence[int]) -> str:
+    """Return ``p. 4`` or ``p. 4, 5, 7 …``."""
+    first = ", ".join(map(str, sorted(numbers[:3])))
+    return f"p. {first}{' …' if len(numbers) > 3 else ''}"
+
+
+def described(case: Case) -> Judgement:
+    """The paper describes it, so that a model can implement it: its share of the best described function's score."""
+    found = case.description
+    if not found.matches:
+        return Judgement(found.share, "shares no telling term with the paper", "not in the paper")
+    terms = ", ".join(f"{match.term} ({pages(match.pages)})" for match in found.matches)
+    return Judgement(found.share, f"shares with the paper: {terms}")
+
+
+LARGE = 45
+"""Statements from which on a function does more than one thing."""
+
+
+def size(case: Case) -> Judgement:
     """It is large enough to be a task and small enough to be one."""
-
-    name = "size"
-    TOO_SMALL = 4
-    LARGE = 45
-    """Statements from which on a function does more than one thing."""
-
-    def judge(self, case: Case) -> Judgement:
-        """Grows up to five statements, falls beyond 45."""
-        entry = case.entry
-        said = f"{counted(entry.statements, 'statement')}, {counted(entry.branches, 'branch', 'branches')}"
-        if entry.statements < self.TOO_SMALL:
-            value = (0.02, 0.08, 0.25, 0.5)[entry.statements]
-            return self.says(value, f"{said}: next to nothing to implement", "trivial")
-        if entry.statements > self.LARGE:
-            value = max(0.1, self.LARGE / entry.statements)
-            return self.says(value, f"{said}: more than one thing to implement", "long")
-        return self.says(0.8 if entry.statements == self.TOO_SMALL else 1.0, said)
-
-
-class Kind(Criterion):
-    """It belongs to the method, not to the machinery around it."""
-
-    name = "kind"
-
-    def judge(self, case: Case) -> Judgement:
-        """Falls for constructors, tests, printing and nested functions."""
-        entry, name = case.entry, case.entry.name
-        if is_test(entry.path) or name.startswith("test_"):
-            return self.says(0.05, "it is a test", "a test")
-        if name in ("__init__", "__post_init__", "__new__", "setup", "build_model", "build"):
-            return self.says(0.3, "it sets things up, which the paper seldom describes", "a constructor")
-        if name.startswith("__") and name not in ("__call__", "__getitem__", "__iter__"):
-            return self.says(0.15, "it is there for the language, not for the method", "a dunder")
-        if re.match(
-            r"_*(add_.*arg|parse_arg|get_arg|get_pars|print|plot|log(_|$)|save|load|download|upgrade_"
-            r"|read(_|$)|write(_|$))",
-            name,
-        ):
-            return self.says(0.3, "by its name it reads, writes, logs or parses options", "input or output")
-        if "." in entry.function_name:
-            outer = entry.function_name.rpartition(".")[0]
-            return self.says(0.5, f"it is nested in {outer}", "nested")
-        if any(
-            item.rpartition(".")[2] in ("property", "setter", "abstractmethod") for item in entry.decorators
-        ):
-            return self.says(0.3, f"it is decorated with @{entry.decorators[0]}", "a property or abstract")
-        return self.says(1.0, "a method" if entry.class_name else "a function")
-
-
-class Own(Criterion):
-    """It is the repository's own code, not a library's: the paper's contribution is seldom in a copy."""
-
-    name = "own"
-
-    def judge(self, case: Case) -> Judgement:
-        """Falls for what was copied from another project, less where it was changed for this one."""
-        origin = case.origin
-        if origin is None:
-            return self.says(1.0, "nothing says that it is another project's")
-        if origin.adapted:
-            return self.says(0.6, origin.reason, "adapted from a library")
-        return self.says(0.4, origin.reason, "another project's")
-
-
-class Called(Criterion):
-    """Something calls it: only a call can be recorded."""
-
-    name = "called"
-    HOOKS = frozenset(
-        {
-            *("forward", "backward", "__call__", "__getitem__", "__iter__", "step", "update", "compute_loss"),
-            *("training_step", "validation_step", "test_step", "configure_optimizers", "collate_fn"),
-        }
-    )
-    """Names that a framework calls."""
-
-    def judge(self, case: Case) -> Judgement:
-        """Judge by name: ``loss(…)`` may call another ``loss``."""
-        entry, index = case.entry, case.index
-        callers = index.callers(entry.name)
-        if callers:
-            return self._by(callers)
-        if entry.name in self.HOOKS:
-            class_name = entry.class_name.rpartition(".")[2]
-            made = index.callers(class_name) if class_name else ()
-            if made:
-                return self.says(1.0, f"its framework calls it; {class_name} is made in {_places(made)}")
-            return self.says(0.9, "its framework calls it")
-        if entry.name in index.mentioned:
-            return self.says(0.9, "it is never called by name, but passed on")
-        return self.says(0.6, "nothing in the repository calls it by name", "never called")
-
-    def _by(self, callers: Sequence[tuple[str, int]]) -> Judgement:
-        times = sum(number for _, number in callers)
-        own = [item for item in callers if not is_test(item[0])]
-        if not own:
-            return self.says(0.9, f"called {counted(times, 'time')}, by tests only: {_places(callers)}")
-        return self.says(1.0, f"called {counted(times, 'time')} by name: {_places(own)}")
-
-
-class Runs(Criterion):
-    """A test can import its file and run it."""
-
-    name = "runs"
-
-    def judge(self, case: Case) -> Judgement:
-        """Falls where the command line is demanded on import, a builtin of Python 2 is used, or a GPU is needed."""
-        if not case.obstacle:
-            return self.says(1.0, "nothing that can be seen keeps a test from running it")
-        if case.obstacle == NEEDS_GPU:
-            return self.says(0.3, case.obstacle, "needs a GPU")
-        return self.says(0.1, case.obstacle, "cannot run in a test")
-
-
-class Unique(Criterion):
-    """No other function gives the answer away."""
-
-    name = "copies"
-
-    def judge(self, case: Case) -> Judgement:
-        """Falls with near copies: they have to be masked as well."""
-        if not case.copies:
-            return self.says(1.0, "no other function is like it")
-        first = case.copies[0]
-        more = f" and {len(case.copies) - 1} more" if len(case.copies) > 1 else ""
-        return self.says(
-            max(0.3, 0.7 - 0.02 * len(case.copies)),
-            f"{first.share:.0%} of it is also in {first.entry.node_id}{more}: mask those too",
-            f"{counted(len(case.copies), 'near copy', 'near copies')}",
+    statements = case.entry.statements
+    text = f"{counted(statements, 'statement')}, {counted(case.entry.branches, 'branch', 'branches')}"
+    if statements < 4:
+        return Judgement(
+            (0.02, 0.08, 0.25, 0.5)[statements], f"{text}: next to nothing to implement", "trivial"
         )
+    if statements > LARGE:
+        return Judgement(max(0.1, LARGE / statements), f"{text}: more than one thing to implement", "long")
+    return Judgement(0.8 if statements == 4 else 1.0, text)
 
 
-CRITERIA: tuple[Criterion, ...] = (
-    Described(),
-    Size(),
-    Kind(),
-    Own(),
-    Called(),
-    Recordable(),
-    Runs(),
-    Unique(),
+_SETUP = ("__init__", "__post_init__", "__new__", "setup", "build_model", "build")
+_METHOD_DUNDERS = ("__call__", "__getitem__", "__iter__")
+_MACHINERY = re.compile(
+    r"_*(add_.*arg|parse_arg|get_arg|get_pars|print|plot|log(_|$)|save|load|download|upgrade_|read(_|$)|write(_|$))"
 )
-"""Every criterion, in the order in which an annotator reads them."""
 
 
-def score(judgements: Sequence[Judgement]) -> float:
-    """Return the product of the judgements, 0 to 100."""
-    product = 1.0
-    for item in judgements:
-        product *= item.value ** WEIGHTS[item.criterion]
-    return 100 * product
+def kind(case: Case) -> Judgement:
+    """It belongs to the method, not to the machinery around it."""
+    entry, name = case.entry, case.entry.name
+    if is_test(entry.path) or name.startswith("test_"):
+        return Judgement(0.05, "it is a test", "a test")
+    if name in _SETUP:
+        return Judgement(0.3, "it sets things up, which the paper seldom describes", "a constructor")
+    if name.startswith("__") and name not in _METHOD_DUNDERS:
+        return Judgement(0.15, "it is there for the language, not for the method", "a dunder")
+    if _MACHINERY.match(name):
+        return Judgement(0.3, "by its name it reads, writes, logs or parses options", "input or output")
+    if "." in entry.function_name:
+        return Judgement(0.5, f"it is nested in {entry.function_name.rpartition('.')[0]}", "nested")
+    if {item.rpartition(".")[2] for item in entry.decorators} & {"property", "setter", "abstractmethod"}:
+        return Judgement(0.3, f"it is decorated with @{entry.decorators[0]}", "a property or abstract")
+    return Judgement(1.0, "a method" if entry.class_name else "a function")
+
+
+def own(case: Case) -> Judgement:
+    """It is the repository's own code, not a library's: the paper's contribution is seldom in a copy."""
+    if case.origin is None:
+        return Judgement(1.0, "nothing says that it is another project's")
+    if case.origin.adapted:
+        return Judgement(0.6, case.origin.reason, "adapted from a library")
+    return Judgement(0.4, case.origin.reason, "another project's")
+
+
+_HOOKS = frozenset(
+    {
+        *("forward", "backward", "__call__", "__getitem__", "__iter__", "step", "update", "compute_loss"),
+        *("training_step", "validation_step", "test_step", "configure_optimizers", "collate_fn"),
+    }
+)
+"""Names that a framework calls."""
+
+
+def called(case: Case) -> Judgement:
+    """Something calls it, as only a call can be recorded. By name: ``loss(…)`` may call another ``loss``."""
+    entry, index = case.entry, case.index
+    callers = index.callers(entry.name)
+    if callers:
+        times = counted(sum(number for _, number in callers), "time")
+        used = [item for item in callers if not is_test(item[0])]
+        if used:
+            return Judgement(1.0, f"called {times} by name: {_places(used)}")
+        return Judgement(0.9, f"called {times}, by tests only: {_places(callers)}")
+    if entry.name in _HOOKS:
+        class_name = entry.class_name.rpartition(".")[2]
+        made = index.callers(class_name) if class_name else ()
+        if made:
+            return Judgement(1.0, f"its framework calls it; {class_name} is made in {_places(made)}")
+        return Judgement(0.9, "its framework calls it")
+    if entry.name in index.mentioned:
+        return Judgement(0.9, "it is never called by name, but passed on")
+    return Judgement(0.6, "nothing in the repository calls it by name", "never called")
+
+
+def _places(callers: Sequence[tuple[str, int]]) -> str:
+    return listed([path for path, _ in sorted(callers, key=lambda item: (-item[1], item[0]))], 3)
+
+
+_ENTRY_POINTS = re.compile(r"main|cli(_main)?|run|train|evaluate|fit|launch|entry")
+_UNSTORABLE = (
+    (re.compile(r"data_?loader|(train|eval|test|val)_?(iter|loader)|\bloader\b", re.I), 0.5, "a data loader"),
+    (re.compile(r"^(f|fp|fh|file|infile|outfile|stream|handle|writer|socket|session|conn)$", re.I), 0.5,
+     "an open file or connection"),
+    (re.compile(r"^(queue|lock|process|pool|rank|world_size|local_rank|gpu|gpus)$", re.I), 0.6,
+     "processes or devices"),
+    (re.compile(r"^(parser|argv)$|ArgumentParser", re.I), 0.4, "the command line"),
+    (re.compile(r"^(trainer|engine|accelerator|callback)$", re.I), 0.6, "a trainer"),
+    (re.compile(r"^(url|client|api_key)$", re.I), 0.5, "a network service"),
+)  # fmt: skip
+"""Patterns of a parameter's name or annotation, the value, and what it takes."""
+_OUTSIDE = (
+    ({"parse_args", "ArgumentParser", "add_argument"}, 0.25, "reads the command line"),
+    ({"all_reduce", "all_gather", "init_process_group", "barrier", "spawn"}, 0.6, "needs several processes"),
+    ({"DataLoader", "load_dataset"}, 0.4, "loads data"),
+    ({"open", "from_pretrained", "urlopen", "download", "savefig", "makedirs", "save"}, 0.6,
+     "reads or writes files"),
+)  # fmt: skip
+"""Names called in the body, the value, and what it does."""
+
+
+def recordable(case: Case) -> Judgement:
+    """Its inputs can be stored and given to another implementation: the worst that its names say."""
+    entry = case.entry
+    found: list[tuple[float, str]] = []
+    if _ENTRY_POINTS.fullmatch(entry.name):
+        found.append((0.3, "is a program's entry point"))
+    for parameter in entry.parameters:
+        name, _, annotation = parameter.lstrip("*").partition(": ")
+        for pattern, value, what in _UNSTORABLE:
+            if pattern.search(name) or (annotation and pattern.search(annotation)):
+                found.append((value, f"takes {what} ({name})"))
+    found += [(value, does) for names, value, does in _OUTSIDE if names & set(entry.calls)]
+    if entry.kind == "async":
+        found.append((0.7, "is a coroutine"))
+    # A change of a tensor in place (`add_`) is recorded as a return value is.
+    in_place = any(name.endswith("_") and not name.startswith("_") for name in entry.calls)
+    if "r" not in entry.shape and not entry.class_name and not entry.generator and not in_place:
+        found.append((0.6, "returns nothing"))
+    if not found:
+        return Judgement(1.0, "its inputs look like values that can be recorded")
+    value, reason = min(found)
+    every = "; ".join(dict.fromkeys(text for _, text in sorted(found)))
+    return Judgement(value, f"hard to record: it {every}", reason)
+
+
+def runs(case: Case) -> Judgement:
+    """A test can import its file and run it."""
+    obstacle = case.entry.obstacle
+    if not obstacle:
+        return Judgement(1.0, "nothing that can be seen keeps a test from running it")
+    if obstacle == NEEDS_GPU:
+        return Judgement(0.3, obstacle, "needs a GPU")
+    return Judgement(0.1, obstacle, "cannot run in a test")
+
+
+def unique(case: Case) -> Judgement:
+    """No other function gives the answer away: near copies have to be masked as well."""
+    copies = case.copies
+    if not copies:
+        return Judgement(1.0, "no other function is like it")
+    more = f" and {len(copies) - 1} more" if len(copies) > 1 else ""
+    return Judgement(
+        max(0.3, 0.7 - 0.02 * len(copies)),
+        f"{copies[0].share:.0%} of it is also in {copies[0].entry.node_id}{more}: mask those too",
+        counted(len(copies), "near copy", "near copies"),
+    )
+
+
+CRITERIA: dict[str, tuple[float, Callable[[Case], Judgement]]] = {
+    "described": (1.0, described),
+    "size": (1.0, size),
+    "kind": (1.0, kind),
+    "own": (1.0, own),
+    "called": (0.7, called),
+    "recordable": (1.0, recordable),
+    "runs": (1.0, runs),
+    "copies": (0.5, unique),
+}
+"""Weight and function of each criterion, in the order in which an annotator reads them."""
 
 
 @cache
@@ -203,6 +260,113 @@ def is_test(path: str) -> bool:
     return bool(re.search(r"(^|/)(tests?|testing)/|(^|/)(test_[^/]*|[^/]*_test|conftest)\.py$", path))
 
 
-def _places(callers: Sequence[tuple[str, int]]) -> str:
-    names = [path for path, _ in sorted(callers, key=lambda item: (-item[1], item[0]))]
-    return listed(names, 3)
+SAME_NAMES = 0.75
+"""Share of the names, and SAME_SHAPE of the statements, that make another function a near copy."""
+SAME_SHAPE = 0.7
+MIN_NAMES = 3
+MIN_STATEMENTS = 3
+COMMON = 300
+"""A name called by more functions than this tells nothing of a copy."""
+
+
+class Copies:
+    """Finds functions that the repository has a second time: masked once, they can be read elsewhere."""
+
+    def __init__(self, index: Index) -> None:
+        self._by_call: dict[str, list[Entry]] = defaultdict(list)
+        for entry in index.functions:
+            if entry.statements >= MIN_STATEMENTS:
+                for name in entry.calls:
+                    self._by_call[name].append(entry)
+
+    def of(self, entry: Entry) -> list[NearCopy]:
+        """Return the near copies of a function that call at least half of what it calls, the closest first."""
+        names = [name for name in entry.calls if 0 < len(self._by_call[name]) <= COMMON]
+        by_id = {id(other): other for name in names for other in self._by_call[name]}
+        sharing = Counter(id(other) for name in names for other in self._by_call[name])
+        alike = [by_id[key] for key, count in sharing.items() if count * 2 >= len(names)]
+        found = [NearCopy(other, _similarity(entry, other)) for other in alike if other is not entry]
+        return sorted(
+            (copy for copy in found if copy.share),
+            key=lambda copy: (-copy.share, copy.entry.path, copy.entry.line),
+        )
+
+
+def _similarity(one: Entry, other: Entry) -> float:
+    """Return the similarity of two functions; 0 when they are no near copies.
+
+    Compared are all names, and without the local ones, which a copy may have renamed.
+    """
+    shape = _overlap(Counter(one.shape), Counter(other.shape))
+    if shape < SAME_SHAPE:
+        return 0.0
+    names, others = Counter(one.identifiers), Counter(other.identifiers)
+    share = _overlap(names, others)
+    for local in one.local:
+        names.pop(local, None)
+    for local in other.local:
+        others.pop(local, None)
+    if (names & others).total() >= MIN_NAMES:
+        share = max(share, _overlap(names, others))
+    return min(share, shape) if share >= SAME_NAMES else 0.0
+
+
+def _overlap(one: Counter[str], other: Counter[str]) -> float:
+    either = (one | other).total()
+    return (one & other).total() / either if either else 0.0
+
+
+_FOREIGN = re.compile(r"third_?party|vendor(ed)?|site-packages|extern(al)?s?", re.I)
+_PROJECT_NAMES = """
+    transformers pytorch_transformers pytorch_pretrained_bert fairseq torch torchvision tensorflow apex
+    detectron2 mmcv mmdet timm diffusers peft trl accelerate datasets allennlp opennmt onmt tensor2tensor
+    sentence_transformers lm_eval senteval taming clip
+"""
+_PROJECTS = frozenset(_PROJECT_NAMES.split())
+"""Folders of projects that research code is often copied from."""
+
+_LIBRARY_FILE = re.compile(r"(modeling|tokenization|configuration)_\w+")
+"""Names of the files of the library transformers, which is what is copied most."""
+
+
+class Origins:
+    """Tells of each function of a repository whether it was taken over from another project.
+
+    Args:
+        repository: its name, which tells its own code from another project's.
+    """
+
+    def __init__(self, index: Index, repository: str = "") -> None:
+        self._own = repository.lower().replace("-", "_")
+        self._copies: dict[str, str] = {}
+        paths = set(index.files)
+        for folder in sorted({path.rpartition("/")[0] for path in paths}):
+            self._note_copied_tree(folder.split("/"), paths)
+
+    def _note_copied_tree(self, folders: list[str], paths: set[str]) -> None:
+        """Note a folder with another project's whole repository: its package, in ``src/`` or beside ``setup.py``.
+
+        Never the top folder: what is new in a fork may be anywhere in it.
+        """
+        for place, name in enumerate(folders):
+            if name in _PROJECTS and name not in self._own:
+                in_src = folders[place - 1 : place] == ["src"]
+                tree = "".join(f"{part}/" for part in folders[: place - 1 if in_src else place])
+                if tree and (in_src or f"{tree}setup.py" in paths):
+                    self._copies[tree] = name
+
+    def of(self, path: str) -> Origin | None:
+        """Return the origin of a file's functions; None for the repository's own."""
+        for tree, project in self._copies.items():
+            if path.startswith(tree):
+                where = f"{tree.rstrip('/')}, a copy of {project}"
+                return Origin(False, f"it belongs to another project ({where})")
+        for folder in path.split("/")[:-1]:
+            name = folder.lower().replace("-", "_")
+            if _FOREIGN.fullmatch(folder) or (name in _PROJECTS and name not in self._own):
+                return Origin(False, f"it belongs to another project ({folder})")
+        stem = path.rpartition("/")[2].removesuffix(".py")
+        named_for_it = any(len(word) > 3 and word in stem for word in self._own.split("_"))
+        if _LIBRARY_FILE.fullmatch(stem) and not named_for_it:
+            return Origin(True, f"its file is named as one of transformers, {stem}.py")
+        return None

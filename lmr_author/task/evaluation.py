@@ -6,19 +6,23 @@ One evaluation counts; those of other sandboxes are kept beside it. See
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 
+from lmr_author.task import interpreters
 from lmr_author.task.folder import Task
 from lmr_author.task.record import Digest, Index, Record, Seconds, Text, Time
 from lmr_author.task.state import State
 
 OTHER_BASE, OTHER_PYTHON = "other_base_image", "other_python"
 """Keys of an evaluation's sandbox when it did not use the Dockerfile's base image or the task's own interpreter."""
+
+SIGNALS = "own_test"
+"""Key of a gate's detail: how many versions passed a hand-written test, by its exit code and by its log alone."""
 
 _SANDBOX = {
     "required": ["kind"],
@@ -127,11 +131,11 @@ class Evaluation(Record):
 
     @property
     def options(self) -> list[str]:
-        """The options of ``evaluate`` that select the same sandbox again."""
+        """The options of ``evaluate`` that select the same sandbox again, as far as this machine knows it."""
         values = {
             "--sandbox": "docker" if self.kind == "docker" else "",
             "--base-image": self.other_base,
-            "--python": self.other_python,
+            "--python": interpreters.find(self.other_python) if self.other_python else "",
         }
         return [word for option, value in values.items() if value for word in (option, value)]
 
@@ -160,6 +164,25 @@ class Evaluation(Record):
         if self.running_digest:
             return self.running_digest == state.running
         return self.content_digest == state.content
+
+
+def passes_without_solution(gates: Sequence[GateResult], index: int) -> str:
+    """Return how the test of an implementation passed without the solution; "" if it did not."""
+    for name, version in (
+        ("masked-fails", "the masked code"),
+        ("trivial-fails", "a function that does nothing"),
+    ):
+        gate = next((one for one in gates if one.gate == name and one.implementation == index), None)
+        if gate is None or gate.status is GateStatus.SKIPPED:
+            continue
+        if gate.detail.get("passes") or gate.detail.get("survivors"):
+            return f"the test passes with {version}"
+        own = gate.detail.get(SIGNALS, {})
+        if own.get("exit_code"):
+            return f"the test exits with 0 with {version}: only what it prints or logs tells"
+        if own.get("log"):
+            return f"a log says Passed with {version}, and none says Failed: only the exit code tells"
+    return ""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from lmr_author.task.record import Code, Record, Text
 
 
 class Severity(StrEnum):
-    """How bad a finding is: an ERROR must not ship, a WARNING should not, a NOTE is for information."""
+    """Severity of a finding: an ERROR must not ship, a WARNING should not, a NOTE is for information."""
 
     ERROR = "error"
     WARNING = "warning"

@@ -88,7 +88,7 @@ class Task:
 
     @property
     def lock(self) -> Path:
-        """``requirements.lock``: what the Dockerfile installs."""
+        """``requirements.lock``: the packages that the Dockerfile installs."""
         return self.root / "requirements.lock"
 
     @property
@@ -123,7 +123,7 @@ class Task:
 
     @property
     def environment_path(self) -> Path:
-        """``authoring/environment.json``: what the built image holds."""
+        """``authoring/environment.json``: contents of the built image."""
         return self.authoring / "environment.json"
 
     @property
@@ -133,7 +133,7 @@ class Task:
 
     @property
     def leak_answers_path(self) -> Path:
-        """``authoring/leak-answers.json``: there while not all questions about leaks are answered."""
+        """``authoring/leak-answers.json``; exists while questions about leaks are unanswered."""
         return self.authoring / "leak-answers.json"
 
     @property
@@ -148,7 +148,7 @@ class Task:
 
     @property
     def removed_folder(self) -> Path:
-        """``authoring/removed/``: what was taken out of the task, under its path in it."""
+        """``authoring/removed/``: files removed from the task, under their paths in it."""
         return self.authoring / "removed"
 
     @property
@@ -163,7 +163,7 @@ class Task:
 
     @property
     def scores_folder(self) -> Path:
-        """``authoring/scores/``: what people say of candidates."""
+        """``authoring/scores/``: people's grades of candidates."""
         return self.authoring / "scores"
 
     @property
@@ -172,7 +172,7 @@ class Task:
         return self.authoring / "logs"
 
     def run_folder(self, index: int) -> Path:
-        """``authoring/runs/<index>/``: what the recorder has kept so far, while a command runs."""
+        """``authoring/runs/<index>/``: calls kept so far, while a command is being recorded."""
         return self.authoring / "runs" / str(index)
 
     def load(self) -> TaskInfo:

@@ -16,6 +16,7 @@ Digest = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
 Code = Annotated[str, msgspec.Meta(pattern="^LMR[0-9]{3}$")]
 Time = Annotated[str, msgspec.Meta(extra_json_schema={"format": "date-time"})]
 Index = Annotated[int, msgspec.Meta(ge=1)]
+Count = Annotated[int, msgspec.Meta(ge=0)]
 Seconds = Annotated[float, msgspec.Meta(ge=0)]
 RESTORE = "correct the file, restore it from version control, or move it away"
 

@@ -7,155 +7,193 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, ClassVar, Literal
+
+import msgspec
 
 from lmr_author import files
 from lmr_author.errors import LmrError
+from lmr_author.task.record import Count, Digest, Index, Record, Text, Time
 
-FORMAT, OLD_FORMAT = "lmr-recording/2", "lmr-recording/1"
+OLD_FORMAT = "lmr-recording/1"
 MANIFEST = "recording.json"
 SUPPORT = "lmr_support.py"
 """File beside the tests with what those need whose values are more than tensors, arrays and plain containers."""
 FIXTURES, CHECKERS = "fixtures.py", "checkers.py"
 """Files beside the tests that the annotator may write: what builds objects, and what compares parts."""
 
+_HELPERS = {"propertyNames": {"enum": [FIXTURES, CHECKERS]}}
+_CHECKER = {
+    "required": ["kind"],
+    "properties": {
+        "kind": {
+            "title": "Kind",
+            "minLength": 1,
+            "description": "exact, allclose, set, dataframe, text, custom or ignore.",
+        },
+        "rtol": {
+            "title": "Relative tolerance",
+            "type": "number",
+            "minimum": 0,
+            "description": "allowed relative difference (allclose).",
+        },
+        "atol": {
+            "title": "Absolute tolerance",
+            "type": "number",
+            "minimum": 0,
+            "description": "allowed absolute difference (allclose).",
+        },
+        "function": {
+            "title": "Function",
+            "type": "string",
+            "description": "function of unit_test/checkers.py (custom).",
+        },
+        "metric": {
+            "title": "Metric",
+            "type": "string",
+            "description": "token_f1, rouge_l or bertscore (text).",
+        },
+        "at_least": {
+            "title": "At least",
+            "minimum": 0,
+            "maximum": 1,
+            "description": "smallest similarity that passes (text).",
+        },
+        "model": {
+            "title": "Model",
+            "type": "string",
+            "description": "model of BERTScore, a name or a folder (text).",
+        },
+    },
+}
+
 
 @dataclass(frozen=True)
-class Case:
+class Case(Record):
     """One recorded call.
 
     Attributes:
         name: its folder, ``case_1``.
-        call: number of the call in the recorded run, from 1.
+        call: number of the call in the recorded run, from 1 (0 for a made call).
         bytes: size of its files together.
-        files: file name → SHA-256.
-        summary: parameter → what it was.
-        outcome: ``"returned"`` or ``"raised"``.
-        checkers: leaf path → ``{"kind": "allclose", "rtol", "atol"}``; what is not named is compared exactly.
+        files: SHA-256 of each of its files, by name.
+        summary: description of each argument, by parameter, as in "tensor float32 [4]".
+        outcome: "returned" or "raised".
+        checkers: comparison of each leaf of the result, by its path; a leaf without one is compared exactly.
         omitted: attributes of the inputs that could not be stored.
-        made: its inputs are not from the run: they were made from recorded or described ones.
+        made: true if its inputs were made from recorded or described ones.
     """
 
-    name: str
-    call: int
-    bytes: int
-    files: Mapping[str, str]
+    optional: ClassVar = ("made",)
+
+    name: Annotated[str, msgspec.Meta(pattern="^case_[0-9]+$")]
+    call: Count
+    bytes: Count
+    files: Mapping[str, Digest]
     summary: Mapping[str, str]
-    outcome: str
-    checkers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    outcome: Annotated[str, msgspec.Meta(pattern="^(returned|raised)$")]
+    checkers: Mapping[str, Annotated[Mapping[str, Any], msgspec.Meta(extra_json_schema=_CHECKER)]] = field(
+        default_factory=dict
+    )
     omitted: tuple[Mapping[str, Any], ...] = ()
     made: bool = False
 
 
 @dataclass(frozen=True)
-class Coverage:
-    """What of the target the cases execute, in lines of the golden.
+class Coverage(Record):
+    """Lines of the golden that the cases execute.
 
     Attributes:
-        lines: that are executed.
-        missed: that are not.
-        never_false: of ``if`` without ``else`` whose condition holds in every case.
+        lines: executed lines of the target.
+        missed: lines of the target that no case executes.
+        never_false: lines of an ``if`` without ``else`` whose condition holds in every case.
     """
 
-    lines: tuple[int, ...]
-    missed: tuple[int, ...]
-    never_false: tuple[int, ...] = ()
+    optional: ClassVar = ("never_false",)
 
-    def to_json(self) -> dict[str, Any]:
-        """As it is stored."""
-        return {name: list(lines) for name, lines in asdict(self).items()}
-
-    @classmethod
-    def from_json(cls, data: Any) -> Coverage:
-        """Read what :meth:`to_json` wrote; recordings of before have no ``never_false``."""
-        read = (data["lines"], data["missed"], data.get("never_false", ()))
-        return cls(*(tuple(int(line) for line in lines) for lines in read))
+    lines: tuple[Index, ...]
+    missed: tuple[Index, ...]
+    never_false: tuple[Index, ...] = ()
 
 
 @dataclass(frozen=True)
-class Recording:
-    """All cases of one implementation, and how they came about.
+class RecordedTarget:
+    """The recorded function.
 
     Attributes:
-        helpers: of the annotator's own files beside the tests, those that the cases need → SHA-256.
-        varied: variations of the recorded inputs were tried too.
+        goal_file: its file, relative to the repository.
+        qualname: function or Class.method.
+        line: line of its definition in the golden.
     """
 
-    goal_file: str
-    qualname: str
-    line: int
+    goal_file: Text
+    qualname: Text
+    line: Index
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recording(Record):
+    """All cases of one implementation, and their origin: ``unit_test/recordings/<index>/recording.json``.
+
+    Attributes:
+        format: version of this document.
+        target: the recorded function.
+        module: name under which the driver imported the goal file; null when it was run as a script.
+        sys_path: folders in which the driver's imports were found, relative to the repository.
+        command: program and arguments of the driver.
+        created: time of the recording (RFC 3339).
+        tool: version of lmr-author.
+        versions: versions of the interpreter and of the packages in use.
+        calls: number of calls of the target that the driver made.
+        coverage: lines of the golden that the cases execute.
+        cases: the stored calls.
+        support: SHA-256 of each file of ``unit_test/`` that replays the cases.
+        helpers: SHA-256 of the annotator's own files in ``unit_test/`` that the cases need.
+        varied: true if variations of the recorded inputs were tried too.
+    """
+
+    optional: ClassVar = ("helpers", "varied")
+
+    format: Literal["lmr-recording/2"] = "lmr-recording/2"
+    target: RecordedTarget
     module: str | None
     sys_path: tuple[str, ...]
     command: tuple[str, ...]
-    created: str
-    tool: str
+    created: Time
+    tool: Text
     versions: Mapping[str, str]
-    calls: int
+    calls: Count
     coverage: Coverage
     cases: tuple[Case, ...]
-    support: Mapping[str, str]
-    helpers: Mapping[str, str] = field(default_factory=dict)
+    support: Mapping[str, Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{64})?$")]]
+    helpers: Annotated[Mapping[str, Digest], msgspec.Meta(extra_json_schema=_HELPERS)] = field(
+        default_factory=dict
+    )
     varied: bool = False
 
-    def to_json(self) -> dict[str, Any]:
-        """The document as stored."""
-        return {
-            "format": FORMAT,
-            "target": {"goal_file": self.goal_file, "qualname": self.qualname, "line": self.line},
-            "module": self.module,
-            "sys_path": list(self.sys_path),
-            "command": list(self.command),
-            "created": self.created,
-            "tool": self.tool,
-            "versions": dict(self.versions),
-            "calls": self.calls,
-            "coverage": self.coverage.to_json(),
-            "cases": [
-                {**asdict(case), "omitted": [dict(item) for item in case.omitted]} for case in self.cases
-            ],
-            "support": dict(self.support),
-            **({"helpers": dict(self.helpers)} if self.helpers else {}),
-            **({"varied": True} if self.varied else {}),
-        }
-
     @classmethod
-    def from_json(cls, data: Any) -> Recording:
-        """Read a manifest. Raises LmrError when it is not one, or of before."""
+    def from_json(cls, data: object) -> Recording:
+        """Convert a parsed manifest. Raises LmrError when it is none, or one of an older version."""
         if isinstance(data, dict) and data.get("format") == OLD_FORMAT:
             raise LmrError(f"the recording has the format of an older version ({OLD_FORMAT})", _again(data))
         try:
-            target = data["target"]
-            return cls(
-                goal_file=str(target["goal_file"]),
-                qualname=str(target["qualname"]),
-                line=int(target["line"]),
-                module=data["module"] if data["module"] is None else str(data["module"]),
-                sys_path=tuple(str(item) for item in data["sys_path"]),
-                command=tuple(str(item) for item in data["command"]),
-                created=str(data["created"]),
-                tool=str(data["tool"]),
-                versions={str(key): str(value) for key, value in data["versions"].items()},
-                calls=int(data["calls"]),
-                coverage=Coverage.from_json(data["coverage"]),
-                cases=tuple(_case(item) for item in data["cases"]),
-                support={str(key): str(value) for key, value in data["support"].items()},
-                helpers={str(key): str(value) for key, value in data.get("helpers", {}).items()},
-                varied=data.get("varied") is True,
-            )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise LmrError(f"{MANIFEST} is not a recording's manifest ({error!r})", "record again") from error
+            return super().from_json(data)
+        except LmrError as error:
+            raise LmrError(
+                f"{MANIFEST} is not a recording's manifest: {error.message}", "record again"
+            ) from error
 
 
 def load(folder: Path) -> Recording | None:
-    """The manifest in a recording's folder; None when there is none. Raises LmrError when it is damaged."""
+    """Read the manifest in a recording's folder; None when there is none. Raises LmrError when it is damaged."""
     path = folder / MANIFEST
     return Recording.from_json(files.read_json(path)) if path.is_file() else None
 
 
 def tampered(folder: Path, recording: Recording) -> list[str]:
-    """Files of a recording that are missing, changed or were not recorded, relative to its folder."""
+    """List the files of a recording that are missing, changed or were not recorded, relative to its folder."""
     problems = []
     for case in recording.cases:
         here = folder / case.name
@@ -179,7 +217,7 @@ def tampered(folder: Path, recording: Recording) -> list[str]:
 
 
 def helper(folder: Path, recording: Recording, name: str) -> Path | None:
-    """One of the annotator's own files, None when the cases do not need it. Raises LmrError when it is missing.
+    """Return one of the annotator's own files, None when the cases do not need it. Raises LmrError when it is missing.
 
     Args:
         folder: the recording's folder.
@@ -196,27 +234,10 @@ def helper(folder: Path, recording: Recording, name: str) -> Path | None:
 
 
 def _again(manifest: Mapping[str, Any]) -> str:
-    """Say how to record again what a manifest of before describes."""
+    """Return the hint with the command that records again what an older manifest describes."""
     target, command = manifest.get("target"), manifest.get("command")
     name = f"{target.get('goal_file')}::{target.get('qualname')}" if isinstance(target, dict) else "TARGET"
     words = [str(word) for word in command] if isinstance(command, list) else []
     if words[:2] == ["lmr-author", "record"]:
         return f"record it again: {shlex.join(['lmr-author', 'record', name, '--force', *words[2:]])}"
     return f"record it again: {shlex.join(['lmr-author', 'record', name, '--force', '--', *words])}"
-
-
-def _case(data: Mapping[str, Any]) -> Case:
-    name = str(data["name"])
-    if "/" in name or name in {"", ".", ".."}:
-        raise ValueError(f"bad case name {name!r}")
-    return Case(
-        name=name,
-        call=int(data["call"]),
-        bytes=int(data["bytes"]),
-        files={str(key): str(value) for key, value in data["files"].items()},
-        summary={str(key): str(value) for key, value in data["summary"].items()},
-        outcome=str(data["outcome"]),
-        checkers={str(key): dict(value) for key, value in data["checkers"].items()},
-        omitted=tuple(dict(item) for item in data["omitted"]),
-        made=data.get("made") is True,
-    )

@@ -1,4 +1,4 @@
-"""What people say of a task: reviews, interrupted reviews, decisions about disputes, grades of candidates."""
+"""People's judgements of a task: reviews, interrupted reviews, decisions about disputes, grades of candidates."""
 
 from __future__ import annotations
 

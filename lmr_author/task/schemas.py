@@ -10,9 +10,11 @@ import msgspec
 
 from lmr_author.task.accepted import AcceptedFindings
 from lmr_author.task.also_masked import AlsoMaskedList
+from lmr_author.task.equivalents import EquivalentMutants
 from lmr_author.task.evaluation import Evaluation
 from lmr_author.task.findings import Finding
 from lmr_author.task.record import Record
+from lmr_author.task.recording import Recording
 from lmr_author.task.reviews import Adjudication, Grades, Review
 from lmr_author.task.vetting import VettingRecord
 
@@ -23,8 +25,10 @@ RECORDS: dict[str, type[Record]] = {
     "accepted": AcceptedFindings,
     "adjudication": Adjudication,
     "also-masked": AlsoMaskedList,
+    "equivalent-mutants": EquivalentMutants,
     "evaluation": Evaluation,
     "finding": Finding,
+    "recording": Recording,
     "review": Review,
     "scores": Grades,
     "vetting": VettingRecord,

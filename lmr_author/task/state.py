@@ -8,16 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from lmr_author import files
 from lmr_author.errors import LmrError
 from lmr_author.task.folder import INFO, Task
-
-CONTENT, RUNNING = "content_digest", "running_digest"
-"""Keys of an evaluation's record; older ones have the first alone."""
 
 _NOT_RUN = frozenset(
     {
@@ -58,17 +54,6 @@ class State:
                 digest = files.sha256_bytes(_run_of_info(task))
             running.update(name + b"\0" + digest.encode() + b"\n")
         return cls(content.hexdigest(), running.hexdigest())
-
-    def to_json(self) -> dict[str, str]:
-        """As an evaluation's record has it."""
-        return {CONTENT: self.content, RUNNING: self.running}
-
-    def evaluated(self, record: Mapping[str, Any]) -> bool:
-        """Whether an evaluation's record is of what is run now; an older one, of all the content."""
-        running = record.get(RUNNING)
-        if isinstance(running, str):
-            return running == self.running
-        return record.get(CONTENT) == self.content
 
 
 def _run_of_info(task: Task) -> bytes:

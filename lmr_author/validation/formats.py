@@ -13,8 +13,8 @@ from xml.etree import ElementTree
 
 from lmr_author import __version__
 from lmr_author.checks.base import INTERNAL, Check
-from lmr_author.checks.lenient import readable
 from lmr_author.checks.registry import ALL_CHECKS, GROUPS
+from lmr_author.checks.view import readable
 from lmr_author.task import INFO, Finding, Severity
 from lmr_author.task.accepted import Accepted
 from lmr_author.validation.places import Places

@@ -1,21 +1,49 @@
-"""The result of a validation, and its JSON."""
+"""The result of a validation and its JSON, with the four properties of LMR-Bench's Table 1.
+
+A task of the benchmark is made from a publication, asks for code inside a whole repository, is judged by unit
+tests, and has a Docker image to run in: a Dockerfile in which nothing was found that stops its build, keeps the
+masked repository out of the image, or brings the solution into it. A property holds when none of its checks finds
+an error *and* something was there to be checked; a check that did not run proves nothing. Where the task's
+evaluation is of its present state, the day is named.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from lmr_author import __version__
-from lmr_author.checks.lenient import readable
-from lmr_author.task import Finding, Severity, Task
+from lmr_author.checks import dockerfile
+from lmr_author.checks.lookup import unit_test_path
+from lmr_author.checks.view import TaskView, read_json, readable
+from lmr_author.errors import UsageError
+from lmr_author.task import Finding, Severity, Task, accepted
 from lmr_author.task.accepted import Accepted
-from lmr_author.validation.properties import Held
+from lmr_author.texts import counted
 
 FORMAT = "lmr-validation/1"
 LEVELS = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
 """From bad to harmless."""
+STALE_RECORDS = "LMR803"
+"""Finds an evaluation or sign-off of an earlier state."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """A property of a task and the reason why it holds or not.
+
+    Attributes:
+        name: of the property.
+        holds: None when checks that would prove it did not run.
+        evidence: what was seen.
+    """
+
+    name: str
+    holds: bool | None
+    evidence: str
 
 
 @dataclass(frozen=True)
@@ -36,12 +64,12 @@ class TaskReport:
 
     @property
     def directory(self) -> Task:
-        """The task."""
+        """Return the task."""
         return Task(self.path)
 
     @property
     def clean(self) -> bool:
-        """True if there is neither an error nor a warning."""
+        """Return True if there is neither an error nor a warning."""
         return all(finding.severity is Severity.NOTE for finding in self.findings)
 
 
@@ -53,16 +81,16 @@ class Report:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """All findings of all tasks."""
+        """Return all findings of all tasks."""
         return tuple(finding for task in self.tasks for finding in task.findings)
 
     @property
     def clean(self) -> bool:
-        """True if no task has an error or a warning."""
+        """Return True if no task has an error or a warning."""
         return all(task.clean for task in self.tasks)
 
     def at_least(self, severity: Severity) -> Report:
-        """The report without what is less bad than a severity."""
+        """Return the report without findings that are less bad than a severity."""
         kept = LEVELS[: LEVELS.index(severity) + 1]
         return Report(
             tuple(
@@ -72,17 +100,17 @@ class Report:
         )
 
     def count(self, severity: Severity) -> int:
-        """Number of findings of a severity."""
+        """Return the number of findings of a severity."""
         return sum(finding.severity is severity for finding in self.findings)
 
     @property
     def by_code(self) -> dict[str, int]:
-        """Number of findings of each code, in the order of codes."""
+        """Return the number of findings of each code, in the order of codes."""
         counts = Counter(finding.code for finding in self.findings)
         return dict(sorted(counts.items()))
 
     def to_json(self) -> dict[str, Any]:
-        """The report as ``validate --format json`` prints it (``schemas/validation.schema.json``)."""
+        """Return the report as ``validate --format json`` prints it (``schemas/validation.schema.json``)."""
         return {
             "format": FORMAT,
             "tool": __version__,
@@ -92,7 +120,7 @@ class Report:
                     "path": readable(str(task.path)),
                     "findings": [finding.to_json() for finding in task.findings],
                     "accepted": [_accepted(finding, entry) for finding, entry in task.accepted],
-                    "properties": [one.to_json() for one in task.properties],
+                    "properties": [asdict(one) for one in task.properties],
                 }
                 for task in self.tasks
             ],
@@ -110,3 +138,177 @@ class Report:
 
 def _accepted(finding: Finding, entry: Accepted) -> dict[str, Any]:
     return {"finding": finding.to_json(), "reason": entry.reason, "by": entry.by, "date": entry.date}
+
+
+# accepting
+
+
+def accept_findings(
+    tasks: Sequence[Task], report: Report, wanted: Iterable[str], reason: str
+) -> tuple[accepted.Accepted, ...]:
+    """Store an acceptance of each named finding.
+
+    Args:
+        tasks: the one task meant.
+        report: its findings.
+        wanted: ``CODE``, when it was found in one file only, or ``CODE:PATH``, the path relative to the task
+            or to its repository.
+        reason: why they are no problem.
+
+    Raises:
+        UsageError: several tasks, no reason, nothing named, or something not found, or in several files.
+    """
+    names = list(wanted)
+    if len(tasks) != 1:
+        raise UsageError(f"--accept is for one task, not for {len(tasks)}", "name the task's folder")
+    if not names or not reason.strip():
+        raise UsageError(
+            "--accept and --reason belong together",
+            "lmr-author validate --accept LMR403:PATH --reason 'another loss, which only shares the masking'",
+        )
+    findings = report.tasks[0].findings
+    chosen = [finding for name in names for finding in _named(findings, name)]  # before one is stored
+    return tuple(accepted.add(tasks[0], finding, reason) for finding in dict.fromkeys(chosen))
+
+
+def _named(findings: Sequence[Finding], name: str) -> list[Finding]:
+    code, _, path = name.partition(":")
+    code, path = code.strip().upper(), path.strip().removeprefix("./")
+    same = [finding for finding in findings if finding.code == code]
+    if not same:
+        codes = ", ".join(dict.fromkeys(finding.code for finding in findings))
+        raise UsageError(
+            f"there is no finding {code!r} to accept", f"found: {codes}" if codes else "nothing was found"
+        )
+    paths = list(dict.fromkeys(finding.path for finding in same))
+    chosen = [
+        finding for finding in same if not path or path in (finding.path, finding.path.partition("/")[2])
+    ]
+    if not chosen or (not path and len(paths) > 1):
+        problem = f"{code} was not found in {path!r}" if path else f"{code} was found in {len(paths)} files"
+        shown = " or ".join(f"{code}:{item}" for item in paths[:3])
+        raise UsageError(problem, f"name the file: --accept {shown}" + (", …" if len(paths) > 3 else ""))
+    return chosen
+
+
+# the four properties
+
+
+@dataclass(frozen=True)
+class Property:
+    """One of the four.
+
+    Attributes:
+        name: as the table has it.
+        codes: the checks that prove it.
+        evidence: describes in a few words what a task has of it; "" when there is nothing.
+        ran_in: sandboxes in which a passed evaluation proves it by running.
+        doubted_by: checks of which a warning is enough to deny it.
+    """
+
+    name: str
+    codes: tuple[str, ...]
+    evidence: Callable[[TaskView], str]
+    ran_in: tuple[str, ...] = ()
+    doubted_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The evidence for a property in a task.
+
+    Attributes:
+        shown: in a few words; "" when there is nothing.
+        run: when and how a run proved it, for the task as it was then; "" when none did.
+    """
+
+    shown: str
+    run: str = ""
+
+
+def _paper(view: TaskView) -> str:
+    pages = read_json(view.read_bytes(view.repository / "paper.json")) if view.repository else None
+    return f"{counted(len(pages), 'page')} of text" if isinstance(pages, dict | list) and pages else ""
+
+
+def _repository(view: TaskView) -> str:
+    count = sum(path.endswith(".py") and not path.startswith("unit_test/") for path in view.repository_files)
+    return f"{count} Python files" if count > 1 else ""
+
+
+def _tests(view: TaskView) -> str:
+    wanted = len(view.implementations)
+    found = sum(unit_test_path(view, one) is not None for one in view.implementations)
+    return f"{found} for {counted(wanted, 'implementation')}" if 0 < found == wanted else ""
+
+
+def _docker(view: TaskView) -> str:
+    parsed = dockerfile.read(view)
+    bases = [parsed.expand(item.text) for item in parsed.named("FROM")] if parsed else []
+    words = [word for word in (bases[-1].split() if bases else ()) if not word.startswith("--")]
+    return f"FROM {words[0]}"[:80] if words else ""
+
+
+PROPERTIES = (
+    Property("from a publication", ("LMR001", "LMR101", "LMR102"), _paper),
+    Property("repository-level", ("LMR001", "LMR103", "LMR301"), _repository),
+    Property(
+        "unit tests",
+        ("LMR001", "LMR501", "LMR502", "LMR503", "LMR504", "LMR505", "LMR506", "LMR508", "LMR512"),
+        _tests,
+        ("docker", "local"),
+    ),
+    Property(
+        "Docker",
+        ("LMR201", "LMR202", "LMR203", "LMR204", "LMR205", "LMR406"),
+        _docker,
+        ("docker",),
+        ("LMR206",),
+    ),
+)
+
+
+def evidence(view: TaskView) -> tuple[Evidence, ...]:
+    """Return the evidence for each property in a task, in the order of :data:`PROPERTIES`."""
+    data = read_json(view.read_bytes(view.task.evaluation_path))
+    data = data if isinstance(data, dict) and data.get("passed") is True else {}
+    sandbox = data["sandbox"] if isinstance(data.get("sandbox"), dict) else {}
+    day, other = str(data.get("started"))[:10], readable(str(sandbox.get("other_base_image") or ""))[:80]
+    result = []
+    for one in PROPERTIES:
+        run = f"proven by running on {day}" if sandbox.get("kind") in one.ran_in else ""
+        if run and other:
+            # The Dockerfile's own base image was not run.
+            run = (
+                f"run on {day} with another base image, {other}"
+                if one.name == "Docker"
+                else f"{run} in {other}"
+            )
+        result.append(Evidence(one.evidence(view), run))
+    return tuple(result)
+
+
+def judge(seen: Sequence[Evidence], findings: Sequence[Finding], ran: Collection[str]) -> tuple[Held, ...]:
+    """Decide which properties hold.
+
+    Args:
+        seen: the evidence; empty when it could not be gathered.
+        findings: those that count.
+        ran: codes of the checks that ran.
+    """
+    errors = {finding.code for finding in findings if finding.severity is Severity.ERROR}
+    warned = {finding.code for finding in findings if finding.severity is Severity.WARNING} | errors
+    current = STALE_RECORDS in ran and all(finding.code != STALE_RECORDS for finding in findings)
+    result = []
+    for one, what in zip(PROPERTIES, seen or (Evidence(""),) * len(PROPERTIES), strict=True):
+        denied = errors.intersection(one.codes) | warned.intersection(one.doubted_by)
+        holds: bool | None = bool(what.shown) and not denied
+        if holds and not {*one.codes, *one.doubted_by} <= set(ran):
+            holds = None
+        against = f"see {', '.join(sorted(denied))}" if denied else ""
+        proof = what.run if current and not denied else ""
+        shown = "; ".join(filter(None, (what.shown, against))) + (
+            f", {proof}" if what.shown and proof else ""
+        )
+        result.append(Held(one.name, holds, shown))
+    return tuple(result)

@@ -14,17 +14,23 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 
-from lmr_author.checks import records
+from lmr_author.checks import hygiene
 from lmr_author.checks.base import INTERNAL, Check, DatasetCheck, crash
-from lmr_author.checks.lenient import readable
 from lmr_author.checks.registry import ALL_CHECKS, by_code
-from lmr_author.checks.view import TaskView
+from lmr_author.checks.view import TaskView, readable
 from lmr_author.errors import UsageError
 from lmr_author.processes import in_processes
 from lmr_author.task import Finding, Severity, Task, accepted
-from lmr_author.validation.fixes import changes_for
-from lmr_author.validation.properties import Evidence, evidence, judge
-from lmr_author.validation.report import LEVELS, Report, TaskReport
+from lmr_author.validation.repair import changes_for
+from lmr_author.validation.report import (
+    LEVELS,
+    STALE_RECORDS,
+    Evidence,
+    Report,
+    TaskReport,
+    evidence,
+    judge,
+)
 
 ALONE_BELOW = 4
 """Fewer tasks are validated in this process: starting others would take longer."""
@@ -122,6 +128,25 @@ def validate_view(view: TaskView, checks: Sequence[Check]) -> list[Finding]:
     return [finding for check in checks for finding in check.run(view)]
 
 
+def checked(tasks: Sequence[Task], on_task: OnTask | None = None) -> Report:
+    """Validate tasks for commands that look at tasks as a whole, without the findings of :data:`STALE_RECORDS`.
+
+    Those commands judge each record themselves: as a finding, one reviewer's old sign-off would keep every other
+    reviewer from signing off.
+    """
+    report = validate(tasks, on_task=on_task, jobs=processors())
+    return Report(
+        tuple(
+            replace(
+                task,
+                findings=tuple(one for one in task.findings if one.code != STALE_RECORDS),
+                accepted=tuple(one for one in task.accepted if one[0].code != STALE_RECORDS),
+            )
+            for task in report.tasks
+        )
+    )
+
+
 def processors() -> int:
     """Return how many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -210,7 +235,11 @@ def _report(task: Task, result: _Result, conflicts: Sequence[Finding], checks: S
     ordered = accepted.sort(task, sorted(every, key=_order))
     codes = {check.code for check in checks}
     unused = [entry for entry in ordered.unused if entry.code in codes]
-    notes = [records.unused(result.task, entry) for entry in unused if records.accepted_used.code in codes]
+    notes = [
+        hygiene.unused_acceptance(result.task, entry)
+        for entry in unused
+        if hygiene.accepted_used.code in codes
+    ]
     return TaskReport(
         result.task,
         task.root,

@@ -1,4 +1,4 @@
-"""Evidence for the questions, gathered from the paper's text and the repository's files. It answers nothing."""
+"""Evidence for the questions, from the paper's text and the repository's files. People answer."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ LANGUAGES = {
 
 
 def from_paper(paper: Paper, url: str, this_year: int) -> Evidence:
-    """What the paper says for each question.
+    """Return the paper's evidence for each question.
 
     Args:
-        url: address of the repository that is vetted.
-        this_year: for the age.
+        url: address of the vetted repository.
+        this_year: year from which the age counts.
     """
     return {
         "methodological_focus": _method(paper),
@@ -40,7 +40,7 @@ def from_paper(paper: Paper, url: str, this_year: int) -> Evidence:
 
 
 def from_clone(clone: Clone, requirements: Sequence[str] | None = None) -> Evidence:
-    """What the clone says for each question."""
+    """Return the clone's evidence for each question."""
     folder = clone.folder
     found = list(files.walk(folder))
     sources = [path for path in found if path.suffix == ".py"]
@@ -62,7 +62,7 @@ def from_clone(clone: Clone, requirements: Sequence[str] | None = None) -> Evide
 
 
 def merged(*parts: Evidence) -> Evidence:
-    """Evidence of several sources, in order."""
+    """Merge the evidence of several sources, in order."""
     result: Evidence = {}
     for part in parts:
         for name, lines in part.items():
@@ -123,9 +123,9 @@ def _licence(clone: Clone) -> list[str]:
     if clone.licence:
         found = [f"{clone.licence}, recognised in {clone.licence_file}"]
     elif clone.licence_file:
-        found = [f"{clone.licence_file} is there, but not recognised"]
+        found = [f"{clone.licence_file}, not recognised"]
     else:
-        found = ["no licence file at the top of the repository"]
+        found = ["no licence file in the repository's root"]
     stop = licence_stop(clone.licence, clone.licence_file)
     return [*found, stop] if stop else found
 
@@ -136,7 +136,7 @@ def _words(path: Path) -> int:
 
 
 def _equations(text: str) -> int:
-    """The largest number in parentheses that ends a line with a formula; they run on, but for one or two."""
+    """Count numbered equations: lines that end in (1), (2), … with at most two numbers missing in a row."""
     found = re.findall(r"^(.*)\((\d{1,3})\)[ \t]*$", text, re.M)
     numbers = {int(number) for before, number in found if len(re.findall(r"[A-Za-z]{3,}", before)) < 3}
     count = 0
@@ -146,7 +146,7 @@ def _equations(text: str) -> int:
 
 
 def _abstract(page: str, paper: str) -> str:
-    """What stands under "Abstract", else from the first lines of running text; broken words put together."""
+    """Return the text under "Abstract", else the first running text, with hyphenated words joined."""
     match = re.search(r"\babstract\b[\s.:—-]*(.*?)(?:\n\s*1?\.?\s*introduction\b|\Z)", page, re.I | re.S)
     running = match or re.search(r"^((?:[^\n]{40,}\n){3}.*)", page, re.M | re.S)
     known = set(re.findall(r"\w+(?:-\w+)*", paper.lower()))

@@ -34,19 +34,19 @@ NAMED_VENUES = {
     "EACL": r"European Chapter of the Association for Computational Linguistics",
     "COLING": r"International Conference on Computational Linguistics",
 }
-"""The benchmark's venues, and how they are called in full."""
+"""The benchmark's venues and their full names."""
 YEARS = 5
-"""How old a paper may be."""
+"""Largest age of a paper in years."""
 
 ALLOWED = frozenset(
     ("MIT", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MPL-2.0", "Unlicense", "BSL-1.0", "CC0-1.0",
      "CC-BY-4.0", "CC-BY-SA-4.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0", "GPL-2.0", "GPL-3.0", "LGPL-2.1",
      "LGPL-3.0", "AGPL-3.0")
 )  # fmt: skip
-"""Licences that let a changed copy be passed on (some with conditions: the same licence, no commerce)."""
+"""Licences that permit redistribution of changed copies (some with conditions: same licence, no commerce)."""
 
 NO_CHANGES = frozenset(("CC-BY-ND-4.0", "CC-BY-NC-ND-4.0"))
-"""Licences that let copies be passed on, but no changed ones; a masked repository is a changed one."""
+"""Licences that permit redistribution, but not of changed copies such as a masked repository."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +58,11 @@ class Answer:
 
 
 def settled(venue: str, year: int | None, licence: str, this_year: int) -> dict[str, Answer]:
-    """The questions that the evidence answers with yes: a person is shown them, and need not be asked.
+    """Return the questions that the evidence answers with yes; they are shown, and not asked.
 
     Args:
-        venue: the line of the paper that names where it was published.
-        year: of the paper; None when it is not known.
+        venue: line of the paper that names its venue.
+        year: year of the paper; None when unknown.
         licence: SPDX identifier; "" when none was recognised.
     """
     found = {}
@@ -76,7 +76,7 @@ def settled(venue: str, year: int | None, licence: str, this_year: int) -> dict[
 
 
 def named_venues(line: str) -> list[str]:
-    """The benchmark's venues that a line names, by acronym or in full."""
+    """Return the benchmark's venues that a line names, by acronym or in full."""
     return [name for name, full in NAMED_VENUES.items() if re.search(rf"\b{name}\b|{full}", line)]
 
 
@@ -89,11 +89,11 @@ class Verdict:
 
 
 def read_answer(name: str, answer: object, justification: object = "") -> Answer:
-    """Check an answer that was given. Raises UsageError: no such question, no such answer, no reason."""
+    """Return a checked answer. Raises UsageError for an unknown question or answer, or a missing reason."""
     if name not in QUESTIONS:
-        raise UsageError(f"there is no question {name!r}", "questions: " + ", ".join(QUESTIONS))
+        raise UsageError(f"unknown question {name!r}", "questions: " + ", ".join(QUESTIONS))
     if answer not in ANSWERS:
-        raise UsageError(f"{name}: the answer {answer!r} is none", "one of: " + ", ".join(ANSWERS))
+        raise UsageError(f"{name}: unknown answer {answer!r}", "answers: " + ", ".join(ANSWERS))
     why = justification.strip() if isinstance(justification, str) else ""
     if answer != "yes" and not why:
         raise UsageError(
@@ -103,11 +103,11 @@ def read_answer(name: str, answer: object, justification: object = "") -> Answer
 
 
 def licence_stop(licence: str, licence_file: str) -> str:
-    """Why the licence that was found forbids a masked copy, "" when it does not.
+    """Return the reason why a licence forbids a masked copy; "" when it allows one.
 
     Args:
         licence: SPDX identifier; "" when none was recognised.
-        licence_file: where it stands; "" when there is no such file.
+        licence_file: its file; "" without one.
     """
     if licence in ALLOWED:
         return ""
@@ -115,16 +115,16 @@ def licence_stop(licence: str, licence_file: str) -> str:
         return f"{licence} forbids passing on changed copies, and a masked repository is one"
     if not licence and not licence_file:
         return "the repository has no licence: all rights are reserved"
-    return ""  # a text that is not recognised: the person reads it
+    return ""  # an unrecognised text: the person reads it
 
 
 def verdict(answers: Mapping[str, Answer], stop: str, override: str) -> Verdict:
-    """What the answers come to.
+    """Combine the answers into a verdict.
 
     Args:
-        answers: by question.
-        stop: why the licence forbids redistribution, "" when it does not.
-        override: the person's reason to go on all the same.
+        answers: answers by question.
+        stop: reason why the licence forbids redistribution; "" when it allows it.
+        override: the person's reason to continue regardless.
     """
     given = {name: answers.get(name, Answer()) for name in QUESTIONS}
     against = [_against(name, one) for name, one in given.items() if one.answer == "no"]
@@ -150,5 +150,5 @@ def verdict(answers: Mapping[str, Answer], stop: str, override: str) -> Verdict:
 
 
 def _against(name: str, answer: Answer) -> str:
-    """A "no" as a reason to reject; a venue may be another one with a reason, and a licence is told apart."""
+    """Return a "no" as a reason to reject; another venue needs only a reason, the licence is handled apart."""
     return "" if name in ("venue", "license") else f"{name}: {answer.justification}"

@@ -1,4 +1,4 @@
-"""What arXiv, the ACL Anthology and GitHub say. Each is optional; one that fails is a note."""
+"""Evidence from arXiv, the ACL Anthology and GitHub. Each is optional; a failure becomes a note."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import quote, urlsplit
 
-from lmr_author.arxiv import API, ArxivEntry, arxiv_entry
+from lmr_author.paper.web import ARXIV, SECONDS, ArxivEntry, Unavailable, arxiv_entry, get
 from lmr_author.texts import printable
 from lmr_author.vetting.evidence import Evidence
-from lmr_author.web import SECONDS, Unavailable, get
 
 _ANTHOLOGY = re.compile(
     r"(?:aclanthology\.org/|aclweb\.org/anthology/|10\.18653/v1/)"
@@ -21,9 +20,9 @@ _ANTHOLOGY = re.compile(
 
 @dataclass(frozen=True)
 class Services:
-    """Addresses of the services, for mirrors and for tests; ``seconds`` is the time limit of one answer."""
+    """Addresses of the services, for mirrors and tests; ``seconds`` is the time limit of one answer."""
 
-    arxiv: str = API
+    arxiv: str = ARXIV
     anthology: str = "https://aclanthology.org"
     github: str = "https://api.github.com"
     seconds: float = SECONDS
@@ -31,7 +30,7 @@ class Services:
 
 @dataclass(frozen=True)
 class Source:
-    """How one source fared: ``answered``, ``skipped`` or ``failed``; why; and its evidence."""
+    """The outcome of one source: ``answered``, ``skipped`` or ``failed``; the reason; its evidence."""
 
     name: str
     status: Literal["answered", "skipped", "failed"]
@@ -40,7 +39,7 @@ class Source:
 
 
 def anthology_id(*texts: str) -> str:
-    """The first Anthology id in some texts (an address or a DOI), "" when there is none."""
+    """Return the first Anthology id in some texts (an address or a DOI); "" without one."""
     for text in texts:
         match = _ANTHOLOGY.search(text)
         if match:
@@ -49,14 +48,14 @@ def anthology_id(*texts: str) -> str:
 
 
 def arxiv(services: Services, identifier: str) -> Source:
-    """What arXiv knows: dates, the authors' comment ("accepted at …"), the journal reference."""
+    """Ask arXiv for dates, the authors' comment ("accepted at …") and the journal reference."""
     if not identifier:
         return Source("arXiv", "skipped", "the paper has no arXiv id", {})
     return _asked("arXiv", lambda: _of_arxiv(arxiv_entry(identifier, services.arxiv, services.seconds)))
 
 
 def anthology(services: Services, identifier: str) -> Source:
-    """What the ACL Anthology knows: the venue and the year."""
+    """Ask the ACL Anthology for venue and year."""
     if not identifier:
         return Source(
             "ACL Anthology", "skipped", "neither address nor DOI of the paper is the Anthology's", {}
@@ -66,7 +65,7 @@ def anthology(services: Services, identifier: str) -> Source:
 
 
 def github(services: Services, repository: str, title: str, arxiv_id: str) -> Source:
-    """What GitHub knows: issues, activity, archived, licence, stars, releases, a link to the paper."""
+    """Ask GitHub for issues, activity, archival, licence, stars, releases and a link to the paper."""
     parts = urlsplit(repository)
     names = [part for part in parts.path.removesuffix(".git").split("/") if part]
     if (parts.hostname or "").lower().removeprefix("www.") != "github.com" or len(names) < 2:
@@ -98,7 +97,7 @@ def _read_bib(text: str) -> Evidence:
 
     book, year = field("booktitle") or field("journal"), field("year")
     if not book:
-        raise Unavailable("its answer is not a BibTeX entry")
+        raise Unavailable("the answer is not a BibTeX entry")
     return {"venue": [f"ACL Anthology: {book}"], "year": [f"ACL Anthology: {year}"] if year else []}
 
 
@@ -106,7 +105,7 @@ def _read_github(services: Services, owner: str, name: str, title: str, arxiv_id
     base = f"{services.github}/repos/{owner}/{name}"
     data = get(base, accept="application/vnd.github+json", seconds=services.seconds).json()
     if "full_name" not in data:
-        raise Unavailable("its answer is not a repository")
+        raise Unavailable("the answer is not a repository")
     activity = [
         f"GitHub: {_count(data.get('stargazers_count'))} stars, last push {_day(data.get('pushed_at'))}"
     ]

@@ -1,6 +1,6 @@
 """``vet``: gather evidence about a paper and its repository, keep a person's answers, give a verdict.
 
-Every source is optional. What cannot be had is a note beside the questions, and the questions stay.
+Every source is optional. One that fails becomes a note beside the questions.
 """
 
 from __future__ import annotations
@@ -34,17 +34,16 @@ from lmr_author.vetting.sources import Services, Source
 
 @dataclass(frozen=True)
 class VetOptions:
-    """What is vetted.
+    """Options of ``vet``.
 
     Attributes:
         paper: PDF file, URL or arXiv id.
         repo: address of the repository, or a local clone of it; "" for none.
-        repo_url: its public address, when ``repo`` is a local clone.
-        offline: ask no service, and clone only what lies on this machine.
-        services: where the services are.
-        licence: SPDX identifier that is known already; "" for none.
-        stop, known: licence stop and evidence of an earlier vetting; they stay where the repository cannot be
-            had now.
+        repo_url: its public address, if ``repo`` is a local clone.
+        offline: ask no service, and clone only from this machine.
+        services: addresses of the services.
+        licence: known SPDX identifier; "" for none.
+        stop, known: licence stop and evidence of an earlier vetting, kept if the repository is unavailable now.
     """
 
     paper: str
@@ -59,12 +58,12 @@ class VetOptions:
 
 @dataclass(frozen=True)
 class Vetting:
-    """A vetting in progress: what ``authoring/vetting.json`` holds.
+    """A vetting in progress: the content of ``authoring/vetting.json``.
 
     Attributes:
-        stop: why the licence forbids redistribution; "" when it does not.
-        override: the person's reason to go on all the same; "" for none.
-        settled: what the evidence answers by itself; nobody's answer before somebody has seen it.
+        stop: reason why the licence forbids redistribution; "" when it allows it.
+        override: the person's reason to continue regardless; "" for none.
+        settled: answers that follow from the evidence; they count once a person has seen them.
     """
 
     paper: str
@@ -79,7 +78,7 @@ class Vetting:
 
     @property
     def verdict(self) -> Verdict:
-        """What the answers come to."""
+        """The verdict of the answers."""
         return verdict(self.answers, self.stop, self.override)
 
     def to_record(self) -> VettingRecord:
@@ -117,6 +116,14 @@ def read_answers(path: Path) -> dict[str, Answer]:
     """Read an answers file, YAML or JSON: question → "yes", or {answer, justification}. Raises UsageError."""
     found = {}
     for name, given in files.read_answers(path, "--answers").items():
+        unknown = (
+            sorted(set(map(str, given)) - {"answer", "justification"}) if isinstance(given, Mapping) else []
+        )
+        if unknown:
+            raise UsageError(
+                f"--answers {path}: {name}: there is no {unknown[0]!r} in an answer",
+                "give answer (yes, no or unsure) and justification",
+            )
         answer, why = (
             (given.get("answer"), given.get("justification", ""))
             if isinstance(given, Mapping)
@@ -144,7 +151,7 @@ def stored_answers(path: Path) -> tuple[dict[str, Answer], str]:
 
 
 def require_same_paper(path: Path, vetting: Vetting) -> None:
-    """Raise LmrError when a file's answers are about another paper, so that they do not count for this one."""
+    """Raise LmrError when a file's answers are about another paper."""
     record = VettingRecord.read(path)
     if not any(
         (record.paper == vetting.paper, record.repository and record.repository == vetting.repository)
@@ -183,9 +190,9 @@ def read_accepted_vetting(path: Path) -> VettingRecord:
 
 
 def require_local(paper: str | None, repo: str | None) -> None:
-    """Raise UsageError where a paper or a repository on this machine is named and is not there.
+    """Raise UsageError when a paper or repository on this machine does not exist.
 
-    A service that does not answer is a note; a path with a mistake in it is one to be put right.
+    A service that does not answer is a note; a mistyped path is a mistake to correct.
     """
     if paper and not arxiv_id(paper) and ("://" not in paper or paper.startswith("file://")):
         _require_there(paper, "give a PDF file, an http(s) URL or an arXiv id like 2305.18290")
@@ -198,19 +205,19 @@ def require_local(paper: str | None, repo: str | None) -> None:
 def _require_there(text: str, hint: str) -> None:
     path = unquote(urlsplit(text).path) if text.startswith("file://") else text
     if not Path(path).expanduser().exists():
-        raise UsageError(f"{path}: there is no such file or folder", hint)
+        raise UsageError(f"{path}: no such file or folder", hint)
 
 
 def gather(options: VetOptions, say: Progress) -> Vetting:
-    """All evidence there is. Raises LmrError only when there is neither a readable paper nor a repository."""
+    """Gather all evidence. Raises LmrError only with neither a readable paper nor a repository."""
     problems: list[Source] = []
     with files.temporary_folder("lmr-author-vet-") as temporary:
         read, fetched_url, identifier = _paper(options, temporary, say, problems)
         clone = _clone(options, temporary, say, problems)
         if read is None and clone is None:
             raise LmrError(
-                f"there is nothing to vet: {'; '.join(one.note for one in problems)}",
-                "give a PDF that can be read, or a repository that can be cloned",
+                f"nothing to vet: {'; '.join(one.note for one in problems)}",
+                "give a readable PDF, or a repository that can be cloned",
             )
         public = options.repo_url or _public(options.repo, read)
         found = evidence.merged(
@@ -246,7 +253,7 @@ def _public(text: str, read: Paper | None) -> str:
 
 
 def _unseen(known: evidence.Evidence, found: evidence.Evidence) -> evidence.Evidence:
-    """What an earlier vetting knew and this one does not say."""
+    """Return the lines of an earlier vetting that this one lacks."""
     return {
         name: [line for line in lines if line not in found.get(name, [])] for name, lines in known.items()
     }
@@ -255,7 +262,7 @@ def _unseen(known: evidence.Evidence, found: evidence.Evidence) -> evidence.Evid
 def _paper(
     options: VetOptions, folder: Path, say: Progress, problems: list[Source]
 ) -> tuple[Paper | None, str, str]:
-    """The paper, its address and its arXiv id."""
+    """Return the paper, its address and its arXiv id."""
     say(f"reading the paper {options.paper}")
     try:
         if options.offline and ("://" in options.paper or arxiv_id(options.paper)):
@@ -271,7 +278,7 @@ def _paper(
 
 def _clone(options: VetOptions, folder: Path, say: Progress, problems: list[Source]) -> Clone | None:
     if not options.repo:
-        problems.append(Source("repository", "skipped", "no repository was named", {}))
+        problems.append(Source("repository", "skipped", "no repository given", {}))
         return None
     address = Address.parse(options.repo)
     if options.offline and not address.local:
@@ -305,7 +312,7 @@ def _services(
 
 
 def with_answers(vetting: Vetting, answers: Mapping[str, Answer], override: str = "") -> Vetting:
-    """The vetting with further answers; an empty override leaves the one that is there."""
+    """Return the vetting with further answers; an empty override keeps the earlier one."""
     return replace(
         vetting, answers={**vetting.answers, **answers}, override=override.strip() or vetting.override
     )

@@ -12,12 +12,19 @@
   }
 
   // On paper nothing is folded, but a list of tasks stays a list.
+  // Details of one name close each other: they have none while printing.
   let opened = [];
+  let named = [];
   addEventListener("beforeprint", () => {
+    named = [...document.querySelectorAll("details[name]")].map((item) => [item, item.getAttribute("name")]);
+    named.forEach(([item]) => item.removeAttribute("name"));
     opened = [...document.querySelectorAll("details:not([open])")].filter((item) => !item.closest("#tasks"));
     opened.forEach((item) => { item.open = true; });
   });
-  addEventListener("afterprint", () => opened.forEach((item) => { item.open = false; }));
+  addEventListener("afterprint", () => {
+    opened.forEach((item) => { item.open = false; });
+    named.forEach(([item, name]) => item.setAttribute("name", name));
+  });
 
   const table = document.getElementById("tasks");
   if (!table) return;

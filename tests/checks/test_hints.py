@@ -9,7 +9,7 @@ from lmr_author.checks.lookup import did_you_mean
 from lmr_author.task import Finding
 from lmr_author.validation.run import validate
 from tests import example as example_task
-from tests.example import GOAL, GOLDEN, MASKED, REPOSITORY, Example
+from tests.example import REPOSITORY, Example
 
 
 def found(folder: Path, code: str, example: Example) -> list[Finding]:
@@ -44,12 +44,6 @@ def test_several_missing_files_of_the_prompt_are_counted(tmp_path: Path) -> None
 def test_a_number_that_should_be_a_text(tmp_path: Path) -> None:
     [finding] = found(tmp_path, "LMR002", Example("", info={"paper_name": 42}))
     assert finding.hint == 'write "42", in quotes'
-
-
-def test_the_masked_copy_is_named(tmp_path: Path) -> None:
-    files = {GOAL: GOLDEN, f"{REPOSITORY}/ranking/losses_masked.py": MASKED}
-    [finding] = found(tmp_path, "LMR303", Example("", files=files))
-    assert finding.hint.startswith(f"{REPOSITORY}/ranking/losses_masked.py is masked: move it to {GOAL}")
 
 
 def test_a_name_is_suggested_once() -> None:

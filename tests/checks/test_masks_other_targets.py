@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lmr_author.validation.run import validate
 from tests import example as example_texts
-from tests.checks.masked import GOLDEN, TEST, body, write
+from tests.checks.masked import TEST, body, write
 
 
 def test_a_class_without_a_class_name_is_ambiguous(tmp_path: Path) -> None:
@@ -48,17 +48,6 @@ def test_two_implementations_of_one_file_are_each_others_target(tmp_path: Path) 
     (task.root / "golden_files" / "losses_2_golden.py").write_text(body("raise NotImplementedError"))
 
     assert validate([task]).findings == ()
-
-
-def test_the_masked_copy_elsewhere_is_named(tmp_path: Path) -> None:
-    task = write(tmp_path, GOLDEN)
-    other = task.root / example_texts.REPOSITORY / "legacy" / "losses.py"
-    other.parent.mkdir()
-    other.write_text(body("raise NotImplementedError"))
-
-    (finding,) = validate([task]).findings
-
-    assert finding.code == "LMR303" and "legacy/losses.py" in finding.hint
 
 
 def test_names_that_a_star_import_may_bring_are_not_called_undefined(tmp_path: Path) -> None:

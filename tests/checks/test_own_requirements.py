@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.checks.installs import own_requirements
+from lmr_author.checks.dockerfile import own_requirements
 from lmr_author.checks.view import TaskView
 from lmr_author.masking import MaskOptions, mask
 from lmr_author.task import Task

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 MODULES = (
-    "lmr_author.cli.app", "lmr_author.cli.render", "lmr_author.cli.render_findings", "lmr_author.masking",
+    "lmr_author.cli.app", "lmr_author.cli.ui", "lmr_author.cli.findings", "lmr_author.masking",
     "lmr_author.recording.record", "lmr_author.evaluation.evaluate", "lmr_author.validation.run",
 )  # fmt: skip
 

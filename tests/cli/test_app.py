@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import inspect
 import re
 import shlex
 import subprocess
@@ -13,9 +11,8 @@ from pathlib import Path
 import pytest
 
 import lmr_author
-from lmr_author.cli.app import MODULES, VERBS, command
-from lmr_author.cli.env import COMMANDS as ENV_COMMANDS
-from lmr_author.cli.verb_help import read_examples
+from lmr_author.cli.app import ENV_COMMANDS, VERBS, command
+from lmr_author.cli.commands import read_examples
 from tests.cli.program import ENVIRONMENT, lmr, succeed
 
 HEAVY = (
@@ -33,20 +30,6 @@ HEAVY = (
 HEAVY += ("questionary", "prompt_toolkit", "torch", "yaml", "pydantic")
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_every_verb_has_a_module_a_function_and_help(verb: str, tmp_path: Path) -> None:
-    name = MODULES.get(verb, verb.replace("-", "_"))
-    function = getattr(importlib.import_module(f"lmr_author.cli.{name}"), name)
-    assert inspect.getdoc(function)
-
-    done = succeed(verb, "--help", cwd=tmp_path)
-
-    first = str(inspect.getdoc(function)).splitlines()[0]
-    assert " ".join(first.split())[:40] in " ".join(done.out.split())
-    assert done.err == ""
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_help_lists_every_verb(tmp_path: Path) -> None:
     done = succeed("--help", cwd=tmp_path)
     listed = re.findall(r"^  ([a-z][a-z-]*) ", done.out.partition("\nAuthor:")[2], re.MULTILINE)
@@ -58,27 +41,25 @@ COMMANDS = [*(verb for verb in VERBS if verb != "env"), *(f"env {name}" for name
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_two_examples_that_parse(name: str, tmp_path: Path) -> None:
-    examples = read_examples()[name]
+def test_every_command_has_help_with_two_examples_that_parse(name: str, tmp_path: Path) -> None:
     group, _, one = name.partition(" ")
     made = command(group).load(one) if one else command(name)
-
+    examples = read_examples()[name]
     assert len(examples) == 2
     for arguments in examples:
-        options = {
-            word
-            for word in shlex.split(arguments.partition(" -- ")[0])
-            if word.startswith("-") and word != "--"
-        }
+        words = shlex.split(arguments.partition(" -- ")[0])
         known = {option for param in made.params for option in param.opts}
-        assert options <= known
-    shown = " ".join(succeed(*name.split(), "--help", cwd=tmp_path).out.split())
+        assert {word for word in words if word.startswith("-")} <= known
+
+    done = succeed(*name.split(), "--help", cwd=tmp_path)
+
+    shown = " ".join(done.out.split())
+    assert made.help and " ".join(made.help.split())[:40] in shown and done.err == ""
     assert all(" ".join(f"lmr-author {name} {words}".split()) in shown for words in examples)
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_help_shows_no_names_of_types(name: str, tmp_path: Path) -> None:
-    assert not re.search(r"<[a-z]|\[\[|…\.\.\.|range>", succeed(*name.split(), "--help", cwd=tmp_path).out)
+    assert not re.search(r"<[a-z]|\[\[|…\.\.\.|range>", done.out), "names of Python types"
+    examples_at = done.out.index("Examples:")
+    assert [line for line in done.out[:examples_at].splitlines() if len(line) > 80] == []
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_version_is_the_packages(tmp_path: Path) -> None:

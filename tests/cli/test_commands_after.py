@@ -35,7 +35,7 @@ def test_a_sign_off_holds_until_the_task_changes(finished: Task, tmp_path: Path)
         return dict(document["tasks"][0])
 
     assert status()["signed_off_by"] == ["alice"]
-    assert status()["note"] == "1 of 3 reviews are in"
+    assert status()["note"] == "1 of 3 reviews done"
     finished.dockerfile.write_text(finished.dockerfile.read_text() + "# a word more\n")
     fallen = status()
     assert fallen["signed_off_by"] == [] and "signed off" not in fallen["done"]

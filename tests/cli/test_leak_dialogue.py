@@ -16,7 +16,7 @@ from lmr_author import files
 from lmr_author.cli import leak_dialogue
 from lmr_author.errors import LmrError
 from lmr_author.masking import MaskOptions, mask
-from lmr_author.masking.open_leaks import OpenLeak
+from lmr_author.masking.leftovers import OpenLeak
 from lmr_author.task import Task, accepted, also_masked
 from tests.cli.program import refuse, succeed, validate_with
 from tests.support import LOSSES, make_task

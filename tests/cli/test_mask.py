@@ -9,7 +9,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from lmr_author.masking.notes_file import read_notes_file
+from lmr_author.masking.notes import read_notes_file
 from lmr_author.task import Task
 from tests.cli.conftest import HINGE
 from tests.cli.program import ENVIRONMENT, PROGRAM, refuse, snapshot, succeed
@@ -108,7 +108,7 @@ def test_a_notes_file_that_is_wrong(fresh: Task) -> None:
         (fresh.root / "notes.yaml").write_bytes(text.encode("latin-1"))
         return refuse(code, "mask", "--notes", "notes.yaml", "--no-input", cwd=fresh.root)[0]
 
-    assert "notes.yaml:3: targets.objetive: there is no such part, did you mean objective" in said(
+    assert "notes.yaml:3: targets.objetive: unknown part, did you mean objective" in said(
         f"targets:\n- target: {HINGE}\n  objetive: x\n"
     )
     assert "notes.yaml:2: no function 'hing'" in said("targets:\n- target: pkg/losses.py::hing\n")
@@ -201,7 +201,7 @@ def test_a_draft_is_edited_until_it_can_be_read(fresh: Task, tmp_path: Path) -> 
     terminal = Terminal(fresh, INIT, *CATEGORY, editor=editor(tmp_path, code + "\n"))
     terminal.sees("What should replace the body?")
     terminal.types(DOWN + "\r")
-    terminal.sees("targets.WRONG: there is no such part")
+    terminal.sees("targets.WRONG: unknown part")
     terminal.sees("Edit again?")
     terminal.types("n")
     assert terminal.ends() == 0

@@ -7,13 +7,13 @@ import io
 import pytest
 from rich.console import Console
 
-from lmr_author.cli import render
+from lmr_author.cli import ui
 
 
 def _shown(message: str, seconds: float, monkeypatch: pytest.MonkeyPatch, width: int = 40) -> str:
-    monkeypatch.setattr(render.time, "monotonic", lambda: 1000.0 + seconds)
+    monkeypatch.setattr(ui.time, "monotonic", lambda: 1000.0 + seconds)
     screen = Console(file=io.StringIO(), width=width, color_system=None)
-    screen.print(render.Doing(message, 1000.0))
+    screen.print(ui.Doing(message, 1000.0))
     assert isinstance(screen.file, io.StringIO)
     return screen.file.getvalue().rstrip("\n")
 

@@ -9,7 +9,8 @@ from prompt_toolkit.application import create_app_session
 from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from lmr_author.cli import ask, review_dialogue
+from lmr_author.cli import ui
+from lmr_author.cli.review import ask_answers
 from lmr_author.review.checklist import HUMAN, human_items
 from lmr_author.task import CATEGORIES
 
@@ -25,30 +26,34 @@ def keys() -> Iterator[PipeInput]:
 
 def test_text_is_stripped_and_may_be_left_at_its_default(keys: PipeInput) -> None:
     keys.send_text("  trainers.py::loss " + ENTER)
-    assert ask.text("Which function?") == "trainers.py::loss"
+    assert ui.text("Which function?") == "trainers.py::loss"
     keys.send_text(ENTER)
-    assert ask.text("Year of the paper", "2023") == "2023"
+    assert ui.text("Year of the paper", "2023") == "2023"
 
 
 @pytest.mark.parametrize("place", [0, 1, 5, len(CATEGORIES) - 1])
 def test_every_category_can_be_reached(keys: PipeInput, place: int) -> None:
     keys.send_text(DOWN * place + ENTER)
-    assert ask.category() == CATEGORIES[place]
+    assert ui.choice("Category", CATEGORIES) == CATEGORIES[place]
 
 
 @pytest.mark.parametrize(("key", "answer"), [("y", True), ("n", False), (ENTER, True)])
 def test_confirm(keys: PipeInput, key: str, answer: bool) -> None:
     keys.send_text(key)
-    assert ask.confirm("Go on?") is answer
+    assert ui.confirm("Go on?") is answer
 
 
 def test_a_choice_starts_at_its_default(keys: PipeInput) -> None:
     keys.send_text(ENTER)
-    assert ask.choice("Which?", ["a", "b", "c"], "b") == "b"
+    assert ui.choice("Which?", ["a", "b", "c"], "b") == "b"
 
 
 def test_ctrl_c_is_an_interruption(keys: PipeInput) -> None:
-    for question in (lambda: ask.text("?"), ask.category, lambda: ask.confirm("?")):
+    for question in (
+        lambda: ui.text("?"),
+        lambda: ui.choice("Category", CATEGORIES),
+        lambda: ui.confirm("?"),
+    ):
         keys.send_text(CTRL_C)
         with pytest.raises(KeyboardInterrupt):
             question()
@@ -56,7 +61,7 @@ def test_ctrl_c_is_an_interruption(keys: PipeInput) -> None:
 
 def test_a_review_that_passes_asks_for_no_reasons(keys: PipeInput) -> None:
     keys.send_text(ENTER * (len(HUMAN) + 1))
-    given = review_dialogue.answers(HUMAN, {}, lambda _: None)
+    given = ask_answers(HUMAN, {}, lambda _: None)
     assert list(given) == [item.id for item in HUMAN]
     assert all(item.answer == "pass" for item in human_items(given))
 
@@ -68,7 +73,7 @@ def test_a_review_asks_why_until_there_is_a_reason(keys: PipeInput) -> None:
     keys.send_text("names a wrong section" + ENTER)
     keys.send_text(DOWN * 2 + ENTER + "no time" + ENTER)  # unsure
     keys.send_text(ENTER * (len(HUMAN) - 1))
-    items = human_items(review_dialogue.answers(HUMAN, {}, lambda _: None))
+    items = human_items(ask_answers(HUMAN, {}, lambda _: None))
     assert [(item.answer, item.comment) for item in items[:2]] == [
         ("fail", "names a wrong section"),
         ("unsure", "no time"),

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from lmr_author.cli.app import VERBS, command
-from lmr_author.cli.env import COMMANDS
+from lmr_author.cli.app import ENV_COMMANDS, VERBS, command
 from tests.cli.program import ROOT
 
 README = ROOT / "README.md"
@@ -62,7 +61,7 @@ def test_every_command_parses(page: Path) -> None:
     for verb, *words in found:
         assert verb in VERBS or verb.startswith("-"), verb
         inner = words[0] if verb == "env" and words else ""
-        assert not inner or inner.startswith("-") or inner in COMMANDS, inner
+        assert not inner or inner.startswith("-") or inner in ENV_COMMANDS, inner
         own = words[: words.index("--")] if "--" in words else words
         unknown = [
             word.partition("=")[0]

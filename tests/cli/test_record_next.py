@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from lmr_author.cli import app
-from lmr_author.cli.common import SandboxKind, where_options
+from lmr_author.cli.options import SandboxKind, Where
 from lmr_author.masking import MaskOptions, mask
 from tests.support import make_task
 
 
 def test_options_that_say_where_code_runs() -> None:
-    assert where_options(SandboxKind.local, None) == []
-    assert where_options(SandboxKind.local, Path("/my env/python")) == ["--python", "/my env/python"]
-    assert where_options(SandboxKind.docker, None, "base:1") == [
+    assert Where(SandboxKind.local, None).words == []
+    assert Where(SandboxKind.local, Path("/my env/python")).words == ["--python", "/my env/python"]
+    assert Where(SandboxKind.docker, None, "base:1").words == [
         "--sandbox", "docker", "--base-image", "base:1",
     ]  # fmt: skip
 

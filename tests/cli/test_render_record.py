@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lmr_author.cli.render_record import lines, not_stored
+from lmr_author.cli.record import lines, not_stored
 from lmr_author.task.recording import Case
 
 ENCODER = {"path": "self._modules['encoder']", "type": "Encoder"}
@@ -18,7 +18,7 @@ def case(number: int, *omitted: dict[str, str]) -> Case:
 def test_a_part_that_no_case_has_is_told_once_with_what_builds_it() -> None:
     assert not_stored([case(1, ENCODER), case(2, ENCODER)]) == [
         "not stored: self.encoder (Encoder)",
-        "where that matters, have it built: def encoder(): … in unit_test/fixtures.py",
+        "if the function needs it, define a fixture that builds it in unit_test/fixtures.py: def encoder(): …",
     ]
 
 
@@ -29,7 +29,7 @@ def test_a_part_of_some_cases_is_told_with_their_names() -> None:
         "not stored: self.encoder (Encoder)",
         "not stored in case_1: pool._lock (_thread.lock)",
     )
-    assert "def encoder(): …, def pool(): … in" in last
+    assert "def encoder(): …, def pool(): …" in last
 
 
 def test_what_has_no_name_of_its_own_comes_without_advice() -> None:
@@ -43,7 +43,7 @@ def test_of_many_parts_the_first_are_named() -> None:
     told = not_stored([case(1, *many)])
 
     assert [line for line in told if "self.part4" in line] == []
-    assert "and 2 more parts; recording.json names them" in told
+    assert "and 2 more parts; recording.json lists them" in told
 
 
 def test_lines_that_are_never_executed_are_told_as_ranges() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lmr_author.cli.render_runs import GateTable
+from lmr_author.cli.evaluate import GateTable
 from lmr_author.task import GateResult, GateStatus
 
 
@@ -12,11 +12,9 @@ def survivor(number: int) -> dict[str, str | int]:
     return {"id": f"m{number}", "line": number, "operator": "constant", "why": "", "diff": "-a\n+b"}
 
 
-@pytest.mark.parametrize(
-    ("status", "shown", "more"), [(GateStatus.PASSED, 5, "and 7 more"), (GateStatus.FAILED, 12, "")]
-)
+@pytest.mark.parametrize(("status", "shown"), [(GateStatus.PASSED, 0), (GateStatus.FAILED, 12)])
 def test_a_gate_that_fails_shows_what_has_to_be_judged(
-    status: GateStatus, shown: int, more: str, capsys: pytest.CaptureFixture[str]
+    status: GateStatus, shown: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     survivors = [survivor(number) for number in range(12)]
     GateTable("1-Task")(
@@ -24,4 +22,3 @@ def test_a_gate_that_fails_shows_what_has_to_be_judged(
     )
     told = capsys.readouterr().out
     assert told.count("survivor m") == shown
-    assert (more in told) and ("more in" in told) == bool(more)

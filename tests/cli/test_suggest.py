@@ -45,9 +45,7 @@ def test_a_repository_that_is_no_task(tmp_path: Path) -> None:
     )
     (tmp_path / "paper.json").write_text(json.dumps({"1": "The hinge."}))
     done = succeed("suggest", "--repo", folder, "--paper", tmp_path / "paper.json", cwd=tmp_path)
-    assert "next: lmr-author mask 'a b.py::hinge', in the task that lmr-author new-task makes" in (
-        done.out + done.err
-    )
+    assert f"next: lmr-author new-task --repo '{folder}'" in done.out
 
 
 def test_what_is_refused(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -60,7 +59,6 @@ if TYPE_CHECKING:
 def late():
     import wandb
 """
-    cell = ["%pip x\n", "import seaborn"]
     recipe = read_recipe(
         write_files(
             tmp_path,
@@ -69,7 +67,7 @@ def late():
                 "model/layers.py": "import torch",
                 "src/utils.py": "",
                 "tests/test_a.py": "import pytest",
-                "nb.ipynb": json.dumps({"cells": [{"cell_type": "code", "source": cell}, 3]}),
+                "examples/plot.py": "import seaborn",
                 "broken.py": "import (",
             },
         )
@@ -82,7 +80,6 @@ def late():
     assert str(recipe.torch[0]) == "torch (import torch in model/layers.py:1)"
     assert recipe.source_folder == "src"
     assert "no requirements are declared" in recipe.problems[0]
-    assert "not installed, only examples import it: seaborn" in recipe.problems
 
 
 def test_what_is_declared_and_only_used_by_examples_is_not_said_to_be_missing(tmp_path: Path) -> None:
@@ -93,7 +90,6 @@ def test_what_is_declared_and_only_used_by_examples_is_not_said_to_be_missing(tm
     }
     recipe = read_recipe(write_files(tmp_path, files))
     assert "hydra-core" in names(recipe)
-    assert "not installed, only examples import it: seaborn" in recipe.problems
 
 
 def test_what_the_main_code_needs_at_once_is_added(tmp_path: Path) -> None:

@@ -136,7 +136,7 @@ def test_hadolint_finds_nothing(recipe: Recipe, pinned: bool) -> None:
 )  # fmt: skip
 def test_hadolint_finds_nothing_in_a_repaired_dockerfile(recipe: Recipe, fix: Fix) -> None:
     texts = Texts(render(recipe, choose_base(recipe), "a"), "old==1\n")
-    after = changed(fix, texts, lambda wanted: ["setuptools==57.5.0"], lambda pin: "")
+    after = changed(fix, texts, lambda wanted, pins: ["setuptools==57.5.0"], lambda pin: "")
     assert after is not None and after.dockerfile != texts.dockerfile
     assert linted(after.dockerfile) == ""
 

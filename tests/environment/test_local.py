@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import json
 import sys
-import tarfile
 from pathlib import Path
 
 import pytest
 
-from lmr_author.environment.local import LocalOptions, LocalResult, make_local
-from lmr_author.environment.repair import Repair
+from lmr_author.environment import Recipe
+from lmr_author.environment.local import LocalOptions, LocalResult, make_local, with_torch
+from lmr_author.environment.recipe import Declared
 from lmr_author.errors import LmrError
 from lmr_author.task import Task
 from tests.support import make_task
@@ -56,8 +55,7 @@ def without(result: LocalResult) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("image", "built", "extra"),
-    [(OFFICIAL, "", "torch==2.0.1"), ("me/base:1", "2.2.0+cpu", "torch==2.2.0")],
+    ("image", "built", "extra"), [(OFFICIAL, "", "torch==2.0.1"), ("me/base:1", "2.2.0+cpu", "torch==2.2.0")]
 )
 def test_pytorch_is_the_images(tmp_path: Path, image: str, built: str, extra: str) -> None:
     result = local(task(tmp_path, image, "import torch\n", built=built))
@@ -98,52 +96,7 @@ def test_a_lock_for_another_python_is_named_as_the_reason(tmp_path: Path) -> Non
     assert "lock --python" not in str(caught.value.hint)
 
 
-def fragile(folder: Path) -> None:
-    """A version of which there is only a source that cannot be built, and a later one with a wheel."""
-    backend = b"def build_wheel(*a, **k):\n    raise RuntimeError('written for another Python')\n"
-    settings = b"[build-system]\nrequires = []\nbuild-backend = 'backend'\nbackend-path = ['.']\n"
-    told = b"Metadata-Version: 2.2\nName: fragile\nVersion: 1.0\n"
-    with tarfile.open(folder / "fragile-1.0.tar.gz", "w:gz") as archive:
-        for name, content in (("PKG-INFO", told), ("pyproject.toml", settings), ("backend.py", backend)):
-            member = tarfile.TarInfo(f"fragile-1.0/{name}")
-            member.size = len(content)
-            archive.addfile(member, io.BytesIO(content))
-    wheel(folder, "fragile", "1.1")
-
-
 OWN = f"{sys.version_info.major}.{sys.version_info.minor}"
-
-
-def test_what_cannot_be_built_is_repaired_in_the_lock(tmp_path: Path) -> None:
-    made = task(tmp_path, OFFICIAL, "import fragile\nimport plain\n")
-    fragile(tmp_path / "wheels")
-    held = f"# for Python {OWN}\nfragile==1.0\nplain==1.0\n"
-    made.lock.write_text(held)
-    with pytest.raises(LmrError) as caught:
-        make_local(made, LocalOptions(python=OWN), lambda _: None)
-    assert "fragile" in str(caught.value) and "`lmr-author env local --fix`" in caught.value.hint
-    assert made.lock.read_text() == held, "nothing changes unasked"
-
-    told: list[Repair] = []
-    result = make_local(made, LocalOptions(python=OWN, fix=True), lambda _: None, told.append)
-    assert made.lock.read_text() == held.replace("fragile==1.0", "fragile==1.1")
-    assert tuple(told) == result.repairs and "+fragile==1.1" in told[0].diff
-    assert (made.authoring / "removed" / "requirements.lock").read_text() == held
-    assert list(result.local.path.glob("lib/python*/site-packages/fragile.py"))
-    assert not [text for text in result.remarks if "base image" in text]
-
-
-def test_what_the_lock_cannot_help_is_said(tmp_path: Path) -> None:
-    made = task(tmp_path, OFFICIAL, "import fragile\n")
-    fragile(tmp_path / "wheels")
-    (tmp_path / "wheels" / "fragile-1.1-py3-none-any.whl").unlink()
-    (made.root / "small-repo/requirements.txt").write_text("fragile\n")
-    held = f"# for Python {OWN}\nfragile==1.0\n"
-    made.lock.write_text(held)
-    with pytest.raises(LmrError) as caught:
-        make_local(made, LocalOptions(python=OWN, fix=True), lambda _: None)
-    assert caught.value.hint.startswith("nothing that --fix may change in requirements.lock helps")
-    assert made.lock.read_text() == held
 
 
 def test_a_repository_for_another_python_is_told(tmp_path: Path) -> None:
@@ -164,22 +117,20 @@ def masked(made: Task) -> None:
     made.info_path.write_text(json.dumps({**info, "implementations": [target]}))
 
 
-def test_the_goal_file_is_imported_and_what_it_lacks_is_put_into_the_lock(tmp_path: Path) -> None:
+def test_the_goal_file_is_imported_and_what_it_lacks_is_named(tmp_path: Path) -> None:
     made = task(tmp_path, OFFICIAL, "import yaml\nimport plain\n")
     masked(made)
     made.lock.write_text(f"# for Python {OWN}\nplain==1.0\n")
     wheel(tmp_path / "wheels", "pyyaml", "6.0", module="yaml")
-    (said,) = [
-        text for text in make_local(made, LocalOptions(python=OWN), lambda _: None).remarks if "yaml" in text
-    ]
-    assert said.startswith("pkg/losses.py cannot be imported here: yaml is not installed")
-    assert "`lmr-author env local --fix`" in said and "plain==1.0\n" in made.lock.read_text()
 
-    told: list[Repair] = []
-    result = make_local(made, LocalOptions(python=OWN, fix=True), lambda _: None, told.append)
-    assert "+pyyaml==6.0" in told[0].diff and "pyyaml==6.0" in made.lock.read_text()
-    assert not [text for text in result.remarks if "cannot be imported" in text]
-    assert list(result.local.path.glob("lib/python*/site-packages/yaml.py"))
+    def said(*extra: str) -> list[str]:
+        options = LocalOptions(OWN, extra)
+        return [text for text in make_local(made, options, lambda _: None).remarks if "yaml" in text]
+
+    (text,) = said()
+    assert text.startswith("pkg/losses.py cannot be imported here: yaml is not installed")
+    assert "`lmr-author env local --with=PyYAML`" in text and "--fix" not in text
+    assert said("pyyaml") == []
 
 
 def test_code_that_asks_for_its_own_version_can_be_imported(tmp_path: Path) -> None:
@@ -190,15 +141,23 @@ def test_code_that_asks_for_its_own_version_can_be_imported(tmp_path: Path) -> N
     assert not [text for text in result.remarks if "cannot be imported" in text]
 
 
-def test_what_does_not_help_the_import_is_taken_back(tmp_path: Path) -> None:
-    made = task(tmp_path, OFFICIAL, "raise ImportError(\"No module named 'yaml'\")\n")
-    masked(made)
-    held = f"# for Python {OWN}\nplain==1.0\n"
-    made.lock.write_text(held)
-    wheel(tmp_path / "wheels", "pyyaml", "6.0", module="yaml")
-    told: list[Repair] = []
-    result = make_local(made, LocalOptions(python=OWN, fix=True), lambda _: None, told.append)
-    assert [item.undone for item in told] == [False, True]
-    assert made.lock.read_text() == held
-    assert not list(result.local.path.glob("lib/python*/site-packages/yaml.py"))
-    assert [text for text in result.remarks if text.startswith("pkg/losses.py cannot be imported here")]
+@pytest.mark.parametrize(
+    ("extra", "torch", "used", "wanted"),
+    [
+        ((), "2.0.1", {"torch", "torchvision", "triton"}, ("torch==2.0.1", "torchvision")),
+        (("torch==2.6.0",), "2.0.1", {"torchaudio"}, ("torch==2.6.0", "torchaudio")),
+        (("torchvision==0.15.2",), "2.0.1", {"torchvision"}, ("torchvision==0.15.2", "torch==2.0.1")),
+        (("torchmetrics",), "", {"torchvision"}, ("torchmetrics",)),
+    ],
+)
+def test_what_the_repository_uses_of_pytorchs_image_comes_with_it(
+    extra: tuple[str, ...], torch: str, used: set[str], wanted: tuple[str, ...]
+) -> None:
+    recipe = Recipe(torch=tuple(Declared(name, name, "a") for name in used))
+    assert with_torch(extra, torch, recipe) == wanted
+
+
+@pytest.mark.parametrize("text", ["torch", "Torch>=2", "torch @ nonsense ="])
+def test_torch_is_never_without_a_version(text: str) -> None:
+    with pytest.raises(LmrError):
+        with_torch((text,), "2.0.1", Recipe())

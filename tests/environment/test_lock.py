@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lmr_author.environment import Declared, Lock, Recipe, choose_base, pin
-from lmr_author.environment.pinning import _written
+from lmr_author.environment.pinning import LockOptions, with_changes
 from tests.servers import Release, package_index
 
 INDEX = {
@@ -55,7 +55,7 @@ def resolve(
     recipe = Recipe(tuple(declared), torch=image, date=day, project=project)
     with package_index(INDEX if index is None else index) as address:
         monkeypatch.setenv("UV_DEFAULT_INDEX", address)
-        return pin(recipe, choose_base(recipe), seconds=seconds)
+        return pin(recipe, choose_base(recipe), LockOptions(seconds=seconds))
 
 
 def lines(made: Lock) -> list[str]:
@@ -175,7 +175,7 @@ def test_a_silent_index_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
         server.bind(("127.0.0.1", 0))
         server.listen()
         monkeypatch.setenv("UV_DEFAULT_INDEX", f"http://127.0.0.1:{server.getsockname()[1]}/simple")
-        made = pin(recipe, choose_base(recipe), seconds=2)
+        made = pin(recipe, choose_base(recipe), LockOptions(seconds=2))
     assert (made.pinned, made.note, lines(made)) == (
         False,
         "NOT pinned: uv took longer than 2 s",
@@ -224,7 +224,7 @@ def test_a_long_list_of_what_is_compiled_is_whole_and_a_cut_comment_says_so() ->
     names = tuple(f"package-{number}" for number in range(100))
     recipe = Recipe()
     made = Lock("", True, "pinned; " + "why " * 300, compiled=names)
-    text = _written(made, recipe, choose_base(recipe))
+    text = with_changes(made, (), recipe, choose_base(recipe)).text
     compiled = next(line for line in text.splitlines() if line.startswith("# compiled when installed"))
     assert compiled.endswith(", package-99") and len(compiled) > 600
     cut = next(line for line in text.splitlines() if "why" in line)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from lmr_author.environment.manifests import conda_requirement, read_conda, read_pyproject, read_setup_cfg
+from lmr_author.environment.manifests import read_manifest
 from lmr_author.environment.recipe import Manifest
-from lmr_author.environment.setup_py import read_setup_py
+from lmr_author.environment.requirements import conda_requirement
 
 
 def texts(manifest: Manifest) -> list[str]:
@@ -27,7 +26,7 @@ name = "My_Pkg"
 requires-python = ">=3.9"
 dependencies = ["torch>=2", "a @ https://x.example/a.whl", "b; extra == 'c'"]
 dynamic = ["version"]"""
-    found = read_pyproject(write(tmp_path, "pyproject.toml", text), "pyproject.toml")
+    found = read_manifest(write(tmp_path, "pyproject.toml", text), "pyproject.toml")
     assert (texts(found), found.python, found.project) == (["torch>=2", 'b; extra == "c"'], ">=3.9", "my-pkg")
     assert [item.name for item in found.unused] == ["a"] and not found.problems
 
@@ -46,7 +45,7 @@ range = ">=1,<3"
 extra = {version = "^1.0", extras = ["q", "p"]}
 opt = {version = "1", optional = true}
 vcs = {git = "https://x.example/r.git"}"""
-    found = read_pyproject(write(tmp_path, "pyproject.toml", text), "pyproject.toml")
+    found = read_manifest(write(tmp_path, "pyproject.toml", text), "pyproject.toml")
     assert texts(found) == [
         "torch<3,>=2.1.2", "zero<0.4,>=0.3.1", "tilde<1.5,>=1.4", "exact==1.0", "any", "range<3,>=1",
         "extra[p,q]<2,>=1.0",
@@ -60,7 +59,7 @@ def test_setup_cfg(tmp_path: Path) -> None:
         "[metadata]\nname = thing\n[options]\npython_requires = >=3.7\n"
         "install_requires =\n    # c\n    torch>=1.8; python_version<'3.10'\n    six\n"
     )
-    found = read_setup_cfg(write(tmp_path, "setup.cfg", text), "setup.cfg")
+    found = read_manifest(write(tmp_path, "setup.cfg", text), "setup.cfg")
     assert (texts(found), found.project, found.python) == (
         ['torch>=1.8; python_version < "3.10"', "six"], "thing", ">=3.7",
     )  # fmt: skip
@@ -74,7 +73,7 @@ def main():
     more = ["tqdm"] + open("x").read().split()
     setuptools.setup(name="a-b", python_requires=">=3.8", install_requires=BASE + more)
 main()"""
-    found = read_setup_py(write(tmp_path, "setup.py", text), "setup.py")
+    found = read_manifest(write(tmp_path, "setup.py", text), "setup.py")
     assert [str(item) for item in found.declared] == [
         "torch>=1.13 (setup.py:3)",
         "six (setup.py:3)",
@@ -89,7 +88,7 @@ def test_a_setup_py_of_which_python_warns_is_read(tmp_path: Path) -> None:
     text = r"""import setuptools, re
 version = re.search("(\d+)", "1").group()
 setuptools.setup(install_requires=["six"])"""
-    found = read_setup_py(write(tmp_path, "setup.py", text), "setup.py")
+    found = read_manifest(write(tmp_path, "setup.py", text), "setup.py")
     assert (texts(found), found.problems) == (["six"], ())
 
 
@@ -111,7 +110,7 @@ dependencies:
     - -e .
     - --extra-index-url https://x.example
 """
-    found = read_conda(write(tmp_path, "environment.yml", text), "environment.yml")
+    found = read_manifest(write(tmp_path, "environment.yml", text), "environment.yml")
     assert texts(found) == [
         "torch==1.12.1",
         "numpy==1.19.*",
@@ -132,7 +131,7 @@ def test_the_pip_part_of_an_environment_includes_files(tmp_path: Path) -> None:
         "dependencies:\n- pip:\n  - -r more.txt\n  - -r ../../outside.txt\n",
     )
     write(tmp_path, "conda/more.txt", "six\n")
-    found = read_conda(tmp_path, "conda/environment.yml")
+    found = read_manifest(tmp_path, "conda/environment.yml")
     assert [str(item) for item in found.declared] == ["six (conda/more.txt:1)"]
     (problem,) = found.problems
     assert "does not stay inside" in problem
@@ -157,29 +156,25 @@ def test_conda_specifications(spec: str, expected: tuple[str, str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reader", "name", "text"),
+    ("name", "text"),
     [
-        (read_pyproject, "pyproject.toml", "[project"),
-        (read_pyproject, "pyproject.toml", "project = 1\ntool = 2"),
-        (read_pyproject, "pyproject.toml", "[project]\nname = 1\ndependencies = 'torch'"),
-        (read_setup_cfg, "setup.cfg", "no section"),
-        (read_setup_py, "setup.py", "def ("),
-        (read_setup_py, "setup.py", "setup(install_requires=f(x), name=n)"),
-        (read_setup_py, "setup.py", "x = x\nsetup(install_requires=x)"),
-        (read_conda, "environment.yml", "a: [b"),
-        (read_conda, "environment.yml", "!!python/object/apply:os.system ['touch ran']"),
-        (read_conda, "environment.yml", "- a\n- b"),
-        (read_conda, "environment.yml", "dependencies: {a: b}"),
-        (read_conda, "environment.yml", "dependencies: [1, null, [x], {pip: 3}]"),
+        ("pyproject.toml", "[project"),
+        ("pyproject.toml", "project = 1\ntool = 2"),
+        ("pyproject.toml", "[project]\nname = 1\ndependencies = 'torch'"),
+        ("setup.cfg", "no section"),
+        ("setup.py", "def ("),
+        ("setup.py", "setup(install_requires=f(x), name=n)"),
+        ("setup.py", "x = x\nsetup(install_requires=x)"),
+        ("environment.yml", "a: [b"),
+        ("environment.yml", "!!python/object/apply:os.system ['touch ran']"),
+        ("environment.yml", "- a\n- b"),
+        ("environment.yml", "dependencies: {a: b}"),
+        ("environment.yml", "dependencies: [1, null, [x], {pip: 3}]"),
     ],
 )
 def test_broken_files_declare_nothing(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    reader: Callable[[Path, str], Manifest],
-    name: str,
-    text: str,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert reader(write(tmp_path, name, text), name).declared == ()
+    assert read_manifest(write(tmp_path, name, text), name).declared == ()
     assert not (tmp_path / "ran").exists()

@@ -11,7 +11,6 @@ from lmr_author.environment import choose_base, read_recipe
 from tests.support import write_files
 
 PROJECT = "[project]\nname = 'a'\nversion = '1'\n"
-CLASSIFIERS = "['Programming Language :: Python :: 3.13', 'Programming Language :: Python :: 3.12']"
 
 
 def told(folder: Path, image: str = "me/base:1", python: str | None = None) -> list[str]:
@@ -27,19 +26,11 @@ def told(folder: Path, image: str = "me/base:1", python: str | None = None) -> l
         ("pyproject.toml", PROJECT + "requires-python = '>=3.12'\n", ">=3.12 (pyproject.toml:4)"),
         ("pyproject.toml", PROJECT + "requires-python = '<3.11'\n", "<3.11 (pyproject.toml:4)"),
         ("pyproject.toml", PROJECT + "requires-python = '==3.10.*'\n", "==3.10.* (pyproject.toml:4)"),
-        ("pyproject.toml", PROJECT + f"classifiers = {CLASSIFIERS}\n", ">=3.12 (pyproject.toml:4, classifiers)"),
         ("pyproject.toml", "[tool.poetry.dependencies]\npython = '^3.12'\n", ">=3.12,<4 (pyproject.toml:2)"),
         ("setup.py", "setup(name='a', python_requires='>=3.12')", ">=3.12 (setup.py:1)"),
-        ("setup.py", f"setup(name='a',\n classifiers={CLASSIFIERS})", ">=3.12 (setup.py:2, classifiers)"),
         ("setup.cfg", "[options]\npython_requires = >=3.12\n", ">=3.12 (setup.cfg:2)"),
-        (
-            "setup.cfg",
-            "[metadata]\nclassifiers =\n  Programming Language :: Python :: 3.12\n",
-            ">=3.12 (setup.cfg:3, classifiers)",
-        ),
         (".python-version", "3.12.1\n", "==3.12.* (.python-version:1)"),
         ("environment.yml", "dependencies:\n  - python=3.12\n", "==3.12.* (environment.yml:2)"),
-        ("Pipfile", "[requires]\npython_version = '3.12'\n", "==3.12.* (Pipfile:2)"),
         ("Dockerfile", "FROM python:3.12-slim\n", "==3.12.* (Dockerfile:1)"),
         ("Dockerfile", "FROM ghcr.io/astral-sh/uv:python3.12-bookworm\n", "==3.12.* (Dockerfile:1)"),
         ("Dockerfile", "FROM ubuntu\nRUN apt-get install -y git python3.12-venv\n", "==3.12.* (Dockerfile:2)"),
@@ -63,13 +54,11 @@ def test_each_place_is_read_and_told(tmp_path: Path, name: str, text: str, said:
         # An older one that somebody used is none, either.
         {"environment.yml": "dependencies:\n  - python=3.8\n"},
         {"README.md": "```sh\nconda create -n x python=3.6\n```\n"},
-        # What CI and classifiers list says little beside a version that is named.
+        # CI files and classifiers list what was tested.
         {
-            ".python-version": "3.11\n",
             ".github/workflows/ci.yml": "jobs:\n  t:\n    steps:\n      - with:\n          python-version: '3.13'\n",
-            "setup.py": f"setup(name='a', classifiers={CLASSIFIERS})",
+            "setup.py": "setup(name='a', classifiers=['Programming Language :: Python :: 3.13'])",
         },
-        {"setup.py": "setup(name='a', classifiers=['Programming Language :: Python :: 3 :: Only'])"},
     ],
 )
 def test_what_does_not_matter_is_not_told(tmp_path: Path, texts: dict[str, str]) -> None:

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.environment import build
+from lmr_author.environment.build import BuildOptions, _with_its_python
 from lmr_author.environment.failures import Explanation, Fix
-from lmr_author.environment.lock import LockOptions, lock
+from lmr_author.environment.lock import lock
+from lmr_author.environment.pinning import LockOptions
 from lmr_author.environment.place import place_of
-from lmr_author.environment.repair import Repairs, with_its_python
+from lmr_author.environment.repair import Repairs
 from lmr_author.task import Task
 from tests.servers import Release, only_index
 from tests.support import make_task
@@ -130,7 +131,7 @@ def test_what_has_to_be_compiled_is_locked_again(task: Task) -> None:
     made = repairs(task).repair(because(Fix("wheel", ("fast",))), "3.11")
     assert made is not None and made.fix.kind == "relock"
     assert pins(task) == ["fast==1.1", "loss==2.0", "maths==2.0"]
-    assert "# CHANGED: fast~=1.0 in place of fast==1.0" in task.lock.read_text()
+    assert "# CHANGED: fast==1.1 in place of fast==1.0" in task.lock.read_text()
     assert (task.authoring / "removed" / "requirements.lock").read_text() == stale
 
 
@@ -203,10 +204,10 @@ def test_what_excludes_one_another_is_locked_again(task: Task) -> None:
 
 def test_what_cannot_be_built_is_told_with_the_python_that_it_was_made_for(task: Task) -> None:
     task.lock.write_text("# for Python 3.11\nfast==1.0\nloss==2.0\n")
-    told = with_its_python(because(Fix("wheel", ("fast",))), task, None)
+    told = _with_its_python(because(Fix("wheel", ("fast",))), "fast", task, BuildOptions())
     assert told.advice == "do it; fast==1.0 has wheels for Python 3.8 and older ones only"
-    for fix in (Fix("wheel", ("source",)), Fix("drop", ("fast",)), Fix("built-with", ("fast", "setuptools"))):
-        assert with_its_python(because(fix), task, None) == because(fix)
+    same = because(Fix("wheel", ("source",)))
+    assert _with_its_python(same, "source", task, BuildOptions()) == same
 
 
 def test_what_has_no_wheels_gives_way_to_what_has_them_though_it_came_later(task: Task) -> None:
@@ -215,55 +216,3 @@ def test_what_has_no_wheels_gives_way_to_what_has_them_though_it_came_later(task
     assert made is not None
     assert made.fix == Fix("instead", ("fasttext", "fasttext-wheel"))
     assert pins(task) == ["fasttext-wheel==0.9.2", "loss==2.0"]
-
-
-def test_a_lock_for_another_python_is_seen_before_anything_is_built(task: Task) -> None:
-    """Only where something in it has no wheel for the new one: else it is left as it is."""
-    task.dockerfile.write_text(f"FROM {OFFICIAL}\nCOPY . /workspace\n")
-    lock(place_of(task), LockOptions(python="3.8", force=True))
-    assert "fast==1.0" in pins(task)
-    stale = task.lock.read_text()
-    bench = Repairs(task, BASE, lambda _: None)
-    assert bench.ahead("3.8") is None and bench.ahead("") is None
-    made = bench.ahead("3.11")
-    assert made is not None and made.fix == Fix("relock")
-    assert made.cause == "requirements.lock is for Python 3.8: fast==1.0 has no wheel for Python 3.11"
-    assert "fast==1.1" in pins(task) and "# for Python 3.11" in task.lock.read_text()
-    assert (task.authoring / "removed" / "requirements.lock").read_text() == stale
-    assert bench.ahead("3.11") is None
-
-    (task.root / "small-repo/requirements.txt").write_text("loss\nsource\n")
-    lock(place_of(task), LockOptions(python="3.8", force=True))
-    fits = task.lock.read_text()
-    assert Repairs(task, BASE, lambda _: None).ahead("3.11") is None, "its source is as good there"
-    assert task.lock.read_text() == fits
-
-
-def test_a_build_begins_with_the_lock_that_fits(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
-    lock(place_of(task), LockOptions(python="3.8", force=True))
-    told: list[str] = []
-
-    def once(task: Task, *_: object) -> build.BuildResult:
-        told.append(f"built with {pins(task)[0]}")
-        return build.BuildResult(task, {}, None, ())
-
-    monkeypatch.setattr(build, "_once", once)
-    monkeypatch.setattr(build, "_require_space", lambda *_: None)
-    monkeypatch.setattr(build, "_python_of_base", lambda *_: "3.11")
-    hooks = build.Hooks(lambda _: None, lambda _: None, lambda made: told.append(str(made.fix)))
-    found = build.build(task, build.BuildOptions(fix=True), hooks)
-    assert told == [str(Fix("relock")), "built with fast==1.1"]
-    assert [str(made.fix) for made in found.repairs] == [str(Fix("relock"))]
-
-
-def test_the_dockerfile_has_no_part_in_a_local_environment(task: Task) -> None:
-    task.lock.write_text("fast==1.1\nloss==2.0\nmaths==2.0\nsource==1.0\n")
-    task.dockerfile.write_text(
-        f"FROM {BASE}\nCOPY requirements.lock /opt/lmr-author/requirements.lock\nRUN pip\n"
-    )
-    before = task.dockerfile.read_text()
-    bench = Repairs(task, None, lambda _: None, lock_only=True)
-    made = bench.repair(because(Fix("built-with", ("source", "setuptools<58"))), "3.11")
-    assert made is not None and made.fix == Fix("wheel", ("source",))
-    assert bench.repair(because(Fix("system", ("cmake",))), "3.11") is None
-    assert task.dockerfile.read_text() == before

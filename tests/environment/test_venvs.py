@@ -14,7 +14,6 @@ import pytest
 from lmr_author.environment import venvs
 from lmr_author.environment.interpreters import Interpreter, at, choose, interpreters
 from lmr_author.errors import LmrError
-from tests.servers import Release, package_index
 from tests.wheels import wheel
 
 OWN = Interpreter(Path(sys.executable), ".".join(map(str, sys.version_info[:3])))
@@ -43,7 +42,7 @@ def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def made(lock: str, *extra: str) -> venvs.Local:
     """An environment for this Python."""
-    return venvs.make(lock, OWN, extra, pinned=True, cuda=False, say=silent)
+    return venvs.make(lock, OWN, extra, cuda=False, say=silent)
 
 
 def test_what_comes_beside_the_lock_is_compiled_without_one(wheels: Path) -> None:
@@ -53,7 +52,7 @@ def test_what_comes_beside_the_lock_is_compiled_without_one(wheels: Path) -> Non
 
 def test_no_temporary_folder_is_shown(wheels: Path) -> None:
     shown: list[str] = []
-    venvs.make("tiny-lmr==1.0\n", OWN, (), pinned=True, cuda=False, say=shown.append)
+    venvs.make("tiny-lmr==1.0\n", OWN, (), cuda=False, say=shown.append)
     assert shown
     assert not [text for text in shown if venvs.PARTIAL in text]
 
@@ -87,58 +86,6 @@ def test_this_python_is_found() -> None:
     assert OWN.minor in {item.minor for item in interpreters()}
 
 
-def test_torch_is_never_without_a_version() -> None:
-    assert venvs.with_torch((), "2.0.1") == ("torch==2.0.1",)
-    assert venvs.with_torch(("torch==2.6.0", "x"), "2.0.1") == ("torch==2.6.0", "x")
-    assert venvs.with_torch(("torchmetrics",), "") == ("torchmetrics",)
-    for text in ("torch", "Torch>=2", "torch @ nonsense ="):
-        with pytest.raises(LmrError):
-            venvs.with_torch((text,), "2.0.1")
-
-
-@pytest.mark.parametrize(
-    ("lock", "needed"),
-    [
-        ("", False),
-        ("plain==1.0\n", False),
-        ("# note\nplain==1.0\nlearner==1.0\n", True),
-        ("plain==1.0\nolder==1.0\n", True),  # no versions fit: it cannot be told
-    ],
-)
-def test_torch_is_wanted_where_a_pin_needs_it(
-    monkeypatch: pytest.MonkeyPatch, lock: str, needed: bool
-) -> None:
-    index = {
-        "plain": [Release("1.0", "2022-01-01")],
-        "learner": [Release("1.0", "2022-01-01", ("torch>=1.8",))],
-        "older": [Release("1.0", "2022-01-01", ("plain<1",))],
-        "torch": [Release("2.0", "2022-01-01")],
-    }
-    with package_index(index) as address:
-        monkeypatch.setenv("UV_DEFAULT_INDEX", address)
-        assert venvs.brings_torch(lock, OWN) is needed
-
-
-@pytest.mark.parametrize(
-    ("extra", "torch", "needed", "wanted"),
-    [
-        ((), "2.0.1", {"torch", "torchvision", "triton"}, ("torch==2.0.1", "torchvision")),
-        (
-            ("torch==2.6.0",),
-            "2.0.1",
-            {"torchvision", "torchaudio"},
-            ("torch==2.6.0", "torchaudio", "torchvision"),
-        ),
-        (("torchvision==0.15.2",), "2.0.1", {"torchvision"}, ("torchvision==0.15.2", "torch==2.0.1")),
-        ((), "", {"torchvision"}, ()),
-    ],
-)
-def test_what_the_repository_uses_of_pytorchs_image_comes_with_it(
-    extra: tuple[str, ...], torch: str, needed: set[str], wanted: tuple[str, ...]
-) -> None:
-    assert venvs.with_torch(extra, torch, needed) == wanted
-
-
 def test_a_lock_is_known_by_what_it_asks_for() -> None:
     one = venvs.lock_digest("# note\nb==1\na==2\n")
     assert one == venvs.lock_digest("a==2\n\n# another\nb==1")
@@ -164,6 +111,12 @@ def test_an_environment_is_made_once_and_found_by_its_lock(wheels: Path, cache: 
     other = made("tiny-lmr==1.0\n", "tiny-lmr==1.0")
     assert other.path != first.path
     assert venvs.find("tiny-lmr==1.0") == venvs.load(other.path), "the one made last"
+
+
+def test_what_is_asked_for_beside_the_lock_replaces_its_pin(wheels: Path) -> None:
+    wheel(wheels, version="0.9")
+    found = made("tiny-lmr==1.0\n", "tiny-lmr<1")
+    assert list(found.path.glob("lib/python*/site-packages/tiny_lmr-0.9.dist-info"))
 
 
 def test_what_cannot_be_installed_leaves_nothing_and_is_explained(wheels: Path, cache: Path) -> None:

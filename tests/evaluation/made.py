@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from lmr_author.evaluation.candidates.score import CaseScore, Outcome, Result, Score
+from lmr_author.evaluation.candidates.results import Result
+from lmr_author.evaluation.verdict import CaseScore, Outcome
 from tests.evaluation.foreign import GOLDEN, MASKS, SOFTPLUS_BODY
 
 MASKED = GOLDEN.replace(SOFTPLUS_BODY, MASKS["raises"])
@@ -12,5 +13,18 @@ def result(
     model: str = "m", outcome: Outcome = Outcome.PASSED, sample: int = 1, category: str = "c"
 ) -> Result:
     case = CaseScore("case_1", outcome, "why", 0.5)
-    score = Score(outcome, "why", (case,), "recorded cases", "function", ("helper",), ("other",), 1.5, "log")
-    return Result("7-Softplus", 1, model, sample, category, "0" * 64, score, {"kind": "local"}, 2)
+    return Result(
+        task="7-Softplus",
+        index=1,
+        model=model,
+        sample=sample,
+        category=category,
+        outcome=outcome,
+        reason="why",
+        method="recorded cases",
+        cases=(case,),
+        kept=("helper",),
+        seconds=1.5,
+        environment={"kind": "local"},
+        digest="0" * 64,
+    )

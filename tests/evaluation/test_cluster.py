@@ -14,11 +14,11 @@ import pytest
 
 from lmr_author.errors import LmrError
 from lmr_author.evaluation.candidates import cluster
-from lmr_author.evaluation.candidates.desk import CandidateOptions
 from lmr_author.evaluation.candidates.predictions import Prediction
+from lmr_author.evaluation.candidates.results import Result
 from lmr_author.evaluation.candidates.run import score
-from lmr_author.evaluation.candidates.score import Outcome, Result
-from lmr_author.evaluation.candidates.station import StationOptions
+from lmr_author.evaluation.candidates.scorer import CandidateOptions, JudgingOptions
+from lmr_author.evaluation.verdict import Outcome
 from tests.cli.program import ENVIRONMENT, wait_for
 from tests.evaluation.foreign import PLAIN_PYTHON, STYLES, foreign_task
 
@@ -75,12 +75,12 @@ def test_a_worker_that_is_killed_costs_nothing(tmp_path: Path, start: Start) -> 
             workers[0].kill()
 
     options = CandidateOptions(
-        tmp_path / "out", python=PLAIN_PYTHON, scheduler=address, judging=StationOptions(seconds=60)
+        tmp_path / "out", python=PLAIN_PYTHON, scheduler=address, judging=JudgingOptions(seconds=60)
     )
     found = score([task], source, options, lambda _: None, killing)
 
     assert workers[0].wait() == -9
-    assert [result.score.outcome for result in found.results] == [Outcome.PASSED, Outcome.FAILED] * 5
+    assert [result.outcome for result in found.results] == [Outcome.PASSED, Outcome.FAILED] * 5
     again = score([task], source, options, lambda _: None, killing)
     assert again.resumed == 10 and len(seen) == 10
     assert [result.digest for result in again.results] == [result.digest for result in found.results]

@@ -10,10 +10,10 @@ from lmr_author import files
 from lmr_author.cli import app
 from lmr_author.code import Module, find
 from lmr_author.errors import LmrError
-from lmr_author.evaluation import equivalents
+from lmr_author.evaluation.evaluate import accept_mutants
 from lmr_author.evaluation.mutants import mutants
-from lmr_author.staging import golden_overlay
-from lmr_author.task import Task
+from lmr_author.replay.staging import golden_overlay
+from lmr_author.task import Task, equivalents
 from tests import example as example_task
 
 
@@ -33,7 +33,7 @@ def known(task: Task) -> list[str]:
 def accept_first(task: Task) -> str:
     """Accept the first mutant of the task; returns its id."""
     identifier = known(task)[0]
-    equivalents.accept(task, task.load(), [identifier], "it is the same")
+    accept_mutants(task, [identifier], "it is the same")
     return identifier
 
 
@@ -42,22 +42,23 @@ def test_several_are_accepted_at_once_or_none(task: Task, capsys: pytest.Capture
     words = ["evaluate", str(task.root), "--reason", "they are the same"]
 
     assert app.main([*words, "--accept-mutant", first, "--accept-mutant", "0000aaaa"]) == 2
-    assert equivalents.load(task) == {}
+    assert equivalents.load(task).accepted == ()
     assert "no mutant '0000aaaa'" in capsys.readouterr().err
 
     assert app.main([*words, "--accept-mutant", first, "--accept-mutant", second]) == 0
     assert "next: `lmr-author evaluate` once more" in capsys.readouterr().err
     target = str(task.load().implementations[0].target)
-    assert set(equivalents.load(task)[target]) == {first, second}
+    assert {one.id for one in equivalents.load(task).of(target)} == {first, second}
 
 
 def test_an_acceptance_is_added_to_those_that_are_there(task: Task) -> None:
-    earlier = {"target": "a.py::f", "id": "x", "reason": "y"}
+    earlier = {"target": "a.py::f", "id": "0" * 8, "diff": "-x", "reason": "y", "date": "2025-01-01"}
     files.write_json(task.equivalent_mutants_path, {"accepted": [earlier]})
     identifier = accept_first(task)
     accept_first(task)
     target = str(task.load().implementations[0].target)
-    assert equivalents.load(task) == {"a.py::f": {"x": "y"}, target: {identifier: "it is the same"}}
+    found = [(one.target, one.id, one.reason) for one in equivalents.load(task).accepted]
+    assert found == [("a.py::f", "0" * 8, "y"), (target, identifier, "it is the same")]
 
 
 @pytest.mark.parametrize("damaged", ["{", "[]", '{"a": 1}', '{"accepted": 3}', '{"accepted": [3]}'])

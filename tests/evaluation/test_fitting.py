@@ -189,7 +189,7 @@ def test_a_method_brings_other_methods_along() -> None:
         (FUNCTION + "\nif __name__ == '__main__':\n    hinge(1)\n", "code at module level"),
         ("from __future__ import generator_stop\n" + FUNCTION, "from __future__ import generator_stop"),
         ("@staticmethod\n" + FUNCTION, "the decorators of hinge"),
-        (FUNCTION.replace("margin=1.0", "margin=2.0"), "the signature of hinge: (x, margin, defaults 2.0)"),
+        (FUNCTION.replace("margin=1.0", "margin=2.0"), "the signature of hinge: (x, margin=2.0)"),
         ("async " + FUNCTION, "hinge is async"),
         (replaced(BODY).replace("SCALE = 2.0\n", ""), "changes"),
     ],

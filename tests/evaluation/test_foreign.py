@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 
 from lmr_author.evaluation.evaluate import EvaluateOptions, evaluate
-from lmr_author.evaluation.evidence import Profile, ScriptRun, advice, problem
-from lmr_author.evaluation.meant import meant
+from lmr_author.evaluation.resolve import resolve
+from lmr_author.evaluation.script import Profile, ScriptRun, obstacle, problem
 from lmr_author.task import GateResult, GateStatus, Task
 from tests.evaluation.foreign import (
     ASSERTS,
     GOLDEN,
-    LOG_ONLY,
     MASKS,
     MEAN,
     PLAIN_PYTHON,
@@ -30,19 +29,7 @@ def gates(task: Task) -> dict[str, GateResult]:
 
 
 @pytest.mark.bwrap
-@pytest.mark.parametrize("style", STYLES)
-def test_a_task_is_sound_whatever_way_its_test_says_so(style: str, tmp_path: Path) -> None:
-    found = gates(foreign_task(tmp_path, STYLES[style]))
-
-    # Two mutants that fail do not prove that others would.
-    open_gates = {name: gate.status for name, gate in found.items() if gate.status is not GateStatus.PASSED}
-    assert open_gates == {"mutants-die": GateStatus.UNPROVEN}
-    assert "can forge what it says" in found["untampered"].message
-
-
-@pytest.mark.bwrap
-@pytest.mark.parametrize("mask", ["undefined names", "does nothing"])
-@pytest.mark.parametrize("style", ["log only", "asserts"])
+@pytest.mark.parametrize(("style", "mask"), [("log only", "undefined names"), ("asserts", "does nothing")])
 def test_a_mask_need_not_raise(style: str, mask: str, tmp_path: Path) -> None:
     found = gates(foreign_task(tmp_path, STYLES[style], MASKS[mask]))
 
@@ -58,14 +45,6 @@ def test_a_failure_to_import_is_no_failure_of_the_mask(tmp_path: Path) -> None:
 
     assert found.status is GateStatus.FAILED
     assert "not because of the mask" in found.message and "no_such_module" in found.message
-
-
-@pytest.mark.bwrap
-def test_a_test_that_cannot_fail_is_found(tmp_path: Path) -> None:
-    found = gates(foreign_task(tmp_path, "from scores.smooth import softplus\nprint('Passed')\n"))
-
-    assert found["masked-fails"].status is GateStatus.FAILED
-    assert found["target-entered"].status is GateStatus.FAILED
 
 
 @pytest.mark.bwrap
@@ -90,8 +69,8 @@ def test_a_loose_info_json_is_taken_as_it_was_meant(tmp_path: Path) -> None:
 
 
 def test_a_category_is_counted_under_its_canonical_name(tmp_path: Path) -> None:
-    loose = meant(foreign_task(tmp_path / "a", category="Evaluation Metrics and Analysis"))[1][0]
-    unclear = meant(foreign_task(tmp_path / "b", category="loss function"))[1][0]
+    loose = resolve(foreign_task(tmp_path / "a", category="Evaluation Metrics and Analysis"))[1][0]
+    unclear = resolve(foreign_task(tmp_path / "b", category="loss function"))[1][0]
 
     assert loose.implementation.category == "Evaluation Metrics"
     assert unclear.implementation.category == "loss function"
@@ -109,16 +88,6 @@ def test_a_masked_class_stands_for_its_methods(tmp_path: Path) -> None:
 
     assert {name for name, gate in found.items() if gate.status is not GateStatus.PASSED} == {"mutants-die"}
     assert "took Mean.__init__, Mean.add" in found["build"].message
-
-
-@pytest.mark.bwrap
-def test_a_golden_that_cannot_run_here_says_what_is_missing(tmp_path: Path) -> None:
-    task = foreign_task(tmp_path, "import no_such_library\n" + LOG_ONLY)
-
-    found = gates(task)["golden-passes"]
-
-    assert found.status is GateStatus.FAILED
-    assert "this environment lacks no_such_library" in found.hint
 
 
 def run(exit_code: int = 0, log: str = "", stdout: str = "", stderr: str = "") -> ScriptRun:
@@ -142,7 +111,7 @@ UNITTEST_OK = "..\nRan 2 tests in 0.001s\n\nOK\n"
         (
             run(stderr=UNITTEST_OK),
             run(stderr="Ran 2 tests in 0s\n\nOK (skipped=2)\n"),
-            "unittest ran 2 tests",
+            "all tests are skipped",
         ),
         (run(stdout="3 passed in 0.1s"), run(stdout="1 passed, 2 skipped in 0.1s"), "pytest passed 3"),
         (run(), run(), ""),
@@ -196,8 +165,9 @@ def test_a_failure_comes_of_the_mask_unless_it_could_not_be_imported(
     ],
 )
 def test_advice_is_about_the_error_that_ended_it(stderr: str, said: str) -> None:
-    assert said in advice(run(1, stderr=stderr))
-    assert bool(advice(run(1, stderr=stderr))) == bool(said)
+    reason, hint = obstacle(run(1, stderr=stderr))
+    assert said in f"{reason} {hint}"
+    assert bool(hint) == bool(said)
 
 
 @pytest.mark.parametrize("golden", [run(log="Failed"), run(stdout="Failed"), run(1, log="Passed")])

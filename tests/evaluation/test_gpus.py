@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from lmr_author.errors import SandboxError, UsageError
+from lmr_author.sandbox import open_sandbox
 from lmr_author.sandbox.docker import DockerSandbox
-from lmr_author.sandbox.factory import open_sandbox
 
 BASE_IMAGE = os.environ.get("LMR_TEST_BASE_IMAGE", "lmr-author/base:bookworm")
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.evaluation.candidates.desk import CandidateOptions
+from lmr_author.evaluation.candidates.results import Result
 from lmr_author.evaluation.candidates.run import Scored, score
-from lmr_author.evaluation.candidates.score import Outcome, Result
-from lmr_author.evaluation.candidates.station import StationOptions
+from lmr_author.evaluation.candidates.scorer import CandidateOptions, JudgingOptions
+from lmr_author.evaluation.verdict import Outcome
 from lmr_author.masking import MaskOptions, mask
 from lmr_author.recording.record import RecordOptions, record
 from lmr_author.sandbox import bubblewrap
@@ -25,7 +25,7 @@ from tests.support import make_task, remove_image
 
 BASE_IMAGE = os.environ.get("LMR_TEST_BASE_IMAGE", "lmr-author/base:bookworm")
 HINGE = "pkg/losses.py::hinge"
-JUDGING = StationOptions(seconds=1.5, memory_mb=1024, start_seconds=8)
+JUDGING = JudgingOptions(seconds=1.5, memory_mb=1024, start_seconds=8)
 IN_DOCKER = (
     "reads expected outputs",
     "forks for ever",
@@ -74,10 +74,10 @@ def test_hostile_candidates_score_nothing_and_harm_nothing(task: Task, tmp_path:
 
     found = judged(task, beside(list(HOSTILE)), tmp_path / "out")
 
-    outcomes = {name: found[name].score.outcome for name in HOSTILE}
+    outcomes = {name: found[name].outcome for name in HOSTILE}
     assert {name for name, outcome in outcomes.items() if outcome is Outcome.PASSED} == set()
     assert {name for name, outcome in outcomes.items() if outcome is Outcome.INFRASTRUCTURE} == set()
-    assert [found[f"correct {number}"].score.outcome for number in (1, 2, 3)] == [Outcome.PASSED] * 3
+    assert [found[f"correct {number}"].outcome for number in (1, 2, 3)] == [Outcome.PASSED] * 3
     assert snapshot(task.root) == before
     assert set(own_processes()) - running == set()
     for name, outcome in {
@@ -86,7 +86,7 @@ def test_hostile_candidates_score_nothing_and_harm_nothing(task: Task, tmp_path:
         "exits with 0": Outcome.CRASHED,
         "returns what it was given": Outcome.FAILED,
     }.items():
-        assert found[name].score.outcome is outcome, found[name].score
+        assert found[name].outcome is outcome, found[name]
 
 
 @pytest.mark.docker
@@ -106,15 +106,15 @@ def test_hostile_candidates_in_docker(task: Task, tmp_path: Path, request: pytes
     found = judged(copied, answers, tmp_path / "out", sandbox="docker", python=None)
 
     for number in (0, 1):
-        assert found[f"runs the golden {number}"].score.outcome is Outcome.FAILED
+        assert found[f"runs the golden {number}"].outcome is Outcome.FAILED
 
-    wrong = {name: found[name].score for name in IN_DOCKER}
+    wrong = {name: found[name] for name in IN_DOCKER}
     assert {score.outcome for score in wrong.values()} <= {
         Outcome.FAILED,
         Outcome.CRASHED,
         Outcome.TIMEOUT,
     }, wrong
-    assert [found[f"correct {number}"].score.outcome for number in (1, 2, 3)] == [Outcome.PASSED] * 3
+    assert [found[f"correct {number}"].outcome for number in (1, 2, 3)] == [Outcome.PASSED] * 3
 
 
 FORGERIES = {
@@ -153,8 +153,8 @@ def test_forged_verdicts_of_a_hand_written_test(tmp_path: Path) -> None:
 
     found = judged(task, answers, tmp_path / "out")
 
-    assert found["honest"].score.outcome is Outcome.PASSED, found["honest"].score
-    outcomes = {name: found[name].score.outcome for name in FORGERIES}
+    assert found["honest"].outcome is Outcome.PASSED, found["honest"]
+    outcomes = {name: found[name].outcome for name in FORGERIES}
     assert {name for name, outcome in outcomes.items() if outcome is Outcome.PASSED} == set()
     assert outcomes["reads what is expected"] is outcomes["says it all and exits"] is Outcome.INVALID
     assert outcomes["never ends"] is Outcome.TIMEOUT

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from lmr_author import code
 from lmr_author.evaluation.mutants import Mutant, mutants
 from lmr_author.evaluation.mutants.operators import OPERATORS
-from lmr_author.evaluation.mutants_die import whole_percent
+from lmr_author.evaluation.wrong_versions import whole_percent
 from lmr_author.task import Target
 from tests.masking.roundtrip import library_files
 
@@ -85,9 +85,6 @@ def changes(body: str) -> list[str]:
         ("return x.topk(2, dim=-1)", "x.topk(2)"),
         ("return F.normalize(x, dim=1)", "F.normalize(x)"),
         ("return x.masked_fill(y == 0, -1e9)", "-10000000000.0"),
-        ("return x / (sum(y) or 1)", "or 2"),
-        ("if y:\n    return None", "pass"),
-        ("try:\n    return g(x)\nexcept ValueError:\n    return None", "-        return None"),
         ("x = x / y\nreturn x", "x = x\n"),
         ("x = x.cuda()\nreturn x * y", "cuda"),
         ("x['a'] = x['a'].to('cuda:1', non_blocking=True)\nreturn x['a'] + y", "cuda"),
@@ -121,11 +118,6 @@ def test_a_change_that_no_test_can_notice_is_not_made(body: str, unnoticeable: s
         ("x.cuda = y\nreturn x", "pass"),
         ("return x.sum(dim=0)", "x.sum()"),
         ("return x * -1e9", "-10000000000.0"),
-        ("return x * (y or 1)", "or 2"),
-        ("if y:\n    return None\nreturn x", "pass"),
-        ("for i in x:\n    return None", "pass"),
-        ("if y:\n    return None\nelse:\n    x += 1\ng(x)", "pass"),
-        ("try:\n    return None\nfinally:\n    g(x)", "pass"),
         ("offset = 0\nreturn x + offset", "offset = 1"),
         ("offset = 0\noffset += x\nreturn y", "offset = 1"),
         ("global offset\noffset = 0\nreturn y", "offset = 1"),

@@ -11,7 +11,7 @@ import pytest
 from lmr_author.errors import LmrError
 from lmr_author.evaluation.candidates import predictions
 from lmr_author.evaluation.candidates.answer import Invalid
-from lmr_author.evaluation.candidates.changes import MAX_FILES, of_tree, patched
+from lmr_author.evaluation.candidates.predictions import MAX_FILES, patched
 from lmr_author.task import Task
 from tests.evaluation.foreign import foreign_task
 from tests.evaluation.made import MASKED
@@ -82,7 +82,12 @@ def test_what_an_agent_changed(task: Task, tmp_path: Path) -> None:
     (tree / "run.log").write_text("noise")
     (tree / "outside.py").symlink_to("/etc/passwd")
 
-    assert of_tree(tree, repository, {"scores/smooth.py"}) == {"new.py": b"x = 1\n"}
+    assert of_tree(tree, repository) == {"new.py": b"x = 1\n"}
+
+
+def of_tree(tree: Path, repository: Path) -> dict[str, bytes]:
+    item = predictions.Prediction("7-Softplus", 1, "m", "here", tree=tree)
+    return predictions.changed_files(item, repository, "scores/smooth.py")
 
 
 DIFF = """\
@@ -106,7 +111,7 @@ def test_only_so_many_files_of_an_agent_are_taken(task: Task, tmp_path: Path) ->
     )
     for number in range(MAX_FILES + 1):
         (tmp_path / f"m{number}.py").write_text("x = 1\n")
-    assert len(of_tree(tmp_path, task.root / "scores-repo", set())) == MAX_FILES
+    assert len(of_tree(tmp_path, task.root / "scores-repo")) == MAX_FILES
     assert len(patched(made, task.root / "scores-repo")) == MAX_FILES
 
 

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from lmr_author.errors import LmrError, SandboxError
-from lmr_author.evaluation.candidates import store
-from lmr_author.evaluation.candidates.disk_watch import DiskWatch
-from lmr_author.evaluation.candidates.pool import Interruption, each, retried
-from lmr_author.evaluation.candidates.score import Outcome, Result
+from lmr_author.evaluation.candidates import results as store
+from lmr_author.evaluation.candidates.results import Result
+from lmr_author.evaluation.candidates.run import Interruption, each, retried
+from lmr_author.evaluation.script import DiskWatch
+from lmr_author.evaluation.verdict import Outcome
 from tests.evaluation.made import result
 
 
@@ -45,9 +46,9 @@ def test_a_failure_of_the_infrastructure_is_judged_again(tmp_path: Path) -> None
     with store.opened(tmp_path) as results:
         results.add(result("a", Outcome.INFRASTRUCTURE))
         results.add(result("b", Outcome.FAILED))
-        assert not results.judged(result("a").key, "0" * 64)
-        assert results.judged(result("b").key, "0" * 64)
-        assert not results.judged(result("b").key, "1" * 64)
+        assert not results.is_judged(result("a").key, "0" * 64)
+        assert results.is_judged(result("b").key, "0" * 64)
+        assert not results.is_judged(result("b").key, "1" * 64)
 
 
 def test_a_sandbox_that_fails_is_tried_again() -> None:

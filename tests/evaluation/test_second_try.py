@@ -9,14 +9,12 @@ from typing import Any
 
 import pytest
 
-from lmr_author.evaluation import script
-from lmr_author.evaluation.candidates import station
-from lmr_author.evaluation.candidates.desk import CandidateOptions
+from lmr_author.evaluation import judges, script
 from lmr_author.evaluation.candidates.run import score
-from lmr_author.evaluation.candidates.score import Outcome
-from lmr_author.evaluation.candidates.station import StationOptions
-from lmr_author.replaying import Outcome as Replayed
-from lmr_author.replaying import Plan, Replay, replay
+from lmr_author.evaluation.candidates.scorer import CandidateOptions, JudgingOptions
+from lmr_author.evaluation.verdict import Outcome
+from lmr_author.replay.replaying import Outcome as Replayed
+from lmr_author.replay.replaying import Plan, Replay, replay
 from lmr_author.task import Task
 from tests.evaluation.foreign import PLAIN_PYTHON, STYLES, foreign_task
 from tests.workflow.pipeline.running import only_hinge, quiet, recorded
@@ -31,9 +29,9 @@ def outcome(task: Task, code: str, out: Path) -> Outcome:
     out.mkdir()
     source = out / "predictions.jsonl"
     source.write_text(json.dumps({"task": task.name, "index": 1, "model": "m", "code": code}) + "\n")
-    options = CandidateOptions(out, python=PLAIN_PYTHON, judging=StationOptions(seconds=1))
+    options = CandidateOptions(out, python=PLAIN_PYTHON, judging=JudgingOptions(seconds=1))
     (found,) = score([task], source, options, quiet, lambda *_: None).results
-    return found.score.outcome
+    return found.outcome
 
 
 def test_of_recorded_cases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,7 +47,7 @@ def test_of_recorded_cases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         late = {key: Replayed("timeout") for key in found.outcomes}
         return replace(found, outcomes=late) if len(plans) == 1 else found
 
-    monkeypatch.setattr(station.replaying, "replay", busy)
+    monkeypatch.setattr(judges.replaying, "replay", busy)
     assert outcome(task, CORRECT, tmp_path / "once") is Outcome.PASSED
     assert [plan.until_lost for plan in plans] == [False, True], "the second ends at the first that is late"
     assert outcome(task, CORRECT, tmp_path / "again") is Outcome.PASSED
@@ -66,7 +64,7 @@ def test_of_a_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     def busy(*arguments: Any, **options: Any) -> Any:
         found = real(*arguments, **options)
-        return replace(found, timed_out=arguments[1].startswith("candidate") and next(late))
+        return replace(found, timed_out=arguments[1].startswith("script_candidate") and next(late))
 
     monkeypatch.setattr(script, "run", busy)
     assert [outcome(task, good, tmp_path / name) for name in ("one", "two")] == [

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmr_author.evaluation.candidates.pool import Pace
-from lmr_author.evaluation.candidates.score import Outcome
-from lmr_author.evaluation.candidates.summary import summary, wilson
+from lmr_author.evaluation.candidates.results import summary, wilson
+from lmr_author.evaluation.candidates.run import Pace
+from lmr_author.evaluation.verdict import Outcome
 from tests.evaluation.made import result
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lmr_author.evaluation.mutants_die import _why
+from lmr_author.evaluation.wrong_versions import explain_survivor
 
 
 @pytest.mark.parametrize(
@@ -19,9 +19,7 @@ from lmr_author.evaluation.mutants_die import _why
     ],
 )
 def test_what_the_cases_lack_is_told(line: int, parameter: str, said: str) -> None:
-    bench: Any = SimpleNamespace(
-        recording=SimpleNamespace(cases=(), coverage=SimpleNamespace(missed=(4,), never_false=(3,)))
-    )
+    recording: Any = SimpleNamespace(cases=(), coverage=SimpleNamespace(missed=(4,), never_false=(3,)))
     mutant: Any = SimpleNamespace(line=line, parameter=parameter)
     verdict: Any = SimpleNamespace(identity="")
-    assert _why(bench, mutant, verdict, ()) == f"{said}, or record again with --vary"
+    assert explain_survivor(recording, mutant, verdict, ()) == f"{said}, or record again with --vary"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lmr_author.evaluation.candidates.suspicions import suspicions
+from lmr_author.evaluation.candidates.hostile import suspicions
 from tests.evaluation.foreign import GOLDEN, SOFTPLUS_BODY
 from tests.evaluation.made import MASKED
 
@@ -16,12 +16,12 @@ from tests.evaluation.made import MASKED
         ("    import sys\n    sys.exit()\n", ".exit"),
         ("    raise SystemExit\n", "SystemExit"),
         ("    import unittest\n", "import unittest"),
-        ("    from _pytest import x\n", "import _pytest"),
+        ("    from _pytest import x\n", "from _pytest"),
         ("    math.exp = max\n", "math.exp = …"),
-        ("    setattr(math, 'exp', max)\n", "setattr(math, …)"),
-        ("    import sys\n    sys.modules['x']\n", ".modules"),
-        ("    print('Passed')\n", "the text 'Passed'"),
-        ("    open('unit_test/cases.json')\n", "open"),
+        ("    setattr(math, 'exp', max)\n", "math = …"),
+        ("    import sys\n    sys.modules['x']\n", "sys.modules"),
+        ("    print('Passed')\n", "Passed"),
+        ("    open('unit_test/cases.json')\n", "open("),
         ("    class A:\n        def __eq__(self, o): return True\n", "def __eq__"),
     ],
 )
@@ -37,7 +37,7 @@ def test_what_could_forge_a_verdict_is_suspicious(body: str, said: str) -> None:
     [
         SOFTPLUS_BODY,
         '    """Passed through unit_test."""\n    self.eval()\n    model.modules()\n    x.exp = 1\n',
-        "    from scipy import signal\n    self.weight = x\n    raise ValueError('expected a number')\n",
+        "    from scipy import signal\n    self.weight = x\n    setattr(self, 'bias', x)\n    raise ValueError('a')\n",
     ],
 )
 def test_honest_code_is_not_suspicious(body: str) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from lmr_author.evaluation.trivial import zeros_expression
+from lmr_author.evaluation.wrong_versions import zeros_expression
 from lmr_author.probe.encoding import encode
 
 LEAVES = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import textwrap
 
-from lmr_author.leaks import compiled
 from lmr_author.leaks.fragments import parse
+from lmr_author.leaks.solution import compiled_names
 from tests.example import compiled as compiled_file
 
 MIXING = """\
@@ -42,7 +42,7 @@ def _share(text: str) -> float:
     assert golden is not None
     (node,) = [item.node for item in golden.definitions if item.kind == "function"]
     assert not isinstance(node, ast.ClassDef)
-    return compiled.names(golden, node, goal).share_in("other.pyc", compiled_file(text)())
+    return compiled_names(golden, node, goal).share_in("other.pyc", compiled_file(text)())
 
 
 def test_a_copy_under_another_name_is_the_solution() -> None:

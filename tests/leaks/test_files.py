@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lmr_author import leaks
-from lmr_author.leaks import loose
-from lmr_author.leaks.fragments import Fragment, fragments, parse
+from lmr_author.leaks.fragments import Fragment, fragments, loose_statements, parse
 from tests.leaks.functions import ATTENTION, METRIC, wanted
 
 LIBRARY = sorted(Path(sysconfig.get_path("stdlib")).glob("*.py"))[::5]
@@ -79,21 +78,21 @@ LINES = [
 
 @pytest.mark.parametrize(("name", "text"), LINES, ids=[name for name, _ in LINES])
 def test_a_statement_is_read_however_it_is_written(name: str, text: str) -> None:
-    (plain,) = loose.statements("x = compute(y)")
+    (plain,) = loose_statements("x = compute(y)")
 
     assert [
-        item.exact for item in loose.statements(f"Some words, and then:\n\n{text}\n\nMore (words) here.\n")
+        item.exact for item in loose_statements(f"Some words, and then:\n\n{text}\n\nMore (words) here.\n")
     ] == [plain.exact]
 
 
 def test_heads_of_blocks_are_read_alone() -> None:
     text = "for a in f(b):\nwhile g(c):\nif h(d):\nelif i(e):\nwith j(k) as l:\n"
 
-    assert [item.shape[0] for item in loose.statements(text)] == ["for", "while", "if", "if", "with"]
+    assert [item.shape[0] for item in loose_statements(text)] == ["for", "while", "if", "if", "with"]
 
 
 def test_statements_know_their_lines() -> None:
-    assert [item.line for item in loose.statements("words\nx = f(y)\n\nz = g(\n  x)\nw = h(z)\n", 10)] == [
+    assert [item.line for item in loose_statements("words\nx = f(y)\n\nz = g(\n  x)\nw = h(z)\n", 10)] == [
         11,
         13,
         15,
@@ -107,7 +106,7 @@ def test_statements_know_their_lines() -> None:
 )
 def test_no_content_does_harm(data: bytes, name: str) -> None:
     solution = wanted(METRIC)
-    words = b" ".join(word for word, _ in (*solution.outer, *solution.local))
+    words = b" ".join((*solution.needed, *solution.variables))
 
     assert leaks.in_file(name, data, [solution]) == []
     leaks.in_file(name, data + b"\n" + words + b"\n" + METRIC.encode() + data, [solution])
@@ -128,7 +127,7 @@ def test_deep_and_long_files_end(name: str, file: str) -> None:
 
 
 NOTEBOOKS = {
-    "no JSON": b"{'cells': " + METRIC.encode(),
+    "no JSON": json.dumps({"source": METRIC.splitlines(keepends=True)}, indent=1)[:-1].encode(),
     "a list": json.dumps([METRIC]).encode(),
     "cells that are none": json.dumps({"cells": [None, 3, {"cell_type": "code", "source": METRIC}]}).encode(),
     "an older format": json.dumps(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lmr_author.code import Module
-from lmr_author.leaks.lines import added_comments
+from lmr_author.leaks.fragments import added_comments
 
 ORIGINAL = '''\
 """A module."""

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.checks.scan import search
+from lmr_author.checks.leaks import search
 from lmr_author.checks.view import TaskView
 from lmr_author.leaks import Leak, is_generated
-from lmr_author.masking import cleaning
+from lmr_author.masking import leftovers
 from lmr_author.task import Severity, Task
 from lmr_author.validation.run import validate
 from tests import example as example_task
@@ -152,12 +152,12 @@ def test_what_is_generated_or_an_archive_is_taken_out_and_kept(tmp_path: Path) -
         },
     )
     repository, keep = task.root / REPOSITORY, task.authoring / "removed"
-    names = cleaning.removable(search(TaskView(task)), repository)
+    names = leftovers.removable(search(TaskView(task)), repository)
 
-    cleaned = cleaning.take_out(repository, keep, [*names, "not/there.py"])
+    cleaned = leftovers.take_out(repository, keep, [*names, "not/there.py"])
 
     assert names == ("data/old.zip", "ranking/losses.py.orig", "site-packages/ranking/losses.py")
-    assert cleaned == cleaning.Cleaned(moved=names)
+    assert cleaned == names
     assert (keep / "data" / "old.zip").read_bytes() == wheel
     assert (repository / "data" / "other.zip").is_file()
     assert list(_found(task)) == ["legacy/old.py"]

@@ -162,7 +162,7 @@ def test_an_override_of_the_same_name_is_not_the_same_function() -> None:
 
 def test_collated_data_is_not_code() -> None:
     solution = wanted(COLLATE)
-    words = " ".join(word.decode() for word, _ in (*solution.outer, *solution.local))
+    words = " ".join(word.decode() for word in (*solution.needed, *solution.variables))
     text = f"The words {words} stand here: input_ids, attention_mask = (padding_side).\n" * 50
 
     assert leaks.in_file("notes.txt", text.encode(), [solution]) == []

@@ -9,7 +9,7 @@ import pytest
 from lmr_author import code
 from lmr_author.masking import locate
 from lmr_author.masking.body import mask_source
-from lmr_author.masking.draft import MAX_SUMMARY, draft
+from lmr_author.masking.draft import draft
 from lmr_author.masking.notes import MaskNotes
 from lmr_author.task import Target
 
@@ -145,9 +145,7 @@ def test_a_documented_function_keeps_its_words_and_gets_no_docstring(repository:
 
 def test_a_name_that_begins_with_a_verb_makes_a_docstring(tmp_path: Path) -> None:
     (tmp_path / "loss.py").write_text("def merge_heads(x) -> 'Tensor':\n    yield x\n")
-    assert (
-        drafted(tmp_path, "merge_heads").docstring == "Merge heads.\n\nArgs:\n    x\n\nYields:\n    'Tensor'"
-    )
+    assert drafted(tmp_path, "merge_heads").docstring == "Merge heads.\n\nArgs:\n    x\n\nYields:\n    Tensor"
 
 
 @pytest.mark.parametrize(
@@ -159,16 +157,6 @@ def test_what_a_name_does_not_tell_is_left_out(name: str, said: str, tmp_path: P
     text += "class Egg:\n    def __init__(self): self.x = 1\ndef cl_forward(x): return x\n"
     (tmp_path / "loss.py").write_text(text)
     assert drafted(tmp_path, name).objective == said
-
-
-MANY = (MAX_SUMMARY + 1) // len("Say it. ")
-
-
-@pytest.mark.parametrize(("sentences", "kept"), [(2, 2), (MANY, MANY), (MANY + 1, 1)])
-def test_a_long_summary_is_cut_behind_its_first_sentence(sentences: int, kept: int, tmp_path: Path) -> None:
-    said = " ".join(["Say it."] * sentences)
-    (tmp_path / "loss.py").write_text(f'def speak():\n    """{said}"""\n')
-    assert drafted(tmp_path, "speak").objective == " ".join(["Say it."] * kept)
 
 
 def test_a_static_method_has_no_self(repository: Path) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lmr_author import code
-from lmr_author.masking.docstrings import Entry, read_docstring, shape_in
-from lmr_author.masking.draft import shapes_of
+from lmr_author.masking.draft import Entry, read_docstring, shapes_of
 
 GOOGLE = """Sum up.
 
@@ -40,12 +39,6 @@ REST = """Sum up.
     :returns: the sum
     :rtype: float
     """
-TORCH = """Sum up.
-
-    Shape:
-        - Input: :math:`(N, C)`
-        - Output: :math:`(N, D)`
-    """
 
 
 @pytest.mark.parametrize(
@@ -54,12 +47,11 @@ TORCH = """Sum up.
         (GOOGLE, "Sum up.", Entry("torch.Tensor", "the logits, shape (batch_size, seq_len)."), "A tuple"),
         (NUMPY, "Sum up.", Entry("ndarray, shape (n, m)", "The x."), "out (float): The sum."),
         (REST, "Sum up.", Entry("int", "the x"), "float: the sum"),
-        (TORCH, "Sum up.", None, "(N, D)"),
         ("Inputs:\n  x: the x\nOutputs:\n  y of (B, T)\n", "", Entry("", "the x"), "y of (B, T)"),
         ("Only a\nsentence", "Only a sentence", None, ""),
         ("", "", None, ""),
     ],
-    ids=["google", "numpy", "rest", "torch", "inputs", "plain", "empty"],
+    ids=["google", "numpy", "rest", "inputs", "plain", "empty"],
 )
 def test_styles(text: str, summary: str, parameter: Entry | None, returns: str) -> None:
     found = read_docstring(text)
@@ -71,50 +63,6 @@ def test_styles(text: str, summary: str, parameter: Entry | None, returns: str) 
 
 def test_starred_parameters_are_named_without_stars() -> None:
     assert read_docstring(GOOGLE).parameters["rest"] == Entry("", "others")
-
-
-@pytest.mark.parametrize(
-    ("text", "shape"),
-    [
-        ("of shape (batch_size, seq_len).", "(batch_size, seq_len)"),
-        ("(batch_size,)", "(batch_size,)"),
-        ("[N, 3*D, -1]", "[N, 3*D, -1]"),
-        ("(..., d)", "(..., d)"),
-        ("a word (in brackets)", ""),
-        ("(see there, and here)", ""),
-    ],
-)
-def test_shapes_in_texts(text: str, shape: str) -> None:
-    assert shape_in(text) == shape
-
-
-def shapes(text: str) -> dict[str, str]:
-    module = code.Module.parse(text.encode(), "file.py")
-    return shapes_of(module, module.definitions[0])
-
-
-def test_shapes_are_read_from_unpacking_comments_and_einops() -> None:
-    text = """
-def f(
-    q,  # (B, T, C)
-    k,
-    v,
-    w,
-):
-    b, n, *_, d = k.shape  # batch, tokens
-    v = rearrange(v, "b n (h d) -> b h n d", h=8)
-    v = rearrange(v, "x y -> y x")
-    for i in range(3):
-        B, _ = w.size()
-"""
-    assert shapes(text) == {
-        "q": "(B, T, C)", "k": "(b, n, …, d): batch, tokens", "v": "`b n (h d)`", "w": "(B, …)",
-    }  # fmt: skip
-
-
-def test_a_parameter_that_was_assigned_to_has_no_shape_any_more() -> None:
-    assert shapes("def f(x):\n    x = x.view(-1)\n    (n,) = x.shape\n    return n\n") == {}
-    assert shapes("def f(x):\n    a, b = x.shape[:2]\n    y.shape = a, 1\n    c, d = size(x)\n") == {}
 
 
 ROLES = """Weigh pairs as :class:`~some.package.Weigher` does.
@@ -149,5 +97,17 @@ def test_text_behind_a_section_belongs_to_no_entry() -> None:
     }
 
 
-def test_a_shape_is_read_under_a_condition() -> None:
-    assert shapes("def f(t):\n    if t.ndim == 1:\n        t = rearrange(t, 'n -> 1 n')\n") == {"t": "`n`"}
+@pytest.mark.parametrize(
+    ("body", "shapes"),
+    [
+        ("b, n, *_, d = x.shape", {"x": "(b, n, …, d)"}),
+        ("B, _ = x.size()", {"x": "(B, …)"}),
+        ("x = x.view(-1)\n    (n,) = x.shape", {}),
+        ("a, b = x.shape[:2]", {}),
+    ],
+)
+def test_shapes_are_read_from_unpacking_until_a_parameter_is_assigned_to(
+    body: str, shapes: dict[str, str]
+) -> None:
+    module = code.Module.parse(f"def f(x):\n    {body}\n".encode(), "file.py")
+    assert shapes_of(module.definitions[0].function) == shapes

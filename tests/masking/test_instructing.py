@@ -12,8 +12,7 @@ from lmr_author.cli.app import main
 from lmr_author.masking import instruction as mask_instruction
 from lmr_author.masking.instruction import draft_instruction
 from lmr_author.masking.notes import MaskNotes
-from lmr_author.suggesting.passages import FunctionWords
-from lmr_author.suggesting.sections import best_section, sections
+from lmr_author.suggesting.sections import FunctionWords, best_section, sections
 from lmr_author.task import Target
 from tests import example as example_task
 from tests import example as example_texts
@@ -136,21 +135,6 @@ def test_every_draft_keeps_the_rules(tmp_path: Path) -> None:
     for one in task.load().implementations:
         mask_instruction.set_instruction(task, one, mask_instruction.draft_for(task, one))
         assert mask_instruction.broken_rules(task, one.index) == ()
-
-
-def test_the_parts_of_a_property_are_told_apart() -> None:
-    text = (
-        b"class A:\n    @property\n    def v(self): return self.x\n    @v.setter\n    def v(self, x): self.x = x\n"
-        b"    @property\n    def w(self): return 1\n"
-    )
-    module = code.Module.parse(text, "a.py")
-    functions = [item for item in module.definitions if item.kind == "function"]
-    said = [draft_instruction("a.py", item).partition(" in `a.py`")[0] for item in functions]
-    assert said == [
-        "Implement the getter of the property `v` of the class `A`",
-        "Implement the setter of the property `v` of the class `A`",
-        "Implement the method `w` of the class `A`",
-    ]
 
 
 def drafted(text: str) -> str:

@@ -13,8 +13,16 @@ from hypothesis import strategies as st
 from lmr_author import code
 from lmr_author.errors import TargetError
 from lmr_author.masking.body import mask_source, notes_in, unmask_source
-from lmr_author.masking.docstrings import clean_docstring, docstring_lines
-from lmr_author.masking.notes import WIDTH, MaskNotes, masked_body, one_line, overlaid, read_notes
+from lmr_author.masking.notes import (
+    WIDTH,
+    MaskNotes,
+    clean_docstring,
+    docstring_lines,
+    masked_body,
+    one_line,
+    overlaid,
+    read_notes,
+)
 
 FULL = MaskNotes(
     objective="Add the two.",
@@ -178,22 +186,3 @@ def test_an_existing_docstring_is_never_changed() -> None:
 
 
 # remarks
-
-
-@pytest.mark.parametrize(
-    ("text", "remark"),
-    [
-        ("def f(): return 1\nX = f()\n", "line 2"),
-        ("def f(x): return x\n@f\ndef g(): pass\n", "line 2"),
-        ("def f(): return 1\nclass A:\n    y = [f() for _ in 'a']\n", "line 3"),
-        ("def f(): return 1\ndef g(x=f()): return x\n", "line 2"),
-        ("def f(): return 1\nif __name__ == '__main__':\n    f()\n", ""),
-        ("def f(): return 1\ndef g(): return f()\n", ""),
-    ],
-)
-def test_a_call_at_import_is_remarked(text: str, remark: str) -> None:
-    module = code.Module.parse(text.encode(), "file.py")
-    remarks = mask_source(module, [module.definitions[0]]).remarks
-    said = [line for line in remarks if "when the file is imported" in line]
-    assert bool(said) == bool(remark)
-    assert remark in "".join(said)

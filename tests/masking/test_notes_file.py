@@ -11,9 +11,7 @@ from jsonschema import Draft202012Validator
 from lmr_author import resources
 from lmr_author.errors import LmrError
 from lmr_author.masking.context import Proposal
-from lmr_author.masking.docstrings import clean_docstring
-from lmr_author.masking.notes import MaskNotes
-from lmr_author.masking.notes_file import read_notes_file, write_notes_file
+from lmr_author.masking.notes import MaskNotes, clean_docstring, read_notes_file, write_notes_file
 
 TARGET = "pkg/a b.py::A.f"
 
@@ -82,21 +80,21 @@ targets:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "n:1: the file: its `targets` is missing"),
-        ("- a", "n:1: the file: has to be a block"),
+        ("", "n:1: the file: `targets` is missing"),
+        ("- a", "n:1: the file: must be a block"),
         ("targets: []", "n:1: targets: must not be empty"),
-        ("targets:\n- objective: x", "n:2: targets: its `target` is missing"),
-        ("targets:\n- target: a\n  inputs: 5\n", "n:3: targets.inputs: has to be a list of texts"),
+        ("targets:\n- objective: x", "n:2: targets: `target` is missing"),
+        ("targets:\n- target: a\n  inputs: 5\n", "n:3: targets.inputs: must be a list of texts"),
         (
             "targets:\n- target: a\n\n  input: []\n",
-            "n:4: targets.input: there is no such part, did you mean inputs?",
+            "n:4: targets.input: unknown part, did you mean inputs?",
         ),
-        ("targets:\n- target: a\n  inputs:\n  - [1]\n", "n:3: targets.inputs: has to be a list of texts"),
+        ("targets:\n- target: a\n  inputs:\n  - [1]\n", "n:3: targets.inputs: must be a list of texts"),
         (
             "targets:\n- target: a\n  dependencies: [b]\n",
-            "n:3: targets.dependencies: has to hold inside and outside",
+            "n:3: targets.dependencies: must hold inside and outside",
         ),
-        ("targets:\n- target: a\n  objective: [b]\n", "n:3: targets.objective: has to be text"),
+        ("targets:\n- target: a\n  objective: [b]\n", "n:3: targets.objective: must be text"),
         ("targets: [a\n", "n:2: not valid YAML"),
         ("targets:\n- target: a\n  objective: x: y\n", "n:3: not valid YAML: mapping values"),
         ("targets:\n- &a target: x\n- *a\n", "aliases"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lmr_author.masking.docstrings import purpose, read_docstring
+from lmr_author.masking.draft import purpose, read_docstring
 
 OWN = ("weigh_pairs", "PairWeigher")
 TAKES = ("pairs", "labels", "x")

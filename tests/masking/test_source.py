@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from lmr_author import code
 from lmr_author.errors import SourceError, TargetError
 from lmr_author.masking.body import is_masked, mask_source, unmask_source
-from lmr_author.masking.notes_file import read_notes_file
+from lmr_author.masking.notes import read_notes_file
 from lmr_author.task import Target
 from tests.masking.roundtrip import check_file, library_files
 

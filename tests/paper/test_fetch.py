@@ -13,21 +13,14 @@ from tests.papers import make_paper
 from tests.servers import Answer, serve
 
 FEED = """<?xml version="1.0" encoding="UTF-8"?>
-<feed xmlns="http://www.w3.org/2005/Atom" xmlns:opensearch="http://a9.com/-/spec/opensearch/1.1/"
-      xmlns:arxiv="http://arxiv.org/schemas/atom">
-  <title>query</title><id>x</id><updated>2024-01-01T00:00:00Z</updated>
-  <opensearch:totalResults>1</opensearch:totalResults>
-  <opensearch:startIndex>0</opensearch:startIndex>
-  <opensearch:itemsPerPage>1</opensearch:itemsPerPage>
+<feed xmlns="http://www.w3.org/2005/Atom" xmlns:arxiv="http://arxiv.org/schemas/atom">
   <entry>
     <id>http://arxiv.org/abs/2305.18290v2</id>
     <updated>2023-12-13T00:00:00Z</updated><published>2023-05-29T00:00:00Z</published>
     <title>Direct Preference
       Optimization</title>
-    <summary>text</summary><author><name>A</name></author>
-    <link href="http://arxiv.org/abs/2305.18290v2" rel="alternate" type="text/html"/>
     <link title="pdf" href="ADDRESS/pdf" rel="related" type="application/pdf"/>
-    <arxiv:primary_category term="cs.LG"/><category term="cs.LG"/>
+    <arxiv:primary_category term="cs.LG"/>
   </entry>
 </feed>"""
 
@@ -42,10 +35,7 @@ FEED = """<?xml version="1.0" encoding="UTF-8"?>
         ("https://arxiv.org/pdf/cs/0112017", "cs/0112017"),
         ("math.GT/0309136", "math.GT/0309136"),
         ("https://example.org/abs/2305.18290", ""),
-        ("https://arxiv.org/list/cs.CL/recent", ""),
         ("paper.pdf", ""),
-        ("2305.1829", "2305.1829"),
-        ("12345.6", ""),
     ],
 )
 def test_arxiv_ids_are_recognised(text: str, expected: str) -> None:
@@ -155,7 +145,7 @@ def test_arxiv_without_network_names_the_offline_way(tmp_path: Path) -> None:
 
 
 def test_an_unknown_arxiv_id_is_an_error(tmp_path: Path) -> None:
-    empty = FEED[: FEED.index("<entry>")].replace("Results>1", "Results>0") + "</feed>"
+    empty = FEED[: FEED.index("<entry>")] + "</feed>"
     with (
         serve({"/api/query": Answer(empty.encode())}) as address,
         pytest.raises(LmrError, match="knows no paper"),

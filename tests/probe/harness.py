@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lmr_author.probe import checking, frames
+from lmr_author.probe import checking
 from lmr_author.probe.compare import compare
 from lmr_author.probe.document import Document
 from tests.support import write_files
@@ -67,6 +67,10 @@ class Repository:
         data: dict[str, Any] = json.loads((self.out / "calls" / call / "meta.json").read_text())
         return data
 
+    def mutated(self, call: str) -> list[str]:
+        """Return the arguments that a call changed."""
+        return [name for name in self.load(call, "expected").tree if name in self.load(call, "inputs").tree]
+
     def missed(self) -> set[int]:
         """The blocks of the target that no kept call executed."""
         hit = {block for call in self.calls for block in self.meta(call)["hits"]}
@@ -108,7 +112,7 @@ class Repository:
         done = subprocess.run(
             [self.python, str(PROBE), "replay", str(path)], cwd=self.root, capture_output=True, timeout=240
         )
-        return Replayed(self, frames.read_frames(done.stdout), done)
+        return Replayed(self, checking.read_frames(done.stdout), done)
 
 
 @dataclass
@@ -116,7 +120,7 @@ class Replayed:
     """What a replay sent back."""
 
     repository: Repository
-    frames: frames.Frames
+    frames: list[checking.Frame]
     process: subprocess.CompletedProcess[bytes]
 
     def headers(self, variant: str = "golden") -> dict[str, dict[str, Any]]:
@@ -148,7 +152,7 @@ class Replayed:
 
     def assert_same(self, variant: str = "golden", checkers: Any = None) -> None:
         """Every case ran, entered the target, and gave the recorded outcome."""
-        assert self.frames.whole, self.process.stderr.decode()
+        assert self.frames[-1].header["kind"] == "end", self.process.stderr.decode()
         headers = self.headers(variant)
         assert sorted(headers) == self.repository.calls
         assert self.differences(variant, checkers) == [], self.process.stderr.decode()

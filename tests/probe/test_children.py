@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.probe.children import split
-from lmr_author.probe.driver import main_module
+from lmr_author.probe.driver import main_module, split
 from tests.probe.harness import Repository
 
 GOAL = """\

@@ -14,7 +14,9 @@ PROBE = resources.probe_folder()
 
 def imported(tree: Path, file: str) -> dict[str, object]:
     """What the probe reports of importing a file, in a process of its own."""
-    code = f"import sys; sys.path.insert(0, {str(PROBE.parent)!r}); from {PROBE.name}.importing import try_import"
+    code = (
+        f"import sys; sys.path.insert(0, {str(PROBE.parent)!r}); from {PROBE.name}.drivers import try_import"
+    )
     code += f"; try_import({str(tree)!r}, {file!r}, 60)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
     report: dict[str, object] = json.loads(done.stdout)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lmr_author.probe.encoding import encode
-from lmr_author.probe.pool import Kept, Pool
+from lmr_author.probe.recorder import Kept, Pool
 from tests.probe.scenarios import make
 
 

@@ -128,16 +128,16 @@ def test_torch_code_replays_exactly(tmp_path: Path, qualname: str) -> None:
 
 
 def _check_meta(repository: Repository, qualname: str) -> None:
-    meta = repository.meta(repository.calls[0])
+    mutated = repository.mutated(repository.calls[0])
     if qualname == "SGD.step":
-        assert meta["mutated"] == ["self"]
+        assert mutated == ["self"]
     if qualname == "Net.forward":
-        assert meta["mutated"] == ["self"]
-        assert repository.meta(repository.calls[2])["mutated"] == []
+        assert mutated == ["self"]
+        assert repository.mutated(repository.calls[2]) == []
     if qualname == "noise":
         assert sorted(repository.load(repository.calls[0], "inputs").tree["@random"]) == ["numpy", "torch"]
     if qualname == "bump":
-        assert meta["mutated"] == ["view"]
+        assert mutated == ["view"]
 
 
 def test_wrong_versions_are_told_apart(tmp_path: Path) -> None:

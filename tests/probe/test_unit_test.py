@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from lmr_author import replaying
 from lmr_author.recording.page import support_file, write_page
 from lmr_author.recording.tolerance import derive
+from lmr_author.replay import replaying
 from lmr_author.task import Implementation
-from lmr_author.task.recording import SUPPORT, Case, Coverage, Recording
+from lmr_author.task.recording import SUPPORT, Case, Coverage, RecordedTarget, Recording
 from tests.probe.harness import Repository
 from tests.probe.scenarios import SCENARIOS, SCRIPT, make
 
@@ -61,8 +61,10 @@ def generate(repository: Repository) -> Path:
         checkers = derive(pairs[-1][1], [])[0]
         cases.append(Case(call, int(call), 1, {}, repository.meta(call)["summary"], "returned", checkers))
     recording = Recording(
-        repository.goal_file, repository.qualname, 1, repository.summary["module"], tuple(repository.summary["sys_path"]),
-        ("python", "driver.py"), "", "0", {}, 1, Coverage((), ()), tuple(cases), {},
+        target=RecordedTarget(repository.goal_file, repository.qualname, 1),
+        module=repository.summary["module"], sys_path=tuple(repository.summary["sys_path"]),
+        command=("python", "driver.py"), created="", tool="0", versions={}, calls=1,
+        coverage=Coverage((), ()), cases=tuple(cases), support={},
     )  # fmt: skip
     names = repository.qualname.split(".")
     body: Any = ast.parse((repository.root / repository.goal_file).read_text())

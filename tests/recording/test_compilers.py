@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author import compilers
-from lmr_author.recording import failed
+from lmr_author.recording import compilers, failed
 from lmr_author.sandbox.base import ExecResult
 
 NUMBA = {"NUMBA_DISABLE_JIT": "1"}

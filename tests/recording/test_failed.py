@@ -106,7 +106,7 @@ def test_another_error_comes_with_what_was_said_before(tmp_path: Path) -> None:
     said = "Traceback (most recent call last):\nno weights in data/\nOSError: gone\n"
 
     told = failed.advice(tmp_path, "OSError: gone", result(said))
-    assert told.endswith("it said: no weights in data/") and "`lmr-author env local --fix` makes one" in told
+    assert told.endswith("it said: no weights in data/") and "`lmr-author env local` makes one" in told
 
 
 def test_in_the_image_no_other_interpreter_is_advised(tmp_path: Path) -> None:

@@ -9,18 +9,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from lmr_author.evaluation.candidates.score import Outcome
 
-from lmr_author import files, replaying
+from lmr_author import files
 from lmr_author.errors import LmrError
 from lmr_author.evaluation.candidates.run import CandidateOptions, score
-from lmr_author.evaluation.candidates.score import Outcome
 from lmr_author.evaluation.evaluate import EvaluateOptions, evaluate
 from lmr_author.masking import MaskOptions, mask
 from lmr_author.probe.document import Document, walk
 from lmr_author.probe.encoding import encode
-from lmr_author.probe.fixtures import Fixtures
+from lmr_author.probe.outcome import Fixtures
 from lmr_author.recording import checkers
 from lmr_author.recording.record import RecordOptions, RecordResult, record
+from lmr_author.replay import replaying
 from lmr_author.task import GateStatus, Task
 from lmr_author.task import recording as recorded
 from tests.evaluation.foreign import PLAIN_PYTHON

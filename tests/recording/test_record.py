@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author import replaying
 from lmr_author.cli.render_record import lost_calls
 from lmr_author.errors import LmrError
 from lmr_author.evaluation.evaluate import accept_mutants
 from lmr_author.masking import MaskOptions, mask
 from lmr_author.recording.record import NO_GRADIENTS, RecordOptions, RecordResult, record
-from lmr_author.replaying import Replay, replay
+from lmr_author.replay import replaying
+from lmr_author.replay.replaying import Replay, replay
 from lmr_author.task import Task
 from lmr_author.texts import time_left
 from tests.evaluation.foreign import PLAIN_PYTHON

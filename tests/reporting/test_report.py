@@ -13,6 +13,8 @@ import pytest
 from lmr_author import files
 from lmr_author.cli.app import main
 from lmr_author.reporting.report import report
+from lmr_author.review.checklist import HUMAN
+from lmr_author.review.review import save_review
 from lmr_author.task import Task
 from tests import example as example_task
 from tests import example as example_texts
@@ -79,7 +81,7 @@ def test_a_task_is_shown_with_paper_code_and_instruction(task: Task, tmp_path: P
 
     assert "Pairwise loss" in page.text
     assert "NotImplementedError" in page.text
-    assert example_texts.INSTRUCTION.split(".")[0] in page.text
+    assert " ".join(example_texts.INSTRUCTION.split("`")) in " ".join(page.text.split("\n"))
     assert len([tag for tag, _ in page.tags if tag == "image"]) == 1
     assert len([tag for tag, found in page.tags if tag == "rect"]) >= 1
     assert any("removed" in found.get("class", "") for tag, found in page.tags if tag == "span")
@@ -90,6 +92,38 @@ def test_the_passage_that_describes_the_function_comes_first(task: Task, tmp_pat
 
     summaries = [words for words in page.words if words.startswith("Passage 1")]
     assert "loss" in summaries[0]
+
+
+def test_equations_that_the_instruction_names_are_highlighted(task: Task, tmp_path: Path) -> None:
+    body = (
+        "Abstract\nWe rank.\n\nL = max(0, m - s)    (1)\n\nThe end of this short paper.\n\nz = s - t    (2)\n"
+    )
+    make_paper(task.root / example_texts.REPOSITORY / "paper.pdf", "Learning to Rank", body=body)
+    raw = task.load_raw()
+    raw["implementations"][0]["instruction"] = "Implement equations (1) to (2) of the paper."
+    files.write_json(task.info_path, raw)
+    page = page_of(task.root, tmp_path)
+
+    reasons = [words for words in page.words if words.startswith("Passage ")]
+    assert any("equation (1)" in words for words in reasons) and any(
+        "equation (2)" in words for words in reasons
+    )
+
+
+def test_reviews_are_one_table_with_disputed_items_first(task: Task, tmp_path: Path) -> None:
+    page = page_of(task.root, tmp_path)
+    assert "Nobody has reviewed this task" in page.text
+    for name, core in (("ada", "pass"), ("bo", "pass"), ("cy", "fail")):
+        given = {question.id: "pass" for question in HUMAN} | {
+            "core": {"answer": core, "comment": f"by {name}"}
+        }
+        save_review(task, name, given)
+    page = page_of(task.root, tmp_path)
+
+    text = page.text
+    assert "by cy" in text and "disputed: core" in text
+    asked = [question.question for question in HUMAN]
+    assert min(asked, key=text.index) == next(one.question for one in HUMAN if one.id == "core")
 
 
 def hostile(task: Task) -> None:
@@ -179,6 +213,21 @@ def test_a_folder_has_a_row_for_each_task_also_for_a_broken_one(tmp_path: Path) 
     assert [found["data-state"] for found in rows][-1] == "broken"
     assert len(rows) == 3
     assert "Training Objectives & Optimization" in rows[0]["data-categories"]
+
+
+def test_a_folder_of_pages_is_linked(tmp_path: Path) -> None:
+    tasks = tmp_path / "tasks"
+    made = example_task.write(tasks)
+    (tasks / "3-Broken").mkdir()
+    written = report(tasks, tmp_path / "site", lambda message: None)
+
+    assert written.path == tmp_path / "site" / "index.html"
+    links = [
+        link for link in Page(written.path.read_text("utf-8")).attributes("href") if link.endswith(".html")
+    ]
+    assert sorted(links) == [f"{made.name}.html", "3-Broken.html"]
+    assert all((written.path.parent / link).is_file() for link in links)
+    assert str(tmp_path) not in (written.path.parent / links[0]).read_text("utf-8"), "no local path"
 
 
 def test_a_report_changes_nothing_in_the_task(task: Task, tmp_path: Path) -> None:

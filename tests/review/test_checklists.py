@@ -47,7 +47,7 @@ def test_a_lab_has_its_own_list_and_number_of_reviewers(task: Task, tmp_path: Pa
         ("items: []", "'name' is a required property"),
         ("name: x\nitems: []", "items"),
         ("name: x\nitems: [{id: A b, question: q}]", "items/0/id"),
-        ("name: x\nitems: [{id: a, question: q}, {id: a, question: r}]", "two items are called 'a'"),
+        ("name: x\nitems: [{id: a, question: q}, {id: a, question: r}]", "two items have the id 'a'"),
         ("name: [", "neither YAML nor JSON"),
     ],
 )

@@ -10,7 +10,7 @@ from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 from lmr_author import files
-from lmr_author.cli import review_dialogue
+from lmr_author.cli.review import ask_answers
 from lmr_author.errors import LmrError
 from lmr_author.reporting.status import _reviewed
 from lmr_author.review import review as reviewing
@@ -32,7 +32,7 @@ def test_an_answer_is_changed_before_anything_is_stored(keys: PipeInput) -> None
     keys.send_text(down * 2 + enter)  # change the second answer
     keys.send_text(down + enter + "not there" + enter)
     keys.send_text(enter)
-    given = review_dialogue.answers(Checklist().questions, {}, lambda _: None)
+    given = ask_answers(Checklist().questions, {}, lambda _: None)
     assert given[HUMAN[1].id] == {"answer": "fail", "comment": "not there"}
     assert given[HUMAN[0].id]["answer"] == "pass"
 
@@ -44,13 +44,13 @@ def test_an_interrupted_review_goes_on_where_it_was(
     draft = reviewing.DraftReview(task, "ada")
     keys.send_text(enter + down + enter + "not there" + enter + ctrl_c)
     with pytest.raises(KeyboardInterrupt):
-        review_dialogue.answers(HUMAN, draft.answers, draft.keep)
+        ask_answers(HUMAN, draft.answers, draft.keep)
     assert reviewing.standing_of(task).reviewers == ()  # nothing that counts yet
 
     keys.send_text(enter * (len(HUMAN) - 2) + enter)
     again = reviewing.DraftReview(task, "ada")
-    given = review_dialogue.answers(HUMAN, again.answers, again.keep)
-    assert f"2 of {len(HUMAN)} answers are there already" in capsys.readouterr().err
+    given = ask_answers(HUMAN, again.answers, again.keep)
+    assert f"2 of {len(HUMAN)} questions already answered" in capsys.readouterr().err
     assert list(given) == [item.id for item in HUMAN]
     assert [said["answer"] for said in given.values()][:3] == ["pass", "fail", "pass"]
     assert given[HUMAN[1].id]["comment"] == "not there"
@@ -66,7 +66,7 @@ def test_answers_to_another_checklist_are_kept(task: Task, keys: PipeInput) -> N
     draft.keep({"beauty": other})
     draft = reviewing.DraftReview(task, "ada")
     keys.send_text("\r" * len(HUMAN) + "\r")
-    given = review_dialogue.answers(HUMAN, draft.answers, draft.keep)
+    given = ask_answers(HUMAN, draft.answers, draft.keep)
     assert "beauty" not in given
     assert reviewing.DraftReview(task, "ada").answers == {"beauty": other, **given}
 
@@ -115,7 +115,7 @@ def test_damaged_decisions_and_reviews_count_for_nothing(task: Task) -> None:
     assert (now.state, now.damaged) == ("waiting", ("bo.json",))
     files.write_text(task.reviews_folder / "bo.json", "[]")
     assert reviewing.standing_of(task).damaged == ("bo.json",)
-    assert "damaged, and counts for nothing: bo.json" in _reviewed(task, [], task.content_digest()).note
+    assert "damaged reviews, not counted: bo.json" in _reviewed(task, [], task.content_digest()).note
 
 
 @pytest.mark.parametrize("damaged", ["{", "[]", '{"decisions": [1, {"item": "core"}]}'])

@@ -50,7 +50,7 @@ def test_status_goes_on_to_accepted(task: Task, capsys: pytest.CaptureFixture[st
 
     assert now() == ("evaluated", "not reviewed")
     said(task, "ada")
-    assert now()[1] == "1 of 3 reviews are in"
+    assert now()[1] == "1 of 3 reviews done"
     said(task, "bo", core="fail")
     said(task, "cy")
     assert now()[1] == "disputed: core"

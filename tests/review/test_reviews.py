@@ -22,7 +22,7 @@ def test_answers_stay_hidden_until_all_are_in(task: Task, capsys: pytest.Capture
     said(task, "bo")
     code, shown = run(capsys, "review", task.root, "--results")
     assert code == 0
-    assert "waiting" in shown and "1 more needed" in shown
+    assert "waiting" in shown and "1 more review is needed" in shown
     assert "because" not in shown and "no-leak" not in shown
     assert reviewing.result_of(task).agreement is None
     assert all(not view.items and not view.verdict for view in report_records.reviews(task)["reviews"])

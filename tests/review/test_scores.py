@@ -13,7 +13,7 @@ from prompt_toolkit.output import DummyOutput
 
 from lmr_author import files
 from lmr_author.cli.app import main
-from lmr_author.cli.score import _ask_each
+from lmr_author.cli.score import ask_each
 from lmr_author.code import Module, find
 from lmr_author.errors import UsageError
 from lmr_author.review import score
@@ -186,7 +186,10 @@ def test_answers_of_one_model_only(task: Task, predictions: Path, capsys: pytest
 @pytest.mark.parametrize(
     ("grades", "said"),
     [
-        ('{"answer-00000000": {"score": "logically-correct", "justification": "x"}}', "waits for your grade"),
+        (
+            '{"answer-00000000": {"score": "logically-correct", "justification": "x"}}',
+            "is waiting for your grade",
+        ),
         ("[1]", "not an object"),
         (None, "no grades given"),
     ],
@@ -238,7 +241,7 @@ def test_at_a_terminal_each_grade_is_stored_before_the_next_is_asked(
     left = score.waiting([task], predictions, "ada", None)
     down = "\x1b[B"
     keys.send_text(f"{down}\rclose\r" + f"{down * 3}\r")
-    assert _ask_each(left, "ada") == 1
+    assert ask_each(left, "ada") == 1
     (entry,) = files.read_json(task.scores_folder / "ada.json")["scores"]
     assert (entry["score"], entry["justification"]) == ("logically-correct", "close")
     assert len(score.waiting([task], predictions, "ada", None)) == 2

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lmr_author.errors import UsageError
-from lmr_author.sandbox.factory import image_tag, open_sandbox
+from lmr_author.sandbox import image_tag, open_sandbox
 
 # https://github.com/distribution/reference: a repository's path component
 COMPONENT = re.compile(r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*")
@@ -51,7 +51,7 @@ def test_unknown_kind_is_a_usage_error(tmp_path: Path) -> None:
 
 def test_nothing_heavy_is_imported_before_it_is_used() -> None:
     code = (
-        "import sys; from pathlib import Path; from lmr_author.sandbox.factory import open_sandbox\n"
+        "import sys; from pathlib import Path; from lmr_author.sandbox import open_sandbox\n"
         "for kind in ('docker', 'local'): open_sandbox(kind, context=Path('.'), name='x')\n"
         "print([name for name in ('docker', 'requests', 'urllib3') if name in sys.modules])"
     )

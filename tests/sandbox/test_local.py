@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lmr_author.errors import SandboxError
-from lmr_author.sandbox import bubblewrap, owner, plain
+from lmr_author.sandbox import bubblewrap, local, owner
 from lmr_author.sandbox.base import Command, Limits, Mount
 from lmr_author.sandbox.local import LocalSandbox
 
@@ -119,7 +119,7 @@ def test_limits_without_bubblewrap() -> None:
 )
 def test_paths_are_rewritten(text: str, expected: str) -> None:
     real = {"/task": Path("REPO"), "/task/inner": Path("INNER"), "/tmp": Path("TMP")}
-    assert plain._rewrite(text, real) == expected
+    assert local._rewrite(text, real) == expected
 
 
 def test_folders_of_a_killed_owner_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,7 +132,7 @@ def test_folders_of_a_killed_owner_are_removed(tmp_path: Path, monkeypatch: pyte
     foreign = tmp_path / "lmr-author-run.nonsense"
     for folder in (stale, kept, foreign):
         folder.mkdir()
-    owner.remove_folders_of_the_gone(plain.FOLDER_PREFIX)
+    owner.remove_folders_of_the_gone(local.FOLDER_PREFIX)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([kept.name, foreign.name])
 
 

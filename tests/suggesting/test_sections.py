@@ -1,11 +1,18 @@
-"""Which lines of a paper are the headings of its sections."""
+"""The headings of a paper, the section and paragraphs that describe a function, and its category."""
 
 from __future__ import annotations
 
 import pytest
 
-from lmr_author.suggesting.passages import FunctionWords
-from lmr_author.suggesting.sections import best_section, sections
+from lmr_author.suggesting.sections import (
+    CATEGORY_WORDS,
+    FunctionWords,
+    best_section,
+    likely_category,
+    passages,
+    sections,
+)
+from lmr_author.task import CATEGORIES
 
 
 def headings(*pages: str) -> list[str]:
@@ -125,3 +132,35 @@ def test_a_lead_that_is_small_names_none() -> None:
     text = "the margin of pairs is a loss that we use"
     page = f"1 Introduction\nx\n2 First\n{text}\n3 Second\n{text} here\n4 Results\nnone\n"
     assert best_section(sections({1: page}), FunctionWords("margin_of_pairs")) is None
+
+
+def test_passages_are_paragraphs_that_share_words_and_no_references() -> None:
+    text = [
+        "1 Margin loss",
+        "The margin of each pair is the loss that we minimize.",
+        "We train for ten epochs on one GPU.",
+    ]
+    text += ["References", "A. Author. The margin loss of pairs of documents, revisited. ACL 2020."]
+    (found,) = passages(text, FunctionWords("margin_loss"))
+    assert (found.place, set(found.terms)) == (1, {"margin", "loss"})
+    assert passages(text, FunctionWords("unrelated")) == ()
+
+
+def test_each_category_has_its_words() -> None:
+    assert set(CATEGORY_WORDS) == set(CATEGORIES)
+
+
+@pytest.mark.parametrize(
+    ("name", "owner", "text", "category"),
+    [
+        ("preference_loss", "", "", "Training Objectives & Optimization"),
+        ("__call__", "TypicalLogitsWarper", "", "Decoding & Search Strategies"),
+        ("forward", "SelfAttention", "", "Neural Network Architectures"),
+        ("swap_synonyms", "", "", "Data Augmentation"),
+        ("compute", "", "The BLEU score of a text, a metric.", "Evaluation Metrics"),
+        ("pair_loss", "", "It is an evaluation of pairs.", "Training Objectives & Optimization"),
+        ("f", "", "", ""),
+    ],
+)
+def test_names_count_more_than_texts(name: str, owner: str, text: str, category: str) -> None:
+    assert likely_category(FunctionWords(name, owner, (), (), (text,))) == category

@@ -10,10 +10,10 @@ from jsonschema import Draft202012Validator
 
 from lmr_author import resources
 from lmr_author.cli.app import main
-from lmr_author.cli.render_findings import findings_text
+from lmr_author.cli.findings import findings_text
 from lmr_author.errors import LmrError, UsageError
 from lmr_author.task import Severity, Task, accepted
-from lmr_author.validation.accept import accept_findings
+from lmr_author.validation.report import accept_findings
 from lmr_author.validation.run import select_checks, validate
 from tests import example as example_task
 from tests.example import GOLDEN, REPOSITORY

@@ -13,7 +13,7 @@ from rich.cells import cell_len
 from lmr_author import resources
 from lmr_author.checks.registry import ALL_CHECKS, by_code
 from lmr_author.cli.app import main
-from lmr_author.cli.render_findings import findings_text
+from lmr_author.cli.findings import findings_text
 from lmr_author.validation.run import select_checks, validate
 from tests import example as example_task
 from tests.checks import cases
@@ -61,7 +61,9 @@ def test_the_last_line_names_what_is_there(code: str, first: str, tmp_path: Path
     task = example_task.write(tmp_path)
     cases.first(code).apply(task)
 
-    assert f"next: start with the {first}, then run this again" in " ".join(findings_text(validate([task])))
+    assert f"start with the {first}, then validate again next: lmr-author explain {code}" in " ".join(
+        findings_text(validate([task]))
+    )
 
 
 def test_the_line_that_is_meant_is_shown_with_a_caret(tmp_path: Path) -> None:

@@ -13,9 +13,7 @@ from lmr_author.checks.view import TaskView
 from lmr_author.cli.app import main
 from lmr_author.errors import UnsafePathError
 from lmr_author.task import Task, accepted
-from lmr_author.validation import edits
-from lmr_author.validation.edits import PutAside, ReplaceText, SetValue, changes
-from lmr_author.validation.repair import plan, repair
+from lmr_author.validation.repair import Change, PutAside, ReplaceText, SetValue, changes, plan, repair
 from lmr_author.validation.run import select_checks, validate
 from tests import example as example_task
 from tests.checks import cases
@@ -116,7 +114,7 @@ def test_a_folder_and_what_lies_in_it_are_moved_once(tmp_path: Path) -> None:
 
     found = changes(TaskView(task), [PutAside("a/b"), PutAside("a"), PutAside("ab"), PutAside("a")])
 
-    assert found == (edits.Change("a"), edits.Change("ab"))
+    assert found == (Change("a"), Change("ab"))
 
 
 def test_the_command_shows_first_and_changes_then(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

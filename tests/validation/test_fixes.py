@@ -10,8 +10,7 @@ import pytest
 from lmr_author.checks.registry import ALL_CHECKS, by_code
 from lmr_author.checks.view import TaskView
 from lmr_author.task import Severity, Task
-from lmr_author.validation.edits import RenameKey, SetValue, changes
-from lmr_author.validation.fixes import FIXES
+from lmr_author.validation.repair import FIXES, RenameKey, SetValue, changes
 from lmr_author.validation.run import validate
 from tests import example as example_task
 from tests import example as example_texts

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from lmr_author import web
+from lmr_author.paper import web
 from lmr_author.vetting import sources
 from lmr_author.vetting.sources import Services
 from tests.servers import Answer, serve
@@ -115,10 +115,10 @@ LIMITED = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1700000000"}
         (Answer(b"no", 403), "it answers 403 Forbidden"),
         (Answer(b"", 404), "it does not know this (404)"),
         (Answer(b"", 500), "it answers 500 Internal Server Error"),
-        (Answer(b"\xff\xfe garbage"), "its answer is not JSON"),
-        (Answer(b"[1, 2]"), "its answer is not a JSON object"),
-        (Answer(b"[" * 100_000), "its answer is not JSON"),
-        (Answer(b'{"message": "hello"}'), "its answer is not a repository"),
+        (Answer(b"\xff\xfe garbage"), "the answer is not JSON"),
+        (Answer(b"[1, 2]"), "the answer is not a JSON object"),
+        (Answer(b"[" * 100_000), "the answer is not JSON"),
+        (Answer(b'{"message": "hello"}'), "the answer is not a repository"),
         (Answer(b"a" * (web.MOST_BYTES + 1)), "its answer is larger than 2 MiB"),
         (Answer(b"{}", after=5), "no answer within 0.5 s"),
     ],
@@ -143,8 +143,8 @@ def test_one_missing_answer_of_github_leaves_the_others() -> None:
     ("body", "note"),
     [
         (UNKNOWN, "it does not know this paper"),
-        (b"<html>", "its answer is not an Atom feed"),
-        (b'<!DOCTYPE x [<!ENTITY a "b">]>' + ATOM, "its answer is not an Atom feed"),
+        (b"<html>", "the answer is not an Atom feed"),
+        (b'<!DOCTYPE x [<!ENTITY a "b">]>' + ATOM, "the answer is not an Atom feed"),
     ],
 )
 def test_arxiv_answers_nonsense(body: bytes, note: str) -> None:

@@ -9,7 +9,7 @@ from prompt_toolkit.application import create_app_session
 from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from lmr_author.cli.vet import _ask
+from lmr_author.cli.vet import ask_questions
 from lmr_author.vetting import vet
 from lmr_author.vetting.questions import (
     Answer,
@@ -38,7 +38,7 @@ def test_at_a_terminal_every_answer_is_stored_at_once_and_can_be_changed(keys: P
     keys.send_text(enter)  # done
     start = vet.Vetting("P", "R", "", {}, (), {}, "")
     saved: list[int] = []
-    ended = _ask(start, lambda now: saved.append(len(now.answers)))
+    ended = ask_questions(start, lambda now: saved.append(len(now.answers)))
 
     assert saved == [1, 2, 3, 4, 5, 6, 6, 6]
     assert ended.answers["venue"] == Answer("no", "a workshop")
@@ -50,7 +50,7 @@ def test_what_the_evidence_answers_is_shown_and_not_asked(keys: PipeInput) -> No
     known = settled("Proceedings of EMNLP 2024", 2024, "MIT", 2026)
     start = vet.Vetting("P", "R", "", {}, (), {}, "", settled=known)
     keys.send_text("\r" * 4)  # three criteria, then done
-    ended = _ask(start, lambda now: None)
+    ended = ask_questions(start, lambda now: None)
     assert ended.verdict.status == "accepted"
     assert ended.answers["venue"] == Answer("yes", "EMNLP: Proceedings of EMNLP 2024")
     assert ended.answers["license"] == Answer("yes", "MIT")
@@ -67,4 +67,4 @@ def test_only_a_sure_yes_is_settled(venue: str, year: int | None, licence: str) 
 def test_a_stop_asks_for_the_reason_to_go_on(keys: PipeInput) -> None:
     keys.send_text("\r" + "they agreed\r")
     start = vet.Vetting("P", "R", "", {}, (), YES, "no licence")
-    assert _ask(start, lambda now: None).override == "they agreed"
+    assert ask_questions(start, lambda now: None).override == "they agreed"

@@ -51,7 +51,7 @@ def test_a_path_with_a_mistake_in_it_is_no_note(
 ) -> None:
     (tmp_path / "paper.pdf").unlink()
     assert main(offline) == 2
-    assert "there is no such file" in capsys.readouterr().err
+    assert "no such file or folder" in capsys.readouterr().err
     assert not list(tmp_path.glob("**/vetting.json"))
 
 

@@ -10,7 +10,8 @@ from lmr_author import files
 from lmr_author.reporting import status
 from lmr_author.task import Task
 from lmr_author.validation import run
-from lmr_author.validation.checking import STALE_RECORDS, checked
+from lmr_author.validation.report import STALE_RECORDS
+from lmr_author.validation.run import checked
 from tests import example as example_task
 
 

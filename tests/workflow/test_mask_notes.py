@@ -11,10 +11,9 @@ import pytest
 from lmr_author import files
 from lmr_author.errors import LmrError, TargetError, UsageError
 from lmr_author.masking import MaskOptions, unmask
-from lmr_author.masking.notes import MaskNotes
-from lmr_author.masking.notes_file import Described, read_notes_file, write_notes_file
-from lmr_author.masking.questions import drafts, preview, with_docstring, without_context, without_notes
-from lmr_author.masking.select import select, targets_of
+from lmr_author.masking.locate import select, targets_of
+from lmr_author.masking.mask import describe, drafts, preview
+from lmr_author.masking.notes import Described, MaskNotes, read_notes_file, write_notes_file
 from lmr_author.task import Task
 from lmr_author.validation.run import validate
 from tests.support import LOSSES, make_task
@@ -132,7 +131,7 @@ def test_an_instruction_that_was_drafted_is_drafted_anew_from_new_notes(task: Ta
     notes = MaskNotes(objective="Contrast pairs.", outputs=("Two: a loss. More on it.",))
     (again,) = masked(task, "more.py::cl_forward", notes=notes).implementations
     assert "Its purpose: Contrast pairs." in again.instruction and "[to fill in" not in again.instruction
-    assert "Outputs: Two: a loss." in again.instruction
+    assert "Outputs: Two: a loss. More on it. Keep" in again.instruction
     unmask(task, None, task.root)
     (other,) = masked(
         task, "more.py::cl_forward", notes=MaskNotes(objective="Pull pairs together.")
@@ -181,7 +180,7 @@ def test_context_is_proposed_when_asked_for_and_hinted_at_when_not(task: Task) -
 def test_a_drafted_file_masks_what_it_names(task: Task) -> None:
     selection = select(task, [HINGE, INIT], task.root)
     before = tree(task.root)
-    text = write_notes_file(drafts(selection), with_docstring(selection))
+    text = write_notes_file(drafts(selection), selection.documented)
     assert tree(task.root) == before
     named, each = targets_of(task, read_notes_file(text, "notes.yaml"), "notes.yaml", task.root)
     assert named == (HINGE, INIT)
@@ -193,29 +192,31 @@ def test_a_drafted_file_masks_what_it_names(task: Task) -> None:
         == "Initialize a `Meter`.\n\n        Args:\n            size\n        "
     )
     selection = select(task, [ADD], task.root)
-    assert without_notes(task, selection, MaskOptions((ADD,))) == [ADD]
+    assert describe(task, selection, MaskOptions((ADD,)))[ADD].notes is None
 
 
 def test_nothing_is_asked_twice(task: Task) -> None:
     masked(task, INIT, notes=NOTES, retrieval=("run.py",))
     unmask(task, None, task.root)
     selection, options = select(task, [INIT, ADD], task.root), MaskOptions((INIT, ADD))
-    assert without_notes(task, selection, options) == [ADD]
-    assert without_context(task, selection, options) == [ADD]
-    assert without_context(task, selection, replace(options, propose_retrieval=True)) == []
-    assert without_notes(task, selection, replace(options, each={ADD: Described(MaskNotes())})) == []
+    known = describe(task, selection, options)
+    assert (known[INIT].notes, known[INIT].retrieval) == (NOTES, ("run.py",))
+    assert (known[ADD].notes, known[ADD].retrieval) == (None, None)
+    assert describe(task, selection, replace(options, propose_retrieval=True))[ADD].retrieval is not None
+    empty = replace(options, each={ADD: Described(MaskNotes())})
+    assert describe(task, selection, empty)[ADD].notes == MaskNotes()
 
 
 @pytest.mark.parametrize(
     ("entries", "message"),
     [
         (
-            f"- target: {ADD}\n- target: pkg/losses.py::Meter\n",
+            f"- target: {ADD}\n- target: {ADD}\n",
             "n:3: pkg/losses.py::Meter.add is named twice",
         ),
         (
             "- target: pkg/losses.py::Meter\n  objective: x\n",
-            "n:2: pkg/losses.py::Meter stands for 3 functions",
+            "n:2: pkg/losses.py::Meter is a class, which does not say what to mask",
         ),
         ("- target: pkg/losses.py::nothing\n", "n:2: no function 'nothing'"),
     ],

@@ -17,7 +17,7 @@ from prompt_toolkit.output import DummyOutput
 from lmr_author import files
 from lmr_author.cli import new_task_wizard
 from lmr_author.cli.new_task_wizard import AtTerminal
-from lmr_author.cli.render import Progress
+from lmr_author.cli.ui import Progress
 from lmr_author.errors import LmrError
 from lmr_author.new_task.draft import LABELS, PROGRESS, Draft, Kept, keep, kept_in, problems
 from lmr_author.new_task.new_task import NewTaskOptions, new_task
@@ -93,11 +93,11 @@ def test_what_is_wrong_or_missing_is_asked_until_it_is_right(keys: PipeInput, tm
     assert (info.paper_name, info.year, info.folder_name) == ("Wins: A Study", 2022, "1-ab")
 
 
-def test_the_repository_that_the_paper_links_is_offered(keys: PipeInput) -> None:
+def test_the_repository_that_the_paper_links_is_offered(keys: PipeInput, tmp_path: Path) -> None:
     keys.send_text(DOWN + ENTER)
     assert PERSON.repository(("https://github.com/a/b", "https://github.com/c/d")) == "https://github.com/c/d"
-    keys.send_text(DOWN + ENTER + ENTER + "./mine" + ENTER)
-    assert PERSON.repository(("https://github.com/a/b",)) == "./mine"
+    keys.send_text(DOWN + ENTER + ENTER + str(tmp_path) + ENTER)
+    assert PERSON.repository(("https://github.com/a/b",)) == str(tmp_path)
 
 
 def test_an_interrupted_wizard_goes_on_with_its_answers(keys: PipeInput, options: NewTaskOptions) -> None:
@@ -108,7 +108,7 @@ def test_an_interrupted_wizard_goes_on_with_its_answers(keys: PipeInput, options
     assert [path.name for path in options.tasks_dir.iterdir()] == [PROGRESS]
 
     keys.send_text(ENTER)  # go on: yes
-    assert new_task_wizard.paper(options.tasks_dir, None) == (options.paper, options.repo)
+    assert new_task_wizard.ask_paper(options.tasks_dir, None) == (options.paper, options.repo)
     keys.send_text(ENTER)
     assert new_task(options, wizard=PERSON).info.paper_name == "A better title"
     assert not (options.tasks_dir / PROGRESS).exists()
@@ -125,8 +125,10 @@ def test_a_flag_wins_over_an_earlier_answer(keys: PipeInput, options: NewTaskOpt
 
 def test_starting_anew_forgets(keys: PipeInput, tmp_path: Path) -> None:
     keep(tmp_path, Kept("a.pdf", "", {}))
-    keys.send_text("n" + ENTER + "b.pdf" + ENTER)
-    assert new_task_wizard.paper(tmp_path, "r") == ("b.pdf", "r")
+    (tmp_path / "b.pdf").touch()
+    # A wrong path is refused at once, and can be corrected.
+    keys.send_text("n" + ENTER + "./none.pdf" + ENTER + CLEAR + f"{tmp_path}/b.pdf" + ENTER)
+    assert new_task_wizard.ask_paper(tmp_path, "r") == (f"{tmp_path}/b.pdf", "r")
     assert kept_in(tmp_path) == []
 
 
@@ -141,7 +143,7 @@ def test_several_interrupted_wizards_do_not_get_in_each_other_s_way(
     assert [one.paper for one in kept_in(options.tasks_dir)] == ["other.pdf", options.paper]
 
     keys.send_text("n" + ENTER + ENTER)  # not the first, but the second
-    assert new_task_wizard.paper(options.tasks_dir, None) == (options.paper, options.repo)
+    assert new_task_wizard.ask_paper(options.tasks_dir, None) == (options.paper, options.repo)
     keys.send_text(ENTER)
     assert new_task(options, wizard=PERSON).task.name == "1-Kept"
     assert kept_in(options.tasks_dir) == [other]
@@ -212,7 +214,7 @@ def test_with_nobody_there_an_interrupt_ends_it(slow_index: NewTaskOptions) -> N
 def test_a_damaged_file_of_answers_is_not_written_over(options: NewTaskOptions, text: str) -> None:
     files.write_text(options.tasks_dir / PROGRESS, text)
     with pytest.raises(LmrError, match=r"\.new-task\.json") as caught:
-        new_task_wizard.paper(options.tasks_dir, None)
+        new_task_wizard.ask_paper(options.tasks_dir, None)
     assert "correct the file" in caught.value.hint
     with pytest.raises(LmrError, match=r"\.new-task\.json"):
         new_task(options, wizard=PERSON)

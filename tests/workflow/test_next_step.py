@@ -2,33 +2,70 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
 from lmr_author.cli.app import main
-from lmr_author.reporting.next_step import next_step
-from lmr_author.reporting.status import DRIVER, TARGET
+from lmr_author.masking import MaskOptions, mask
+from lmr_author.recording import interrupted
+from lmr_author.reporting.status import status, status_with
+from lmr_author.task import Evaluation, Task, evaluation, interpreters
+from lmr_author.task.state import State
 from tests.support import make_task
 
 HINGE = "pkg/losses.py::hinge"
 
 
-def test_the_first_task_with_something_to_do_comes_first(tmp_path: Path) -> None:
-    first, second = make_task(tmp_path), make_task(tmp_path, "2-Other")
-    step = next_step([first, second])
-    assert step is not None
-    assert (step.task, step.arguments[0], step.missing) == ("1-Small", "mask", (TARGET,))
-    assert step.typed == f"lmr-author mask FILE::FUNCTION --task {first.root}"
+@pytest.fixture
+def evaluated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Task:
+    """A task that was evaluated with another interpreter of this machine, and failed."""
+    monkeypatch.setenv("LMR_AUTHOR_CACHE", str(tmp_path / "cache"))
+    task = make_task(tmp_path)
+    mask(task, MaskOptions((HINGE,)), task.root)
+    test = task.unit_test(task.load(), task.load().implementations[0])
+    test.parent.mkdir(exist_ok=True)
+    test.write_text("assert True\n")
+    state = State.of(task)
+    evaluation.store(
+        task,
+        Evaluation(
+            tool="test",
+            sandbox={"kind": "local", "other_python": "venv-c13867de"},
+            started="2026-01-01T00:00:00+00:00",
+            seconds=1.0,
+            content_digest=state.content,
+            running_digest=state.running,
+            gates=(),
+            passed=False,
+        ),
+    )
+    return task
 
 
-def test_placeholders_are_filled_or_taken_out(tmp_path: Path) -> None:
-    task = make_task(tmp_path / "with a space")
-    step = next_step([task])
-    assert step is not None
-    assert step.filled({TARGET: HINGE}).arguments == ("mask", HINGE, "--task", str(task.root))
-    assert step.filled({TARGET: ""}).arguments == ("mask", "--task", str(task.root))
-    assert step.filled({TARGET: HINGE}).missing == ()
+def test_an_interpreter_is_named_by_its_path_or_not_at_all(evaluated: Task) -> None:
+    found = status_with(evaluated, ())
+    assert found.next == f"lmr-author evaluate {evaluated.root}"
+    assert "add --python: the last one was venv-c13867de" in found.note
+    interpreters.remember("venv-c13867de", Path(sys.executable))
+    found = status_with(evaluated, ())
+    assert found.next == f"lmr-author evaluate --python {sys.executable} {evaluated.root}"
+    assert "--python" not in found.note
+
+
+def test_an_interrupted_recording_is_resumed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    task = make_task(tmp_path)
+    mask(task, MaskOptions((HINGE,)), task.root)
+    call = task.run_folder(1) / "out" / "calls" / "1"
+    call.mkdir(parents=True)
+    interrupted.remember(task, [HINGE, "--resume", "--task", str(task.root), "--", "python", "run.py"])
+    assert "--resume" not in status(task).next  # no complete call
+    (call / "meta.json").write_text("{}")
+    command = f"lmr-author record {HINGE} --resume --task {task.root} -- python run.py"
+    assert status(task).next == command
+    assert main(["next", "--task", str(task.root), "--show"]) == 0
+    assert capsys.readouterr().out.strip() == command
 
 
 def test_it_masks_then_asks_for_a_driver_and_shows_the_command(
@@ -46,7 +83,7 @@ def test_it_masks_then_asks_for_a_driver_and_shows_the_command(
     assert main(base) == 2
     assert "-- COMMAND" in capsys.readouterr().err
     assert main([*base, "--show"]) == 0
-    assert DRIVER in capsys.readouterr().out
+    assert capsys.readouterr().out.strip() == f"lmr-author record {HINGE} --task {task.root}"
     assert main([*base, "--show", "--", "python", "run.py", "--name", "a b"]) == 0
     shown = capsys.readouterr().out.strip()
     assert shown == f"lmr-author record {HINGE} --task {task.root} -- python run.py --name 'a b'"

@@ -1,4 +1,4 @@
-"""From a model's answer to Python that can be looked into: fences, indentation and lost first columns."""
+"""Read a model's answer as Python: Markdown fences, indentation, and first lines that lost theirs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lmr_author.code import Definition, Module, parse
 from lmr_author.errors import LmrError
 
 MAX_ANSWER = 2 * 2**20
-"""Characters of an answer; a longer one is not looked into."""
+"""Characters of an answer; a longer one is invalid."""
 
 _FENCE = re.compile(r"^(?P<indent>[ \t]*)(?P<fence>`{3,}|~{3,})[ \t]*(?P<info>[^\n`]*)$", re.MULTILINE)
 _WRAPPER = "if True:\n"
@@ -25,18 +25,18 @@ class Parsed:
     """An answer as a module.
 
     Attributes:
-        module: of the answer, a wrapper line in front of it when it was indented.
-        statements: what stands at its top level, the wrapper aside.
+        module: of the answer, with a wrapper line in front when it was indented.
+        statements: those at its top level, without the wrapper.
     """
 
     module: Module
     statements: tuple[ast.stmt, ...]
 
     def function(self, qualname: str, like: Definition | None = None) -> Definition | None:
-        """The definition that is meant by a target: of its full name, else the only or last of its last name.
+        """Return the definition of a target: of its full name, else the only one of its last name.
 
         Args:
-            like: of several of its name, one with these decorators is meant: the setter of a property.
+            like: of several definitions, choose one with the same decorators: the setter of a property.
         """
         functions = [
             item for item in self.module.definitions if item.kind == "function" and not item.is_overload
@@ -60,11 +60,11 @@ def _decorators(definition: Definition) -> list[str]:
 
 
 def parsed(text: str, qualnames: tuple[str, ...]) -> Parsed:
-    """The part of an answer that is meant, parsed. Raises Invalid.
+    """Parse the part of an answer that defines most of the wanted functions. Raises Invalid.
 
     Args:
         text: the answer: code, or prose with code in Markdown fences.
-        qualnames: the functions that were asked for.
+        qualnames: the wanted functions.
     """
     if len(text) > MAX_ANSWER:
         raise Invalid(f"the answer has {len(text)} characters, more than {MAX_ANSWER}")
@@ -84,7 +84,7 @@ def parsed(text: str, qualnames: tuple[str, ...]) -> Parsed:
 
 
 def _blocks(text: str) -> list[str]:
-    """Contents of the Markdown fences of a text that can be Python, an unclosed last one included."""
+    """Return the contents of the Markdown fences that can be Python, including an unclosed last one."""
     found, position = [], 0
     while opening := _FENCE.search(text, position):
         closing = re.compile(rf"^[ \t]*{re.escape(opening['fence'])}[ \t]*$", re.MULTILINE).search(
@@ -93,20 +93,16 @@ def _blocks(text: str) -> list[str]:
         end = closing.start() if closing else len(text)
         info = opening["info"].strip().lower().split(" ")[0].strip("{}.")
         if info in {"", "python", "python3", "py", "pycon"}:
-            found.append(_unindented(text[opening.end() + 1 : end], opening["indent"]))
+            block = text[opening.end() + 1 : end]
+            found.append(re.sub(rf"^{opening['indent']}", "", block, flags=re.MULTILINE))
         if closing is None:
             break
         position = closing.end()
     return [block for block in found if block.strip()]
 
 
-def _unindented(text: str, indent: str) -> str:
-    """A block without the indentation that its fence has."""
-    return re.sub(rf"^{re.escape(indent)}", "", text, flags=re.MULTILINE) if indent else text
-
-
 def _read(text: str) -> Parsed | None:
-    """An answer parsed as it is, indented as a whole, or with an indentation that its first line lost."""
+    """Parse an answer as it is, indented as a whole, or with the indentation that its first line lost."""
     lines = [line for line in text.split("\n") if line.strip()]
     indents = [line[: len(line) - len(line.lstrip(" \t"))] for line in lines]
     choices = [(text, False)] if not indents[0] else []

@@ -1,8 +1,8 @@
 """``evaluate --predictions --scheduler ADDRESS``: the same work on a Dask cluster.
 
-A task folder is shipped to a worker once, as an archive named by its content; the worker unpacks it and keeps
-its sandbox while candidates of it come. Dask gives the work of a lost worker to another one, and nothing is
-lost with it, since a result is stored here as soon as it arrives.
+A task folder is shipped to a worker once, as an archive named by its content; the worker unpacks it and keeps its
+sandbox for further candidates. Dask gives the work of a lost worker to another one; results are stored here as they
+arrive.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ import tarfile
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lmr_author import files
 from lmr_author.errors import LmrError
-from lmr_author.evaluation.candidates.desk import CandidateOptions, Desk, judged
-from lmr_author.evaluation.candidates.pool import Interruption
 from lmr_author.evaluation.candidates.predictions import Prediction
-from lmr_author.evaluation.candidates.score import Outcome, Result, Score
+from lmr_author.evaluation.candidates.results import Result
+from lmr_author.evaluation.candidates.run import Interruption, judged, not_judged
+from lmr_author.evaluation.candidates.scorer import CandidateOptions, TaskScorer
 from lmr_author.task import AUTHORING, Task
 
 if TYPE_CHECKING:
@@ -32,22 +32,14 @@ if TYPE_CHECKING:
 _RETRIES = 3
 _SECONDS = 10.0
 _LOCK = threading.Lock()
-_DESKS: dict[str, Desk] = {}
-"""On a worker: archive's digest and options → a task that is ready to be judged."""
+_READY: dict[str, TaskScorer] = {}
+"""On a worker: digest of the archive and options → the task, ready."""
 KEPT = 4
 """Tasks that a worker keeps ready."""
 
 
-@dataclass(frozen=True)
-class Job:
-    """A candidate, with what a worker needs beside its task's archive."""
-
-    digest: str
-    item: Prediction | Mapping[str, Any]
-
-
 def connect(address: str, seconds: float = _SECONDS) -> Client:
-    """A connection to a scheduler. Raises LmrError: Dask is not installed, nobody answers within some seconds."""
+    """Connect to a scheduler. Raises LmrError: Dask is not installed, nobody answers within some seconds."""
     try:
         from distributed import Client
     except ImportError as error:
@@ -61,85 +53,81 @@ def connect(address: str, seconds: float = _SECONDS) -> Client:
 
 
 def each(
-    client: Client, jobs: Iterable[tuple[Desk, Prediction, str]], options: CandidateOptions
+    client: Client, jobs: Iterable[tuple[TaskScorer, Prediction, str]], options: CandidateOptions
 ) -> Iterator[Result]:
-    """Results as they come from the workers. Ends what is under way when it is left."""
+    """Yield results as they come from the workers. Ends what is under way when it is left."""
     from distributed import as_completed
 
     shipped: dict[str, Any] = {}
-    futures: dict[Any, tuple[Desk, Prediction, str]] = {}
+    futures: dict[Any, tuple[TaskScorer, Prediction, str]] = {}
     plain = replace(options, out=Path(), scheduler="")
     resources = {"GPU": 1} if options.gpus else None
     try:
-        for desk, item, digest in jobs:
-            if desk.task.name not in shipped:
-                data = packed(desk.task)
+        for scorer, item, digest in jobs:
+            name = scorer.task.name
+            if name not in shipped:
+                data = packed(scorer.task)
                 key = f"task-{files.sha256_bytes(data)}"
                 # Not scattered: what a lost worker held can then be had from the scheduler again.
-                shipped[desk.task.name] = client.submit(_same, data, key=key, pure=False)
+                shipped[name] = client.submit(_same, data, key=key, pure=False)
             future = client.submit(
                 judge,
-                shipped[desk.task.name],
-                desk.task.name,
-                Job(digest, shipped_prediction(item)),
+                shipped[name],
+                name,
+                digest,
+                shipped_prediction(item),
                 plain,
                 key=f"candidate-{digest}-{item.model}-{item.sample}",
                 retries=_RETRIES,
                 resources=resources,
                 pure=False,
             )
-            futures[future] = desk, item, digest
+            futures[future] = scorer, item, digest
         for future in as_completed(list(futures), loop=client.loop):
-            desk, item, digest = futures[future]
-            yield _result(future, desk, item, digest)
+            scorer, item, digest = futures[future]
+            try:
+                result = future.result()
+            except Exception as error:  # whatever happened there, its worker or its connection failed
+                reason = f"its worker failed: {type(error).__name__}: {error}"[:300]
+                result = not_judged(scorer, item, reason)
+            yield replace(result, digest=digest)
             future.release()
     finally:
         client.cancel(list(futures), force=True)
-
-
-def _result(future: Any, desk: Desk, item: Prediction, digest: str) -> Result:
-    """A worker's result; what kept it from being judged is no wrong answer."""
-    try:
-        found: Result = future.result()
-        return replace(found, digest=digest)
-    except Exception as error:  # whatever happened there, its worker or its connection failed
-        category = desk.meant(item.index).implementation.category
-        score = Score(Outcome.INFRASTRUCTURE, f"its worker failed: {type(error).__name__}: {error}"[:300])
-        return Result(
-            item.task, item.index, item.model, item.sample, category, digest, score, desk.environment
-        )
 
 
 def _same(data: bytes) -> bytes:
     return data
 
 
-def judge(archive: bytes, name: str, job: Job, options: CandidateOptions) -> Result:
-    """On a worker: judge a candidate."""
+def judge(
+    archive: bytes,
+    name: str,
+    digest: str,
+    shipped: Prediction | Mapping[str, Any],
+    options: CandidateOptions,
+) -> Result:
+    """Judge a candidate, on a worker."""
     key = f"{files.sha256_bytes(archive)} {options}"
     with _LOCK:
-        if key not in _DESKS:
-            while len(_DESKS) >= KEPT:
-                _DESKS.pop(next(iter(_DESKS))).no_more()
+        if key not in _READY:
+            while len(_READY) >= KEPT:
+                _READY.pop(next(iter(_READY))).no_more()
             root = Path(tempfile.mkdtemp(prefix="lmr-author-shipped-"))
-            _DESKS[key] = Desk(unpacked(archive, root / name), options, _say_nothing)
-            _DESKS[key].on_close(lambda: shutil.rmtree(root, ignore_errors=True))
-        desk = _DESKS[key]
-        desk.begin()
+            _READY[key] = TaskScorer(unpacked(archive, root / name), options, lambda _: None)
+            _READY[key].on_close(lambda: shutil.rmtree(root, ignore_errors=True))
+        scorer = _READY[key]
+        scorer.begin()
     try:
-        desk.prepare()
+        scorer.prepare()
         with files.temporary_folder("lmr-author-tree-") as folder:
-            return judged(desk, arrived(job.item, folder), job.digest, Interruption())
+            return judged(scorer, arrived(shipped, folder), digest, Interruption())
     finally:
-        desk.end()
-
-
-def _say_nothing(_: str) -> None:
-    pass
+        scorer.end()
 
 
 def packed(task: Task) -> bytes:
-    """A task folder as an archive: the same bytes for the same content, wherever it lies."""
+    """Return a task folder as an archive: the same bytes for the same content, whatever its place."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for path in sorted(task.root.rglob("*")):
@@ -157,7 +145,7 @@ def _plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
 
 
 def unpacked(archive: bytes, root: Path) -> Task:
-    """A task folder from its archive."""
+    """Unpack a task folder from its archive."""
     root.mkdir(parents=True)
     with tarfile.open(fileobj=io.BytesIO(archive)) as content:
         content.extractall(root, filter="data")
@@ -166,14 +154,14 @@ def unpacked(archive: bytes, root: Path) -> Task:
 
 
 def shipped_prediction(item: Prediction) -> Prediction | Mapping[str, Any]:
-    """A prediction without paths of this machine: an agent's tree goes along as an archive."""
+    """Return a prediction without paths of this machine: an agent's tree as an archive."""
     if item.tree is None:
         return item
     return {"item": replace(item, tree=None), "tree": packed(Task(item.tree))}
 
 
 def arrived(item: Prediction | Mapping[str, Any], folder: Path) -> Prediction:
-    """A prediction as it was, its tree in a folder."""
+    """Return a shipped prediction as it was, its tree in a folder."""
     if isinstance(item, Prediction):
         return item
     given: Prediction = item["item"]

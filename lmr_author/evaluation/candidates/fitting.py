@@ -1,18 +1,22 @@
-"""Fit an answer into a pristine goal file: the target's body is exchanged, what it needs is added, byte for byte.
+"""Fit an answer into a pristine goal file: replace the target's body, and add what it needs, byte for byte.
 
-Kept are new helpers, imports and constants, in front of the statement that holds the target, and new methods
-in front of the method. Everything else that an answer changes is left out and reported.
+New helpers, imports and constants are inserted in front of the statement that holds the target, new methods in front
+of the method. Every other edit of the answer is left out and reported.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+import copy
+import io
+import tokenize
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lmr_author.code import (
     Definition,
     Module,
+    bound_by,
     find,
     first_line,
     matching,
@@ -22,9 +26,12 @@ from lmr_author.code import (
 )
 from lmr_author.errors import LmrError
 from lmr_author.evaluation.candidates.answer import Invalid, Parsed, parsed
-from lmr_author.evaluation.candidates.extras import Extras, collect
-from lmr_author.evaluation.candidates.shifting import shifted
 from lmr_author.task import Target
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_DECLARATIONS = (*_FUNCTIONS, ast.ClassDef, ast.Import, ast.ImportFrom)
+_KEPT = (*_DECLARATIONS, ast.Assign, ast.AnnAssign, ast.Try)
+"""Statements that may come along with a target: they define names."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +41,9 @@ class Fitted:
     Attributes:
         data: the goal file.
         line: of the (first) target's ``def`` in it.
-        form: ``function``, ``file`` or ``body``: what the answer was.
-        kept: helpers and imports that were added, by name.
-        dropped: what else it changes, which was not applied.
+        form: of the answer: ``function``, ``file`` or ``body``.
+        kept: names of the helpers and imports that were added.
+        dropped: its other changes, which were not applied.
         unchanged: the target is as masked.
     """
 
@@ -50,14 +57,14 @@ class Fitted:
 
 @dataclass(frozen=True)
 class Place:
-    """Where answers go.
+    """The place of answers.
 
     Attributes:
         goal: the goal file with nothing but this target masked.
         qualnames: the masked functions; several when a class is masked.
         given: the goal file as the model was given it, when other functions of it are masked too.
         others: those functions.
-        nth: which definition of the name the target is, where the goal file has several.
+        nth: number of the target among the definitions of its name, where the goal file has several.
     """
 
     goal: Module
@@ -67,20 +74,13 @@ class Place:
     nth: int | None = None
 
     def pairs(self, found: Parsed) -> list[tuple[Definition, Definition]]:
-        """Each target with what an answer has for it."""
+        """Return each target with the answer's definition of it."""
         return [
             (mine, own)
             for name in self.qualnames
             if (mine := _target(self.goal, name, self.nth)) is not None
             and (own := found.function(name, mine)) is not None
         ]
-
-    def extras(
-        self, found: Parsed, pairs: Sequence[tuple[Definition, Definition]], *, as_file: bool
-    ) -> Extras:
-        """What an answer has beside the target."""
-        own, mine = [one for _, one in pairs], [one for one, _ in pairs]
-        return collect(found, self.given or self.goal, own, mine, as_file=as_file, others=self.others)
 
 
 def fit(answer: str, place: Place) -> Fitted:
@@ -94,7 +94,7 @@ def fit_file(answer: bytes, place: Place, *, whole: bool) -> Fitted:
     """Fit a goal file as an agent left it. Raises Invalid.
 
     Args:
-        whole: take the file as it is, whatever else it changes; only other masked functions are golden.
+        whole: take the file as it is, with all its changes; only other masked functions are golden.
     """
     goal = place.goal
     try:
@@ -107,7 +107,7 @@ def fit_file(answer: bytes, place: Place, *, whole: bool) -> Fitted:
         raise Invalid(f"{goal.name} does not define {', '.join(place.qualnames)} any more")
     if not whole:
         return _fit_functions(found, place, pairs, as_file=True)
-    extras = place.extras(found, pairs, as_file=True)
+    extras = _Extras(found, place, pairs, as_file=True)
     regions = {
         own: region_bytes(goal, mine)
         for name in place.others
@@ -120,7 +120,7 @@ def fit_file(answer: bytes, place: Place, *, whole: bool) -> Fitted:
 
 
 def whole_file(answer: str, place: Place) -> Fitted:
-    """Take an answer that is a file as the goal file; any other answer is fitted. Raises Invalid."""
+    """Take an answer that is a file as the goal file; fit any other answer. Raises Invalid."""
     found = parsed(answer, place.qualnames)
     has = {item.qualname for item in found.module.definitions}
     if {item.qualname for item in place.goal.definitions} <= has:
@@ -142,73 +142,58 @@ def _fit_functions(
     found: Parsed, place: Place, pairs: Sequence[tuple[Definition, Definition]], *, as_file: bool = False
 ) -> Fitted:
     goal = place.goal
-    regions = {mine: goal.encode(_region(found.module, own, goal, mine)) for mine, own in pairs}
+    regions = {}
+    for mine, own in pairs:
+        theirs, ours = region(found.module, own), region(goal, mine)
+        text = shifted(found.module, theirs.start, theirs.end, theirs.indent, ours.indent, ours.newline)
+        regions[mine] = goal.encode(text)
     unchanged = all(region_bytes(goal, mine) == data for mine, data in regions.items())
-    extras = place.extras(found, pairs, as_file=as_file)
+    extras = _Extras(found, place, pairs, as_file=as_file)
     missing = [name for name in place.qualnames if name not in {mine.qualname for mine, _ in pairs}]
     dropped = (*extras.dropped, *(f"{name} is not in the answer" for name in missing))
     whole = as_file or any(mine.class_name and own.class_name for mine, own in pairs)
-    return _finished(goal, regions, extras, "file" if whole else "function", dropped, unchanged)
+    spliced, line = _spliced(goal, regions, extras)
+    return Fitted(spliced, line, "file" if whole else "function", tuple(extras.names), dropped, unchanged)
 
 
 def _fit_body(found: Parsed, place: Place) -> Fitted:
-    """An answer without the target's header is its body, when it does something of its own."""
+    """Take an answer without the target's header as its body, if it contains more than declarations."""
     goal, qualnames = place.goal, place.qualnames
-    names = ", ".join(qualnames)
     target = _target(goal, qualnames[0], place.nth) if len(qualnames) == 1 else None
-    does = [item for item in found.statements if not isinstance(item, _DECLARATIONS) and not _is_text(item)]
-    if target is None or not does:
+    code = [item for item in found.statements if not isinstance(item, _DECLARATIONS) and not _is_text(item)]
+    if target is None or not code:
         defined = ", ".join(item.qualname for item in found.module.definitions[:5])
-        raise Invalid(f"the answer does not define {names}" + (f", but {defined}" if defined else ""))
-    where = region(goal, target)
-    first, module = found.statements[0], found.module
-    line = first_line(first)
-    start = module.line_start(line)
-    text = module.line_text(line)
-    old = text[: len(text) - len(text.lstrip(" \t"))]
-    lines = shifted(module, start, len(module.text.rstrip()), old, where.indent, where.newline)
-    body = where.indent + lines[len(old) :]
+        raise Invalid(
+            f"the answer does not define {', '.join(qualnames)}" + (f", but {defined}" if defined else "")
+        )
+    where, module = region(goal, target), found.module
+    line = first_line(found.statements[0])
+    old = _indent(module.line_text(line))
+    end = len(module.text.rstrip())
+    lines = shifted(module, module.line_start(line), end, old, where.indent, where.newline)
     kept = [item for item in (where.type_comment, where.docstring) if item is not None]
     head = "".join(f"{where.newline}{where.indent}{item}" for item in kept)
-    data = goal.encode(where.header_rest + head + where.newline + body)
-    return _finished(goal, {target: data}, Extras(), "body", (), region_bytes(goal, target) == data)
+    data = goal.encode(where.header_rest + head + where.newline + where.indent + lines[len(old) :])
+    spliced, at = _spliced(goal, {target: data}, None)
+    return Fitted(spliced, at, "body", unchanged=region_bytes(goal, target) == data)
 
 
-_DECLARATIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
-
-
-def _is_text(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant | ast.Name)
-
-
-def _region(module: Module, own: Definition, goal: Module, mine: Definition) -> str:
-    """The answer's region at the indentation of the target."""
-    theirs, ours = region(module, own), region(goal, mine)
-    return shifted(module, theirs.start, theirs.end, theirs.indent, ours.indent, ours.newline)
-
-
-def _finished(
-    goal: Module,
-    regions: dict[Definition, bytes],
-    extras: Extras,
-    form: str,
-    dropped: tuple[str, ...],
-    unchanged: bool,
-) -> Fitted:
+def _spliced(goal: Module, regions: dict[Definition, bytes], extras: _Extras | None) -> tuple[bytes, int]:
+    """Return the goal file with other bodies and with what is added, and the line of the first target."""
     try:
         spliced = Module.parse(splice_regions(goal, regions), goal.name)
         first = next(iter(regions))
-        for mine in regions:
-            spliced = _inserted(spliced, mine, extras.methods.get(mine.qualname, ()))
-        spliced = _inserted(spliced, first, extras.statements, top=True)
-        target = find(spliced, Target(goal.name, first.qualname, nth=first.nth))
+        if extras is not None:
+            for mine in regions:
+                spliced = _inserted(spliced, mine, extras.methods.get(mine.qualname, []))
+            spliced = _inserted(spliced, first, extras.statements, top=True)
+        return spliced.data, find(spliced, Target(goal.name, first.qualname, nth=first.nth)).line
     except LmrError as error:
         raise Invalid(f"the answer does not fit into {goal.name}: {error.message}") from error
-    return Fitted(spliced.data, target.line, form, extras.names, dropped, unchanged)
 
 
 def _inserted(module: Module, target: Definition, texts: Sequence[str], *, top: bool = False) -> Module:
-    """The module with some statements (not indented) in front of a target, or of the statement that holds it."""
+    """Insert statements (not indented) in front of a target, or of the top-level statement that holds it."""
     if not texts:
         return module
     definition = find(module, Target(module.name, target.qualname, nth=target.nth))
@@ -218,15 +203,224 @@ def _inserted(module: Module, target: Definition, texts: Sequence[str], *, top: 
             item for item in module.tree.body if item.lineno <= definition.line <= (item.end_lineno or 0)
         )
     line = first_line(node)
-    header = module.line_text(line)
-    indent = "" if top else header[: len(header) - len(header.lstrip(" \t"))]
+    indent = "" if top else _indent(module.line_text(line))
     newline = region(module, definition).newline
-    chunk = "".join(f"{indent}{shift_text(text, indent, newline)}{newline}{newline}" for text in texts)
+    chunk = ""
+    for text in texts:
+        helper = Module.parse(text.encode(), "a helper")
+        moved = shifted(helper, 0, len(helper.text), "", indent, newline)
+        chunk += f"{indent}{moved}{newline}{newline}"
     place = module.byte_offset(module.line_start(line))
     return Module.parse(module.data[:place] + module.encode(chunk) + module.data[place:], module.name)
 
 
-def shift_text(text: str, indent: str, newline: str) -> str:
-    """Some statements (not indented) at an indentation; the first line without it."""
-    module = Module.parse(text.encode(), "a helper")
-    return shifted(module, 0, len(module.text), "", indent, newline)
+class _Extras:
+    """The statements of an answer beside the target: to be added, or dropped.
+
+    Attributes:
+        statements: source of those that are added to the module, not indented.
+        methods: target → source of those that are added to its class, not indented.
+        names: names of what is added.
+        dropped: changes that are not applied.
+    """
+
+    def __init__(
+        self, found: Parsed, place: Place, pairs: Sequence[tuple[Definition, Definition]], *, as_file: bool
+    ) -> None:
+        self.statements: list[str] = []
+        self.methods: dict[str, list[str]] = {}
+        self.names: list[str] = []
+        self.dropped: list[str] = []
+        self._module = found.module
+        self._goal = place.given or place.goal
+        self._targets = [mine for mine, _ in pairs]
+        self._own = {id(own.node) for _, own in pairs}
+        self._masked = {*place.others, *(mine.qualname for mine in self._targets)}
+        self._bound = _bound(self._goal.tree.body)
+        self._known = {ast.dump(item) for item in self._goal.tree.body}
+        for mine, own in pairs:
+            self.dropped += _header_changes(mine, own)
+        for item in found.statements:
+            if not _is_docstring(item) and ast.dump(item) not in self._known:
+                self._sort(item)
+        if as_file:
+            removed = _bound(self._goal.tree.body) - _bound(found.statements)
+            self.dropped += [f"removes {name}" for name in sorted(removed)]
+        self.names, self.dropped = list(dict.fromkeys(self.names)), list(dict.fromkeys(self.dropped))
+
+    def _sort(self, item: ast.stmt) -> None:
+        """Add or drop one statement at the answer's top level."""
+        holds = any(id(node) in self._own for node in ast.walk(item))
+        if isinstance(item, ast.ClassDef) and (
+            holds or (item.name in self._bound and any(n.startswith(f"{item.name}.") for n in self._masked))
+        ):
+            self._sort_class(item)
+            return
+        if holds or (isinstance(item, _FUNCTIONS) and item.name in self._masked):
+            return  # the target, an earlier definition of it, or another target
+        names = _bound([item])
+        owner = next((mine for mine in self._targets if mine.class_name), None)
+        if isinstance(item, ast.ImportFrom) and item.module == "__future__":
+            self.dropped.append(f"from __future__ import {', '.join(sorted(names))}")
+        elif isinstance(item, _FUNCTIONS) and owner is not None and _is_method(item):
+            self._add_method(item, owner)
+        elif not names or not isinstance(item, _KEPT):
+            line = self._module.line_text(item.lineno).strip()[:60]
+            self.dropped.append(f"code at module level, line {item.lineno}: {line}")
+        elif names & self._bound and not self._imports_the_same(item):
+            self.dropped.append(f"changes {', '.join(sorted(names & self._bound))}")
+        elif names - self._bound:
+            self._bound |= names
+            self.statements.append(_source(self._module, item))
+            self.names += sorted(names)
+
+    def _sort_class(self, item: ast.ClassDef) -> None:
+        """Add new members of the target's class; drop changed ones, and those of other classes."""
+        owner = next((one for one in self._targets if one.class_name.rpartition(".")[2] == item.name), None)
+        qualname = owner.class_name if owner is not None else item.name
+        goal = next((one.node for one in self._goal.definitions if one.qualname == qualname), None)
+        body = goal.body if isinstance(goal, ast.ClassDef) else []
+        same, bound = {ast.dump(member) for member in body}, _bound(body)
+        for member in item.body:
+            if id(member) in self._own or _is_docstring(member) or ast.dump(member) in same:
+                continue
+            for name in sorted(_bound([member])):
+                if f"{qualname}.{name}" in self._masked:
+                    continue
+                if name in bound or owner is None:
+                    self.dropped.append(f"{'changes' if name in bound else 'adds'} {item.name}.{name}")
+                elif isinstance(member, _FUNCTIONS):
+                    self._add_method(member, owner)
+                else:
+                    self.methods.setdefault(owner.qualname, []).append(_source(self._module, member))
+                    self.names.append(name)
+
+    def _add_method(self, item: ast.FunctionDef | ast.AsyncFunctionDef, owner: Definition) -> None:
+        if any(one.qualname == f"{owner.class_name}.{item.name}" for one in self._goal.definitions):
+            self.dropped.append(f"changes {owner.class_name}.{item.name}")
+            return
+        self.methods.setdefault(owner.qualname, []).append(_source(self._module, item))
+        self.names.append(f"{owner.class_name}.{item.name}")
+
+    def _imports_the_same(self, item: ast.stmt) -> bool:
+        """Return true for an import that binds the goal file's names to the same things."""
+        known = {name: where for node in ast.walk(self._goal.tree) for name, where in _imports(node)}
+        return isinstance(item, ast.Import | ast.ImportFrom) and all(
+            known.get(name, where) == where for name, where in _imports(item)
+        )
+
+
+def _header_changes(mine: Definition, own: Definition) -> Iterator[str]:
+    given, changed = mine.node, own.node
+    if isinstance(given, ast.ClassDef) or isinstance(changed, ast.ClassDef):
+        return
+    if _signature(given) != _signature(changed):
+        yield f"the signature of {mine.qualname}: ({_signature(changed)})"
+    if type(given) is not type(changed):
+        yield f"{mine.qualname} is {'not ' if isinstance(given, ast.AsyncFunctionDef) else ''}async"
+    decorators = [ast.dump(item) for item in changed.decorator_list]
+    if decorators and decorators != [ast.dump(item) for item in given.decorator_list]:
+        yield f"the decorators of {mine.qualname}"
+
+
+def _signature(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+    """Return a function's parameters without annotations."""
+    arguments = copy.deepcopy(node.args)
+    for item in ast.walk(arguments):
+        if isinstance(item, ast.arg):
+            item.annotation = None
+    return ast.unparse(arguments)
+
+
+def _bound(statements: Sequence[ast.stmt]) -> set[str]:
+    """Return the names that statements bind at their own level."""
+    found: set[str] = set()
+    stack: list[ast.AST] = list(statements)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            found.update(bound_by(node))
+        elif isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+            found.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif not isinstance(node, ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+            stack.extend(ast.iter_child_nodes(node))
+    return found
+
+
+def _imports(node: ast.AST) -> Iterator[tuple[str, str]]:
+    """Yield each name that an import binds, and what it stands for."""
+    if isinstance(node, ast.Import):
+        for item in node.names:
+            first = item.name.partition(".")[0]
+            yield (item.asname, item.name) if item.asname else (first, first)
+    elif isinstance(node, ast.ImportFrom):
+        for item in node.names:
+            yield item.asname or item.name, f"{'.' * node.level}{node.module or ''}:{item.name}"
+
+
+def _is_method(item: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    names = [one.arg for one in (*item.args.posonlyargs, *item.args.args)]
+    return bool(names) and names[0] in {"self", "cls"}
+
+
+def _is_docstring(item: ast.stmt) -> bool:
+    return isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant)
+
+
+def _is_text(item: ast.stmt) -> bool:
+    return isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant | ast.Name)
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _source(module: Module, item: ast.stmt) -> str:
+    """Return a statement's source, not indented."""
+    line = first_line(item)
+    indent = _indent(module.line_text(line))
+    end = module.offset(item.end_lineno or item.lineno, item.end_col_offset or 0)
+    return shifted(module, module.line_start(line) + len(indent), end, indent, "", "\n")
+
+
+def shifted(module: Module, start: int, end: int, old: str, new: str, newline: str) -> str:
+    """Return a part of a module with its lines (but the first) indented otherwise; inside strings nothing moves.
+
+    Args:
+        start, end: in characters of the module's text; the first line may begin anywhere.
+        old, new: indentation before and after.
+        newline: line ending of the result.
+    """
+    inside = _lines_inside_strings(module.text)
+    number = module.text.count("\n", 0, start) + 1
+    result = []
+    for offset, line in enumerate(module.text[start:end].split("\n")):
+        if offset == 0 or number + offset in inside:
+            result.append(line)
+        elif not line.strip():
+            result.append("")
+        else:
+            result.append(new + (line[len(old) :] if line.startswith(old) else line.lstrip(" \t")))
+    return newline.join(result)
+
+
+def _lines_inside_strings(text: str) -> set[int]:
+    """Return the numbers of the lines that begin inside a string."""
+    found: set[int] = set()
+    opened: list[int] = []
+    # f-strings are one token before Python 3.12, and several since.
+    starts = {getattr(tokenize, name, -1) for name in ("FSTRING_START", "TSTRING_START")}
+    ends = {getattr(tokenize, name, -1) for name in ("FSTRING_END", "TSTRING_END")}
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.STRING:
+                found.update(range(token.start[0] + 1, token.end[0] + 1))
+            elif token.type in starts:
+                opened.append(token.start[0])
+            elif token.type in ends and opened:
+                found.update(range(opened.pop() + 1, token.end[0] + 1))
+    except (tokenize.TokenError, IndentationError):
+        pass  # it was parsed, so only its very end can be odd
+    return found

@@ -1,21 +1,33 @@
-"""What models answered: a file of predictions, or a tree of task folders that agents worked in."""
+"""Read models' answers: a file of predictions, or a tree of task folders that agents worked in."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from lmr_author import files
+from lmr_author import files, processes
 from lmr_author.errors import LmrError
+from lmr_author.evaluation.candidates.answer import Invalid
 from lmr_author.task import TaskInfo
+from lmr_author.texts import printable
 
+MAX_FILE = 8 * 2**20
+"""Bytes of a changed file; a larger one is no source."""
+MAX_FILES = 500
+"""Changed files that are read."""
 _DEPTH = 6
-"""Folders below the one that is given in which task folders are looked for."""
+"""Depth to which task folders are searched in a folder of predictions."""
+_APPLY_SECONDS = 60
+_LENIENCE = ((), ("--recount", "--unidiff-zero", "--ignore-whitespace"))
+"""Options of ``git apply``, the strictest first: models miscount lines and leave out context."""
+_PATCHED = re.compile(r'^(?:---|\+\+\+) "?([^"\t\n]+)"?|^(?:rename|copy) (?:from|to) (.+)$', re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -23,11 +35,11 @@ class Prediction:
     """One answer.
 
     Attributes:
-        task: the task folder's name, or its number, as it is called there.
-        index: the implementation; 0 when all of the task's are meant.
-        model: who answered.
+        task: the task folder's name, or its number, as written there.
+        index: the implementation; 0 for all of the task's.
+        model: name of the model.
         where: place in the input, for messages.
-        sample: which of several answers of one model to one implementation, from 1.
+        sample: number of the answer among those of one model to one implementation, from 1.
         code: the answer as text; None when it is given otherwise.
         patch: a unified diff of the repository, or None.
         tree: the repository folder that an agent left, or None.
@@ -45,11 +57,11 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Given:
-    """What a file or folder holds.
+    """The predictions of a file or folder.
 
     Attributes:
-        items: for the tasks that are there: one for each implementation, samples numbered.
-        elsewhere: other tasks' names, as they are written there → how many predictions.
+        items: for the known tasks: one for each implementation, samples numbered.
+        elsewhere: names of other tasks, as written there → number of predictions.
     """
 
     items: tuple[Prediction, ...]
@@ -57,7 +69,7 @@ class Given:
 
 
 def read(path: Path, tasks: Mapping[str, TaskInfo]) -> Given:
-    """All predictions of a file or folder.
+    """Return all predictions of a file or folder.
 
     Args:
         path: a JSONL (or JSON) file, or a folder.
@@ -84,7 +96,7 @@ def read(path: Path, tasks: Mapping[str, TaskInfo]) -> Given:
 
 
 def _expanded(item: Prediction, tasks: Mapping[str, TaskInfo]) -> Iterator[Prediction]:
-    """A prediction with its task's real name, once for each implementation that is meant."""
+    """Yield a prediction with its task's real name, once for each implementation that it answers."""
     name, index = _task_name(item.task, tasks), item.index
     if name is None:
         return
@@ -98,7 +110,7 @@ def _expanded(item: Prediction, tasks: Mapping[str, TaskInfo]) -> Iterator[Predi
 
 
 def _task_name(text: str, tasks: Mapping[str, TaskInfo]) -> str | None:
-    """The task that is meant: by its folder's name (an index behind it aside), else by its number.
+    """Return the task named by its folder (without an index behind the name) or its number; None for none.
 
     Raises LmrError when it may be one of several.
     """
@@ -139,7 +151,7 @@ def _from_file(path: Path) -> Iterator[Prediction]:
 
 
 def _entries(path: Path) -> Iterator[tuple[str, Any]]:
-    """Each entry of a JSONL file, or of a JSON list, with its place."""
+    """Yield each entry of a JSONL file, or of a JSON list, with its place."""
     with path.open("rb") as file:
         head = file.read(64).lstrip()[:1]
     if head == b"[":
@@ -184,7 +196,7 @@ def _prediction(data: Mapping[str, Any], where: str) -> Prediction:
 
 
 def _from_folder(root: Path, tasks: Mapping[str, TaskInfo]) -> Iterator[Prediction]:
-    """The task folders below a folder; the folders above them name the model."""
+    """Yield a prediction for each task folder below a folder; the folders above it name the model."""
     for folder, info in _task_folders(root, tasks, _DEPTH):
         repository = _repository(folder, info)
         model = "/".join(folder.relative_to(root).parts[:-1]) or root.resolve().name
@@ -216,9 +228,9 @@ def _repository(folder: Path, info: TaskInfo) -> Path:
 
 
 def content(item: Prediction, goal_files: Sequence[str]) -> bytes:
-    """The bytes that make a prediction what it is, for its digest.
+    """Return the bytes that identify a prediction, for its digest.
 
-    For a tree these are its Python files (an agent's logs and data are not) and the goal files.
+    For a tree these are its Python files (not an agent's logs and data) and the goal files.
     """
     if item.code is not None:
         return b"code\0" + item.code.encode("utf-8", "surrogatepass")
@@ -231,3 +243,74 @@ def content(item: Prediction, goal_files: Sequence[str]) -> bytes:
         if relative in goal_files or (path.suffix == ".py" and not relative.startswith("unit_test/")):
             parts.append(f"{relative}\0{files.sha256_file(path)}\n".encode("utf-8", "surrogateescape"))
     return b"tree\0" + b"".join(parts)
+
+
+def changed_files(item: Prediction, repository: Path, goal_file: str) -> dict[str, bytes]:
+    """Return the files that a patch or an agent's tree changes in a repository. Raises Invalid."""
+    if item.patch is not None:
+        return patched(item.patch, repository)
+    assert item.tree is not None
+    paths = (path for path in files.walk(item.tree) if path.suffix == ".py" or path == item.tree / goal_file)
+    return _changed(item.tree, paths, repository)
+
+
+def patched(patch: str, repository: Path) -> dict[str, bytes]:
+    """Return the files that a unified diff changes, as they are afterwards; it is applied in a private folder.
+
+    Raises Invalid when it does not apply.
+    """
+    patch = re.sub(r"\r\n", "\n", patch).rstrip("\n") + "\n"
+    named = {old or new for old, new in _PATCHED.findall(patch)} - {"/dev/null"}
+    reason = "it names no file"
+    for strip in (1, 2, 0, 3):
+        paths = {"/".join(name.strip().split("/")[strip:]) for name in named}
+        present = [path for path in paths if path and files.is_file_inside(repository, path)]
+        if not present:
+            continue
+        with files.temporary_folder("lmr-author-patch-") as folder:
+            for path in present:
+                target = files.inside(folder, path)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(files.inside(repository, path), target)
+            reason = _apply(patch, strip, folder)
+            if not reason:
+                return _changed(folder, files.walk(folder), repository)
+    raise Invalid(f"the patch does not apply: {reason}")
+
+
+def _apply(patch: str, strip: int, folder: Path) -> str:
+    """Apply a patch in a folder; return git's error, "" when it worked."""
+    environment = {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CEILING_DIRECTORIES": str(folder.parent),
+    }
+    error = ""
+    for options in _LENIENCE:
+        done = processes.run(
+            ["git", "apply", f"-p{strip}", "--whitespace=nowarn", *options, "-"],
+            cwd=folder,
+            seconds=_APPLY_SECONDS,
+            env=environment,
+            stdin=patch.encode("utf-8", "replace"),
+        )
+        if done.exit_code == 0:
+            return ""
+        error = error or printable(done.stderr.removeprefix("error: "), 200) or "git apply failed"
+    return error
+
+
+def _changed(root: Path, paths: Iterable[Path], repository: Path) -> dict[str, bytes]:
+    """Return the content of files that differ from the repository's; no links, and not more than fits."""
+    found: dict[str, bytes] = {}
+    for path in paths:
+        if path.is_symlink() or not path.is_file() or path.stat().st_size > MAX_FILE:
+            continue
+        name, data = path.relative_to(root).as_posix(), path.read_bytes()
+        known = files.is_file_inside(repository, name)
+        if not known or files.inside(repository, name).read_bytes() != data:
+            found[name] = data
+        if len(found) >= MAX_FILES:
+            break
+    return found

@@ -2,35 +2,97 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
-from lmr_author.errors import LmrError
+from lmr_author.errors import LmrError, SandboxError
 from lmr_author.evaluation.bench import remove_stale
-from lmr_author.evaluation.candidates import cluster, predictions, store
-from lmr_author.evaluation.candidates.desk import CandidateOptions, Desk, judged
-from lmr_author.evaluation.candidates.pool import Interruption, Pace, each
+from lmr_author.evaluation.candidates import predictions, results
 from lmr_author.evaluation.candidates.predictions import Prediction
-from lmr_author.evaluation.candidates.score import Outcome, Result
-from lmr_author.evaluation.candidates.summary import Row, summary
+from lmr_author.evaluation.candidates.results import Result, Row, summary
+from lmr_author.evaluation.candidates.scorer import CandidateOptions, TaskScorer, Unscorable
+from lmr_author.evaluation.verdict import Outcome
 from lmr_author.task import Progress, Task, by_name
+
+TRIES = 3
+"""Attempts at a candidate whose sandbox fails."""
+BACKOFF_SECONDS = 1.0
+"""Pause before the second attempt; four times as long before each further one."""
+
+Work = TypeVar("Work")
+Done = TypeVar("Done")
+
+
+class Interruption:
+    """Tells everything under way to end."""
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+
+    def __call__(self) -> bool:
+        """Return true if it has to end."""
+        return self._event.is_set()
+
+    def set(self) -> None:
+        """End what is under way, and what begins later."""
+        self._event.set()
+
+    def sleep(self, seconds: float) -> None:
+        """Wait. Raises KeyboardInterrupt when it has to end."""
+        if self._event.wait(seconds):
+            raise KeyboardInterrupt
+
+
+class Pace:
+    """Progress, and an estimate of the time left.
+
+    Attributes:
+        total: candidates in all.
+        done: those that are judged, in an earlier run or in this one.
+        skipped: those of them that an earlier run had judged.
+    """
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self.done = self.skipped = 0
+        self._started = time.monotonic()
+
+    def step(self) -> None:
+        """Count one more judged now."""
+        self.done += 1
+
+    def skip(self) -> None:
+        """Count one more judged before."""
+        self.done += 1
+        self.skipped += 1
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Estimate from those judged in this run; None before the first."""
+        now = self.done - self.skipped
+        return (time.monotonic() - self._started) / now * (self.total - self.done) if now else None
+
 
 OnResult = Callable[[Result, Pace], None]
 
 
 @dataclass(frozen=True)
 class Scored:
-    """What all predictions came to.
+    """The results of all predictions.
 
     Attributes:
         results: one for each prediction, in their order, with those of an earlier run.
-        resumed: how many of them an earlier run had judged.
+        resumed: the number that an earlier run had judged.
         path: the file that holds them.
         broken: tasks whose candidates cannot be judged → why.
-        elsewhere: names of tasks that are not here → how many predictions are for them.
+        elsewhere: names of tasks that are not here → their number of predictions.
     """
 
     results: tuple[Result, ...]
@@ -46,8 +108,8 @@ class Scored:
 
     @property
     def complete(self) -> bool:
-        """Whether every candidate has a verdict; those of tasks that are not here are none of ours."""
-        judged = all(result.score.outcome is not Outcome.INFRASTRUCTURE for result in self.results)
+        """True if every candidate for a task that is here has a verdict."""
+        judged = all(result.outcome is not Outcome.INFRASTRUCTURE for result in self.results)
         return judged and not self.broken
 
 
@@ -58,89 +120,141 @@ def score(
 
     Args:
         source: the file or folder of predictions.
-        say: told what is being done.
-        on_result: told each result as soon as it is known.
+        say: called with the current step.
+        on_result: called with each result as soon as it is known.
 
     Raises:
-        SandboxError: the sandbox is not to be had (no engine, no bubblewrap).
+        SandboxError: there is no sandbox (no engine, no bubblewrap).
         LmrError: the predictions cannot be read, or none of the tasks.
         UsageError: two of the tasks have the same name.
-        KeyboardInterrupt: Ctrl-C; nothing is left running, and what was judged is kept.
+        KeyboardInterrupt: Ctrl-C; nothing is left running, and results so far are kept.
     """
-    known, broken = _desks(tasks, options, say)
-    given = predictions.read(source, {name: desk.info for name, desk in known.items()})
-    items = sorted(given.items, key=lambda item: (list(known).index(item.task), item.index))
-    remove_stale()
-    pace, interruption = Pace(len(items)), Interruption()
-    with store.opened(options.out) as results:
-        waiting = _waiting(items, known, results, pace)
-        with ExitStack() as stack:
-            for desk in known.values():
-                stack.callback(desk.close)
-            if options.scheduler:
-                client = stack.enter_context(cluster.connect(options.scheduler))
-                found_here = cluster.each(client, waiting, options)
-            else:
-                found_here = each(waiting, _worker(interruption), options.jobs, interruption)
-            for result in found_here:
-                results.add(result)
-                pace.step()
-                on_result(result, pace)
-        results.tidy([_key(item) for item in items])
-        found = tuple(results.results[_key(item)] for item in items)
-    elsewhere = {name: number for name, number in given.elsewhere.items() if name not in broken}
-    return Scored(found, pace.skipped, options.out / store.RESULTS, broken, elsewhere)
-
-
-def _desks(
-    tasks: Sequence[Task], options: CandidateOptions, say: Progress
-) -> tuple[dict[str, Desk], dict[str, LmrError]]:
-    """The tasks by name, and those whose ``info.json`` cannot be read.
-
-    Raises LmrError: none can; UsageError: two have the same name.
-    """
-    known: dict[str, Desk] = {}
+    known: dict[str, TaskScorer] = {}
     broken: dict[str, LmrError] = {}
     for name, task in by_name(tasks, "results").items():
         try:
-            known[name] = Desk(task, options, say)
+            known[name] = TaskScorer(task, options, say)
         except LmrError as error:
             broken[name] = error
     if not known:
         raise next(iter(broken.values()))
-    return known, broken
+    given = predictions.read(source, {name: scorer.info for name, scorer in known.items()})
+    items = sorted(given.items, key=lambda item: (list(known).index(item.task), item.index))
+    remove_stale()
+    pace, interruption = Pace(len(items)), Interruption()
+    with results.opened(options.out) as store:
+        waiting = _waiting(items, known, store, pace)
+        with ExitStack() as stack:
+            for scorer in known.values():
+                stack.callback(scorer.close)
+            if options.scheduler:
+                from lmr_author.evaluation.candidates import cluster
+
+                client = stack.enter_context(cluster.connect(options.scheduler))
+                judged_now = cluster.each(client, waiting, options)
+            else:
+
+                def work(job: tuple[TaskScorer, Prediction, str]) -> Result:
+                    try:
+                        return judged(*job, interruption)
+                    finally:
+                        job[0].end()
+
+                judged_now = each(waiting, work, options.jobs, interruption)
+            for result in judged_now:
+                store.add(result)
+                pace.step()
+                on_result(result, pace)
+        store.tidy([_key(item) for item in items])
+        found = tuple(store.results[_key(item)] for item in items)
+    elsewhere = {name: number for name, number in given.elsewhere.items() if name not in broken}
+    return Scored(found, pace.skipped, options.out / results.RESULTS, broken, elsewhere)
+
+
+def judged(scorer: TaskScorer, item: Prediction, digest: str, interruption: Interruption) -> Result:
+    """Judge one prediction. A failure to judge it is a result too, and no wrong answer."""
+    found, tries = retried(lambda: scorer.scorer(item.index).score(item, interruption), interruption)
+    if isinstance(found, LmrError):
+        reason = f"{found.message} ({found.hint})" if found.hint else found.message
+        found = not_judged(scorer, item, reason)
+    return replace(found, digest=digest, environment=scorer.environment, tries=tries)
+
+
+def not_judged(scorer: TaskScorer, item: Prediction, reason: str) -> Result:
+    """Return the result of a prediction that could not be judged."""
+    return Result(
+        task=item.task,
+        index=item.index,
+        model=item.model,
+        sample=item.sample,
+        category=scorer.category(item.index),
+        outcome=Outcome.INFRASTRUCTURE,
+        reason=reason,
+        environment=scorer.environment,
+    )
+
+
+def each(
+    items: Iterable[Work], work: Callable[[Work], Done], jobs: int, interruption: Interruption
+) -> Iterator[Done]:
+    """Yield results of some work as they come, ``jobs`` at a time; items are taken only as work begins.
+
+    An exception, including Ctrl-C, ends what is under way before it is raised.
+    """
+    under_way: set[Future[Done]] = set()
+    with ThreadPoolExecutor(jobs, thread_name_prefix="candidate") as executor:
+        try:
+            for item in items:
+                under_way.add(executor.submit(work, item))
+                if len(under_way) >= jobs:
+                    done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
+                    yield from (one.result() for one in done)
+            while under_way:
+                done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
+                yield from (one.result() for one in done)
+        except BaseException:
+            interruption.set()
+            raise
+
+
+def retried(
+    work: Callable[[], Done],
+    interruption: Interruption,
+    tries: int = TRIES,
+    backoff: float = BACKOFF_SECONDS,
+) -> tuple[Done | LmrError, int]:
+    """Do some work, again if the sandbox or this machine fails; return its result or last error, and the tries."""
+    for number in range(1, tries + 1):
+        try:
+            return work(), number
+        except Unscorable as error:
+            return error, number
+        except SandboxError as error:
+            failure = error
+        except OSError as error:
+            failure = SandboxError(f"this machine failed: {error}", "see whether the disk is full")
+        if number < tries:
+            interruption.sleep(backoff * 4 ** (number - 1))
+    return failure, tries
 
 
 def _waiting(
-    items: Sequence[Prediction], known: Mapping[str, Desk], results: store.Store, pace: Pace
-) -> Iterator[tuple[Desk, Prediction, str]]:
-    """What is to be judged, with its digest: all that no earlier run judged. Closes tasks that have no more."""
+    items: Sequence[Prediction], known: Mapping[str, TaskScorer], store: results.Store, pace: Pace
+) -> Iterator[tuple[TaskScorer, Prediction, str]]:
+    """Yield, with their digests, the predictions that no earlier run judged. Closes tasks that have no more."""
     left = Counter(item.task for item in items)
     for item in items:
-        desk = known[item.task]
-        digest = desk.digest(item)
+        scorer = known[item.task]
+        digest = scorer.digest(item)
         left[item.task] -= 1
-        if results.judged(_key(item), digest):
+        if store.is_judged(_key(item), digest):
             pace.skip()
         else:
-            desk.begin()
-            yield desk, item, digest
+            scorer.begin()
+            yield scorer, item, digest
         if not left[item.task]:
-            desk.no_more()
+            scorer.no_more()
 
 
-def _worker(interruption: Interruption) -> Callable[[tuple[Desk, Prediction, str]], Result]:
-    """What judges one candidate in a thread."""
-
-    def work(one: tuple[Desk, Prediction, str]) -> Result:
-        desk, item, digest = one
-        try:
-            return judged(desk, item, digest, interruption)
-        finally:
-            desk.end()
-
-    return work
-
-
-def _key(item: Prediction) -> store.Key:
+def _key(item: Prediction) -> results.Key:
     return item.task, item.index, item.model, item.sample

@@ -1,7 +1,7 @@
-"""One form for versions that no test can tell apart: a mutant with the golden's form is not made.
+"""A canonical form that is equal for versions which no test can tell apart.
 
-Such a mutant says nothing about a test, and costs the annotator a look. Only what the source tells is here, and in
-doubt the mutant is made.
+A mutant with the golden's form is not made: it says nothing about a test, and costs the annotator a look. Only what
+the source shows is used, and in doubt the mutant is made.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 
 from lmr_author.code import parse
-from lmr_author.evaluation.mutants.tables import DIMENSIONS, TABLES, WORDS
+from lmr_author.evaluation.mutants.operators import DIMENSIONS, TABLES, WORDS
 
 EPSILON = 1e-5
 """A constant of this size that is added, or is a lower bound, only guards against a division by zero: versions
@@ -27,11 +27,6 @@ def canonical_form(text: str) -> str | None:
 
 
 class _Canonical(ast.NodeTransformer):
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        self.generic_visit(node)
-        _without_end(node.body)
-        return node
-
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
         self.generic_visit(node)
         itself = len(node.targets) == 1 and ast.unparse(node.targets[0]) == ast.unparse(node.value)
@@ -76,10 +71,9 @@ class _Canonical(ast.NodeTransformer):
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         self.generic_visit(node)
         inner = node.value.func if isinstance(node.value, ast.Call) else node.value
-        twice = (
-            node.attr == "T" and isinstance(inner, ast.Attribute) and inner.attr in WORDS["transpositions"]
-        )
-        return inner.value if twice and isinstance(inner, ast.Attribute) else node
+        if node.attr == "T" and isinstance(inner, ast.Attribute) and inner.attr in WORDS["transpositions"]:
+            return inner.value  # transposed twice
+        return node
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         self.generic_visit(node)
@@ -90,15 +84,6 @@ class _Canonical(ast.NodeTransformer):
             node.left, *node.comparators = (
                 _marked(side, "eps") if is_epsilon(side) else side for side in sides
             )
-        return node
-
-    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
-        self.generic_visit(node)
-        if isinstance(node.op, ast.Or) and called(node.values[0]) in ("len", "norm", "sum"):
-            # sum(x) or 1: what is divided by it is zero itself.
-            node.values = [
-                _marked(item, "1") if isinstance(item, ast.Constant) else item for item in node.values
-            ]
         return node
 
 
@@ -161,16 +146,3 @@ def _moved(node: ast.Call) -> ast.expr | None:
     )
     moves = node.func.attr in ("cpu", "cuda") or (node.func.attr == "to" and (place or not given))
     return node.func.value if moves else None
-
-
-def _without_end(body: list[ast.stmt]) -> None:
-    """Put ``pass`` in the place of each ``return None`` behind which nothing comes."""
-    last = body[-1] if body else None
-    if isinstance(last, ast.Return) and (last.value is None or ast.unparse(last.value) == "None"):
-        body[-1] = ast.Pass()
-    elif isinstance(last, ast.If | ast.With):
-        _without_end(last.body)
-        _without_end(getattr(last, "orelse", []))
-    elif isinstance(last, ast.Try) and not last.orelse and not last.finalbody:
-        for block in (last.body, *(handler.body for handler in last.handlers)):
-            _without_end(block)

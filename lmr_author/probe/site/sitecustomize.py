@@ -1,7 +1,7 @@
 """Starts the recorder in Python processes that a recorded command starts itself.
 
 ``python`` imports a module of this name before anything else, wherever it finds it first; the recorder puts this
-folder on PYTHONPATH of what it runs.
+folder on PYTHONPATH of the commands that it runs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def _start(config: str) -> None:
         )
         sys.modules["lmr_probe"] = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(sys.modules["lmr_probe"])
-    importlib.import_module("lmr_probe.children").start(config)
+    importlib.import_module("lmr_probe.driver").record_child(config)
 
 
 if os.environ.get("LMR_PROBE_CONFIG"):

@@ -8,10 +8,9 @@ import json
 import os
 import shutil
 
-from lmr_probe.checking import from_bytes, load
+from lmr_probe.checking import from_bytes, load, read_frames
 from lmr_probe.compare import compare
 from lmr_probe.custom import load_checkers, verdict
-from lmr_probe.frames import read_frames
 from lmr_probe.instrument import TargetNotFound, def_line, find
 
 PLACE = "/lmr"

@@ -50,7 +50,8 @@ def test_mask_writes_golden_goal_and_info(task: Task) -> None:
 
 def test_unmask_restores_every_byte_of_the_repository(task: Task) -> None:
     before = tree(task.root / "small-repo")
-    mask(task, MaskOptions((HINGE, "pkg/losses.py::Meter")), task.root)
+    methods = [f"pkg/losses.py::Meter.{name}" for name in ("add", "later", "each")]
+    mask(task, MaskOptions((HINGE, *methods)), task.root)
     assert [item.qualname for item in task.load().implementations] == [
         "hinge", "Meter.add", "Meter.later", "Meter.each",
     ]  # fmt: skip
@@ -168,7 +169,6 @@ def test_where_the_answer_can_still_be_read_is_said(task: Task) -> None:
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
-        ("hinge", "did you mean pkg/losses.py::hinge?"),
         ("Meter.ad", "did you mean pkg/losses.py::Meter.add?"),
         ("pkg/losses.py", "did you mean pkg/losses.py::hinge or "),
         ("pkg/losses.py:hinge", "did you mean pkg/losses.py::hinge?"),

@@ -9,7 +9,7 @@ import pytest
 from lmr_author import files
 from lmr_author.errors import LmrError
 from lmr_author.masking import MaskOptions, mask, unmask
-from lmr_author.masking.cleaning import Cleaned
+from lmr_author.masking.leftovers import Cleaned
 from lmr_author.task import Task
 from tests.cli.program import validate_with
 from tests.workflow.mask.masked import HINGE, tree

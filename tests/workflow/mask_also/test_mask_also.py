@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 import pytest
 
-from lmr_author import files, staging
+from lmr_author import files
 from lmr_author.errors import LmrError, TargetError
 from lmr_author.masking import unmask
-from lmr_author.task import Task
+from lmr_author.replay import staging
+from lmr_author.task import Task, also_masked
 from lmr_author.validation.run import select_checks, validate_task
 from tests.support import LOSSES
 from tests.workflow.mask_also.look_alikes import ADD, HINGE, LEGACY, content, recorded, repository, run
@@ -93,8 +95,8 @@ def test_it_can_follow_in_a_later_command_and_finds_its_target(task: Task) -> No
     assert content(task) == before
 
 
-def test_kinds_are_kept_and_a_class_stands_for_its_methods(task: Task) -> None:
-    run(task, ADD, also=("legacy.py::OldMeter",))
+def test_kinds_are_kept(task: Task) -> None:
+    run(task, ADD, also=("legacy.py::OldMeter.add", "legacy.py::OldMeter.each"))
     tree = ast.parse((repository(task) / "legacy.py").read_bytes())
     [each] = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == "each"]
     assert any(isinstance(node, ast.Yield) for node in ast.walk(each))
@@ -103,10 +105,10 @@ def test_kinds_are_kept_and_a_class_stands_for_its_methods(task: Task) -> None:
     assert (repository(task) / "legacy.py").read_bytes() == LEGACY
 
 
-def test_a_look_alike_in_the_goal_file_has_its_original_in_the_golden(task: Task) -> None:
+def test_a_look_alike_in_the_goal_file(task: Task) -> None:
     run(task, HINGE, also=(ADD,))
 
-    assert recorded(task) == [(ADD, HINGE, "")]
+    assert recorded(task) == [(ADD, HINGE, "authoring/originals/pkg/losses.py")]
     assert (task.root / "golden_files" / "losses_golden.py").read_bytes() == LOSSES
     assert "LMR304" not in codes(task)
     golden = staging.golden_overlay(task, task.load())["pkg/losses.py"]
@@ -123,8 +125,6 @@ def test_a_file_with_a_look_alike_can_become_a_goal_file(task: Task) -> None:
     run(task, "legacy.py::unrelated")
 
     assert (task.root / "golden_files" / "legacy_golden.py").read_bytes() == LEGACY
-    assert recorded(task) == [("legacy.py::OldMeter.add", ADD, "")]
-    assert not list(files.walk(task.originals))
     unmask(task, "legacy.py::unrelated", task.root)
     assert recorded(task) == [("legacy.py::OldMeter.add", ADD, "authoring/originals/legacy.py")]
     assert b"sorted(names" in content(task)["legacy.py"] and b"fsum" not in content(task)["legacy.py"]
@@ -152,3 +152,24 @@ def test_an_edited_look_alike_is_not_lost(task: Task) -> None:
     unmask(task, None, task.root, force=True)
     assert place.read_bytes() == LEGACY
     assert (task.authoring / "removed" / "small-repo" / "legacy.py").read_bytes() == b"MINE = 1\n"
+
+
+def test_a_look_alike_that_an_older_version_recorded_has_its_original_in_the_golden(task: Task) -> None:
+    run(task, HINGE, also=(ADD,))
+    [entry] = also_masked.load(task)
+    also_masked.save(task, [replace(entry, original="", target=EACH)])
+    (task.root / "authoring/originals/pkg/losses.py").unlink()
+    run(task, EACH)
+    unmask(task, HINGE, task.root)
+    unmask(task, EACH, task.root)
+    assert content(task)["pkg/losses.py"] == LOSSES
+    assert not list(files.walk(task.golden_folder))
+
+
+def test_a_look_alike_of_a_target_that_was_never_entered_is_restored_with_any(task: Task) -> None:
+    """A command was killed after the look-alike, and another target was masked instead."""
+    run(task, ADD, also=("legacy.py::OldMeter.add",))
+    [entry] = also_masked.load(task)
+    also_masked.save(task, [replace(entry, target="gone.py::f")])
+    assert unmask(task, ADD, task.root).also == ("legacy.py::OldMeter.add",)
+    assert content(task)["legacy.py"] == LEGACY

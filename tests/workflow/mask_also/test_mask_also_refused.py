@@ -19,7 +19,7 @@ from tests.workflow.mask_also.look_alikes import ADD, HINGE, content, recorded, 
         (ADD, "is a target", "elsewhere"),
         ("legacy.py::OldMeter.ad", "no function", "did you mean legacy.py::OldMeter.add"),
         ("legaci.py::OldMeter.add", "no file", "did you mean legacy.py::OldMeter.add"),
-        ("pkg/losses.py::Meter", "is a target", "elsewhere"),
+        ("legacy.py::OldMeter", "is a class", "legacy.py::OldMeter.add legacy.py::OldMeter.each"),
     ],
 )
 def test_what_is_refused(task: Task, also: str, message: str, hint: str) -> None:
@@ -44,11 +44,11 @@ def test_without_anything_masked_there_is_nothing_to_look_like(task: Task) -> No
 
 def test_a_look_alike_given_twice_masked_already_or_around_another(task: Task) -> None:
     with pytest.raises(TargetError, match="given twice"):
-        run(task, ADD, also=("legacy.py::OldMeter.add", "legacy.py::OldMeter"))
+        run(task, ADD, also=("legacy.py::OldMeter.add",) * 2)
     (repository(task) / "nested.py").write_bytes(
         b"def f(x):\n    def g(y):\n        return y\n    return g(x)\n"
     )
-    with pytest.raises(TargetError, match="one inside the other"):
+    with pytest.raises(TargetError, match="lies inside"):
         run(task, "nested.py::f.g", also=("nested.py::f",))
     run(task, ADD, also=("legacy.py::OldMeter.add",))
     with pytest.raises(TargetError, match=r"already masked, along with pkg/losses\.py::Meter\.add"):

@@ -38,7 +38,7 @@ def start(
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 @pytest.mark.parametrize(
-    "moment", ["reading the paper", "cloning", "looking for", "pinning", "writing the task"]
+    "moment", ["reading the paper", "cloning", "reading the repository", "pinning", "writing the task"]
 )
 def test_stopped_at_any_moment_there_is_no_task(
     tmp_path: Path, pdf: Path, source: Path, moment: str, number: signal.Signals

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.bwrap
             ("python", "old.py"),
             LmrError,
             "numpy.dtype size changed",
-            "`lmr-author env local --fix` does that",
+            "`lmr-author env local '--with=numpy<2'`",
         ),
         (("python", "tensors.py"), LmrError, "No module named 'torch'", "env local --with torch==VERSION`"),
         (

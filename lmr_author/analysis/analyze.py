@@ -1,0 +1,160 @@
+"""``analyze``: results of models become the tables and figures of LMR-Bench's paper."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lmr_author import files
+from lmr_author.analysis import tables
+from lmr_author.analysis.observations import GRADES, Observations, read
+from lmr_author.analysis.regression import properties, regression
+from lmr_author.analysis.tables import Cell, Table
+from lmr_author.errors import LmrError, UsageError
+from lmr_author.reporting.page import analysis_html
+from lmr_author.review.score import grades_of_predictions
+from lmr_author.task import Task
+from lmr_author.texts import counted
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """A finished analysis: its folder and its tables, and remarks about the data."""
+
+    folder: Path
+    tables: tuple[Table, ...]
+    remarks: tuple[str, ...]
+
+
+def analyze(
+    results: Sequence[Path], out: Path, tasks: Sequence[Task] = (), predictions: Path | None = None
+) -> Analysis:
+    """Write all tables as CSV, Markdown and LaTeX, and one HTML page.
+
+    Args:
+        results: JSONL files, or folders of them (:mod:`lmr_author.analysis.observations`).
+        tasks: the tasks that were given to the models: a problem without a result counts as failed, and the
+            regression needs their repositories.
+        predictions: the graded answers; adds the grades that ``score`` stored in the tasks.
+
+    Raises UsageError: nothing to analyze; LmrError: results that contradict each other, or mixed scales.
+    """
+    if out.exists():
+        raise LmrError(f"{out} exists already", "name a new folder with --out, or remove this one")
+    found = read(results)
+    if not found.items:
+        raise UsageError(
+            "no results to analyze", "name the results.jsonl of `lmr-author evaluate --predictions`"
+        )
+    if predictions is not None:
+        found = _add_grades(found, tasks, predictions)
+    problems = {one.problem for one in found.items}
+    known = {}
+    for task in tasks:
+        info = task.load()
+        for one in info.implementations:
+            problems.add((task.name, one.index))
+            if measured := properties(task, info, one):
+                known[task.name, one.index] = measured
+    made = (
+        tables.main_results(found.items, problems),
+        tables.by_input(found.items, problems),
+        regression(found.items, known),
+        tables.binary(found.items),
+        tables.by_category(found.items, problems),
+        tables.actions(found.items),
+        tables.error_classes(found.items),
+        tables.agreements(found.items),
+    )
+    remarks = _remarks(found, problems)
+    with files.staged_folder(out) as staging:
+        for table in made:
+            files.write_text(staging / f"{table.name}.csv", as_csv(table))
+            files.write_text(staging / f"{table.name}.tex", as_latex(table))
+        text = "\n".join(
+            ["# Results", "", *(f"- {remark}" for remark in remarks), "", *map(as_markdown, made)]
+        )
+        files.write_text(staging / "results.md", text)
+        files.write_text(staging / "results.html", analysis_html(made, remarks))
+    return Analysis(out, made, remarks)
+
+
+def _add_grades(found: Observations, tasks: Sequence[Task], predictions: Path) -> Observations:
+    """Add people's grades of the answers in a file of predictions."""
+    grades = grades_of_predictions(tasks, predictions)
+    items = (
+        replace(
+            one, grades={**one.grades, **_short(grades.get((one.task, one.index, one.model, one.sample), {}))}
+        )
+        for one in found.items
+    )
+    return replace(found, items=tuple(items))
+
+
+def _short(grades: Mapping[str, str]) -> dict[str, str]:
+    return {person: GRADES[grade] for person, grade in grades.items()}
+
+
+def _remarks(found: Observations, problems: set[tuple[str, int]]) -> tuple[str, ...]:
+    models = {one.model for one in found.items}
+    answers = counted(len(found.items), "answer")
+    remarks = [f"{answers} of {counted(len(models), 'model')} to {counted(len(problems), 'problem')}"]
+    if found.repeated:
+        remarks.append(f"{counted(found.repeated, 'repeated line')} ignored")
+    for outcome, text in (("", "without a unit-test result"), ("infrastructure", "that could not be judged")):
+        if count := sum(one.outcome == outcome for one in found.items):
+            remarks.append(f"{counted(count, 'answer')} {text}")
+    return tuple(remarks)
+
+
+def as_csv(table: Table) -> str:
+    """Format a table as CSV."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(table.columns)
+    writer.writerows(["" if cell is None else cell for cell in row] for row in table.rows)
+    return text.getvalue()
+
+
+def as_markdown(table: Table) -> str:
+    """Format a table as Markdown, with its title and note."""
+    rows = [[_shown(cell).replace("|", "\\|") for cell in row] for row in table.rows]
+    lines = [f"## {table.title}", "", *([table.note, ""] if table.note else [])]
+    if rows:
+        lines += [f"| {' | '.join(table.columns)} |", "|" + "---|" * len(table.columns)]
+        lines += [f"| {' | '.join(row)} |" for row in rows]
+    else:
+        lines.append("No data.")
+    return "\n".join([*lines, ""])
+
+
+def as_latex(table: Table) -> str:
+    """Format a table as LaTeX (booktabs)."""
+    special = {char: f"\\{char}" for char in "&%$#_{}"} | {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+    }
+
+    def line(cells: Sequence[Cell]) -> str:
+        return (
+            " & ".join("".join(special.get(char, char) for char in _shown(cell)) for cell in cells) + r" \\"
+        )
+
+    head = "l" + "r" * (len(table.columns) - 1)
+    body = [line(row) for row in table.rows]
+    lines = [
+        rf"% {table.title}",
+        rf"\begin{{tabular}}{{{head}}}",
+        r"\toprule",
+        line(table.columns),
+        r"\midrule",
+    ]
+    return "\n".join([*lines, *body, r"\bottomrule", r"\end{tabular}", ""])
+
+
+def _shown(cell: Cell) -> str:
+    return "–" if cell is None else str(cell)

@@ -1,0 +1,225 @@
+"""One observation for each answer of a model: unit test, judge, people, actions. Read from JSONL files.
+
+A line names an answer by ``task``, ``index``, ``model``, ``sample`` and adds any of the other fields of
+:class:`Observation`. Lines about the same answer are merged, so the results of ``evaluate --predictions``, the
+outputs of a judge and people's grades may come in separate files.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from lmr_author.errors import LmrError, UsageError
+
+GRADES = {
+    "completely-correct": "CC",
+    "logically-correct": "LC",
+    "logically-incorrect": "LI",
+    "cc": "CC",
+    "lc": "LC",
+    "li": "LI",
+}
+"""Spellings of the paper's grades (appendix C): completely correct, logically correct, logically incorrect."""
+
+SCALES = {frozenset({0, 1, 2}): ("LI", "LC", "CC"), frozenset({1, 2, 3}): ("", "LI", "LC", "CC")}
+"""Numeric scales that annotators have used, and the grade of each number."""
+
+INPUTS = ("signature", "paper", "paper+goal", "repository")
+"""Values of ``input``: what the model was given (the paper's Table 3)."""
+
+_TEXTS = ("category", "setting", "input", "error_class")
+
+Key = tuple[str, int, str, str, str, int]
+"""Task, index, model, setting, input, sample."""
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One answer of a model.
+
+    Attributes:
+        task, index: the implementation.
+        model, sample: the model, and the number of its answer, from 1.
+        category: the implementation's category.
+        setting: ``prompting`` or ``agent``; "" when not given.
+        input: one of :data:`INPUTS`; "" when not given.
+        outcome: outcome of the unit test as in ``results.jsonl``; "" without one.
+        judge: grade of the model that judges: CC, LC, LI; "" without one, "unparsable" for an unreadable answer.
+        grades: people's grades, by person.
+        error_class: class of the error that a person assigned.
+        actions: number of an agent's actions by kind (edit, finish, message, read, run).
+    """
+
+    task: str
+    index: int
+    model: str
+    sample: int = 1
+    category: str = ""
+    setting: str = ""
+    input: str = ""
+    outcome: str = ""
+    judge: str = ""
+    grades: Mapping[str, str] = field(default_factory=dict)
+    error_class: str = ""
+    actions: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def key(self) -> Key:
+        """The answer that this is about."""
+        return self.task, self.index, self.model, self.setting, self.input, self.sample
+
+    @property
+    def problem(self) -> tuple[str, int]:
+        """The implementation that this is about."""
+        return self.task, self.index
+
+    @property
+    def group(self) -> tuple[str, str, str]:
+        """The row of a table: model, setting, input."""
+        return self.model, self.setting, self.input
+
+
+@dataclass(frozen=True)
+class Observations:
+    """All observations, and the number of lines that only repeated another one."""
+
+    items: tuple[Observation, ...]
+    repeated: int
+
+
+def read(paths: Iterable[Path]) -> Observations:
+    """Read and merge JSONL files; a folder stands for the ``*.jsonl`` files below it.
+
+    Raises UsageError: no such file; LmrError: a line that is not as described, two values for one field of the
+    same answer, or grades of mixed scales.
+    """
+    merged: dict[Key, Observation] = {}
+    repeated = 0
+    numbers: dict[str, set[int]] = defaultdict(set)
+    lines = [
+        (path, number, _parse(path, number, line)) for path in _files(paths) for number, line in _lines(path)
+    ]
+    for path, number, data in lines:
+        for person, grade in _grades(data, path, number).items():
+            if isinstance(grade, int):
+                numbers[person].add(grade)
+    scale = _find_scale(numbers)
+    for path, number, data in lines:
+        new = _observation(data, scale, path, number)
+        old = merged.get(new.key)
+        try:
+            merged[new.key] = _merge(old, new) if old else new
+        except ValueError as error:
+            raise LmrError(f"{path}:{number}: {error}", "keep one of the two lines") from error
+        repeated += old is not None and merged[new.key] == old
+    return Observations(tuple(merged.values()), repeated)
+
+
+def _files(paths: Iterable[Path]) -> Iterable[Path]:
+    for path in paths:
+        found = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
+        if not found or not found[0].is_file():
+            raise UsageError(f"{path}: no results", "name a JSONL file, or a folder that contains some")
+        yield from found
+
+
+def _lines(path: Path) -> Iterable[tuple[int, str]]:
+    with path.open(encoding="utf-8", errors="replace") as file:
+        yield from ((number, line) for number, line in enumerate(file, 1) if line.strip())
+
+
+def _parse(path: Path, number: int, line: str) -> dict[str, Any]:
+    try:
+        data = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise LmrError(f"{path}:{number}: not JSON", "each line is one JSON object") from error
+    if (
+        not isinstance(data, dict)
+        or not isinstance(data.get("task"), str)
+        or not isinstance(data.get("model"), str)
+    ):
+        raise LmrError(
+            f"{path}:{number}: no task or no model", "each line names an answer: task, index, model"
+        )
+    return data
+
+
+def _grades(data: Mapping[str, Any], path: Path, number: int) -> dict[str, Any]:
+    """Return the grades of a line by person: ``grades: {person: grade}`` or ``grader`` and ``grade``."""
+    given = data.get("grades", {})
+    if not isinstance(given, dict):
+        raise LmrError(f"{path}:{number}: grades is not an object", 'as in {"grades": {"ada": "LC"}}')
+    return {**given, str(data["grader"]): data.get("grade")} if "grader" in data else dict(given)
+
+
+def _find_scale(numbers: Mapping[str, set[int]]) -> tuple[str, ...]:
+    """Return the grade of each number. Raises LmrError when people used different scales, or an unclear one."""
+    used = set().union(*numbers.values())
+    fitting = [grades for scale, grades in SCALES.items() if used <= scale]
+    if not used or len(fitting) == 1:
+        return fitting[0] if used else ()
+    people = ", ".join(f"{person}: {sorted(values)}" for person, values in sorted(numbers.items()))
+    problem = "mixed scales" if not fitting else "an unclear scale (0 to 2, or 1 to 3?)"
+    raise LmrError(f"numeric grades of {problem}: {people}", "write the grades as CC, LC, LI")
+
+
+def _observation(data: Mapping[str, Any], scale: tuple[str, ...], path: Path, number: int) -> Observation:
+    where = f"{path}:{number}"
+    grades = {person: _grade(value, scale, where) for person, value in _grades(data, path, number).items()}
+    judge = data.get("judge") or ""
+    unreadable = judge == "unparsable"
+    actions = data.get("actions") or {}
+    texts = {name: str(data.get(name) or "") for name in _TEXTS}
+    if texts["input"] and texts["input"] not in INPUTS:
+        raise LmrError(f"{where}: unknown input {texts['input']!r}", f"one of: {', '.join(INPUTS)}")
+    try:
+        return Observation(
+            task=data["task"],
+            index=int(data.get("index") or 1),
+            model=data["model"],
+            sample=int(data.get("sample") or 1),
+            outcome=str(data.get("outcome") or ""),
+            judge="unparsable" if unreadable else _grade(judge, scale, where) if judge else "",
+            grades=grades,
+            actions={str(kind): int(count) for kind, count in actions.items()},
+            **texts,
+        )
+    except (TypeError, ValueError, AttributeError) as error:
+        raise LmrError(f"{where}: {error}", "see docs/analysis.md for the fields") from error
+
+
+def _grade(value: object, scale: tuple[str, ...], where: str) -> str:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return scale[value]
+    if found := GRADES.get(str(value).strip().lower()):
+        return found
+    raise LmrError(f"{where}: unknown grade {value!r}", "grades are CC, LC, LI")
+
+
+def _merge(old: Observation, new: Observation) -> Observation:
+    """Combine two observations of one answer. Raises ValueError where both have another value for a field."""
+    changes: dict[str, Any] = {}
+    for name in ("category", "outcome", "judge", "error_class"):
+        first, second = getattr(old, name), getattr(new, name)
+        if first and second and first != second:
+            raise ValueError(f"{name} of {old.task} #{old.index} by {old.model} is {first!r} and {second!r}")
+        changes[name] = first or second
+    for person, grade in new.grades.items():
+        if old.grades.get(person, grade) != grade:
+            raise ValueError(f"{person} grades {old.task} #{old.index} by {old.model} twice, differently")
+    changes["grades"] = {**old.grades, **new.grades}
+    changes["actions"] = old.actions or new.actions
+    return replace(old, **changes)
+
+
+def majority(grades: Mapping[str, str]) -> str:
+    """Return the grade that more than half of the people gave; "" for none, "disputed" without a majority."""
+    if not grades:
+        return ""
+    grade, count = Counter(grades.values()).most_common(1)[0]
+    return grade if 2 * count > len(grades) else "disputed"

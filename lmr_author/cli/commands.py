@@ -1,0 +1,165 @@
+"""Commands that are imported only when they run, and their ``--help``: usage, arguments, options, examples."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import sys
+import tomllib
+from collections.abc import Mapping
+from enum import Enum
+from pathlib import Path
+from typing import Any, ClassVar
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
+
+from lmr_author.cli.ui import coloured, paint
+from lmr_author.errors import UsageError
+
+SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
+_VALUES = {"Path": "PATH", "int": "N", "float": "N"}
+
+
+def load(name: str, module: str, function: str, **settings: Any) -> Any:
+    """Return the click command ``name`` of a function in ``lmr_author.cli.<module>``."""
+    found = getattr(importlib.import_module(f"lmr_author.cli.{module}"), function)
+    single = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    single.command(name, cls=Verb, context_settings={**SETTINGS, **settings})(found)
+    return get_command(single)
+
+
+class Verb(TyperCommand):
+    """A command with examples in its help, which refuses an option in place of a forgotten value."""
+
+    def format_usage(self, ctx: Any, formatter: Any) -> None:
+        """Write ``Usage: lmr-author mask [OPTIONS] [TARGET…]``."""
+        arguments = [param for param in self.get_params(ctx) if param.param_type_name == "argument"]
+        names = [written(param) if param.required else f"[{written(param)}]" for param in arguments]
+        command = ["-- COMMAND…"] if ctx.allow_extra_args else []
+        formatter.write_usage(ctx.command_path, " ".join(["[OPTIONS]", *names, *command]))
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments, options and examples."""
+        params = [param for param in self.get_params(ctx) if not getattr(param, "hidden", False)]
+        for title, kind in (("Arguments", "argument"), ("Options", "option")):
+            rows = {written(one): described(one) for one in params if one.param_type_name == kind}
+            _write_list(title, rows, formatter)
+        examples = read_examples().get(ctx.command_path.removeprefix("lmr-author "), {})
+        if examples:
+            colour = coloured(sys.stdout)
+            with formatter.section(paint("task", "Examples", colour)):
+                for words, purpose in examples.items():
+                    formatter.write_text(paint("dim", f"# {purpose}", colour))
+                    formatter.write(f"  {ctx.command_path} {words}".rstrip() + "\n")
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse ``--draft-notes --docstring TEXT``, which click reads as a file named ``--docstring``."""
+        options: dict[str, Any] = {
+            name: item for item in self.get_params(ctx) for name in item.opts if name.startswith("-")
+        }
+        rest = iter(args)
+        for word in rest:
+            if word == "--":
+                break
+            option = options.get(word)
+            if option is None or option.is_flag:
+                continue
+            value = next(rest, "")
+            if value in options:
+                raise UsageError(
+                    f"{word} needs a value, and the option {value} follows",
+                    f"give the value first, or write {word}={value} if that is the value",
+                )
+        return super().parse_args(ctx, args)
+
+
+class LazyGroup(TyperGroup):
+    """A group of commands that knows their names and one line about each."""
+
+    sections: ClassVar[Mapping[str, Mapping[str, str]]]
+    called: ClassVar[str]
+
+    @property
+    def table(self) -> dict[str, str]:
+        """Every command with its purpose."""
+        return {name: purpose for section in self.sections.values() for name, purpose in section.items()}
+
+    def load(self, name: str) -> Any:
+        """Return the command ``name``, with all its options."""
+        raise NotImplementedError
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the commands."""
+        return list(self.table)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command by its name."""
+        if cmd_name in self.table:
+            return self.load(cmd_name)
+        close = difflib.get_close_matches(cmd_name, self.table, 2, 0.5)
+        raise UsageError(
+            f"there is no command {cmd_name!r}",
+            f"did you mean {' or '.join(close)}?" if close else f"see {self.called} --help",
+        )
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands, without importing them."""
+        for title, commands in self.sections.items():
+            _write_list(title, commands, formatter)
+
+    def format_usage(self, ctx: Any, formatter: Any) -> None:
+        """Write the usage line."""
+        formatter.write_usage(ctx.command_path, "COMMAND [OPTIONS]")
+
+
+def group(name: str, cls: type[LazyGroup], purpose: str, *, completion: bool = False) -> typer.Typer:
+    """Return a Typer app whose commands are those of a lazy group."""
+    return typer.Typer(
+        name=name,
+        cls=cls,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        add_completion=completion,
+        rich_markup_mode=None,
+        context_settings=SETTINGS,
+        help=purpose,
+    )
+
+
+def read_examples() -> dict[str, dict[str, str]]:
+    """Return verb → arguments → purpose."""
+    return tomllib.loads(Path(__file__).with_name("examples.toml").read_text("utf-8"))
+
+
+def written(param: Any) -> str:
+    """Return how a parameter is typed: ``TARGET…`` or ``--task, -t PATH``."""
+    if param.param_type_name == "argument":
+        name = str(param.metavar or param.name.upper()).strip("[]….")
+        return f"{name}…" if param.nargs == -1 else name
+    names = ", ".join(sorted([*param.opts, *param.secondary_opts], key=len))
+    if getattr(param, "is_flag", False):
+        return names
+    kind = getattr(getattr(param, "type_descriptor", None), "annotation", str)
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        value = "|".join(str(member.value) for member in kind)
+    else:
+        value = _VALUES.get(getattr(kind, "__name__", ""), "TEXT")
+    return f"{names} {param.metavar or value}"
+
+
+def described(param: Any) -> str:
+    """Return a parameter's help with its default."""
+    text = " ".join((param.help or "").split())
+    default = getattr(param.default, "value", param.default)
+    if getattr(param, "is_flag", False) or default in (None, "", ()) or callable(default):
+        return text
+    return f"{text} [default: {default:g}]" if isinstance(default, float) else f"{text} [default: {default}]"
+
+
+def _write_list(title: str, rows: Mapping[str, str], formatter: Any) -> None:
+    colour = coloured(sys.stdout)
+    if rows:
+        with formatter.section(paint("task", title, colour)):
+            formatter.write_dl([(paint("note", name, colour), text) for name, text in rows.items()])

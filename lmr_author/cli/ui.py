@@ -1,0 +1,413 @@
+"""Everything that talks to a terminal: lines, notes, diffs, progress and questions.
+
+Rich and questionary are imported where they are used, so that start-up and ``--help`` pay for neither.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from lmr_author import files
+from lmr_author.errors import LmrError
+from lmr_author.texts import shortened
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions
+    from rich.status import Status
+    from rich.text import Text
+
+WIDE = 120
+"""Columns of a report without a terminal, or in a wider one: longer lines are hard to read."""
+SOON = 5
+"""Seconds after which a progress line shows the elapsed time."""
+
+_COLOURS = {
+    "error": "1;31",
+    "warning": "33",
+    "note": "36",
+    "task": "1",
+    "path": "4",
+    "dim": "2",
+    "good": "32",
+    "bad": "31",
+}
+_DIFF_STYLES = {"---": "bold", "+++": "bold", "@@": "cyan", "+": "green", "-": "red", "moved ": "yellow"}
+
+
+# Plain text
+
+
+def one_line(text: str) -> str:
+    """Return text that cannot move the cursor or start a line: control characters are escaped."""
+    return "".join(
+        char if char.isprintable() or char == "\u00a0" else char.encode("unicode_escape").decode("ascii")
+        for char in text
+    )
+
+
+def wrapped(text: str, columns: int, hang: int) -> list[str]:
+    """Return the lines of a text at a width; all but the first are indented by ``hang``. No word is broken."""
+    return textwrap.wrap(
+        text,
+        max(columns, hang + 20),
+        subsequent_indent=" " * hang,
+        break_long_words=False,
+        break_on_hyphens=False,
+    ) or [""]
+
+
+def columns() -> int:
+    """Return the width of a report on stdout."""
+    return max(40, min(WIDE, shutil.get_terminal_size((WIDE, 24)).columns)) if sys.stdout.isatty() else WIDE
+
+
+def coloured(stream: TextIO) -> bool:
+    """Return true for a terminal that shows colours."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def paint(kind: str, text: str, colour: bool) -> str:
+    """Return text in the colour of a kind of thing, or unchanged."""
+    return f"\033[{_COLOURS[kind]}m{text}\033[0m" if colour and text else text
+
+
+def print_json(data: Any) -> None:
+    """Write one JSON document to stdout; escaped where stdout cannot encode its characters."""
+    text = json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:  # half of a surrogate pair in a foreign file, or another encoding
+        text = json.dumps(data, indent=2) + "\n"
+    sys.stdout.write(text)
+
+
+# Lines
+
+
+def console(*, stderr: bool = True) -> Console:
+    """Return the console on stderr (for all but reports) or stdout. Plain without a terminal or with NO_COLOR.
+
+    Where both are one terminal there is one console, so that a report is printed above a turning spinner.
+    """
+    return _console(stderr or (sys.stdout.isatty() and sys.stderr.isatty()))
+
+
+@cache
+def _console(stderr: bool) -> Console:
+    from rich.console import Console
+
+    return Console(stderr=stderr, highlight=False)
+
+
+def say(
+    text: str,
+    head: str = "",
+    style: str = "",
+    *,
+    indent: int = 0,
+    hang: int | None = None,
+    tone: str = "",
+    stderr: bool = True,
+    whole: bool = False,
+    styles: Mapping[str, str] | None = None,
+) -> None:
+    """Print a head in a style and a text, wrapped at the terminal's width.
+
+    Args:
+        indent: columns before the head.
+        hang: columns before the lines that follow the first; by default two more than ``indent``.
+        tone: the style of the text.
+        whole: do not wrap, because the line is to be copied. Without a terminal no line is wrapped.
+        styles: regular expression → style of its matches.
+    """
+    from rich.text import Text
+
+    screen = console(stderr=stderr)
+    line = " " * indent + " ".join(filter(None, (head, one_line(text.expandtabs(4)))))
+    fits = whole or not screen.is_terminal
+    lines = [line] if fits else wrapped(line, screen.width, indent + 2 if hang is None else hang)
+    for number, each in enumerate(lines):
+        shown = Text(each.rstrip(), tone)
+        if head and number == 0:
+            shown.stylize(style, indent, indent + len(head))
+        for pattern, look in (styles or {}).items():
+            shown.highlight_regex(pattern, look)
+        screen.print(shown, soft_wrap=True)
+
+
+def note(text: str, *, indent: int = 0) -> None:
+    """Print a remark that the reader should not miss."""
+    say(text, "note:", "yellow", indent=indent)
+
+
+def hint(text: str, *, indent: int = 0, stderr: bool = True) -> None:
+    """Print what helps."""
+    say(text, "hint:", "cyan", indent=indent, stderr=stderr)
+
+
+def then(*words: object, indent: int = 0, stderr: bool = True) -> None:
+    """Print the next command on a line of its own, to be pasted; without words after ``lmr-author``, as it is."""
+    command = shlex.join(["lmr-author", *map(str, words)])
+    say(f"next: {command}", indent=indent, stderr=stderr, whole=True)
+
+
+def diff(lines: Iterable[str], *, indent: int = 0, stderr: bool = True) -> None:
+    """Print the lines of a diff in red and green; none is wrapped."""
+    from rich.text import Text
+
+    screen = console(stderr=stderr)
+    for line in lines:
+        style = next((style for start, style in _DIFF_STYLES.items() if line.startswith(start)), "")
+        shown = one_line(line.removesuffix("\r").replace("\t", "    "))
+        screen.print(Text(" " * indent + shown, style), soft_wrap=True)
+
+
+def source(code: str, language: str = "python") -> None:
+    """Print code with its colours."""
+    from rich.padding import Padding
+    from rich.syntax import Syntax
+
+    shown = Syntax(code, language, theme="ansi_dark", background_color="default", word_wrap=True)
+    console().print(Padding(shown, (0, 0, 0, 2)))
+
+
+def columns_of(rows: Collection[tuple[str, ...]], *, right: int | None = None, stderr: bool = True) -> None:
+    """Print rows in aligned columns, the first one bold.
+
+    Args:
+        right: the first column that is aligned to the right; by default none.
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for number, row in enumerate(rows):
+        cells = [
+            cell.rjust(width) if right is not None and place >= right else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        hang = sum(width + 2 for width in widths[:-1])
+        wrap = right is None
+        say(
+            "  ".join(cells).rstrip(), tone="" if number else "bold", hang=hang, stderr=stderr, whole=not wrap
+        )
+
+
+# Progress
+
+
+class Doing:
+    """The current step in one line; after a while with the elapsed time."""
+
+    def __init__(self, message: str, since: float) -> None:
+        self._message = " ".join(message.split())
+        self._since = since
+
+    def __rich_console__(self, screen: Console, options: ConsoleOptions) -> Iterator[Text]:
+        from rich.text import Text
+
+        minutes, seconds = divmod(int(time.monotonic() - self._since), 60)
+        waited = f" {minutes}:{seconds:02}" if minutes or seconds >= SOON else ""
+        text = Text(self._message, no_wrap=True)
+        text.truncate(max(options.max_width - len(waited), 1), overflow="ellipsis")
+        yield text.append(waited, style="dim")
+
+
+class Progress:
+    """One changing line on stderr; silent without a terminal."""
+
+    def __init__(self, status: Status | None) -> None:
+        self._status = status
+        self._since = time.monotonic()
+
+    @property
+    def live(self) -> bool:
+        """True on a terminal."""
+        return self._status is not None
+
+    def __call__(self, message: str) -> None:
+        """Show the current step."""
+        if self._status is not None:
+            self._status.update(Doing(message, self._since))
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Stop the spinner while a question is asked: each would write over the other."""
+        if self._status is None:
+            yield
+            return
+        self._status.stop()
+        yield
+        self._status.start()
+
+
+@contextmanager
+def progress(message: str) -> Iterator[Progress]:
+    """Show a spinner with a message while the block runs."""
+    screen = console()
+    if not screen.is_terminal:
+        yield Progress(None)
+        return
+    with screen.status(Doing(message, time.monotonic())) as status:
+        yield Progress(status)
+
+
+# Questions. Every one has a flag; Ctrl-C is an interruption.
+
+Check = Callable[[str], str]
+"""Returns what is wrong with an answer, "" for nothing; the question is asked until there is nothing."""
+
+
+def can_ask(no_input: bool = False) -> bool:
+    """Return true where there is a person at a terminal to ask."""
+    return not no_input and sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def text(question: str, default: str = "", check: Check | None = None) -> str:
+    """Ask for one line of text, which may be empty unless ``check`` objects."""
+    import questionary
+
+    answer: str = questionary.text(question, default=default, validate=_validator(check)).unsafe_ask()
+    return answer.strip()
+
+
+def needed(question: str, default: str = "", check: Check | None = None) -> str:
+    """Ask for one line of text until there is one."""
+    return text(
+        question, default, lambda answer: "an answer is needed" if not answer else (check or _ok)(answer)
+    )
+
+
+def path(question: str, default: str = "", check: Check | None = None) -> str:
+    """Ask for a path, with completion by Tab."""
+    import questionary
+
+    def wrong(answer: str) -> str:
+        return "an answer is needed" if not answer else (check or _ok)(answer)
+
+    answer: str = questionary.path(question, default=default, validate=_validator(wrong)).unsafe_ask()
+    return str(Path(answer.strip()).expanduser()) if answer.strip().startswith("~") else answer.strip()
+
+
+def existing_file(answer: str) -> str:
+    """Check that an answer names a file."""
+    return "" if Path(answer).expanduser().is_file() else f"{answer}: no such file"
+
+
+def _ok(answer: str) -> str:
+    return ""
+
+
+def _validator(check: Check | None) -> Callable[[str], bool | str]:
+    return lambda answer: (check(answer.strip()) if check else "") or True
+
+
+def choice(question: str, choices: Mapping[str, str] | Iterable[str], default: str = "") -> str:
+    """Ask for one of several answers.
+
+    Args:
+        choices: the answers, or answer → label.
+    """
+    import questionary
+
+    labels = dict(choices) if isinstance(choices, Mapping) else {answer: answer for answer in choices}
+    width = shutil.get_terminal_size().columns
+    # The hint about the arrow keys would be broken in the middle where it does not fit.
+    fits = len(question) + len("? (Use arrow keys)") + 2 <= width
+    answer: str = questionary.select(
+        question,
+        choices=[questionary.Choice(shortened(label, width - 4), value) for value, label in labels.items()],
+        default=default or None,
+        instruction=None if fits else " ",
+    ).unsafe_ask()
+    return answer
+
+
+def confirm(question: str, *, default: bool = True) -> bool:
+    """Ask for yes or no."""
+    import questionary
+
+    answer: bool = questionary.confirm(question, default=default).unsafe_ask()
+    return answer
+
+
+def several(question: str, reasons: Mapping[str, str], unchecked: Collection[str] = ()) -> list[str]:
+    """Ask for some of several answers.
+
+    Args:
+        reasons: answer → why it is offered; cut where the terminal ends.
+        unchecked: answers that are not preselected.
+    """
+    import questionary
+
+    room = max(20, shutil.get_terminal_size().columns - 8 - max(map(len, reasons), default=0))
+    choices = [
+        questionary.Choice(
+            [("", name), ("fg:ansibrightblack", f"  {shortened(why, room)}")],
+            value=name,
+            checked=name not in unchecked,
+        )
+        for name, why in reasons.items()
+    ]
+    answer: list[str] = questionary.checkbox(
+        question, choices=choices, instruction="(space, then enter)"
+    ).unsafe_ask()
+    return answer
+
+
+def search(question: str, choices: Mapping[str, str]) -> list[str]:
+    """Ask for some of many answers, which a typed text filters; at least one.
+
+    Args:
+        choices: answer → remark beside it.
+    """
+    import questionary
+
+    width = shutil.get_terminal_size().columns - 6
+    answer: list[str] = questionary.checkbox(
+        question,
+        choices=[
+            questionary.Choice(shortened(f"{name}  {remark}", width), name)
+            for name, remark in choices.items()
+        ],
+        use_search_filter=True,
+        use_jk_keys=False,
+        instruction="(type to filter, space marks, enter)",
+        validate=lambda marked: bool(marked) or "mark at least one with the space bar",
+    ).unsafe_ask()
+    return answer
+
+
+def edit(text: str, *, suffix: str = ".txt") -> str:
+    """Return a text of several lines, edited in the person's editor or, without any, at the prompt."""
+    # Debian's `editor` is the one that the administrator chose.
+    found = next((name for name in ("editor", "nano", "vi") if shutil.which(name)), None)
+    command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or found
+    if not command:
+        import questionary
+
+        say("Edit the text; press Escape, then Enter when done. Set EDITOR to use an editor of your own.")
+        answer: str = questionary.text(
+            "", qmark="", default=text, multiline=True, instruction="\n"
+        ).unsafe_ask()
+        return answer
+    import subprocess
+
+    with files.temporary_folder("lmr-author-") as folder:
+        draft = folder / f"draft{suffix}"
+        draft.write_text(text, "utf-8")
+        try:
+            subprocess.run([*shlex.split(command), str(draft)], check=True)
+        except (OSError, ValueError, subprocess.CalledProcessError) as error:
+            raise LmrError(
+                f"the editor {command!r} failed: {error}", "set EDITOR to one that works"
+            ) from error
+        return draft.read_text("utf-8", "replace")

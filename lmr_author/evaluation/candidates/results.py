@@ -1,0 +1,207 @@
+"""Results of candidates: a line of ``results.jsonl`` each, and how often they pass."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import math
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from lmr_author import files
+from lmr_author.errors import LmrError
+from lmr_author.evaluation.verdict import CaseScore, Outcome
+from lmr_author.task.record import Record
+
+RESULTS = "results.jsonl"
+ALL = "all"
+Z95 = 1.959963984540054
+"""Two-sided 95 % quantile of the normal distribution."""
+
+Key = tuple[str, int, str, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result(Record):
+    """The result of one candidate: schemas/candidate.schema.json.
+
+    Attributes:
+        reason: why it did not pass, one line.
+        method: ``recorded cases``, ``test script`` or ``lmr-bench``.
+        cases: in detail.
+        form: of the answer: ``function``, ``body``, ``file``.
+        kept: helpers and imports of the answer that were added.
+        dropped: its other changes, which were not applied.
+        seconds: duration.
+        tries: attempts, more than one when the sandbox failed.
+        environment: of the sandbox: kind, versions, image.
+        log: the end of its output.
+        digest: SHA-256 of everything that made it: the task, the answer, the judge, the environment, the options.
+    """
+
+    format: Literal["lmr-candidate/1"] = "lmr-candidate/1"
+    task: str
+    index: int
+    model: str
+    sample: int
+    category: str
+    outcome: Outcome
+    reason: str
+    method: str = ""
+    cases: tuple[CaseScore, ...] = ()
+    form: str = ""
+    kept: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    seconds: float = 0.0
+    tries: int = 1
+    environment: Mapping[str, Any] = field(default_factory=dict)
+    log: str = ""
+    digest: str = ""
+
+    @property
+    def key(self) -> Key:
+        """Task, index, model and sample."""
+        return self.task, self.index, self.model, self.sample
+
+
+class Store:
+    """``results.jsonl`` of a folder. Use :func:`opened`."""
+
+    def __init__(self, path: Path, results: Iterable[Result]) -> None:
+        self._path = path
+        self._file = path.open("ab")
+        self.results: dict[Key, Result] = {result.key: result for result in results}
+
+    def add(self, result: Result) -> None:
+        """Append a result; it is on the disk when this returns."""
+        self.results[result.key] = result
+        self._file.write(_line(result).encode("ascii"))
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def is_judged(self, key: Key, digest: str) -> bool:
+        """Return true if this very candidate was judged before; a failed infrastructure is no judgement."""
+        known = self.results.get(key)
+        return known is not None and known.digest == digest and known.outcome is not Outcome.INFRASTRUCTURE
+
+    def tidy(self, order: Sequence[Key]) -> None:
+        """Rewrite the file with one line for each candidate, in the order of the predictions, others first."""
+        first = [key for key in self.results if key not in set(order)]
+        keys = [*first, *(key for key in order if key in self.results)]
+        self.close()
+        files.write_text(self._path, "".join(_line(self.results[key]) for key in keys))
+        self._file = self._path.open("ab")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def _line(result: Result) -> str:
+    return json.dumps(result.to_json(), ensure_ascii=True) + "\n"
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[Store]:
+    """Open the results of a folder for adding, for one process at a time.
+
+    A last line that was cut off when its writer was killed is removed.
+
+    Raises LmrError: another process writes there, or its file is not one of results.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise LmrError(
+                f"another evaluation is writing to {folder}", "wait for it, or give another folder with --out"
+            ) from error
+        path = folder / RESULTS
+        if path.is_file():
+            end = path.read_bytes().rfind(b"\n") + 1
+            if end < path.stat().st_size:
+                os.truncate(path, end)
+        store = Store(path, load(path) if path.is_file() else ())
+        try:
+            yield store
+        finally:
+            store.close()
+
+
+def load(path: Path) -> list[Result]:
+    """Return the results in a file. Raises LmrError when a line is none."""
+    found = []
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                found.append(Result.from_json(json.loads(line)))
+            except (ValueError, RecursionError, LmrError) as error:
+                raise LmrError(
+                    f"{path}:{number}: not a result ({error})",
+                    "remove the line, or give another folder with --out",
+                ) from error
+    return found
+
+
+def wilson(passed: int, judged: int) -> tuple[float, float]:
+    """Wilson's 95 % score interval of a share (Wilson 1927, https://doi.org/10.1080/01621459.1927.10502953)."""
+    if judged == 0:
+        return 0.0, 1.0
+    share, z = passed / judged, Z95
+    scale = 1 + z * z / judged
+    middle = (share + z * z / (2 * judged)) / scale
+    half = z / scale * math.sqrt(share * (1 - share) / judged + z * z / (4 * judged * judged))
+    return (0.0 if passed == 0 else middle - half), (1.0 if passed == judged else middle + half)
+
+
+@dataclass(frozen=True)
+class Row:
+    """Candidates of one model in one category, or in ``all``.
+
+    Attributes:
+        judged: those with a verdict, without ``infrastructure``.
+        low, high: 95 % interval of the share that passes.
+    """
+
+    model: str
+    category: str
+    judged: int
+    passed: int
+    failed: int
+    timeout: int
+    crashed: int
+    invalid: int
+    infrastructure: int
+    share: float
+    low: float
+    high: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the row as an object."""
+        return {
+            key: round(value, 4) if isinstance(value, float) else value for key, value in asdict(self).items()
+        }
+
+
+def summary(results: Iterable[Result]) -> list[Row]:
+    """Return a row for each model and category, and one for all of a model's."""
+    groups: dict[tuple[str, str], list[Result]] = {}
+    for result in results:
+        for category in (ALL, result.category or "(no category)"):
+            groups.setdefault((result.model, category), []).append(result)
+    rows = []
+    for model, category in sorted(groups, key=lambda group: (group[0], group[1] == ALL, group[1])):
+        members = groups[model, category]
+        counts = Counter(result.outcome for result in members)
+        judged = len(members) - counts[Outcome.INFRASTRUCTURE]
+        share = counts[Outcome.PASSED] / judged if judged else 0.0
+        low, high = wilson(counts[Outcome.PASSED], judged)
+        by_outcome = {outcome.value: counts[outcome] for outcome in Outcome}
+        rows.append(Row(model, category, judged, **by_outcome, share=share, low=low, high=high))
+    return rows

@@ -1,0 +1,423 @@
+"""Judge the candidates of a task, each in a sandbox run of its own."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+from lmr_author import __version__, code, files, resources
+from lmr_author.environment.build import prepare, sandbox_of
+from lmr_author.environment.local import interpreter_for
+from lmr_author.environment.smoke import ask_inventory
+from lmr_author.errors import LmrError, SandboxBuildError, SandboxError
+from lmr_author.evaluation.bench import Bench
+from lmr_author.evaluation.candidates import predictions
+from lmr_author.evaluation.candidates.answer import Invalid
+from lmr_author.evaluation.candidates.fitting import Fitted, Place, fit, fit_file, whole_file
+from lmr_author.evaluation.candidates.hostile import Hiding, suspicions
+from lmr_author.evaluation.candidates.predictions import Prediction
+from lmr_author.evaluation.candidates.results import Result
+from lmr_author.evaluation.judges import Judge, RecordingJudge, ScriptJudge
+from lmr_author.evaluation.resolve import Resolved, resolve
+from lmr_author.evaluation.verdict import Outcome, Verdict
+from lmr_author.sandbox.base import Limits, Sandbox
+from lmr_author.task import Progress, Task, TaskInfo
+from lmr_author.task import recording as recorded
+
+LMR_BENCH = "lmr-bench"
+"""The protocol that judges by grepping logs."""
+_GRACE_SECONDS = 5
+_OUTPUT_BYTES = 16 * 2**20
+_LOG = 4000
+
+Stop = Callable[[], bool]
+
+
+class Unscorable(LmrError):
+    """The implementation itself cannot be judged here, as its golden does not pass. Not a wrong answer."""
+
+
+@dataclass(frozen=True)
+class JudgingOptions:
+    """How candidates are judged.
+
+    Attributes:
+        seconds: time limit of one case.
+        memory_mb: of all processes (docker), of each (local).
+        whole_file: apply edits outside the target too.
+        protocol: ``proof``, or :data:`LMR_BENCH`.
+        start_seconds: for starting and importing, beside the time of the cases; a busy machine takes long to
+            import PyTorch.
+    """
+
+    seconds: float = 60.0
+    memory_mb: int = 8192
+    whole_file: bool = False
+    protocol: str = "proof"
+    start_seconds: float = 180.0
+
+
+@dataclass(frozen=True)
+class CandidateOptions:
+    """Where and how candidates are judged.
+
+    Attributes:
+        out: folder of ``results.jsonl``.
+        jobs: number of candidates judged side by side.
+        sandbox, python, base_image, gpus: the sandbox; see :func:`~lmr_author.sandbox.factory.open_sandbox`.
+        scheduler: address of a Dask scheduler, whose workers judge; "" for this machine.
+        judging: see :class:`JudgingOptions`.
+    """
+
+    out: Path
+    jobs: int = 1
+    sandbox: str = "local"
+    python: Path | None = None
+    base_image: str | None = None
+    gpus: str = ""
+    scheduler: str = ""
+    judging: JudgingOptions = field(default_factory=JudgingOptions)
+
+    @property
+    def that_matter(self) -> dict[str, Any]:
+        """The options that a result depends on."""
+        judging = self.judging
+        return {
+            "seconds": judging.seconds,
+            "memory_mb": judging.memory_mb,
+            "whole_file": judging.whole_file,
+            "protocol": judging.protocol,
+            "gpus": self.gpus,
+            "base_image": self.base_image or "",
+            "python": str(self.python or "") if self.scheduler else "",
+        }
+
+
+class Scorer:
+    """Judges the candidates of one implementation; usable from several threads.
+
+    Args:
+        bench: of the implementation, with a prepared sandbox.
+        others: other masked functions of the same goal file.
+    """
+
+    def __init__(self, bench: Bench, options: JudgingOptions, others: tuple[str, ...] = ()) -> None:
+        self.bench = bench
+        self.options = options
+        self._others = others
+        self._seconds = options.start_seconds + options.seconds
+        self._sizes = 0
+        by_log = options.protocol == LMR_BENCH
+        self._judge: Judge
+        if bench.recording is not None and not by_log:
+            self._judge = RecordingJudge(bench, bench.recording)
+            self._seconds = options.start_seconds + options.seconds * len(bench.recording.cases)
+            self._sizes = 8 * sum(case.bytes for case in bench.recording.cases)
+        else:
+            self._judge = ScriptJudge(bench, by_log=by_log)
+            self._judge.golden_limits = self._limits
+
+    @property
+    def method(self) -> str:
+        """The method in results: ``recorded cases``, ``test script`` or ``lmr-bench``."""
+        return LMR_BENCH if self.options.protocol == LMR_BENCH else self._judge.method
+
+    @property
+    def _limits(self) -> Limits:
+        return Limits(
+            seconds=self._seconds,
+            memory_mb=self.options.memory_mb,
+            output_bytes=_OUTPUT_BYTES + self._sizes,
+        )
+
+    def check(self) -> None:
+        """Run the golden, so that a broken task or environment is not taken for wrong answers.
+
+        Raises:
+            Unscorable: it does not pass.
+            SandboxError: the sandbox failed.
+        """
+        bench = self.bench
+        if not bench.sandbox.isolating:
+            raise SandboxError(
+                "this sandbox does not isolate, and candidates are hostile code",
+                "install bubblewrap (Debian: apt install bubblewrap), or use --sandbox docker",
+            )
+        if not bench.pairs:
+            raise Unscorable("the target cannot be told in golden and goal file", "run `lmr-author validate`")
+        if isinstance(self._judge, RecordingJudge):
+            problems = recorded.tampered(bench.recording_folder, self._judge.recording)
+            if problems:
+                raise Unscorable(f"the recording was changed: {problems[0]}", "record again")
+        verdict = self._judge.golden(seed=0)
+        if not verdict.passed:
+            raise Unscorable(
+                f"its golden does not pass: {verdict.reason}", verdict.hint or "run `lmr-author evaluate`"
+            )
+        if isinstance(self._judge, ScriptJudge):
+            self._seconds = self.options.seconds + 5 * verdict.seconds + _GRACE_SECONDS
+
+    def score(self, prediction: Prediction, stop: Stop) -> Result:
+        """Judge a prediction; :meth:`check` comes first.
+
+        Args:
+            stop: polled while it runs; True ends it.
+
+        Raises:
+            SandboxError: the sandbox failed.
+            KeyboardInterrupt: it was ended by ``stop``.
+        """
+        started = time.monotonic()
+        result = Result(
+            task=prediction.task,
+            index=prediction.index,
+            model=prediction.model,
+            sample=prediction.sample,
+            category=self.bench.implementation.category,
+            method=self.method,
+            outcome=Outcome.INVALID,
+            reason="",
+        )
+        try:
+            fitted, overlay = self._fit(prediction)
+        except Invalid as error:
+            return replace(result, reason=error.message, seconds=round(time.monotonic() - started, 3))
+        result = replace(result, form=fitted.form, kept=fitted.kept, dropped=fitted.dropped)
+        if fitted.unchanged:
+            reason = "nothing was implemented: the target is as masked"
+            result = replace(result, outcome=Outcome.FAILED, reason=reason)
+        else:
+            verdict = self._judged(fitted, overlay, stop)
+            outcome, reason = self._believed(verdict, fitted)
+            result = replace(
+                result, outcome=outcome, reason=reason, cases=verdict.cases, log=verdict.log[-_LOG:]
+            )
+        return replace(result, seconds=round(time.monotonic() - started, 3))
+
+    def _judged(self, fitted: Fitted, overlay: Mapping[str, bytes], stop: Stop) -> Verdict:
+        """Judge an answer; twice if its time ran out, as the machine may have been busy just then."""
+        verdict = self._judge.answer(overlay, fitted.line, self._limits, stop)
+        if verdict.outcome is not Outcome.TIMEOUT:
+            return verdict
+        again = self._judge.answer(overlay, fitted.line, self._limits, stop, again=True)
+        # The second attempt ends at the first late case, so it has no result for those behind.
+        return verdict if any(case.outcome is Outcome.TIMEOUT for case in again.cases) else again
+
+    def _believed(self, verdict: Verdict, fitted: Fitted) -> tuple[Outcome, str]:
+        """Return outcome and reason; a pass that a test script could have been tricked into is invalid."""
+        bench, goal_file = self.bench, self.bench.implementation.goal_file
+        if isinstance(self._judge, RecordingJudge):
+            worst = next((case for case in verdict.cases if case.outcome is verdict.outcome), None)
+            passed = verdict.outcome is Outcome.PASSED
+            return verdict.outcome, "" if passed or worst is None else f"{worst.case}: {worst.reason}"
+        if verdict.passed and self.method != LMR_BENCH:
+            used = suspicions(fitted.data, bench.golden_overlay[goal_file], bench.masked_overlay[goal_file])
+            if used:
+                tricks = ", ".join(used[:5])
+                return Outcome.INVALID, f"it passes a test that it could forge, and uses {tricks}"
+        return verdict.outcome, verdict.reason
+
+    def _fit(self, prediction: Prediction) -> tuple[Fitted, dict[str, bytes]]:
+        """Return a prediction in its place, and the files to lay over the masked tree. Raises Invalid."""
+        bench, whole, place = self.bench, self.options.whole_file, self._place
+        goal_file = bench.implementation.goal_file
+        if prediction.code is not None:
+            fitted = whole_file(prediction.code, place) if whole else fit(prediction.code, place)
+            return fitted, {goal_file: fitted.data}
+        changed = predictions.changed_files(prediction, bench.task.repository(bench.info), goal_file)
+        fitted = fit_file(changed.pop(goal_file, self._given), place, whole=whole)
+        goals = {item.goal_file for item in bench.info.implementations}
+        test = bench.implementation.unit_test_file
+        elsewhere = {name: data for name, data in changed.items() if name not in goals}
+        names = tuple(f"changes {name}" for name in sorted(elsewhere))
+        if not whole:
+            return replace(fitted, dropped=(*fitted.dropped, *names)), {goal_file: fitted.data}
+        elsewhere = {
+            name: data
+            for name, data in elsewhere.items()
+            if name != test and not name.startswith("unit_test/")
+        }
+        kept = (*fitted.kept, *(f"changes {name}" for name in sorted(elsewhere)))
+        return replace(fitted, kept=kept), {goal_file: fitted.data, **elsewhere}
+
+    @cached_property
+    def _given(self) -> bytes:
+        """The goal file as the model was given it."""
+        path = self.bench.task.goal(self.bench.info, self.bench.implementation)
+        return path.read_bytes() if path.is_file() else b""
+
+    @cached_property
+    def _place(self) -> Place:
+        bench = self.bench
+        given = code.Module.parse(self._given, bench.implementation.goal_file)
+        return Place(bench.masked_module, bench.qualnames, given, self._others, bench.nth)
+
+
+class TaskScorer:
+    """A task while its candidates are judged: its sandbox, and a scorer for each implementation, made at need."""
+
+    def __init__(self, task: Task, options: CandidateOptions, say: Progress) -> None:
+        self.task = task
+        self.options = options
+        self.environment: Mapping[str, Any] = {"kind": options.sandbox}
+        self._say = say
+        self.info: TaskInfo
+        self._resolved: tuple[Resolved, ...]
+        self.info, self._resolved = resolve(task)
+        self._stack = ExitStack()
+        self._sandbox: Sandbox | None = None
+        self._broken: SandboxError | None = None
+        self._scorers: dict[int, Scorer | Unscorable] = {}
+        self._lock = threading.RLock()
+        self._scorer_locks: dict[int, threading.Lock] = {}
+        self._under_way = 0
+        self._complete = False
+
+    def category(self, index: int) -> str:
+        """Return the category of an implementation."""
+        return next(
+            one.implementation.category for one in self._resolved if one.implementation.index == index
+        )
+
+    @cached_property
+    def _content(self) -> str:
+        return self.task.content_digest()
+
+    def digest(self, item: Prediction) -> str:
+        """Return the SHA-256 of everything that makes the result of a prediction. Prepares the environment.
+
+        On a cluster the workers prepare it, and the Dockerfile or the interpreter's path represent it here.
+        """
+        if not self.options.scheduler:
+            self.prepare()
+        goals = [one.implementation.goal_file for one in self._resolved]
+        parts = {
+            "tool": __version__,
+            "probe": _probe_digest(),
+            "task": self._content,
+            "index": item.index,
+            "answer": files.sha256_bytes(predictions.content(item, goals)),
+            "environment": dict(self.environment),
+            "options": self.options.that_matter,
+        }
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+    def scorer(self, index: int) -> Scorer:
+        """Return the scorer of an implementation, checked. Raises Unscorable, SandboxError."""
+        if self._broken is not None:
+            raise self._broken
+        with self._lock:
+            lock = self._scorer_locks.setdefault(index, threading.Lock())
+        with lock:
+            if index not in self._scorers:
+                self._scorers[index] = self._checked(index)
+            found = self._scorers[index]
+        if isinstance(found, Unscorable):
+            raise found
+        return found
+
+    def begin(self) -> None:
+        """Count one more candidate under way."""
+        with self._lock:
+            self._under_way += 1
+
+    def end(self) -> None:
+        """Count one candidate less under way."""
+        with self._lock:
+            self._under_way -= 1
+            self._close_if_done()
+
+    def no_more(self) -> None:
+        """Close as soon as the candidates under way have ended."""
+        with self._lock:
+            self._complete = True
+            self._close_if_done()
+
+    def close(self) -> None:
+        """Remove the sandbox and every tree, and run what :meth:`on_close` was given."""
+        with self._lock:
+            self._stack.close()
+
+    def on_close(self, work: Callable[[], object]) -> None:
+        """Run a function when it is closed."""
+        self._stack.callback(work)
+
+    def _close_if_done(self) -> None:
+        if self._complete and not self._under_way:
+            self._stack.close()
+
+    def prepare(self) -> None:
+        """Make the environment ready, once; a failure that is the task's own is raised for its candidates."""
+        with self._lock:
+            if self._sandbox is not None or self._broken is not None:
+                return
+            options = self.options
+            self._say(f"{self.task.name}: preparing the environment")
+            python, _ = interpreter_for(self.task, options.sandbox, options.python)
+            sandbox: Sandbox = self._stack.enter_context(
+                sandbox_of(
+                    self.task,
+                    self.info,
+                    options.sandbox,
+                    python=python,
+                    base_image=options.base_image,
+                    gpus=options.gpus,
+                )
+            )
+            try:
+                facts = dict(prepare(sandbox, self._say))
+                asked = ask_inventory(sandbox)
+                if options.sandbox == "docker":
+                    sandbox = self._stack.enter_context(Hiding(sandbox))
+            except SandboxBuildError as error:
+                self._broken = error
+                return
+            versions = {name: asked[name] for name in ("torch", "numpy", "cuda") if asked.get(name)}
+            kept: dict[str, Any] = {
+                name: facts[name] for name in ("isolation", "python", "image") if name in facts
+            }
+            self.environment = {"kind": options.sandbox, **kept, **versions}
+            self._sandbox = sandbox
+
+    def _checked(self, index: int) -> Scorer | Unscorable:
+        one = next(one for one in self._resolved if one.implementation.index == index)
+        others = tuple(
+            name
+            for other in self._resolved
+            for name in other.qualnames
+            if other is not one and other.implementation.goal_file == one.implementation.goal_file
+        )
+        assert self._sandbox is not None
+        seconds = self.options.judging.seconds
+        bench = Bench(
+            self.task, self.info, one.implementation, self._sandbox, seconds, qualnames=one.qualnames
+        )
+        self._say(f"{self.task.name} {index}: running the golden")
+        try:
+            with self._lock:
+                self._stack.enter_context(bench)
+            scorer = Scorer(bench, self.options.judging, others)
+            scorer.check()
+        except (Unscorable, SandboxError) as error:
+            if isinstance(error, Unscorable):
+                return error
+            raise
+        except LmrError as error:
+            return Unscorable(error.message, error.hint)
+        return scorer
+
+
+@cache
+def _probe_digest() -> str:
+    """Return the SHA-256 of the probe, which replays and compares."""
+    folder = resources.probe_folder()
+    digests = [files.sha256_file(path) for path in files.walk(folder) if path.suffix == ".py"]
+    return files.sha256_bytes("\n".join(digests).encode())

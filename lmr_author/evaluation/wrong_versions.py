@@ -1,0 +1,261 @@
+"""The gates that try wrong versions of the target: trivial ones, and mutants of the golden."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from lmr_author import code
+from lmr_author.evaluation.bench import MUTANTS, Bench
+from lmr_author.evaluation.gates import Gate
+from lmr_author.evaluation.judges import Judge, RecordingJudge, ScriptJudge, judges_for
+from lmr_author.evaluation.mutants import Mutant, mutants
+from lmr_author.evaluation.verdict import BUSY, Verdict, signals
+from lmr_author.probe.document import Document, tagged, walk
+from lmr_author.task import GateResult, GateStatus, equivalents
+from lmr_author.task.evaluation import SIGNALS
+from lmr_author.task.recording import Recording
+
+NEEDED = 0.9
+"""Share of the mutants that has to fail."""
+MOST_BY_SCRIPT = 20
+"""Mutants that a hand-written script is tried on: each is a run of its own, imports included."""
+MAX_ARGUMENTS = 4
+"""How many different "return this argument" versions are tried."""
+
+_UNCLEAR = "the target cannot be told in golden and goal file", "run `lmr-author validate`"
+
+
+class TrivialFails(Gate):
+    """Return-None, return-an-argument, zeros of the right shape all fail."""
+
+    name = "trivial-fails"
+
+    def run(self, bench: Bench, golden: list[Verdict], repeats: int) -> GateResult:
+        """Judge each trivial version."""
+        judge = judges_for(bench)[0]
+        sources = trivial_sources(
+            bench, list(judge.expected.values()) if isinstance(judge, RecordingJudge) else []
+        )
+        if not sources:
+            return self.failed(*_UNCLEAR)
+        verdicts = judge.versions(sources)
+        own = {SIGNALS: signals(verdicts.values())} if isinstance(judge, ScriptJudge) else {}
+        survivors = [name for name, verdict in verdicts.items() if verdict.passed]
+        if survivors:
+            return self.failed(
+                f"passes although it does nothing: {'; '.join(survivors)}",
+                "record cases whose outcome differs from it (other inputs, other options)",
+                survivors=survivors,
+                **own,
+            )
+        untold = {name: verdict.untold for name, verdict in verdicts.items() if verdict.untold}
+        if untold:
+            return self.result(
+                GateStatus.UNPROVEN,
+                f"{len(untold)} of {len(verdicts)} trivial implementations could not be told: "
+                f"{next(iter(untold.values()))}",
+                BUSY,
+                untold=sorted(untold),
+                **own,
+            )
+        return self.passed(f"{len(verdicts)} trivial implementations fail", tried=sorted(verdicts), **own)
+
+
+class MutantsDie(Gate):
+    """At least 90 % of the golden's mutants fail; survivors accepted as equivalent do not count."""
+
+    name = "mutants-die"
+
+    def run(self, bench: Bench, golden: list[Verdict], repeats: int) -> GateResult:
+        """Judge each mutant, and explain each survivor where the reason is visible."""
+        judge = judges_for(bench)[0]
+        pair = bench.definitions
+        if pair is None or isinstance(pair[0].node, ast.ClassDef):
+            return self.failed(*_UNCLEAR)
+        usual = MUTANTS if isinstance(judge, RecordingJudge) else MOST_BY_SCRIPT
+        most = bench.mutants if isinstance(judge, RecordingJudge) else min(bench.mutants, MOST_BY_SCRIPT)
+        if not most:
+            return self.result(GateStatus.SKIPPED, "no mutants were asked for")
+        accepted = {one.id for one in equivalents.load(bench.task).of(bench.implementation.target)}
+        differentiated = _differentiated(bench.recording)
+        tried = [
+            item
+            for function, _ in bench.pairs
+            for item in mutants(bench.golden_module, function, most + len(accepted), differentiated)
+            if item.id not in accepted
+        ][:most]
+        if not tried:
+            return self.result(
+                GateStatus.UNPROVEN, "no wrong version of the target can be made", "choose a larger target"
+            )
+        # Much more than the golden's slowest case takes, so that an endless loop ends.
+        slowest = max((verdict.seconds for verdict in golden), default=0.0)
+        verdicts = judge.versions(
+            {item.id: item.data for item in tried},
+            min(bench.seconds, max(5.0, 20 * slowest)),
+            lambda done: bench.progress(f"mutant {done} of {len(tried)}: {bench.implementation.target}"),
+        )
+        result = self._result(bench, judge, tried, verdicts, golden, len(accepted))
+        if result.status is GateStatus.PASSED and len(tried) == most < usual:
+            # A handful that fails by chance proves nothing.
+            few = f"{result.message}; fewer than the {usual} that prove it"
+            return replace(result, status=GateStatus.UNPROVEN, message=few, hint="evaluate without --mutants")
+        return result
+
+    def _result(
+        self,
+        bench: Bench,
+        judge: Judge,
+        tried: Sequence[Mutant],
+        verdicts: Mapping[str, Verdict],
+        golden: Sequence[Verdict],
+        accepted: int,
+    ) -> GateResult:
+        survivors = [item for item in tried if verdicts[item.id].passed]
+        untold = [verdicts[item.id].untold for item in tried if verdicts[item.id].untold]
+        killed = len(tried) - len(survivors) - len(untold)
+        score = killed / len(tried)
+        detail: dict[str, Any] = {
+            "mutants": len(tried),
+            "killed": killed,
+            "score": round(score, 4),
+            "accepted": accepted,
+            "survivors": [
+                {
+                    "id": item.id,
+                    "line": item.line,
+                    "operator": item.operator,
+                    "diff": item.diff,
+                    "why": explain_survivor(bench.recording, item, verdicts[item.id], golden),
+                }
+                for item in survivors
+            ],
+        }
+        if untold:
+            detail["untold"] = len(untold)
+        if isinstance(judge, ScriptJudge):
+            detail[SIGNALS] = signals(verdicts.values())
+        known = f", {accepted} accepted as equivalent" if accepted else ""
+        open_ones = f", {len(untold)} could not be told: {untold[0]}" if untold else ""
+        share = f"{whole_percent(score)}, {judge.method}"
+        message = f"{killed} of {len(tried)} mutants fail ({share}){open_ones}{known}"
+        if score >= NEEDED:
+            return self.passed(message, **detail)
+        if killed + len(untold) >= NEEDED * len(tried):
+            return self.result(GateStatus.UNPROVEN, message, BUSY, **detail)
+        recording = bench.recording
+        better = (
+            "drive it with inputs that tell them apart"
+            if recording and recording.varied
+            else "record again with --vary, which looks for inputs that tell them apart"
+            if isinstance(judge, RecordingJudge)
+            else "let the test compare more, or make a recorded one (lmr-author record)"
+        )
+        accept = "accept those that are equivalent: lmr-author evaluate --accept-mutant ID --reason TEXT"
+        return self.failed(message, f"{better}; or {accept}", **detail)
+
+
+def _differentiated(recording: Recording | None) -> frozenset[str]:
+    """Return the parameters whose gradients the cases compare."""
+    paths = [path for case in recording.cases for path in case.checkers] if recording else []
+    return frozenset(re.findall(r"@gradients\['(\w+)'\]", "\n".join(paths)))
+
+
+def whole_percent(share: float) -> str:
+    """Return a share as a percentage, rounded down, so that 89.9 % is not shown as the 90 % that are needed."""
+    return f"{int(100 * share + 1e-9)}%"
+
+
+def explain_survivor(
+    recording: Recording | None, mutant: Mutant, verdict: Verdict, golden: Sequence[Verdict]
+) -> str:
+    """Return why the test does not notice a mutant, and a remedy; "" when that is not visible."""
+    if recording is None:
+        return ""
+    remedy = "record a call that {}" + ("" if recording.varied else ", or record again with --vary")
+    given = {name for case in recording.cases for name in case.summary}
+    if mutant.parameter and mutant.parameter not in given:
+        return f"no case sets `{mutant.parameter}`: {remedy.format('does')}"
+    if mutant.line in recording.coverage.missed:
+        return f"no case reaches line {mutant.line}: {remedy.format('does')}"
+    same = bool(verdict.identity) and verdict.identity in {item.identity for item in golden}
+    if not same and verdict.identity:
+        return "the outputs differ, but within the tolerance"
+    if mutant.line in recording.coverage.never_false:
+        return f"the condition on line {mutant.line} holds in every case: {remedy.format('does not')}"
+    return "the outputs are the same to the bit: equivalent, or no case tells the difference"
+
+
+def trivial_sources(bench: Bench, expected: Sequence[Document]) -> dict[str, bytes]:
+    """Return the goal file with the target's body replaced by do-nothing bodies, by their names.
+
+    Args:
+        bench: the implementation.
+        expected: recorded outcomes, of which zeros of the right shape are made; may be empty.
+    """
+    functions = {
+        definition: definition.node
+        for _, definition in bench.pairs
+        if not isinstance(definition.node, ast.ClassDef)
+    }
+    if not functions:
+        return {}
+    bodies = {"return None": "return None"}
+    if len(functions) == 1:  # the parameters of one method mean nothing in another
+        (node,) = functions.values()
+        if not code.is_generator(node):
+            names = [item.arg for item, _ in code.parameters(node.args)]
+            values = [name for name in names if name not in {"self", "cls", "mcs"}]
+            bodies |= {f"return {name}": f"return {name}" for name in values[:MAX_ARGUMENTS]}
+            for number, document in enumerate(expected, 1):
+                expression = zeros_expression(document)
+                if expression is not None and f"return {expression}" not in bodies.values():
+                    bodies[f"zeros as in case {number}"] = f"return {expression}"
+    return {
+        name: code.splice(
+            bench.masked_module,
+            {one: [body, *(["yield"] if code.is_generator(node) else [])] for one, node in functions.items()},
+        )
+        for name, body in bodies.items()
+    }
+
+
+def zeros_expression(document: Document) -> str | None:
+    """Return a Python expression for the recorded structure with every number zero; None if there is none."""
+    tree = document.tree
+    nodes = (node for _, node in walk(tree) if isinstance(node, dict) and node.get("$", "ref") != "ref")
+    known = {node["id"]: node for node in nodes if "id" in node}
+    return _zeros(tree["value"], known) if isinstance(tree, dict) and "value" in tree else None
+
+
+def _zeros(node: Any, known: Mapping[int, Any]) -> str | None:
+    node = tagged(node)
+    if isinstance(node, dict) and node["$"] == "ref":
+        node = known.get(node["id"], node)
+    if not isinstance(node, dict):
+        return "None" if node is None else repr(type(node)())
+    if node["$"] == "tensor":
+        return (
+            f"__import__('torch').zeros({tuple(node['shape'])!r}, dtype=__import__('torch').{node['dtype']})"
+        )
+    if node["$"] in {"array", "scalar"}:
+        scalar = "[()]" if node["$"] == "scalar" else ""
+        return f"__import__('numpy').zeros({tuple(node['shape'])!r}, {node['dtype']!r}){scalar}"
+    if node["$"] == "complex":
+        return "0j"
+    if node["$"] in {"list", "tuple"}:
+        items = [_zeros(item, known) for item in node["v"]]
+        if any(item is None for item in items):
+            return None
+        inner = ", ".join(str(item) for item in items)
+        return f"[{inner}]" if node["$"] == "list" else f"({inner}{',' if items else ''})"
+    if node["$"] == "dict":
+        pairs = [(key, _zeros(value, known)) for key, value in node["v"] if isinstance(key, str)]
+        if len(pairs) != len(node["v"]) or any(value is None for _, value in pairs):
+            return None
+        return "{" + ", ".join(f"{key!r}: {value}" for key, value in pairs) + "}"
+    return None

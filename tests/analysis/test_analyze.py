@@ -1,0 +1,186 @@
+"""Results of models: tables with answers known beforehand, and results that contradict themselves."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+
+from lmr_author.analysis.analyze import analyze
+from lmr_author.analysis.observations import read
+from lmr_author.analysis.regression import fit
+from lmr_author.cli.app import main
+from lmr_author.errors import LmrError, UsageError
+from lmr_author.review.score import score, waiting
+from tests import example
+
+
+def answer(task: str, model: str, **more: Any) -> dict[str, Any]:
+    """One line of results."""
+    return {"task": task, "index": 1, "model": model, "sample": 1, **more}
+
+
+def write(path: Path, lines: list[dict[str, Any]]) -> Path:
+    """Write a JSONL file."""
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def table(folder: Path, name: str) -> list[dict[str, str]]:
+    """Read a table that was written."""
+    return list(csv.DictReader((folder / f"{name}.csv").read_text().splitlines()))
+
+
+RESULTS = [
+    answer("1-A", "big", outcome="passed", category="Evaluation Metrics", setting="prompting", input="paper"),
+    answer("2-B", "big", outcome="failed", category="Evaluation Metrics", setting="prompting", input="paper"),
+    answer(
+        "3-C",
+        "big",
+        outcome="infrastructure",
+        category="Data Augmentation",
+        setting="prompting",
+        input="paper",
+    ),
+    answer("4-D", "big", outcome="passed", category="Data Augmentation", setting="prompting", input="paper"),
+    answer(
+        "1-A", "small", outcome="timeout", category="Evaluation Metrics", setting="prompting", input="paper"
+    ),
+    answer(
+        "1-A", "small", outcome="passed", setting="agent", input="repository", actions={"run": 4, "edit": 2}
+    ),
+    answer("2-B", "small", outcome="failed", setting="agent", input="repository", actions={"run": 1}),
+]
+
+
+@pytest.fixture
+def done(tmp_path: Path) -> Path:
+    """The folder of an analysis."""
+    return analyze([write(tmp_path / "results.jsonl", RESULTS)], tmp_path / "out").folder
+
+
+def test_missing_results_count_as_failed_and_infrastructure_does_not_count(done: Path) -> None:
+    rows = {(row["model"], row["setting"]): row for row in table(done, "table2-results")}
+    big, small = rows["big", "prompting"], rows["small", "prompting"]
+    assert (big["problems"], big["unit test %"], big["unjudged"], big["missing"]) == ("3", "66.7", "1", "0")
+    assert (small["problems"], small["unit test %"], small["missing"]) == ("4", "0.0", "3")
+    assert float(big["low %"]) < 66.7 < float(big["high %"])
+
+
+def test_inputs_categories_and_actions_have_their_tables(done: Path) -> None:
+    inputs = {(row["model"], row["setting"]): row for row in table(done, "table3-inputs")}
+    assert inputs["small", "agent"] == {
+        "model": "small",
+        "setting": "agent",
+        "paper": "",
+        "repository": "25.0",
+    }
+    categories = {row["category"]: row for row in table(done, "figure2-categories")}
+    assert categories["Evaluation Metrics"]["problems"] == "2"
+    actions = {row["action"]: row for row in table(done, "figure5-6-actions")}
+    assert (actions["run"]["passed: mean"], actions["run"]["failed: mean"]) == ("4", "1")
+    assert (actions["edit"]["passed: mean"], actions["edit"]["failed: mean"]) == ("2", "0")
+
+
+def test_several_samples_are_averaged(tmp_path: Path) -> None:
+    lines = [answer("1-A", "m", sample=n, outcome="passed" if n < 4 else "failed") for n in (1, 2, 3, 4)]
+    analyze([write(tmp_path / "r.jsonl", lines)], tmp_path / "out")
+    assert table(tmp_path / "out", "table2-results")[0]["unit test %"] == "75.0"
+
+
+def test_judge_and_people_come_from_files_of_their_own(tmp_path: Path) -> None:
+    results = [answer(f"{n}-T", "m", outcome="passed" if n < 3 else "failed") for n in (1, 2, 3, 4)]
+    judge = [
+        answer(f"{n}-T", "m", judge=grade) for n, grade in enumerate(("CC", "LC", "LI", "unparsable"), 1)
+    ]
+    people = [
+        answer(f"{n}-T", "m", grader=person, grade=grade, error_class="wrong formula" if grade == 0 else "")
+        for person, grades in {"ada": (2, 2, 0, 1), "bo": (2, 2, 0, 0), "cy": (2, 1, 2, 0)}.items()
+        for n, grade in enumerate(grades, 1)
+    ]
+    files = [write(tmp_path / f"{n}.jsonl", lines) for n, lines in enumerate((results, judge, people))]
+    out = analyze(files, tmp_path / "out").folder
+
+    row = table(out, "table2-results")[0]
+    assert (row["judge CC %"], row["judge unparsable"]) == ("33.3", "1")
+    assert (row["people CC %"], row["people LI %"]) == ("50.0", "50.0")
+    assert table(out, "table6-binary")[0]["people CC %"] == "50.0"
+    assert table(out, "figure7-errors") == [{"error class": "wrong formula", "model": "m", "answers": "2"}]
+    agree = {row["between"]: row for row in table(out, "agreement")}
+    assert agree["judge and people"]["agree %"] == "66.7"
+    assert agree["judge and unit test (CC = passed)"]["agree %"] == "66.7"
+    for name in ("results.html", "results.md", "table2-results.tex"):
+        assert "33.3" in (out / name).read_text()
+
+
+def test_grades_stored_in_tasks_join_by_prediction(tmp_path: Path) -> None:
+    task = example.write(tmp_path / "tasks")
+    code = "def pairwise_loss(scores, labels, margin=1.0):\n    return scores\n"
+    predictions = write(tmp_path / "p.jsonl", [answer(task.name, "m", code=code)])
+    for person in ("ada", "bo"):
+        (one,) = waiting([task], predictions, person, None)
+        score(one, person, "logically-correct", "close")
+    results = write(tmp_path / "r.jsonl", [answer(task.name, "m", outcome="failed")])
+    out = analyze([results], tmp_path / "out", [task], predictions).folder
+    assert table(out, "table2-results")[0]["people LC %"] == "100.0"
+
+
+def test_a_regression_finds_the_odds_ratio() -> None:
+    variable = numpy.array([0] * 40 + [1] * 40, dtype=float)
+    success = numpy.array([1] * 10 + [0] * 30 + [1] * 30 + [0] * 10, dtype=float)
+    fitted = fit(numpy.column_stack([numpy.ones(80), variable]), success)
+    assert fitted is not None
+    (constant, slope), (_, error) = fitted
+    assert constant == pytest.approx(math.log(1 / 3)) and slope == pytest.approx(math.log(9))
+    assert error == pytest.approx(math.sqrt(2 * (1 / 10 + 1 / 30)))
+    assert fit(numpy.column_stack([numpy.ones(80), success]), success) is None, "separable"
+
+
+@pytest.mark.parametrize(
+    "lines, problem",
+    [
+        (
+            [answer("1-A", "m", outcome="passed"), answer("1-A", "m", outcome="failed")],
+            "'passed' and 'failed'",
+        ),
+        ([answer("1-A", "m", grades={"ada": 0}), answer("2-B", "m", grades={"bo": 3})], "mixed scales"),
+        ([answer("1-A", "m", grades={"ada": 1}), answer("2-B", "m", grades={"bo": 2})], "an unclear scale"),
+        ([answer("1-A", "m", grades={"ada": "fine"})], "unknown grade 'fine'"),
+        (
+            [answer("1-A", "m", grader="ada", grade="CC"), answer("1-A", "m", grader="ada", grade="LI")],
+            "twice",
+        ),
+        ([{"index": 1}], "no task or no model"),
+        ([answer("1-A", "m", input="everything")], "unknown input"),
+    ],
+)
+def test_results_that_cannot_be_meant_are_refused(
+    tmp_path: Path, lines: list[dict[str, Any]], problem: str
+) -> None:
+    with pytest.raises(LmrError, match=problem):
+        read([write(tmp_path / "r.jsonl", lines)])
+
+
+def test_repeated_lines_are_counted_and_a_folder_is_searched(tmp_path: Path) -> None:
+    write(tmp_path / "a.jsonl", [answer("1-A", "m", outcome="passed")] * 2)
+    write(tmp_path / "b.jsonl", [answer("1-A", "m", outcome="passed", judge="CC")])
+    found = read([tmp_path])
+    assert (len(found.items), found.repeated) == (1, 1)
+    with pytest.raises(UsageError, match="no results"):
+        read([tmp_path / "absent.jsonl"])
+
+
+def test_the_command_writes_everything_or_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    results, out = write(tmp_path / "results.jsonl", RESULTS), tmp_path / "out"
+    assert main(["analyze", str(results), "--out", str(out)]) == 0
+    assert "7 answers of 2 models to 4 problems" in capsys.readouterr().err
+    before = sorted(out.iterdir())
+    assert main(["analyze", str(results), "--out", str(out)]) == 3, "the folder exists"
+    results.write_text("{")
+    assert main(["analyze", str(results), "--out", str(tmp_path / "other")]) == 3
+    assert sorted(out.iterdir()) == before and not (tmp_path / "other").exists()

@@ -1,0 +1,159 @@
+"""Wrong versions run beside the golden: what it fails as well says nothing about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lmr_author.evaluation import judges, script
+from lmr_author.evaluation.bench import Bench
+from lmr_author.evaluation.evaluate import EvaluationRun
+from lmr_author.evaluation.judges import RecordingJudge, ScriptJudge
+from lmr_author.evaluation.script import ScriptRun
+from lmr_author.replay import replaying
+from lmr_author.replay.replaying import CONTROL, Outcome, Replay, Variant
+from lmr_author.sandbox.local import LocalSandbox
+from lmr_author.task import GateResult, GateStatus, Task
+from tests.evaluation.foreign import PLAIN_PYTHON
+from tests.workflow.pipeline.running import EQUIVALENT, only_hinge, recorded, run_gates
+
+pytestmark = pytest.mark.bwrap
+
+Real = Callable[..., Replay]
+WRONG = b"def hinge(x, margin=1.0):\n    return 7.0\n"
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> Task:
+    task = only_hinge(tmp_path)
+    recorded(task)
+    return task
+
+
+@pytest.fixture
+def bench(task: Task) -> Iterator[Bench]:
+    info = task.load()
+    with (
+        LocalSandbox(PLAIN_PYTHON) as sandbox,
+        Bench(task, info, info.implementations[0], sandbox, 10.0) as bench,
+    ):
+        sandbox.prepare()
+        yield bench
+
+
+def judge(bench: Bench) -> RecordingJudge:
+    assert bench.recording is not None
+    return RecordingJudge(bench, bench.recording)
+
+
+def late(found: Replay, only: str | None = None) -> Replay:
+    """As if time had run out, for all versions or for one."""
+    outcomes = {
+        key: Outcome("timeout") if only in (None, key[0]) else item for key, item in found.outcomes.items()
+    }
+    return replace(found, outcomes=outcomes)
+
+
+def replaced(
+    monkeypatch: pytest.MonkeyPatch, change: Callable[[Replay, float, Sequence[Variant]], Replay]
+) -> list[float]:
+    """Change what versions that run beside others do; returns the time limits that were asked for."""
+    real: Real = replaying.replay
+    asked: list[float] = []
+
+    def replay(sandbox: Any, tree: Path, inside: str, plan: Any, versions: Any, **options: Any) -> Replay:
+        found = real(sandbox, tree, inside, plan, versions, **options)
+        if versions[0].id != CONTROL:
+            return found
+        asked.append(plan.case_seconds)
+        return change(found, plan.case_seconds, versions)
+
+    monkeypatch.setattr(judges.replaying, "replay", replay)
+    return asked
+
+
+def gate(result: EvaluationRun, name: str) -> GateResult:
+    return next(item for item in result.gates if item.gate == name)
+
+
+def test_more_time_where_the_golden_needs_it(monkeypatch: pytest.MonkeyPatch, task: Task) -> None:
+    alone = gate(run_gates(task), "mutants-die")
+    asked = replaced(monkeypatch, lambda found, seconds, _: late(found) if seconds < 20 else found)
+    busy = run_gates(task)
+
+    assert gate(busy, "mutants-die").message == alone.message and busy.passed
+    assert asked == [60.0, 5.0, 50.0, 50.0]
+
+
+def test_where_the_golden_never_gets_by_nothing_is_proven(
+    monkeypatch: pytest.MonkeyPatch, task: Task
+) -> None:
+    replaced(monkeypatch, lambda found, *_: late(found))
+    busy = run_gates(task)
+
+    for name in ("trivial-fails", "mutants-die"):
+        assert gate(busy, name).status is GateStatus.UNPROVEN
+        assert "the golden itself fails beside" in gate(busy, name).message
+        assert "when the machine has less to do" in gate(busy, name).hint
+    assert gate(busy, "golden-passes").status is GateStatus.PASSED
+
+
+def test_a_version_whose_time_ran_out_is_tried_again(monkeypatch: pytest.MonkeyPatch, bench: Bench) -> None:
+    times = iter([True, False])
+    asked = replaced(monkeypatch, lambda found, *_: late(found, "same") if next(times) else found)
+    same = bench.golden_overlay["pkg/losses.py"]
+
+    assert judge(bench).versions({"same": same, "wrong": WRONG})["same"].passed
+    assert len(asked) == 2
+
+
+def test_an_endless_version_is_noticed_in_one_case_at_a_time(bench: Bench) -> None:
+    endless = bench.golden_overlay["pkg/losses.py"].replace(b"    gap =", b"    while True: pass\n    gap =")
+    assert b"while True" in endless
+    assert bench.recording is not None and len(bench.recording.cases) > 1
+    found = judge(bench).versions({"endless": endless}, 0.5)["endless"]
+    assert (found.passed, found.untold, found.late) == (False, "", True)
+    assert found.reason.count("time limit") == 1
+
+
+def test_a_run_that_ends_early_is_the_work_of_one_version(bench: Bench) -> None:
+    golden = bench.golden_overlay["pkg/losses.py"]
+    killer = golden.replace(b"    gap =", b"    import os\n    os.kill(os.getppid(), 9)\n    gap =")
+    found = judge(bench).versions({"first": golden, "killer": killer, "last": golden, "wrong": WRONG})
+    assert {name: item.passed for name, item in found.items()} == {
+        "first": True, "killer": False, "last": True, "wrong": False,
+    }  # fmt: skip
+    assert not any(item.untold for item in found.values())
+    assert found["killer"].reason == "the run ended in it"
+
+
+def test_a_script_whose_time_runs_out_on_the_golden_too(
+    monkeypatch: pytest.MonkeyPatch, bench: Bench
+) -> None:
+    slow = ScriptRun(-9, "", "", "", timed_out=True)
+    fine = ScriptRun(0, "Passed", "", "")
+    golden_passes = True
+
+    def run(_: Bench, name: str, *__: Any, **___: Any) -> ScriptRun:
+        return fine if name == "script_golden" and golden_passes else slow
+
+    monkeypatch.setattr(script, "run", run)
+    judged = ScriptJudge(bench)
+    assert judged.golden(0).passed
+    assert judged.versions({"endless": WRONG})["endless"].untold == ""
+    golden_passes = False
+    assert judged.versions({"endless": WRONG})["endless"].untold == "the golden itself fails after it"
+
+
+def test_an_equivalent_mutant_is_no_less_so_on_a_busy_machine(
+    monkeypatch: pytest.MonkeyPatch, task: Task
+) -> None:
+    task.equivalent_mutants_path.unlink()
+    times = iter([False, True, False])
+    replaced(monkeypatch, lambda found, *_: late(found, EQUIVALENT) if next(times) else found)
+    found = gate(run_gates(task, repeats=1), "mutants-die")
+    assert EQUIVALENT in [item["id"] for item in found.detail["survivors"]]

@@ -1,0 +1,111 @@
+"""Which gate notices which fault."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lmr_author.errors import LmrError
+from lmr_author.evaluation.evaluate import (
+    Evaluation,
+)
+from lmr_author.masking import MaskOptions, mask
+from lmr_author.task import GateStatus, Task
+from tests.support import make_task
+from tests.workflow.pipeline.running import ADD, HINGE, only_hinge, recorded, run_gates
+
+pytestmark = pytest.mark.bwrap
+
+
+def statuses(result: Evaluation) -> dict[str, GateStatus]:
+    return {gate.gate: gate.status for gate in result.gates}
+
+
+def test_a_changed_expected_value_is_tampering(task: Task) -> None:
+    recorded(task, HINGE)
+    recorded(task, ADD)
+    path = next((task.root / "small-repo/unit_test/recordings/1/case_1").glob("expected.json"))
+    path.write_text(path.read_text() + " ")
+    result = run_gates(task)
+    first = [gate for gate in result.gates if gate.implementation == 1]
+    assert [gate.status for gate in first] == [GateStatus.FAILED] + [GateStatus.SKIPPED] * 6
+    assert "expected.json was changed" in first[0].message
+    assert all(gate.status is GateStatus.PASSED for gate in result.gates if gate.implementation == 2)
+    assert not result.passed
+
+
+def test_a_golden_that_does_not_pass(tmp_path: Path) -> None:
+    task = only_hinge(tmp_path)
+    recorded(task)
+    golden = task.golden_folder / "losses_golden.py"
+    golden.write_bytes(golden.read_bytes().replace(b"return gap", b"return gap + 1"))
+    result = run_gates(task)
+    assert statuses(result)["golden-passes"] is GateStatus.FAILED
+    assert "value" in next(gate.message for gate in result.gates if gate.gate == "golden-passes")
+    assert statuses(result)["trivial-fails"] is GateStatus.SKIPPED
+
+
+def test_a_masked_file_that_cannot_be_imported(tmp_path: Path) -> None:
+    task = only_hinge(tmp_path)
+    recorded(task)
+    goal = task.root / "small-repo/pkg/losses.py"
+    goal.write_bytes(b"import no_such_module\n" + goal.read_bytes())
+    result = run_gates(task)
+    assert statuses(result)["masked-fails"] is GateStatus.FAILED
+    assert "not because of the mask" in next(g.message for g in result.gates if g.gate == "masked-fails")
+
+
+def test_a_test_that_a_trivial_implementation_passes(tmp_path: Path) -> None:
+    task = only_hinge(tmp_path)
+    driver = task.root / "small-repo" / "zeros.py"
+    driver.write_text("from pkg.losses import hinge\nfor x in (3.0, 4.0, 5.0):\n    hinge(x)\n")
+    recorded(task, HINGE, "python", "zeros.py")
+    result = run_gates(task)
+    assert statuses(result)["trivial-fails"] is GateStatus.FAILED
+    failed = next(gate for gate in result.gates if gate.gate == "trivial-fails")
+    assert "zeros as in case" in failed.message
+
+
+HAND_WRITTEN = """\
+import os, sys
+sys.path.insert(0, os.getcwd())
+from pkg.losses import hinge
+os.makedirs("unit_test/logs", exist_ok=True)
+ok = hinge(0.5) == 0.5 and hinge(2.0) == 0.0
+open("unit_test/logs/unit_test_1.log", "w").write("Passed" if ok else "Failed")
+assert ok
+"""
+
+
+def test_a_hand_written_test_that_calls_a_copy(tmp_path: Path) -> None:
+    copy = "def hinge(x, margin=1.0):\n    return max(0.0, margin - x)\n"
+    task = only_hinge(tmp_path)
+    test = HAND_WRITTEN.replace("from pkg.losses import hinge\n", copy)
+    (task.root / "small-repo/unit_test/unit_test_1.py").write_text(test)
+    result = run_gates(task)
+    assert statuses(result)["target-entered"] is GateStatus.FAILED
+    failed = next(gate for gate in result.gates if gate.gate == "target-entered")
+    assert failed.message == "the test never calls hinge of pkg/losses.py"
+    assert not result.passed
+
+
+def test_without_isolation_the_gate_is_unproven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    task = only_hinge(tmp_path)
+    monkeypatch.setattr("lmr_author.sandbox.bubblewrap.tools", lambda: None)
+    recorded(task)
+    result = run_gates(task)
+    found = statuses(result)
+    assert found.pop("isolated") is GateStatus.UNPROVEN
+    assert "runs as you" in result.gates[0].message, "said before anything of the task is run"
+    assert set(found.values()) == {GateStatus.PASSED}
+    assert not result.passed
+
+
+def test_nothing_masked_and_no_interpreter(tmp_path: Path) -> None:
+    task = make_task(tmp_path)
+    with pytest.raises(LmrError, match="nothing is masked"):
+        run_gates(task)
+    mask(task, MaskOptions((HINGE,)), task.root)
+    with pytest.raises(LmrError, match="no Python interpreter"):
+        run_gates(task, python=Path("/nowhere/python"))

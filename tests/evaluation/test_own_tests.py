@@ -1,0 +1,184 @@
+"""Ten tests as they are made by hand, run with golden, masked code and wrong versions: every verdict is right."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from lmr_author.cli.app import main
+from lmr_author.evaluation import wrong_versions
+from lmr_author.evaluation.evaluate import EvaluateOptions, EvaluationRun, evaluate
+from lmr_author.reporting import status
+from lmr_author.task import GateResult, GateStatus, Severity, Task
+from lmr_author.validation.run import validate_task
+from tests.evaluation.foreign import ASSERTS, LOG_ONLY, PLAIN_PYTHON, UNITTEST, foreign_task
+
+pytestmark = pytest.mark.bwrap
+
+MUTANTS = 4
+IMPORTS = "import json\nimport os\nimport sys\n\nfrom scores.smooth import softplus\n\n"
+LOG = (
+    'os.makedirs("unit_test/logs", exist_ok=True)\n'
+    'with open("unit_test/logs/unit_test_1.log", "w") as log:\n    log.write("Passed")\n'
+)
+SWALLOWS = f'{IMPORTS}try:\n    assert softplus(0.5) > 0.9\nexcept Exception:\n    print("skipping")\n{LOG}'
+GOLDEN_IMPORTED = f"""\
+{IMPORTS.replace("from scores.smooth import softplus", 'sys.path.append("..")')}
+from golden_files.smooth_golden import softplus
+
+for case in json.load(open("unit_test/cases.json")):
+    assert abs(softplus(case["x"], case["beta"]) - case["expected"]) < 1e-6
+{LOG}"""
+TAUTOLOGY = f"{IMPORTS}expected = softplus(0.5)\nassert softplus(0.5) == expected\n{LOG}"
+RESULT_IGNORED = f"{IMPORTS}for x in (0.5, -2.0, 3.0):\n    softplus(x)\n{LOG}"
+# The hash seed represents a draw that nothing seeds: it differs from run to run, but not between two of these tests.
+BADLY_SEEDED = (
+    f'{IMPORTS}noise = int(os.environ["PYTHONHASHSEED"]) % 2\nassert 0.9 < softplus(0.5) + noise < 1\n{LOG}'
+)
+GPU = (
+    f'{IMPORTS}raise RuntimeError("Found no NVIDIA driver on your system. Please check that you have one")\n'
+)
+GPU_SKIPPED = """\
+import unittest
+
+from scores.smooth import softplus
+
+
+class SoftplusTest(unittest.TestCase):
+    @unittest.skipIf(True, "needs a GPU")
+    def test_values(self):
+        self.assertGreater(softplus(0.5), 0.9)
+
+
+if __name__ == "__main__":
+    unittest.main()
+"""
+MODEL = f"""\
+from urllib.request import urlopen
+
+{IMPORTS}urlopen("https://huggingface.co/gpt2/resolve/main/config.json")
+assert softplus(0.5) > 0.9
+"""
+DATA = f'{IMPORTS}assert softplus(json.load(open("unit_test/missing.json"))["x"]) > 0.9\n'
+PYTEST = """\
+import json
+import sys
+
+import pytest
+
+from scores.smooth import softplus
+
+
+@pytest.mark.parametrize("case", json.load(open("unit_test/cases.json")))
+def test_values(case):
+    assert softplus(case["x"], case["beta"]) == pytest.approx(case["expected"])
+
+
+if __name__ == "__main__":
+    sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", __file__]))
+"""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A test, its verdict and a part of the reason, and (by exit code, by log) whether golden and masked pass."""
+
+    text: str
+    verdict: str
+    reason: str = ""
+    golden: tuple[bool, bool] = (True, True)
+    masked: tuple[bool, bool] = (False, False)
+
+
+KINDS = {
+    "log only": Kind(LOG_ONLY, "cannot fail", "exits with 0 with the masked code", masked=(True, False)),
+    "swallows": Kind(SWALLOWS, "cannot fail", "passes with the masked code", masked=(True, True)),
+    "golden imported": Kind(
+        GOLDEN_IMPORTED, "cannot fail", "passes with the masked code", masked=(True, True)
+    ),
+    "tautology": Kind(TAUTOLOGY, "cannot fail", "passes with a function that does nothing"),
+    "result ignored": Kind(RESULT_IGNORED, "cannot fail", "passes with a function that does nothing"),
+    "badly seeded": Kind(BADLY_SEEDED, "wrong", "run 2 of 2: the test script exits 1"),
+    "GPU": Kind(GPU, "unproven", "it needs a GPU", golden=(False, False)),
+    "GPU, else skipped": Kind(GPU_SKIPPED, "unproven", "all of its tests are skipped", golden=(True, False)),
+    "model": Kind(MODEL, "unproven", "it needs the network", golden=(False, False)),
+    "data": Kind(DATA, "unproven", "a file that it reads is not in the task", golden=(False, False)),
+    "correct script": Kind(ASSERTS, "sound", golden=(True, False)),
+    "correct unittest": Kind(UNITTEST, "sound"),
+    "correct pytest": Kind(PYTEST, "sound", golden=(True, False)),
+}
+
+
+@pytest.fixture(autouse=True)
+def few_mutants(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Enough to see that they run."""
+    monkeypatch.setattr(wrong_versions, "MOST_BY_SCRIPT", MUTANTS)
+
+
+def proved(task: Task, python: Path = PLAIN_PYTHON) -> EvaluationRun:
+    options = EvaluateOptions(python=python, repeats=2)
+    return evaluate(task, options, lambda _: None, lambda _: None)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_the_verdict_on_a_test_made_by_hand(name: str, tmp_path: Path) -> None:
+    kind = KINDS[name]
+    task = foreign_task(tmp_path, kind.text)
+
+    (found,) = proved(task, Path(sys.executable) if "pytest" in name else PLAIN_PYTHON).own_tests
+
+    assert (found.verdict.value, kind.reason in found.reason) == (kind.verdict, True), found
+    by_exit_code, by_log = found.counts
+    for counts, place in ((by_exit_code, 0), (by_log, 1)):
+        assert (counts.golden[0] > 0) == kind.golden[place], counts
+        if kind.verdict in ("sound", "cannot fail"):
+            assert counts.golden[0] == counts.golden[1] * kind.golden[place]
+            assert counts.masked == (int(kind.masked[place]), 1), counts
+            assert counts.wrong[1] >= MUTANTS
+    if kind.verdict == "sound":
+        assert (by_exit_code.wrong[0], by_log.wrong[0]) == (0, 0)
+    if kind.verdict == "unproven":
+        assert by_exit_code.masked[1] == 0, "nothing else is run"
+    codes = {item.code: item.message for item in validate_task(task).findings}
+    assert "LMR502" in codes or kind.verdict != "cannot fail"
+    assert (
+        "as `lmr-author evaluate` has shown" not in codes.get("LMR502", "") or kind.verdict == "cannot fail"
+    )
+
+
+def test_a_test_that_cannot_fail_is_a_finding_until_the_task_changes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    task = foreign_task(tmp_path, TAUTOLOGY)
+
+    assert main(["evaluate", str(task.root), "--python", str(PLAIN_PYTHON), "--repeats", "1"]) == 1
+    output = capsys.readouterr()
+    printed = " ".join((output.out + output.err).split())
+    assert (
+        "test of implementation 1: cannot fail: the test passes with a function that does nothing" in printed
+    )
+    assert "passes golden masked wrong versions by exit code 1 of 1 0 of 1" in printed
+
+    def found() -> list[str]:
+        return [item.message for item in validate_task(task).findings if item.code == "LMR502"]
+
+    assert found() == [
+        "the test passes with a function that does nothing, as `lmr-author evaluate` has shown"
+    ]
+    errors = [item for item in validate_task(task).findings if item.severity is Severity.ERROR]
+    assert status.status_with(task, errors).note
+    test = task.root / "scores-repo/unit_test/unit_test_1.py"
+    test.write_text(ASSERTS)
+    assert found() == []
+
+
+def test_a_recorded_test_has_no_such_table(tmp_path: Path) -> None:
+    gates = (GateResult("build", GateStatus.PASSED, ""),)
+    from lmr_author.evaluation.own_test import own_tests
+
+    assert own_tests(gates, []) == ()
+    (open_,) = own_tests((GateResult("build", GateStatus.FAILED, "no base image"),), [1])
+    assert (open_.verdict.value, open_.reason, open_.counts) == ("unproven", "no base image", ())

@@ -1,0 +1,146 @@
+"""record and evaluate on a small task: everything that passes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lmr_author.errors import LmrError, UsageError
+from lmr_author.evaluation.candidates.run import CandidateOptions, score
+from lmr_author.evaluation.evaluate import (
+    EvaluationRun,
+    accept_mutants,
+)
+from lmr_author.masking import MaskOptions, mask, unmask
+from lmr_author.task import GateStatus, Task, evaluation
+from lmr_author.validation.run import select_checks, validate_task
+from tests.support import make_task
+from tests.workflow.pipeline.running import ADD, EQUIVALENT, HINGE, recorded, run_gates
+
+pytestmark = pytest.mark.bwrap
+
+
+def judged(task: Task, code: str) -> list[str]:
+    """What one answer to every implementation comes to, by index."""
+    given = task.root.parent / "answers.jsonl"
+    indices = [item.index for item in task.load().implementations]
+    lines = [json.dumps({"task": f"{task.name}#{index}", "model": "m", "code": code}) for index in indices]
+    given.write_text("\n".join(lines))
+    options = CandidateOptions(out=task.root.parent / f"out-{len(code)}")
+    found = score([task], given, options, lambda _: None, lambda *_: None)
+    return [str(result.outcome) for result in found.results]
+
+
+def test_two_implementations_recorded_and_proven(task: Task) -> None:
+    first = recorded(task, HINGE)
+    assert [case.outcome for case in first.recording.cases] == ["returned"] * 3
+    assert first.recording.coverage.missed == ()
+    assert first.recording.module == "pkg.losses"
+    second = recorded(task, ADD)
+    assert set(second.recording.cases[0].summary) == {"self", "value"}
+    result = run_gates(task)
+    assert result.passed, [(gate.gate, gate.message) for gate in result.gates]
+    first_mutants = next(gate for gate in result.gates if gate.gate == "mutants-die")
+    survivor = next(one for one in first_mutants.detail["survivors"] if one["id"] == EQUIVALENT)
+    assert survivor["diff"] == "-    if gap > 0:\n+    if gap >= 0:"
+    assert survivor["why"].startswith("the outputs are the same to the bit")
+
+    accept_mutants(task, [EQUIVALENT], "at gap 0 both return 0")
+
+    result = run_gates(task)
+    assert result.passed, [(gate.gate, gate.message) for gate in result.gates]
+    assert len(result.gates) == 1 + 2 * 7
+    mutants = next(gate for gate in result.gates if gate.gate == "mutants-die")
+    assert mutants.message.endswith(", 1 accepted as equivalent")
+    assert mutants.detail["mutants"] == first_mutants.detail["mutants"] - 1
+    stored = evaluation.load(task)
+    assert stored is not None
+    assert stored.passed and stored.content_digest == task.content_digest()
+
+
+def test_one_implementation_is_evaluated_and_the_others_count_as_they_were(task: Task) -> None:
+    recorded(task)
+    recorded(task, ADD)
+    quick = {"repeats": 1}
+
+    def found(evaluated: EvaluationRun, index: int) -> list[dict[str, object]]:
+        return [gate.to_json() for gate in evaluated.gates if gate.implementation == index]
+
+    alone = run_gates(task, implementation=2, **quick)
+    assert {gate["status"] for gate in found(alone, 1)} == {"unproven"} and not alone.passed
+    assert {gate["status"] for gate in found(alone, 2)} == {"passed"}
+    then = run_gates(task, implementation=1, **quick)
+    assert found(then, 1)[0]["status"] == "passed"
+    assert found(then, 2) == found(alone, 2), "it was proven before, for the same state"
+    (task.repository(task.load()) / "new.py").write_text("a = 1\n")
+    changed = run_gates(task, implementation=1, **quick)
+    assert {gate["status"] for gate in found(changed, 2)} == {"unproven"}, "it was proven for another state"
+    with pytest.raises(UsageError, match=r"which implementation\? \(the task has 1, 2\)"):
+        run_gates(task, implementation=3)
+
+
+def test_the_shipped_test_runs_as_lmr_bench_runs_it(task: Task) -> None:
+    """A script from the repository's root, and under pytest; its exit code and its log both say so."""
+    recorded(task, HINGE)
+    root = task.root / "small-repo"
+    script = [sys.executable, "unit_test/unit_test_1.py"]
+    masked = subprocess.run(script, cwd=root, capture_output=True, text=True, env={"PYTHONPATH": str(root)})
+    log = root / "unit_test" / "logs" / "unit_test_1.log"
+    assert masked.returncode == 1
+    assert "Failed" in log.read_text() and "Passed" not in log.read_text()
+    assert "NotImplementedError" in masked.stderr
+    golden = (task.golden_folder / "losses_golden.py").read_bytes()
+    (root / "pkg" / "losses.py").write_bytes(golden)
+    done = subprocess.run(script, cwd=root, capture_output=True, text=True, env={"PYTHONPATH": str(root)})
+    assert done.returncode == 0, done.stderr
+    assert "Passed" in log.read_text() and "Failed" not in log.read_text()
+    under_pytest = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "unit_test/unit_test_1.py",
+    ]
+    assert subprocess.run(under_pytest, cwd=root, capture_output=True).returncode == 0
+    (root / "pkg" / "losses.py").write_bytes(golden.replace(b"return gap", b"return gap * 1.001"))
+    assert subprocess.run(script, cwd=root, capture_output=True).returncode == 1
+    assert subprocess.run(under_pytest, cwd=root, capture_output=True).returncode == 1
+
+
+def test_getter_and_setter_of_one_property(tmp_path: Path) -> None:
+    """Each has its own entry, recording and test, and a candidate for one is not put into the other."""
+    task = make_task(tmp_path)
+    path = task.root / "small-repo/pkg/box.py"
+    path.write_text(
+        "class Box:\n    @property\n    def size(self):\n        return self._size + 1\n\n"
+        "    @size.setter\n    def size(self, value):\n        self._size = value * 2\n"
+    )
+    before = path.read_bytes()
+    (task.root / "small-repo/box.py").write_text(
+        "from pkg.box import Box\nbox = Box()\nfor n in (1, 5):\n"
+        "    box.size = n\n    assert box.size == 2 * n + 1\n"
+    )
+    getter, setter = "pkg/box.py::Box.size#1", "pkg/box.py::Box.size#2"
+    mask(task, MaskOptions(("pkg/box.py::Box",), category="Evaluation Metrics"), task.root)
+    with pytest.raises(LmrError, match="masked 2 times"):
+        recorded(task, "pkg/box.py::Box.size", "python", "box.py")
+    for name in (getter, setter):
+        assert str(recorded(task, name, "python", "box.py").implementation.target) == name
+    result = run_gates(task)
+    held = {gate.gate: gate.message for gate in result.gates if gate.status is not GateStatus.PASSED}
+    assert held == {}
+    assert not validate_task(task, select_checks(["LMR3", "LMR4"])).findings
+    wrong = "    @property\n    def size(self):\n        return self._size\n"
+    right = "    @size.setter\n    def size(self, value):\n        self._size = value + value\n"
+    assert judged(task, f"class Box:\n{wrong}\n{right}") == ["failed", "passed"]
+    assert judged(task, f"class Box:\n{wrong.replace('_size', '_size + 1')}\n{right}") == ["passed", "passed"]
+    unmask(task, setter, task.root)
+    assert b"value * 2" in path.read_bytes() and b"self._size + 1" not in path.read_bytes()
+    unmask(task, None, task.root)
+    assert path.read_bytes() == before

@@ -1,0 +1,356 @@
+"""Evaluations as they are stored: of several sandboxes, and of states of the task."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lmr_author import files, resources
+from lmr_author.cli.app import main
+from lmr_author.evaluation import evaluate as workflow
+from lmr_author.reporting import records as report_records
+from lmr_author.reporting import status
+from lmr_author.review import review
+from lmr_author.task import Evaluation, Finding, GateResult, GateStatus, Severity, Task
+from lmr_author.task.evaluation import find_same_sandbox, load, store
+from lmr_author.task.state import State
+from lmr_author.validation.run import validate
+from tests import example as example_task
+
+KINDS = ("local", "docker")
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> Task:
+    return example_task.write(tmp_path / "tasks")
+
+
+def record(task: Task, kind: str = "local", passed: bool = True, **changed: Any) -> Evaluation:
+    """An evaluation of the task as it is, whose build fails unless it ``passed``."""
+    build = GateResult("build", GateStatus.PASSED if passed else GateStatus.FAILED, "text")
+    later = GateResult("golden-passes", GateStatus.PASSED if passed else GateStatus.SKIPPED, "", "", 1)
+    state = State.of(task)
+    return replace(
+        Evaluation(
+            tool="0",
+            sandbox={"kind": kind},
+            started="2026-01-02T03:04:05+00:00",
+            seconds=1,
+            content_digest=state.content,
+            running_digest=state.running,
+            gates=(build, later),
+            passed=passed,
+        ),
+        **changed,
+    )
+
+
+def loaded(task: Task) -> Evaluation:
+    found = load(task)
+    assert found is not None
+    return found
+
+
+def counting(task: Task) -> tuple[str, bool]:
+    return loaded(task).kind, loaded(task).passed
+
+
+def test_of_several_findings_an_error_is_named(task: Task) -> None:
+    warning = Finding("LMR704", Severity.WARNING, task.name, "a link that leads nowhere")
+    error = Finding("LMR002", Severity.ERROR, task.name, "paper_url is empty")
+    assert status.status_with(task, (warning, error)).note == "2 findings, first LMR002: paper_url is empty"
+    assert status.status_with(task, (warning,)).note == "1 finding, first LMR704: a link that leads nowhere"
+
+
+def test_what_is_next_is_the_same_sandbox_again(task: Task) -> None:
+    kind = {"kind": "docker", "other_base_image": "me/base:1"}
+    gates = tuple(
+        GateResult(name, outcome, "", "", number)
+        for number in (1, 2)
+        for name, outcome in (("mutants-die", GateStatus.FAILED), ("isolated", GateStatus.UNPROVEN))
+    )
+    store(task, record(task, "docker", False, sandbox=kind, gates=gates))
+    found = status.status_with(task, ())
+    assert found.note == "evaluated: mutants-die: failed, isolated: unproven"
+    assert found.next == f"lmr-author evaluate --sandbox docker --base-image me/base:1 {task.root}"
+
+
+@pytest.mark.parametrize(("sound", "failing"), [KINDS, KINDS[::-1]])
+def test_a_failing_evaluation_leaves_a_sound_one_of_another_sandbox(
+    task: Task, sound: str, failing: str
+) -> None:
+    store(task, record(task, sound, True))
+    store(task, record(task, failing, False))
+
+    assert counting(task) == (sound, True)
+    assert [one.passed for one in loaded(task).others] == [False]
+    found = status.status_with(task, ())
+    assert found.done[-1] == "evaluated"
+    assert found.note == f"not reviewed; in the {failing} sandbox: build: failed"
+    _, gates = review.answer_automatic(task)
+    assert gates.answer == "pass" and gates.evidence.endswith(f"; in the {failing} sandbox: build: failed")
+    shown = dict(report_records.environment(task, loaded(task)))
+    assert shown[f"in the {failing} sandbox"] == "build: failed"
+    told = [event.what for event in report_records.history(task, task.load(), loaded(task))]
+    assert f"evaluated, {sound} sandbox: every gate passed" in told
+    assert f"evaluated, {failing} sandbox: build: failed" in told
+
+
+@pytest.mark.parametrize("first", KINDS)
+def test_of_two_sound_ones_that_in_docker_counts(task: Task, first: str) -> None:
+    for kind in (first, *(kind for kind in KINDS if kind != first)):
+        store(task, record(task, kind, True))
+
+    assert counting(task) == ("docker", True)
+    assert loaded(task).doubts == ""
+    assert status.status_with(task, ()).note == "not reviewed"
+
+
+@pytest.mark.parametrize(("first", "last"), [KINDS, KINDS[::-1]])
+def test_of_two_failing_ones_the_last_counts(task: Task, first: str, last: str) -> None:
+    store(task, record(task, first, False))
+    store(task, record(task, last, False))
+
+    assert counting(task) == (last, False)
+
+
+def test_the_same_sandbox_replaces_its_own_and_another_state_goes(task: Task) -> None:
+    store(task, record(task, "docker", True))
+    store(task, record(task, "local", True))
+    store(task, record(task, "docker", False))
+    assert counting(task) == ("local", True)
+    store(task, record(task, "local", False))
+    assert counting(task) == ("local", False) and find_same_sandbox(task, {"kind": "docker"}) is not None
+
+    (task.root / "margin-ranking" / "README.md").write_text("changed\n")
+    store(task, record(task, "docker", True))
+    assert counting(task) == ("docker", True) and find_same_sandbox(task, {"kind": "local"}) is None
+
+
+def test_the_file_is_as_its_schema_says(task: Task) -> None:
+    from jsonschema import Draft202012Validator
+
+    store(task, record(task, "local", True))
+    store(task, record(task, "docker", False))
+    stored = json.loads(task.evaluation_path.read_bytes())
+    schema = Draft202012Validator(resources.schema("evaluation"))
+    assert schema.is_valid(stored)
+    stored["others"][0]["gates"][0]["status"] = "maybe"
+    assert not schema.is_valid(stored)
+
+
+@pytest.mark.parametrize("damaged", [7, [7], [{}], [{"sandbox": 7, "gates": 7}], [{"gates": [7]}]])
+def test_a_damaged_record_counts_for_nothing_and_stops_nothing(task: Task, damaged: object) -> None:
+    files.write_json(task.evaluation_path, {**record(task, "local", True).to_json(), "others": damaged})
+
+    assert load(task) is None
+    assert status.status_with(task, ()).note == "never evaluated"
+    review.answer_automatic(task)
+    assert report_records.environment(task, None)
+    store(task, record(task, "docker", False))
+    assert counting(task) == ("docker", False)
+
+
+def on(base: str) -> dict[str, Any]:
+    """What a record has more when the Dockerfile's base image was replaced."""
+    return {"sandbox": {"kind": "docker", "other_base_image": base}}
+
+
+def test_another_base_image_is_another_sandbox(task: Task) -> None:
+    store(task, record(task, "docker", True))
+    store(task, record(task, "docker", False, **on("me/base:1")))
+
+    assert counting(task) == ("docker", True)
+    assert loaded(task).doubts == "in the docker sandbox on me/base:1: build: failed"
+    assert find_same_sandbox(task, {"kind": "docker"}) != find_same_sandbox(task, on("me/base:1")["sandbox"])
+
+    store(task, record(task, "docker", True, **on("me/base:1")))
+    assert "other_base_image" not in loaded(task).sandbox, "what is shipped comes first"
+    store(task, record(task, "docker", False))
+    assert loaded(task).sandbox == on("me/base:1")["sandbox"]
+    told = [event.what for event in report_records.history(task, task.load(), loaded(task))]
+    assert "evaluated, docker sandbox on me/base:1: every gate passed" in told
+
+
+@pytest.mark.parametrize(
+    ("options", "kept", "said"),
+    [
+        ((), ("docker", False), "replaced an evaluation in the same sandbox in which every gate passed"),
+        (
+            ("--base-image", "me/base:1"),
+            ("docker", True),
+            "the evaluation in the docker sandbox still counts",
+        ),
+    ],
+)
+def test_a_sound_record_is_not_replaced_without_a_word(
+    task: Task,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    options: tuple[str, ...],
+    kept: tuple[str, bool],
+    said: str,
+) -> None:
+    store(task, record(task, "docker", True))
+    broken = GateResult("build", GateStatus.FAILED, "no base image")
+    monkeypatch.setattr(workflow, "sandbox_of", lambda *_, **__: nullcontext())
+    monkeypatch.setattr(workflow, "_build", lambda *_: (broken, {}))
+
+    assert main(["evaluate", str(task.root), "--sandbox", "docker", *options]) == 1
+    assert said in " ".join(capsys.readouterr().out.split())
+    assert counting(task) == kept
+    assert main(["evaluate", str(task.root), "--sandbox", "docker", *options]) == 1
+    assert "replaced an evaluation" not in capsys.readouterr().out, "a failing one is no loss"
+
+
+def test_two_interpreters_stand_beside_each_other(
+    task: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name / "bin").mkdir(parents=True)
+        (tmp_path / name / "pyvenv.cfg").touch()
+        for program in ("python", "python3"):
+            (tmp_path / name / "bin" / program).touch(0o755)
+    builds = iter([True, False, False, True])
+
+    def build(*_: Any) -> tuple[GateResult, dict[str, Any]]:
+        return GateResult("build", GateStatus.PASSED if next(builds) else GateStatus.FAILED, "text"), {}
+
+    monkeypatch.setattr(workflow, "sandbox_of", lambda *_, **__: nullcontext())
+    monkeypatch.setattr(workflow, "_build", build)
+    monkeypatch.setattr(workflow, "_run", lambda *_: None)
+    status_of = [
+        main(["evaluate", str(task.root), "--python", str(tmp_path / path)])
+        for path in ("one/bin/python", "two/bin/python", "two/bin/python3")
+    ]
+
+    assert status_of == [0, 1, 1]
+    stored = loaded(task)
+    assert stored.passed and stored.other_python.startswith("one-")
+    (other,) = stored.others
+    name = other.other_python
+    assert (
+        name.startswith("two-")
+        and len(name) == len("two-") + 8
+        and str(tmp_path) not in json.dumps(stored.to_json())
+    )
+    assert stored.doubts == f"in the local sandbox with {name}: build: failed"
+    said = " ".join(capsys.readouterr().out.split())
+    assert "the evaluation in the local sandbox with one-" in said
+
+    assert main(["evaluate", str(task.root), "--python", sys.executable]) == 0, "lmr-author's own is no other"
+    assert "other_python" not in loaded(task).sandbox
+    assert len(loaded(task).others) == 2
+
+
+Edit = Callable[[dict[str, Any]], object]
+
+
+def edit(task: Task, change: Edit) -> None:
+    data = task.load_raw()
+    change(data)
+    files.write_json(task.info_path, data)
+
+
+def stale(task: Task) -> list[str]:
+    """The records that validate, status and the checklist take for outdated; they have to agree."""
+    found = {finding.path for report in validate([task]).tasks for finding in report.findings
+             if finding.code == "LMR803"}  # fmt: skip
+    of_status = status.status_with(task, ()).note == "changed since it was evaluated"
+    _, gates = review.answer_automatic(task)
+    told = "authoring/evaluation.json" in found
+    assert told == of_status == (gates.evidence == "evaluated before the task changed")
+    return sorted(found)
+
+
+def first(data: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = data["implementations"][0]
+    return found
+
+
+FOR_PEOPLE: dict[str, Edit] = {
+    "instruction": lambda data: first(data).update(instruction="Another text. It is longer."),
+    "retrieval_context": lambda data: first(data).update(retrieval_context=["README.md"]),
+    "its other spelling": lambda data: first(data).update(
+        retrieval_content=first(data).pop("retrieval_context")
+    ),
+    "paper": lambda data: data.update(paper_url="https://arxiv.org/abs/1", paper_name="Other", year=1999),
+    "license": lambda data: data.update(license="MIT", instance_id=77),
+}
+
+
+@pytest.mark.parametrize("what", FOR_PEOPLE)
+def test_what_people_read_leaves_an_evaluation_standing_and_no_sign_off(task: Task, what: str) -> None:
+    store(task, record(task))
+    sign_off = {"format": "lmr-review/1", "reviewer": "ada", "created": "2025-01-01T00:00:00Z",
+                "content_digest": task.content_digest(), "items": [], "signed_off": True}  # fmt: skip
+    files.write_json(task.reviews_folder / "ada.json", sign_off)
+    assert stale(task) == []
+
+    edit(task, FOR_PEOPLE[what])
+
+    assert stale(task) == ["authoring/reviews/ada.json"]
+    assert review.find_waiting([task], "bo") == [task]
+
+
+RUN: dict[str, Edit] = {
+    "target": lambda data: first(data).update(goal_function="other"),
+    "test": lambda data: first(data).update(unit_test_file="unit_test/other.py"),
+    "a key that is not known": lambda data: data.update(image="other"),
+    "one of an implementation": lambda data: first(data).update(goal_nth=2),
+    "another implementation": lambda data: data["implementations"].append(dict(first(data), index=2)),
+}
+
+
+@pytest.mark.parametrize("what", RUN)
+def test_what_is_run_does_not(task: Task, what: str) -> None:
+    before = State.of(task)
+    edit(task, RUN[what])
+    assert State.of(task).running != before.running
+
+
+@pytest.mark.parametrize("name", ["Dockerfile", "margin-ranking/README.md", "requirements.lock"])
+def test_every_other_file_is_what_is_run(task: Task, name: str) -> None:
+    store(task, record(task))
+    with (task.root / name).open("a") as file:
+        file.write("# changed\n")
+    assert stale(task) == ["authoring/evaluation.json"]
+
+
+def test_an_older_record_holds_for_the_whole_content(task: Task) -> None:
+    older = record(task, running_digest="")
+    store(task, older)
+    assert stale(task) == []
+    store(task, record(task, "docker"))
+    assert [one.kind for one in loaded(task).others] == ["local"]
+
+    older.write(task.evaluation_path)
+    edit(task, FOR_PEOPLE["instruction"])
+    assert stale(task) == ["authoring/evaluation.json"]
+    store(task, record(task, "docker"))
+    assert loaded(task).others == ()
+
+
+def test_evaluations_before_and_after_such_an_edit_stand_beside_each_other(task: Task) -> None:
+    store(task, record(task, "docker"))
+    edit(task, FOR_PEOPLE["instruction"])
+    store(task, record(task, "local", passed=False))
+
+    assert stale(task) == []
+    assert loaded(task).sandbox == {"kind": "docker"}
+
+
+@pytest.mark.parametrize("text", ["[]", "no JSON", '{"implementations": 7}', '{"implementations": [7]}'])
+def test_an_info_json_that_is_none_still_has_a_state(task: Task, text: str) -> None:
+    task.info_path.write_text(text)
+    before = State.of(task)
+    assert before == State.of(task) and before.content == task.content_digest()
+    task.info_path.write_text(text.replace("7", "8") if "7" in text else text + " ")
+    assert State.of(task).running != before.running

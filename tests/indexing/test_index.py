@@ -1,0 +1,205 @@
+"""The index of a folder, and the facts that it keeps of each function."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from lmr_author.errors import SourceError
+from lmr_author.indexing import MAX_BYTES, NEEDS_GPU, NOT_PARSED, Entry, Index, build
+from lmr_author.indexing.read import read, reason
+from tests.support import write_files
+
+
+def reasons(index: Index) -> dict[str, str]:
+    """Why files are not in the index."""
+    return {item.path: item.reason for item in index.unread}
+
+
+def only(text: str) -> Entry:
+    """The first entry of a file."""
+    return read("a.py", text.encode("utf-8", "surrogatepass"))[0][0]
+
+
+def test_files_of_every_name(tmp_path: Path) -> None:
+    names = ["a b.py", "größe.py", "new\nline.py", "sub/-.py", "x/y/z.py"]
+    write_files(tmp_path, dict.fromkeys(names, "def f(): pass\n"))
+    raw = os.fsencode(tmp_path) + b"/\xff\xfe.py"
+    Path(os.fsdecode(raw)).write_text("def g(): pass\n")
+    index = build(tmp_path)
+    assert index.files == tuple(sorted([*names, "\udcff\udcfe.py"]))
+    assert [item.path for item in index.named("g")] == ["\udcff\udcfe.py"]
+    assert index.unread == ()
+
+
+def test_what_is_no_file_is_listed_and_never_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "outside.py").write_text("def secret(): pass\n")
+    folder = write_files(tmp_path / "repo", {"good.py": "def f(): pass\n", "old.py": "print 'two'\n"})
+    os.mkfifo(folder / "pipe.py")
+    (folder / "loop.py").symlink_to("loop.py")
+    (folder / "linked.py").symlink_to("../outside.py")
+    (folder / "circle").symlink_to(".")
+    (folder / "folder.py").mkdir()
+    with (folder / "large.py").open("wb") as file:
+        file.truncate(MAX_BYTES + 1)
+    index = build(folder)
+    assert index.files == ("good.py",)
+    found = reasons(index)
+    assert found.pop("old.py").startswith(f"{NOT_PARSED}: line 1")
+    assert found == dict.fromkeys(
+        ["large.py", "linked.py", "loop.py", "pipe.py"], "a link, larger than 2 MB, or not readable"
+    )
+
+
+def test_folders_of_tools_and_those_left_out(tmp_path: Path) -> None:
+    names = [".git/a.py", "__pycache__/b.py", "unit_test/c.py", "sub/unit_test/d.py", "e.txt", "f.py"]
+    write_files(tmp_path, dict.fromkeys(names, "def f(): pass\n"))
+    assert build(tmp_path, without=["unit_test"]).files == ("f.py", "sub/unit_test/d.py")
+    assert build(tmp_path / "no").entries == ()
+
+
+def test_another_content_under_the_files_own_lines(tmp_path: Path) -> None:
+    masked = "# a comment\ndef loss(x):\n    raise NotImplementedError\n\ndef other(): pass\n"
+    golden = "def loss(x):\n    y = helper(x)\n    return y\n\ndef other(): pass\n"
+    write_files(tmp_path, {"a.py": masked, "b.py": "print 'two'"})
+    index = build(tmp_path, instead={"a.py": golden.encode(), "b.py": b"x", "no.py": b"x"})
+    loss, other = index.entries
+    assert (loss.calls, loss.statements) == (("helper",), 2)
+    assert (loss.line, loss.end_line, other.line) == (2, 3, 5)
+    assert index.callers("helper") == [("a.py", 1)]
+    assert list(reasons(index)) == ["b.py"]
+
+
+def test_similar_names(tmp_path: Path) -> None:
+    write_files(
+        tmp_path, {"a.py": "def preference_loss(): pass\n", "b.py": "class C:\n    def forward(self): pass\n"}
+    )
+    index = build(tmp_path)
+    assert [item.node_id for item in index.similar("preferense_los")] == ["a.py::preference_loss"]
+    assert [item.node_id for item in index.similar("forward")] == ["b.py::C.forward"]
+    assert index.similar("qqq") == []
+
+
+def test_overloads_are_no_functions(tmp_path: Path) -> None:
+    write_files(tmp_path, {"a.py": "@typing.overload\ndef f(x): ...\ndef f(x): pass\nclass C: pass\n"})
+    index = build(tmp_path)
+    assert [item.node_id for item in index.functions] == ["a.py::f#2"]
+    assert len(index.entries) == 3
+
+
+def test_parameters_decorators_and_kinds_as_written() -> None:
+    entry = only("def f(a, b: int = 1, *rest, key: 'str | None' = None, **more): yield a")
+    assert entry.parameters == ("a", "b: int", "*rest", "key: str | None", "**more")
+    assert entry.arguments == ("a", "b", "rest", "key", "more")
+    assert entry.generator and entry.kind == "function"
+    assert only("async def f(): return 1").kind == "async"
+    assert only("class C(Base, metaclass=type): pass").parameters == ("Base",)
+    decorated = only("@property\n@functools.lru_cache(maxsize=None)\ndef f(self): pass")
+    assert decorated.decorators == ("property", "functools.lru_cache")
+    assert (decorated.first_line, decorated.line) == (1, 3)
+
+
+def test_statements_and_branches() -> None:
+    entry = only(
+        "def f(x):\n"
+        '    """Not counted."""\n'
+        "    import os  # computes nothing\n"
+        "    if x:\n"
+        "        x += 1\n"
+        "    elif os:\n"
+        "        pass\n"
+        "    for y in x:\n"
+        "        try:\n"
+        "            y()\n"
+        "        except OSError:\n"
+        "            raise\n"
+        "    def g():\n"
+        "        while x:\n"
+        "            break\n"
+        "    return g\n"
+    )
+    assert entry.shape == "DFIITWaerx"
+    assert (entry.statements, entry.branches) == (10, 5)
+
+
+def test_names_are_of_code_and_comments_are_apart() -> None:
+    entry = only(
+        "@hidden(1)\n"
+        "def f(x):  # first comment\n"
+        '    """A docstring that says nothing(."""\n'
+        "    # TODO: second\n"
+        "    y = model.encode(x, text='# no comment', more=\"it's\")  #: third\n"
+        "    z = '''\n    # none either\n    ''' + f'{ignored(y)}'\n"
+        "    return y if z else len (y)\n"
+        "# outside\n"
+    )
+    assert entry.docstring == "A docstring that says nothing(."
+    assert entry.comments == "first comment\nTODO: second\nthird"
+    assert set(entry.names) == {"x", "y", "model", "text", "more", "z"}
+    assert set(entry.calls) == {"encode", "ignored", "len"}
+    assert entry.local == {"x", "y", "z"}
+
+
+def test_calls_of_a_file_are_counted_once_each() -> None:
+    data = b"""\
+import a
+a.loss(1); loss(2)
+
+def loss(x):
+    def inner():
+        return loss(x - 1)
+    return inner()  # loss(3)
+
+class C(Base):
+    def forward(self): return loss("loss(4)")
+    value = loss(5)
+
+@wrap(1)
+def last(): loss(6)
+loss(7)
+"""
+    assert read("a.py", data)[1] == {"loss": 7, "inner": 1, "wrap": 1}
+
+
+@pytest.mark.parametrize(
+    ("body", "warned"),
+    [
+        ("return x.to('cuda')", True),
+        ("return x.cuda()", True),
+        ("return torch.zeros(3, device='cuda:0') + x", True),
+        ("return dict_to(x, 'cuda')", True),
+        ("return x.to(f'cuda:{rank}')", True),
+        ("device = 'cuda'; return x.to(device)", True),
+        ("return x.to(self.device)", False),
+        ("return x if x.device.type == 'cuda' else None", False),
+        ("return x.to('cuda' if gpu else 'cpu')", False),
+        ("return x.to('cuda') if torch.cuda.is_available() else x", False),
+    ],
+)
+def test_a_function_that_moves_data_to_a_gpu_says_so(body: str, warned: bool) -> None:
+    assert (only(f"def move(self, x, default='cuda'):\n    {body}\n").obstacle == NEEDS_GPU) is warned
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"print 'Python 2'\n", f"{NOT_PARSED}: line 1"),
+        (b"type = = 1\n", f"not Python 3.{sys.version_info.minor}: line 1"),
+        (b"x = 1\x00\n", "null bytes"),
+        (b"# -*- coding: no-such -*-\n", NOT_PARSED),
+        (b"x = " + b"(" * 5000 + b")" * 5000, f"{NOT_PARSED}|too deeply"),
+        (b"x = 1" + b" + 1" * 100_000, "too deeply"),
+    ],
+)
+def test_what_cannot_be_parsed_has_a_reason(data: bytes, expected: str) -> None:
+    with pytest.raises(SourceError) as caught:
+        read("a.py", data)
+    assert re.search(expected, reason(caught.value))
+
+
+def test_a_lone_surrogate_in_a_docstring_is_kept() -> None:
+    assert only('def f():\n    "\\ud800"\n').docstring == "\ud800"

@@ -1,0 +1,271 @@
+"""Ranking: the function that a paper is about comes first, and every reason can be read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lmr_author import indexing
+from lmr_author.suggesting import PaperText, Suggestion, rank
+from lmr_author.suggesting.criteria import Origin, Origins
+from tests.support import write_files
+
+PAPER = {
+    "1": "Margin Ranking with Soft Penalties (MRSP). We rank documents by a pairwise penalty.",
+    "2": "The pairwise penalty of two documents is the logistic function of the score difference, scaled by the "
+    "temperature. Penalties of all ordered pairs are averaged. Pairs with equal relevance labels are left out.",
+    "3": "References\nPenalty shootouts and other stories of the optimizer.",
+}
+
+LOSSES = '''\
+import math
+
+
+def pairwise_penalty(scores, labels, temperature=1.0):
+    """Average the logistic penalty of all ordered pairs of documents."""
+    total, pairs = 0.0, 0
+    for score, label in zip(scores, labels):
+        for other_score, other_label in zip(scores, labels):
+            if label > other_label:
+                difference = (score - other_score) / temperature
+                total += math.log1p(math.exp(-difference))
+                pairs += 1
+    return total / max(pairs, 1)
+
+
+def read_lines(path):
+    lines = []
+    with open(path) as file:
+        for line in file:
+            lines.append(line.strip())
+    return lines
+
+
+def scale_(gradients, temperature):
+    norm = sum(value * value for value in gradients)
+    if norm > temperature:
+        factor = temperature / norm
+        gradients.mul_(factor)
+        gradients.clamp_(-1, 1)
+
+
+def report(gradients, temperature):
+    norm = sum(value * value for value in gradients)
+    if norm > temperature:
+        factor = temperature / norm
+        print(factor)
+        print(norm)
+
+
+def one():
+    return 1
+'''
+TRAIN = """\
+from losses import pairwise_penalty, read_lines, scale_, report
+
+pairwise_penalty([1.0], [1])
+read_lines("x")
+scale_([], 1.0)
+report([], 1.0)
+"""
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    (tmp_path / "losses.py").write_text(LOSSES)
+    (tmp_path / "train.py").write_text(TRAIN)
+    return tmp_path
+
+
+def ranked(folder: Path, paper: dict[str, str] | None = None, **options: object) -> dict[str, Suggestion]:
+    index = indexing.build(folder)
+    found = rank(index, PaperText.from_json(PAPER if paper is None else paper), **options)  # type: ignore[arg-type]
+    assert [item.rank for item in found] == list(range(1, len(found) + 1))
+    assert [item.score for item in found] == sorted((item.score for item in found), reverse=True)
+    return {item.target: item for item in found}
+
+
+def value(item: Suggestion, criterion: str) -> float:
+    return next(one.value for one in item.judgements if one.criterion == criterion)
+
+
+def test_what_the_paper_describes_comes_first_with_its_terms_and_pages(repository: Path) -> None:
+    first = next(iter(ranked(repository).values()))
+    assert first.target == "losses.py::pairwise_penalty"
+    assert first.score == 100.0 and first.warnings == ()
+    assert first.description.pages[0] == 2
+    terms = {item.term: item.pages for item in first.description.matches}
+    assert terms["pairwise penalty"] == (1, 2)  # once on each, and not in the references
+    assert "called 1 time by name: train.py" in [item.sentence for item in first.judgements]
+
+
+def test_each_reason_against_a_function(repository: Path) -> None:
+    found = ranked(repository)
+    assert found["losses.py::one"].warnings[:2] == ("not in the paper", "trivial")
+    assert "never called" in found["losses.py::one"].warnings
+    assert "reads or writes files" in found["losses.py::read_lines"].warnings
+    assert "returns nothing" in found["losses.py::report"].warnings
+
+
+def test_a_function_that_works_in_place_can_be_recorded(repository: Path) -> None:
+    found = ranked(repository)
+    assert value(found["losses.py::scale_"], "recordable") == 1.0
+    assert value(found["losses.py::report"], "recordable") == 0.6
+
+
+def test_without_a_paper_only_the_functions_are_judged(repository: Path) -> None:
+    found = ranked(repository, {})
+    assert found["losses.py::pairwise_penalty"].rank == 1
+    assert found["losses.py::pairwise_penalty"].description.pages == ()
+
+
+def test_a_near_copy_is_named_and_costs_its_rank(repository: Path) -> None:
+    copy = LOSSES.replace("pairwise_penalty", "old_pairwise_penalty").replace("difference", "gap")
+    (repository / "legacy.py").write_text(copy)
+    item = ranked(repository)["losses.py::pairwise_penalty"]
+    assert value(item, "copies") < 1.0
+    assert any("legacy.py::old_pairwise_penalty" in one.sentence for one in item.judgements)
+
+
+def test_tests_and_other_projects_are_put_last(repository: Path) -> None:
+    for folder in ("tests", "third_party"):
+        (repository / folder).mkdir()
+        (repository / folder / "losses.py").write_text(LOSSES.replace("pairwise", f"{folder}_pairwise"))
+    order = list(ranked(repository))
+    own, foreign, test = (
+        order.index(f"{name}_penalty")
+        for name in (
+            "losses.py::pairwise",
+            "third_party/losses.py::third_party_pairwise",
+            "tests/losses.py::tests_pairwise",
+        )
+    )
+    assert own < foreign < test
+
+
+def test_files_numbers_and_masked_functions(repository: Path) -> None:
+    masked = {("losses.py", "pairwise_penalty"): 3}
+    assert ranked(repository, masked=masked)["losses.py::pairwise_penalty"].masked == 3
+    assert len(ranked(repository, top=2)) == 2
+    assert ranked(repository, globs=("train*.py",)) == {}
+    entry = ranked(repository, top=1)["losses.py::pairwise_penalty"].to_json()
+    assert (entry["rank"], entry["path"], entry["pages"][0]) == (1, "losses.py", 2)
+
+
+@pytest.mark.parametrize("paper", [{}, {"1": ""}, {"x": "y"}, {"1": "the of and"}])
+def test_a_paper_that_says_nothing(repository: Path, paper: dict[str, str]) -> None:
+    assert len(ranked(repository, paper)) == 5
+
+
+def test_acronyms_and_names_of_the_paper_are_words() -> None:
+    assert PaperText.from_json(PAPER).acronyms == {}  # "with" has no letter in MRSP
+    defined = PaperText({1: "We use Direct Preference Optimization (DPO) with LoRA."})
+    assert defined.acronyms == {"dpo": "direct preference optimization"}
+    assert "lora" in defined.names
+    assert defined.vocabulary.of_identifier("dpo_loss")[:1] == ("dpo",)
+    assert "lora" in defined.vocabulary.of_identifier("LoRALayer")
+
+
+def test_references_are_no_text_of_the_paper_on_whichever_page_they_end() -> None:
+    paper = PaperText(
+        {
+            1: "We rank.\n7 References\nA. Smith, B. Jones. Penalties of\na linear kind. In ACL, 2019.",
+            2: "C. Doe. Temperature.\nA Proof of Theorem 1\nThe margin holds.\nReferences\nAnother temperature.",
+            3: "Distillation of documents.\nSupplementary Material\nEntropy.",
+        }
+    )
+    assert [" ".join(text.split()) for text in paper.own_text.values()] == [
+        "We rank.",
+        "The margin holds.",
+        "Entropy.",
+    ]
+    assert {"temperatur", "distil"}.isdisjoint(paper.query)
+
+
+def test_what_cannot_run_in_a_test_moves_down_and_says_why(tmp_path: Path) -> None:
+    body = (
+        "\n    total = 0\n    for score in scores:\n        total += score\n    return total / len(scores)\n"
+    )
+    (tmp_path / "a.py").write_text(
+        f"def pairwise_penalty(scores):{body.replace('in scores:', 'in xrange(3):')}"
+    )
+    parse = "import argparse\np = argparse.ArgumentParser()\np.add_argument('data')\nargs = p.parse_args()\n"
+    (tmp_path / "b.py").write_text(f"{parse}def ranking_penalty(scores):{body}")
+    (tmp_path / "c.py").write_text(f"def score_penalty(scores):{body}")
+    changed = {"c.py": (tmp_path / "c.py").read_bytes()}
+    (tmp_path / "c.py").write_text("def score_penalty(scores):\n    raise NotImplementedError\n")
+    index = indexing.build(tmp_path, instead=changed)
+    found = rank(index, PaperText.from_json(PAPER))
+    assert found[0].entry.path == "c.py", "the golden counts, not the mask"
+    said = {item.entry.path: item for item in found}
+    assert "cannot run in a test" in said["a.py"].warnings and "cannot run in a test" in said["b.py"].warnings
+    runs = {path: item.to_json()["criteria"]["runs"]["reason"] for path, item in said.items()}
+    assert runs["a.py"] == "it, or what it calls of its file, uses xrange, which Python 3 does not have"
+    assert runs["b.py"].endswith("reads the command line when it is imported (line 4) and demands data")
+    assert runs["c.py"].startswith("nothing")
+
+
+METHOD = '''\
+class {name}:
+    def forward(self, scores, labels, temperature=1.0):
+        """The pairwise penalty of documents."""
+        total, pairs = 0.0, 0
+        for score, label in zip(scores, labels):
+            if label > temperature:
+                total += (score - label) / temperature
+                pairs += 1
+        return total / max(pairs, 1)
+'''
+
+
+def index_of(root: Path, **classes: str) -> indexing.Index:
+    """An index of files (``a__b`` is ``a/b.py``) with one class each; "" for none."""
+    texts = {
+        f"{path.replace('__', '/')}.py": METHOD.format(name=name) if name else "VALUE = 1\n"
+        for path, name in classes.items()
+    }
+    return indexing.build(write_files(root, texts))
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "adapted"),
+    [
+        ("modeling_bert.py", "ours", True),
+        ("src/tokenization_t5.py", "ours", True),
+        ("modeling.py", "ours", None),
+        ("losses.py", "ours", None),
+        ("modeling_pairs_bert.py", "pairs-of-bert", None),
+    ],
+)
+def test_a_librarys_file_is_told_by_its_name(
+    tmp_path: Path, path: str, name: str, adapted: bool | None
+) -> None:
+    found = Origins(indexing.build(tmp_path), name).of(path)
+    assert (found.adapted if found else None) is adapted
+
+
+def test_everything_in_a_copied_repository_is_its_projects(tmp_path: Path) -> None:
+    index = index_of(
+        tmp_path, nlu__src__transformers__a="A", nlu__examples__fast__b="B", nlg__b="B", old__fairseq__a="A",
+        old__setup="", old__train="T", new__fairseq__a="A", new__train="T", SentEval__a="A", vendor__a="A",
+        src__transformers__a="A", setup="", train="T",
+    )  # fmt: skip
+    origins = Origins(index)
+    copied = {entry.path for entry in index.functions if origins.of(entry.path) is not None}
+    assert copied == {
+        "nlu/src/transformers/a.py", "nlu/examples/fast/b.py", "old/fairseq/a.py", "old/train.py",
+        "new/fairseq/a.py", "SentEval/a.py", "vendor/a.py", "src/transformers/a.py",
+    }  # fmt: skip
+    assert origins.of("nlu/examples/fast/b.py") == Origin(
+        False, "it belongs to another project (nlu, a copy of transformers)"
+    )
+    assert Origins(index, "sent-eval").of("SentEval/a.py") is not None
+    assert Origins(index, "transformers").of("src/transformers/a.py") is None
+
+
+def test_copies_come_after_what_is_new(tmp_path: Path) -> None:
+    index = index_of(tmp_path, vendor__net="A", b__modeling_bert="B", c__net="C")
+    found = rank(index, PaperText.from_json(PAPER), repository="ours")
+    assert [item.entry.path for item in found] == ["c/net.py", "b/modeling_bert.py", "vendor/net.py"]
+    assert "adapted from a library" in found[1].warnings and "another project's" in found[2].warnings
