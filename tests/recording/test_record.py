@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.cli.render_record import lost_calls
+from lmr_author.cli.record import lost_calls
 from lmr_author.errors import LmrError
 from lmr_author.evaluation.evaluate import accept_mutants
 from lmr_author.masking import MaskOptions, mask
