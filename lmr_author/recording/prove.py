@@ -195,8 +195,14 @@ def prove(
     if not confirmed:
         raise _irreproducible(golden.plan.qualname, failed)
     dead = set[str]().union(*(killed_by.get(item.call.number, ()) for item in confirmed))
+    alive = [version for version in versions if version.id not in dead]
+    if (
+        len(confirmed) < len(chosen) and alive
+    ):  # some died of a dropped case, and were not tried on the others
+        dead |= set[str]().union(*_killed(golden, confirmed, alive).values())
     tried = tuple(version.id for version in versions)
-    killed = Killed(tried, tuple(item for item in tried if item not in dead), affordable >= MUTANTS)
+    complete = affordable >= MUTANTS or len(tried) < affordable
+    killed = Killed(tried, tuple(item for item in tried if item not in dead), complete)
     names = ("python", "torch", "numpy", "pandas")
     found = {name: str(first.facts[name]) for name in names if first.facts.get(name)}
     return Proof(tuple(confirmed), (*failed, *rejected), found, killed)
