@@ -25,4 +25,6 @@ def test_what_the_cases_lack_is_told(line: int, parameter: str, said: str) -> No
     verdict: Any = SimpleNamespace(identity="")
     assert explain_survivor(recording, mutant, verdict, ()) == f"{said}, or record again with --vary"
     recording.varied = True
-    assert explain_survivor(recording, mutant, verdict, ()) == said, "nobody is told to do again what was done"
+    assert explain_survivor(recording, mutant, verdict, ()) == said, (
+        "nobody is told to do again what was done"
+    )
