@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -55,6 +55,26 @@ class TrivialFails(Gate):
         return self.passed(f"{len(verdicts)} trivial implementations fail", tried=sorted(verdicts), **own)
 
 
+def mutants_to_try(
+    golden: code.Module,
+    functions: Iterable[code.Definition],
+    paths: Iterable[str],
+    accepted: Collection[str],
+    most: int = MUTANTS,
+) -> list[Mutant]:
+    """Return the mutants that judge a test: the same for `record` and `evaluate`, which show the same figure.
+
+    Args:
+        functions: the masked functions in the golden file.
+        paths: parts of the outcome that the cases compare; some are gradients.
+        accepted: ids of mutants that are equivalent to the golden.
+        most: how many at most.
+    """
+    differentiated = frozenset(re.findall(r"@gradients\['(\w+)'\]", "\n".join(paths)))
+    made = (mutants(golden, item, most + len(accepted), differentiated) for item in functions)
+    return [mutant for found in made for mutant in found if mutant.id not in accepted][:most]
+
+
 class MutantsDie(Gate):
     """At least 90 % of the golden's mutants fail; survivors accepted as equivalent do not count."""
 
@@ -71,13 +91,9 @@ class MutantsDie(Gate):
         if not most:
             return self.result(GateStatus.SKIPPED, "no mutants were asked for")
         accepted = {one.id for one in equivalents.load(bench.task).of(bench.implementation.target)}
-        differentiated = _differentiated(bench.recording)
-        tried = [
-            item
-            for function, _ in bench.pairs
-            for item in mutants(bench.golden_module, function, most + len(accepted), differentiated)
-            if item.id not in accepted
-        ][:most]
+        paths = [path for case in bench.recording.cases for path in case.checkers] if bench.recording else []
+        functions = [function for function, _ in bench.pairs]
+        tried = mutants_to_try(bench.golden_module, functions, paths, accepted, most)
         if not tried:
             return self.result(
                 GateStatus.UNPROVEN, "no wrong version of the target can be made", "choose a larger target"
@@ -135,12 +151,6 @@ class MutantsDie(Gate):
         )
         accept = "accept those that are equivalent: lmr-author evaluate --accept-mutant ID --reason TEXT"
         return self.failed(message, f"{better}; or {accept}", **detail)
-
-
-def _differentiated(recording: Recording | None) -> frozenset[str]:
-    """Return the parameters whose gradients the cases compare."""
-    paths = [path for case in recording.cases for path in case.checkers] if recording else []
-    return frozenset(re.findall(r"@gradients\['(\w+)'\]", "\n".join(paths)))
 
 
 def whole_percent(share: float) -> str:

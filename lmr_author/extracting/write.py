@@ -137,19 +137,18 @@ def _moved(module: code.Module, block: Block, indent: str) -> list[str]:
     indented = bool(indent_of(module.line_text(code.first_line(block.statements[0]))))
     try:
         parsed = cst.parse_module(f"if 1:\n{text}" if indented else text)
+        around: cst.Module | cst.IndentedBlock = parsed
         if indented:
             around = cst.ensure_type(cst.ensure_type(parsed.body[0], cst.If).body, cst.IndentedBlock)
-            first, statements = around.body[0], [*around.body]
-            below = [*around.footer, *parsed.footer]
-        else:
-            first, statements = parsed.body[0], [*parsed.body]
-            below = [*parsed.footer]
-            statements[0] = first.with_changes(leading_lines=[*parsed.header, *first.leading_lines])
-        body = cst.IndentedBlock(
-            [i for i in statements if isinstance(i, cst.SimpleStatementLine | cst.BaseCompoundStatement)],
-            indent=indent,
-            footer=[item.with_changes(indent=bool(item.comment)) for item in below],
-        )
+        above = [] if indented else parsed.header
+        below = [*around.footer, *(parsed.footer if indented else ())]
+        statements: list[cst.SimpleStatementLine | cst.BaseCompoundStatement] = []
+        for item in around.body:
+            assert isinstance(item, cst.SimpleStatementLine | cst.BaseCompoundStatement)
+            lines = [_aligned(line) for line in (*above, *item.leading_lines)]
+            statements.append(item.with_changes(leading_lines=lines))
+            above = []
+        body = cst.IndentedBlock(statements, indent=indent, footer=[_aligned(line) for line in below])
         edited = parsed.with_changes(body=[cst.If(cst.Integer("1"), body)], header=[], footer=[]).code
     except (cst.ParserSyntaxError, RecursionError, AssertionError) as error:
         raise TargetError(
@@ -157,6 +156,13 @@ def _moved(module: code.Module, block: Block, indent: str) -> list[str]:
             "make the indentation of the block uniform first",
         ) from error
     return edited.split("\n")[1 : 1 + len(numbers)]
+
+
+def _aligned(line: cst.EmptyLine) -> cst.EmptyLine:
+    """Return a comment with the indentation of its block; a blank line gets none."""
+    if line.comment and not line.indent:
+        return line.with_changes(indent=True, whitespace=cst.SimpleWhitespace(""))
+    return line.with_changes(indent=bool(line.comment))
 
 
 def _unit(module: code.Module, block: Block) -> str:

@@ -243,7 +243,6 @@ class Recorder:
         lines, absent = self._blocks()
         name = objects.recorded_module(self.modules[-1]) if self.modules else objects.MAIN
         reasons = sorted(self.refused.items(), key=lambda item: -item[1])
-        first = {} if self.pool.kept else {kind: reason for (kind, reason), _ in reversed(reasons)}
         summary = {
             "calls": self.calls,
             "blocks": {str(block): line for block, line in lines.items()},
@@ -253,9 +252,6 @@ class Recorder:
             "sys_path": self._sys_path(),
             "imported": self._imported(),
             "not_stored": [{"kind": kind, "reason": reason, "count": n} for (kind, reason), n in reasons],
-            "unstorable": first.get("unstorable", first.get("failed", "")),
-            "too_large": first.get("too_large", ""),
-            "misfit": first.get("misfit", ""),
         }
         os.makedirs(self.out, exist_ok=True)
         write_json(os.path.join(self.out, "summary.json"), dict(summary, **facts.versions()))

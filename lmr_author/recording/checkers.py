@@ -30,7 +30,6 @@ BERTSCORE = "bertscore"
 _METRICS = "|".join(loose.METRICS)
 _TEXT = re.compile(rf"^(?P<metric>{_METRICS})(?:\((?P<model>[\w./-]+)\))?>=(?P<needed>[01]?\.?\d+)$")
 _STEPS = re.compile(r"\w+(?:\.\w+)*")
-_GRADIENT = re.compile(r"@gradients\['(\w+)'\]")
 
 
 def parse(texts: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -108,11 +107,6 @@ def with_chosen(
     if checks.get("value", {}).get("kind") == "ignore" and not any(others):
         raise LmrError("nothing that the function returns would be checked", "leave out --check value=ignore")
     return kept | {path: {**item, **_tolerance(path, item, derived)} for path, item in checks.items()}
-
-
-def differentiated(paths: Iterable[str]) -> frozenset[str]:
-    """Return the parameters whose gradients are compared, by the paths of checkers."""
-    return frozenset(name for path in paths for name in _GRADIENT.findall(path))
 
 
 def _tolerance(

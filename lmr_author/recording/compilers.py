@@ -1,4 +1,4 @@
-"""Decorators that compile a function: compiled code cannot be watched, and each compiler has a switch to leave it be.
+"""Decorators that compile a function: compiled code cannot be watched, so each compiler is turned off by its switch.
 
 Only the recorded run turns them off; a replay calls the function as plain Python.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from lmr_author.code import each, imported_as
 
@@ -19,36 +19,43 @@ SWITCHES = {
     "equinox.filter_jit": ("JAX_DISABLE_JIT", "1"),
     "flax.linen.jit": ("JAX_DISABLE_JIT", "1"),
 }
-"""What compiles (a function, or all of a module) → the environment variable that keeps it from doing so."""
-
-_MARKS = re.compile(
+"""Compiler (a function, or all of a module) → the environment variable that turns it off."""
+MARKS = re.compile(
     r"torch\.jit\.(export|unused|ignore|interface|is_scripting|is_tracing|annotate|isinstance)"
 )
-"""What only says what is to become of a function when something else compiles what it belongs to."""
-
-_SAID = {
+"""Functions of a compiler's module that compile nothing: they mark code for when something else is compiled."""
+ERRORS = {
     r"numba\.core\.errors|nopython": "numba",
     r"torch\._dynamo|torch\._inductor": "torch.compile",
     r"torch\.jit\.frontend|TorchScript|torch/jit/_": "torch.jit",
 }
-"""What an error of each compiler has in it."""
+"""Text in an error of a compiler → the compiler."""
 
 
 def switches(module: ast.Module, function: ast.stmt) -> dict[str, str]:
-    """The environment variables without which a function would be compiled, by its decorators or by ``g = jit(f)``."""
+    """Return the environment variables without which a function is compiled, by its decorators or by ``g = jit(f)``."""
     if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
         return {}
-    names = imported_as(module)
-    calls = [node for node in each(module, ast.Call) if _takes(node, function.name)]
-    compiling = [*function.decorator_list, *(call.func for call in calls)]
-    found = (_switch(full) for item in compiling for full in _full_names(item, names))
-    return dict(item for item in found if item)
+    calls = [
+        call
+        for call in each(module, ast.Call)
+        if any(isinstance(item, ast.Name) and item.id == function.name for item in call.args)
+    ]
+    imported = imported_as(module)
+    found: dict[str, str] = {}
+    for expression in (*function.decorator_list, *(call.func for call in calls)):
+        for name in _dotted_names(expression):
+            first, _, rest = name.partition(".")
+            full = f"{imported.get(first, first)}.{rest}".rstrip(".")
+            if not MARKS.fullmatch(full):
+                found.update(switch for key, switch in SWITCHES.items() if f"{full}.".startswith(f"{key}."))
+    return found
 
 
-def advice(said: str) -> str:
-    """How to run a command that ended in a compiler's error; "" for another error."""
-    for pattern, compiler in _SAID.items():
-        if re.search(pattern, said):
+def advice(output: str) -> str:
+    """Return how to run a command that ended in a compiler's error; "" for another error."""
+    for pattern, compiler in ERRORS.items():
+        if re.search(pattern, output):
             name, value = SWITCHES[compiler]
             return (
                 f"{compiler} compiles the target or what calls it: run the command as {name}={value} python …"
@@ -56,24 +63,12 @@ def advice(said: str) -> str:
     return ""
 
 
-def _takes(call: ast.Call, name: str) -> bool:
-    return any(isinstance(item, ast.Name) and item.id == name for item in call.args)
-
-
-def _switch(full: str) -> tuple[str, str] | None:
-    return next((switch for name, switch in SWITCHES.items() if f"{full}.".startswith(f"{name}.")), None)
-
-
-def _full_names(expression: ast.expr, names: Mapping[str, str]) -> Iterator[str]:
-    """Every name in an expression, with what its first part was imported as: ``partial(jax.jit, …)`` has two."""
+def _dotted_names(expression: ast.expr) -> Iterator[str]:
+    """Yield every name in an expression as a whole: ``partial(jax.jit, …)`` has two."""
     stack: list[ast.AST] = [expression]
     while stack:
         node = stack.pop()
-        full = ""
         if isinstance(node, ast.Name | ast.Attribute):
-            first, _, rest = ast.unparse(node).partition(".")
-            full = f"{names.get(first, first)}.{rest}".rstrip(".")
-        if not _MARKS.fullmatch(full):
+            yield ast.unparse(node)
+        else:
             stack.extend(ast.iter_child_nodes(node))
-            if full:
-                yield full

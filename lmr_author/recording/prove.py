@@ -195,8 +195,14 @@ def prove(
     if not confirmed:
         raise _irreproducible(golden.plan.qualname, failed)
     dead = set[str]().union(*(killed_by.get(item.call.number, ()) for item in confirmed))
+    alive = [version for version in versions if version.id not in dead]
+    if (
+        len(confirmed) < len(chosen) and alive
+    ):  # some died of a dropped case, and were not tried on the others
+        dead |= set[str]().union(*_killed(golden, confirmed, alive).values())
     tried = tuple(version.id for version in versions)
-    killed = Killed(tried, tuple(item for item in tried if item not in dead), affordable >= MUTANTS)
+    complete = affordable >= MUTANTS or len(tried) < affordable
+    killed = Killed(tried, tuple(item for item in tried if item not in dead), complete)
     names = ("python", "torch", "numpy", "pandas")
     found = {name: str(first.facts[name]) for name in names if first.facts.get(name)}
     return Proof(tuple(confirmed), (*failed, *rejected), found, killed)
@@ -298,7 +304,7 @@ def _choose(
         chosen.append(best)
         left -= killed[best.call.number]
         covered |= best.call.hits
-    for item in sorted(chosen, key=lambda item: -item.call.size):
+    for item in sorted(chosen, key=lambda item: (not item.call.made, -item.call.size)):
         others = [other for other in chosen if other is not item]
         dead = set[str]().union(*(killed[other.call.number] for other in others))
         superfluous = item.call.hits <= hits_of(other.call for other in others)

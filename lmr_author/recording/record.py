@@ -14,7 +14,7 @@ from lmr_author.environment.failures import explain_command
 from lmr_author.environment.local import interpreter_for, where_it_runs
 from lmr_author.errors import LmrError, TargetError, UsageError
 from lmr_author.evaluation.bench import MUTANTS
-from lmr_author.evaluation.mutants import mutants
+from lmr_author.evaluation.wrong_versions import mutants_to_try
 from lmr_author.masking import locate
 from lmr_author.probe.calling import GRADIENTS
 from lmr_author.recording import checkers, compilers, failed, store
@@ -332,13 +332,9 @@ def _prove(
     accepted = {one.id for one in equivalents.load(job.task).of(job.implementation.target)}
 
     def versions(most: int, proven: Sequence[Proven]) -> list[replaying.Variant]:
-        """Make the mutants that `evaluate` tries, in its order, so that both show the same figure."""
-        differentiated = checkers.differentiated(path for item in proven for path in item.checkers)
-        made = mutants(module, definition, min(most, MUTANTS) + len(accepted), differentiated)
-        others = [item for item in made if item.id not in accepted]
-        return [
-            replaying.Variant(item.id, item.data, definition.line) for item in others[: min(most, MUTANTS)]
-        ]
+        paths = [path for item in proven for path in item.checkers]
+        tried = mutants_to_try(module, [definition], paths, accepted, min(most, MUTANTS))
+        return [replaying.Variant(item.id, item.data, definition.line) for item in tried]
 
     return prove(golden, recorded.calls, job.options.cases, progress, versions, checks, room)
 

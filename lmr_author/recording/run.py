@@ -147,7 +147,7 @@ def run(sandbox: Sandbox, plan: Run, kept: Path, *, resume: bool, progress: Prog
         LmrError: the target was never called, no call could be stored, or there is nothing to resume.
         SandboxError: the sandbox failed.
     """
-    earlier = interrupted(kept, plan)
+    earlier = interrupted_run(kept, plan)
     if resume:
         if earlier is None:
             raise LmrError(
@@ -165,7 +165,7 @@ def run(sandbox: Sandbox, plan: Run, kept: Path, *, resume: bool, progress: Prog
         return recorded
     except (LmrError, KeyboardInterrupt) as error:
         # Only an interrupted run can be taken up, and only its complete calls.
-        if isinstance(error, LmrError) or interrupted(kept, plan) is None:
+        if isinstance(error, LmrError) or interrupted_run(kept, plan) is None:
             forget(kept)
         raise
 
@@ -334,7 +334,7 @@ def forget(folder: Path) -> None:
         folder.parent.parent.rmdir()
 
 
-def interrupted(folder: Path, plan: Run) -> Recorded | None:
+def interrupted_run(folder: Path, plan: Run) -> Recorded | None:
     """Return the complete calls of a run of the same command on the same code; None when there are none."""
     if not (folder / "run.json").is_file() or files.read_json(folder / "run.json") != _identity(plan):
         return None

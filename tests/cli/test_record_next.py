@@ -32,5 +32,6 @@ def test_the_next_command_names_the_interpreter_that_was_given(
     assert app.run(words) == 0
 
     said = capsys.readouterr().err
-    next_line = f"next: lmr-author validate {task.root} && lmr-author evaluate {task.root} --python {sys.executable}\n"
+    evaluate = f"lmr-author evaluate --python {sys.executable} {task.root}"
+    next_line = f"next: lmr-author validate {task.root} && {evaluate}\n"
     assert next_line in said, "it can be pasted in the folder where this was typed"

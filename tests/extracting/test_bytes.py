@@ -87,6 +87,14 @@ def test_form_feed_and_blank_lines_outside_are_kept() -> None:
     assert new.endswith(b"\n\n\nfresh(x)\n\x0c\n# end")
 
 
+def test_blank_lines_and_comments_of_the_block_are_not_padded() -> None:
+    new = of(b"if 1:\n    a = 1\n\n# b\n    b = a\n", 2, 5).data
+    assert b"def fresh():\n    a = 1\n\n    # b\n    b = a\n" in new
+    assert of(b"a = 1\n\n# b\nb = a\n", 1, 4).data.startswith(
+        b"def fresh():\n    a = 1\n\n    # b\n    b = a\n"
+    )
+
+
 def test_the_file_comment_stays_at_the_top() -> None:
     data = b"#!/usr/bin/env python\n# -*- coding: latin-1 -*-\nx = '\xe9'\nprint(x)\n"
     new = of(data, 3, 3).data

@@ -1,4 +1,4 @@
-"""What a command that failed before it called the target is said to have done, and what helps."""
+"""The errors of commands that failed before they called the target, and the advice."""
 
 from __future__ import annotations
 
@@ -43,7 +43,6 @@ FAILED test_a.py::test_a - RuntimeError: no data
         (PYTEST, "RuntimeError: no data"),
         ("ValueError: first\n\nDuring handling:\n\nValueError: last\nbye\n", "ValueError: last"),
         ("Killed\n", "Killed"),
-        ("AssertionError:\n", "AssertionError:"),
         ("", "exit code 1"),
     ],
 )
@@ -55,7 +54,6 @@ def test_the_last_error_is_told_with_what_it_says(said: str, error: str) -> None
     ("files", "advice"),
     [
         (["src/mine/net.py", "examples/src/mine/net.py", "unit_test/mine.py"], 'sys.path.insert(0, "src")'),
-        (["tools/mine.py"], 'sys.path.insert(0, "tools")'),
         (["mine/net.py", "tools/mine.py"], "the repository's root: run the command as"),
         (["unit_test/mine.py"], "mine is not installed"),
         (["fast/__init__.py", "fast/mine/__init__.py"], "mine is not installed"),
@@ -74,8 +72,11 @@ def test_a_module_of_the_repository_is_shown_the_way_to(
 
 def test_what_the_image_lacks_is_not_looked_for_elsewhere(tmp_path: Path) -> None:
     error = "ModuleNotFoundError: No module named 'mine'"
-    told = failed.advice(tmp_path, error, result(error), in_image=True)
-    assert "requirements.lock" in told and "--sandbox docker" not in told
+    advice = failed.advice(tmp_path, error, result(error), in_image=True)
+    assert "requirements.lock" in advice and "--sandbox docker" not in advice
+    said = "ImportError: libcudart.so.12: cannot open shared object file\n"
+    advice = failed.advice(tmp_path, said, result(said), in_image=True)
+    assert "`lmr-author env build`" in advice and "--python" not in advice
 
 
 def test_what_is_wrong_with_the_environment_comes_first(tmp_path: Path) -> None:
@@ -107,12 +108,6 @@ def test_another_error_comes_with_what_was_said_before(tmp_path: Path) -> None:
 
     told = failed.advice(tmp_path, "OSError: gone", result(said))
     assert told.endswith("it said: no weights in data/") and "`lmr-author env local` makes one" in told
-
-
-def test_in_the_image_no_other_interpreter_is_advised(tmp_path: Path) -> None:
-    said = "ImportError: libcudart.so.12: cannot open shared object file\n"
-    told = failed.advice(tmp_path, said, result(said), in_image=True)
-    assert "`lmr-author env build`" in told and "--python" not in told
 
 
 def test_data_that_the_sandbox_does_not_show_is_named(tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ import pytest
 
 from lmr_author import files
 from lmr_author.errors import LmrError
-from lmr_author.evaluation.candidates.run import CandidateOptions, score
+from lmr_author.evaluation.candidates.run import score
+from lmr_author.evaluation.candidates.scorer import CandidateOptions
 from lmr_author.evaluation.evaluate import EvaluateOptions, evaluate
 from lmr_author.evaluation.verdict import Outcome
 from lmr_author.masking import MaskOptions, mask
@@ -265,7 +266,7 @@ def judged(task: Task, answers: dict[str, str], out: Path) -> dict[str, tuple[Ou
         lambda _: None,
         lambda *_: None,
     )
-    return {item.model: (item.score.outcome, item.score.reason) for item in done.results}
+    return {item.model: (item.outcome, item.reason) for item in done.results}
 
 
 def shipped(root: Path, *words: str) -> int:

@@ -13,7 +13,7 @@ import pytest
 from lmr_author.errors import LmrError
 from lmr_author.recording.checkers import Helpers
 from lmr_author.recording.drivers import read_command
-from lmr_author.recording.run import Recorded, Run, begin, forget, interrupted, run
+from lmr_author.recording.run import Recorded, Run, begin, forget, interrupted_run, run
 from lmr_author.sandbox.base import Sandbox
 
 COMMAND = ("python", "driver.py", "--fast")
@@ -85,19 +85,21 @@ def _written(path: Path, plan: Run) -> Run:
 @pytest.mark.parametrize("change", CHANGES)
 def test_the_calls_of_another_run_are_not(change: str, plan: Run, folder: Path, tmp_path: Path) -> None:
     other = CHANGES[change](tmp_path, plan)
-    assert interrupted(folder, other) is None
+    assert interrupted_run(folder, other) is None
     with pytest.raises(LmrError, match="no earlier run of this command"):
         resumed(folder, other)
 
 
 def test_what_a_run_does_not_depend_on_may_change(plan: Run, folder: Path, tmp_path: Path) -> None:
     _written(tmp_path / "here" / "notes.txt", plan)
-    assert interrupted(folder, replace(plan, seconds=5.0, line=7, work=tmp_path / "elsewhere")) is not None
+    assert (
+        interrupted_run(folder, replace(plan, seconds=5.0, line=7, work=tmp_path / "elsewhere")) is not None
+    )
 
 
 def test_a_run_begins_with_nothing_and_leaves_nothing(plan: Run, folder: Path, tmp_path: Path) -> None:
     assert list(begin(folder, plan).iterdir()) == []
-    assert interrupted(folder, plan) is None, "no call is complete yet"
+    assert interrupted_run(folder, plan) is None, "no call is complete yet"
     forget(folder)
     assert not (tmp_path / "authoring").exists()
     (tmp_path / "authoring").mkdir()
