@@ -131,7 +131,7 @@ def kind(case: Case) -> Judgement:
 def own(case: Case) -> Judgement:
     """It is the repository's own code, not a library's: the paper's contribution is seldom in a copy."""
     if case.origin is None:
-        return Judgement(1.0, "nothing says that it is another project's")
+        return Judgement(1.0, "no sign that it is another project's")
     if case.origin.adapted:
         return Judgement(0.6, case.origin.reason, "adapted from a library")
     return Judgement(0.4, case.origin.reason, "another project's")
@@ -266,7 +266,7 @@ SAME_SHAPE = 0.7
 MIN_NAMES = 3
 MIN_STATEMENTS = 3
 COMMON = 300
-"""A name called by more functions than this tells nothing of a copy."""
+"""A name called by more functions than this says nothing about copies."""
 
 
 class Copies:
@@ -330,10 +330,10 @@ _LIBRARY_FILE = re.compile(r"(modeling|tokenization|configuration)_\w+")
 
 
 class Origins:
-    """Tells of each function of a repository whether it was taken over from another project.
+    """Finds files that were taken over from another project.
 
     Args:
-        repository: its name, which tells its own code from another project's.
+        repository: its name, by which its own code is known.
     """
 
     def __init__(self, index: Index, repository: str = "") -> None:

@@ -214,7 +214,7 @@ class Description:
 
 
 class Descriptions:
-    """The paper's descriptions of the functions of an index; each is told by its place among them."""
+    """The paper's descriptions of the functions of an index, by their places in it."""
 
     def __init__(self, index: Index, paper: PaperText) -> None:
         self._paper = paper

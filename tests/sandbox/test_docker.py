@@ -90,14 +90,11 @@ def test_a_failed_build_reports_where_and_why(
     assert made_from(context, "containers", "dangling") == []
 
 
-def test_a_missing_base_image_is_named(context: Path, tag: str) -> None:
+def test_a_missing_base_image_or_dockerfile_is_named(context: Path, tag: str) -> None:
     write(context, "lmr-author/no-such-image:none", "")
     with pytest.raises(SandboxBuildError, match="lmr-author/no-such-image") as caught:
         prepare(context, tag)
     assert "env build" in caught.value.hint
-
-
-def test_a_missing_dockerfile_is_an_error(context: Path, tag: str) -> None:
     (context / "Dockerfile").unlink()
     with pytest.raises(SandboxError, match="Dockerfile"):
         prepare(context, tag)
