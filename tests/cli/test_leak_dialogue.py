@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -102,17 +101,6 @@ def test_an_interruption_loses_no_answer(
     assert not task.leak_answers_path.exists()
 
 
-def test_an_answer_about_what_has_changed_is_asked_for_again(task: Task, keys: PipeInput) -> None:
-    leaks = masked(task)
-    keys.send_text(DOWN * 2 + ENTER + "as it is" + ENTER + CTRL_C)
-    with pytest.raises(KeyboardInterrupt):
-        leak_dialogue.settle(task, leaks, task.root)
-    changed = replace(leaks[0], finding=replace(leaks[0].finding, message="another"))
-    keys.send_text((DOWN * 3 + ENTER) * 2)
-    leak_dialogue.settle(task, (changed, leaks[1]), task.root)
-    assert accepted.load(task) == ()
-
-
 def test_leaks_can_be_looked_for_again(task: Task) -> None:
     error, _ = refuse(2, "mask", "--leaks", cwd=task.root)
     assert "nothing is masked" in error
@@ -146,12 +134,6 @@ def test_the_hint_is_a_command_that_works(task: Task) -> None:
     assert "small-repo/one.py" not in second.err and "small-repo/two.py" in second.err
     assert "restored one.py::OldMeter.add" in succeed("unmask", cwd=task.root).err
     assert (task.root / "small-repo" / "one.py").read_bytes() == copy(b"count")
-
-
-def test_an_unknown_look_alike_is_refused_with_a_suggestion(task: Task) -> None:
-    error, hint = refuse(3, "mask", ADD, "--also", "one.py::OldMeter.ad", "--no-input", cwd=task.root)
-    assert "no function 'OldMeter.ad'" in error
-    assert "did you mean one.py::OldMeter.add" in hint
 
 
 @pytest.mark.parametrize("damaged", ["{", "[]", '{"answers": [{"answer": "mask"}]}', '{"answers": 3}'])

@@ -31,21 +31,10 @@ def test_text_is_stripped_and_may_be_left_at_its_default(keys: PipeInput) -> Non
     assert ui.text("Year of the paper", "2023") == "2023"
 
 
-@pytest.mark.parametrize("place", [0, 1, 5, len(CATEGORIES) - 1])
-def test_every_category_can_be_reached(keys: PipeInput, place: int) -> None:
-    keys.send_text(DOWN * place + ENTER)
-    assert ui.choice("Category", CATEGORIES) == CATEGORIES[place]
-
-
 @pytest.mark.parametrize(("key", "answer"), [("y", True), ("n", False), (ENTER, True)])
 def test_confirm(keys: PipeInput, key: str, answer: bool) -> None:
     keys.send_text(key)
     assert ui.confirm("Go on?") is answer
-
-
-def test_a_choice_starts_at_its_default(keys: PipeInput) -> None:
-    keys.send_text(ENTER)
-    assert ui.choice("Which?", ["a", "b", "c"], "b") == "b"
 
 
 def test_ctrl_c_is_an_interruption(keys: PipeInput) -> None:
