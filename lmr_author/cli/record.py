@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lmr_author.cli import ui
 from lmr_author.cli.options import (
     BaseImageOption,
     PythonOption,
@@ -78,7 +79,6 @@ def record(
     task: TaskOption = None,
 ) -> int:
     """Record real calls of the golden into cases and a unit test: record TARGET -- python driver.py …"""
-    from lmr_author.cli import ui
     from lmr_author.recording.record import RecordOptions
 
     command: tuple[str, ...] = tuple(context.args)
@@ -113,7 +113,6 @@ def record(
 
 def _complete(folder: Task, options: RecordOptions) -> RecordOptions:
     """Ask for the target where there are several, and for the command."""
-    from lmr_author.cli import ui
     from lmr_author.errors import LmrError
     from lmr_author.recording.command import driver
 
@@ -164,7 +163,6 @@ def _record(
     folder: Task, options: RecordOptions, resume_words: Sequence[str], *, asking: bool
 ) -> RecordResult:
     """Record; ask about wide tolerances, and keep the command that resumes what Ctrl-C leaves behind."""
-    from lmr_author.cli import ui
     from lmr_author.recording import interrupted
     from lmr_author.recording.record import record as record_calls
 
@@ -205,8 +203,6 @@ def show(
     Args:
         varied: whether ``--vary`` was given, so that it is not advised.
     """
-    from lmr_author.cli import ui
-
     recording, proof = result.recording, result.proof
     made = sum(case.made for case in recording.cases)
     invented = f", and {made} with made inputs" if made else ""
@@ -245,7 +241,6 @@ def show(
 
 
 def _show_case(case: Case) -> None:
-    from lmr_author.cli import ui
     from lmr_author.recording.sizes import megabytes
 
     values = ", ".join(f"{name}: {text}" for name, text in case.summary.items())
@@ -286,8 +281,6 @@ def not_stored(cases: Sequence[Case]) -> list[str]:
 
 def _show_tolerances(wide: Iterable[Widened]) -> None:
     """Print the parts that are compared more loosely than their element type requires."""
-    from lmr_author.cli import ui
-
     shown = {item.path: item for item in wide}
     for item in list(shown.values())[:MOST]:
         tolerance = f"rtol {item.rtol:.2g}, atol {item.atol:.2g}"
@@ -298,7 +291,6 @@ def _show_tolerances(wide: Iterable[Widened]) -> None:
 
 def _show_mutants(result: RecordResult, varied: bool) -> None:
     """Print how many wrong versions of the golden the cases detect."""
-    from lmr_author.cli import ui
     from lmr_author.evaluation.mutants_die import NEEDED, whole_percent
 
     noticed = result.proof.noticed

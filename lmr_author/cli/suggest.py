@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lmr_author.cli import ui
 from lmr_author.cli.options import Format, FormatOption, TaskOption, task_or_repo
 from lmr_author.errors import UsageError
 from lmr_author.texts import counted
@@ -33,7 +34,6 @@ def suggest(
     output: FormatOption = Format.text,
 ) -> int:
     """Rank the repository's functions by how well the paper describes them and how good a task each makes."""
-    from lmr_author.cli import ui
     from lmr_author.suggesting.suggest import SuggestOptions, suggest_repository
     from lmr_author.suggesting.suggest import suggest as suggest_in_task
 
@@ -66,8 +66,6 @@ def suggest(
 def _print_table(found: Suggestions) -> None:
     """Print two lines for each function: its target, to be copied; then size, warnings, terms of the paper."""
     from rich.text import Text
-
-    from lmr_author.cli import ui
 
     screen = ui.console(stderr=False)
     for item in found.suggestions:
