@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -141,19 +142,18 @@ def _resume_words(context: typer.Context, folder: Task, options: RecordOptions) 
     words = [options.target] if options.target else []
     for param in context.command.params:
         value = context.params.get(param.name or "")
-        if param.param_type_name != "option" or value == param.default or param.name in ("task", "resume"):
+        if param.param_type_name != "option" or param.name in ("task", "resume") or value == param.default:
             continue
-        flag = param.opts[0]
-        if value is True:
-            words.append(flag)
-        else:
-            words += [
-                word for item in (value if isinstance(value, list) else [value]) for word in (flag, str(item))
-            ]
+        if value in (None, False, (), []):
+            continue
+        for item in value if isinstance(value, list | tuple) else [value]:
+            words += [param.opts[0], *([] if item is True else [str(item)])]
     words += ["--resume", "--task", str(folder.root)]
     repository = folder.repository(folder.load())
     command = [
-        str(Path(word).absolute()) if Path(word).is_file() and not (repository / word).exists() else word
+        os.path.normpath(Path(word).absolute())
+        if Path(word).is_file() and not (repository / word).exists()
+        else word
         for word in options.command
     ]
     return [*words, "--", *command] if command else words
@@ -166,7 +166,7 @@ def _record(
     from lmr_author.recording import interrupted
     from lmr_author.recording.record import record as record_calls
 
-    if folder.load().implementations:
+    if not options.resume and folder.load().implementations:
         interrupted.remember(folder, resume_words)
     try:
         with ui.progress("recording") as progress:
@@ -179,20 +179,16 @@ def _record(
             def tell(line: str) -> None:
                 ui.say(line)
 
-            result = record_calls(folder, options, Path.cwd(), progress, agree if asking else None, tell)
+            return record_calls(folder, options, Path.cwd(), progress, agree if asking else None, tell)
     except KeyboardInterrupt:
-        if any(folder.run_folder(0).parent.glob("*/out/**/meta.json")):
+        if interrupted.has_calls(folder):
             ui.say("")
-            ui.note("the calls so far are kept: --resume uses them")
+            ui.note("the calls so far are kept")
             ui.then("record", *resume_words)
-        else:
+        raise
+    finally:
+        if not interrupted.has_calls(folder):
             interrupted.forget(folder)
-        raise
-    except Exception:
-        interrupted.forget(folder)
-        raise
-    interrupted.forget(folder)
-    return result
 
 
 def show(

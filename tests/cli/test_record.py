@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import shlex
 import shutil
 import signal
 
@@ -93,6 +94,10 @@ def test_a_recording_that_is_killed_goes_on_with_what_was_complete(masked: Task,
 
     other = lmr("record", "--resume", *command[:-1], "run.py", cwd=masked.root)
     assert other.code == 3 and "no earlier run of this command" in other.err
-    done = succeed("record", "--resume", *command, cwd=masked.root)
+    # The status of the task names the command that resumes it, from any folder.
+    found = succeed("status", masked.root, "--format", "json", cwd=masked.root.parent).json()["tasks"][0]
+    program, *resume = shlex.split(found["next"])
+    assert program == "lmr-author" and "--resume" in resume
+    done = succeed(*resume, cwd=masked.root.parent)
     assert "recorded 3 of 3 calls" in done.err
     assert not kept.exists()
