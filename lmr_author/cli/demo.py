@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from lmr_author.cli import ui
 from lmr_author.cli.options import BaseImageOption, SandboxKind, SandboxOption
 
 
@@ -18,7 +19,6 @@ def demo(
     base_image: BaseImageOption = None,
 ) -> int:
     """Author a complete task from a bundled paper and repository, offline, and show every gate."""
-    from lmr_author.cli import ui
     from lmr_author.cli.evaluate import GateTable
     from lmr_author.demo import DemoHooks
     from lmr_author.demo import demo as run
@@ -47,7 +47,7 @@ def demo(
 
 def _show(result: object, gates: object) -> None:
     """Show a step's result the way its own command does."""
-    from lmr_author.cli import evaluate, mask, new_task, record, status, ui
+    from lmr_author.cli import evaluate, mask, new_task, record, status
     from lmr_author.evaluation.evaluate import EvaluationRun
     from lmr_author.masking import MaskResult
     from lmr_author.new_task.new_task import NewTaskResult

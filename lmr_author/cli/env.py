@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lmr_author.cli import ui
 from lmr_author.cli.options import (
     Format,
     FormatOption,
@@ -40,7 +41,6 @@ def env_detect(
     output: FormatOption = Format.text,
 ) -> int:
     """List what the repository needs, each fact with its origin. Nothing is run or written."""
-    from lmr_author.cli import ui
     from lmr_author.environment.place import detect
     from lmr_author.environment.recipe import to_json
 
@@ -85,8 +85,6 @@ def _python(recipe: Recipe, base: BaseImage) -> list[str]:
 
 def _show_row(name: str, lines: Iterable[str], limit: int | None = None) -> None:
     """Print a name with lines beside it; nothing when there are none."""
-    from lmr_author.cli import ui
-
     listed = list(lines)
     shown = listed[:limit]
     if len(listed) > len(shown):
@@ -135,7 +133,6 @@ def env_lock(
     task: TaskOption = None,
 ) -> int:
     """Pin what the repository needs as of its commit's date, for the image's Python."""
-    from lmr_author.cli import ui
     from lmr_author.environment.lock import lock
     from lmr_author.environment.lock_file import LockOptions
 
@@ -191,7 +188,6 @@ def env_dockerfile(
     task: TaskOption = None,
 ) -> int:
     """Write the Dockerfile and .dockerignore for what the repository needs."""
-    from lmr_author.cli import ui
     from lmr_author.environment.dockerfile import write_dockerfile
 
     where = place(task, repo)
@@ -208,8 +204,6 @@ def env_dockerfile(
 
 def _show_file(made: Written) -> None:
     """Print what was written, or on stdout the file that was not."""
-    from lmr_author.cli import ui
-
     if made.path is None:
         sys.stdout.write(made.text)
         return
@@ -235,7 +229,6 @@ def env_local(
     task: TaskOption = None,
 ) -> int:
     """Make a virtual environment from the task's lock, for the local sandbox; print its interpreter."""
-    from lmr_author.cli import ui
     from lmr_author.environment.local import LocalOptions, make_local
 
     folder = current_task(task)
@@ -262,7 +255,6 @@ def env_prune(
     no_input: NoInputOption = False,
 ) -> int:
     """Remove images, containers and local environments of ours that are unused."""
-    from lmr_author.cli import ui
     from lmr_author.environment.prune import PruneOptions, plan, prune
 
     planned = plan(PruneOptions(older_than, everything))
@@ -282,7 +274,6 @@ def env_prune(
 
 
 def _show_plan(plan: PrunePlan) -> None:
-    from lmr_author.cli import ui
     from lmr_author.sandbox.docker_engine import ago
 
     if plan.engine is None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lmr_author.cli import ui
 from lmr_author.cli.options import BaseImageOption, Format, FormatOption, TaskOption, current_task
 from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS
 from lmr_author.texts import counted, printable
@@ -40,7 +41,6 @@ def env_build(
     output: FormatOption = Format.text,
 ) -> int:
     """Build the task's image, record what it holds, and import the goal file in it; explain what fails."""
-    from lmr_author.cli import ui
     from lmr_author.environment.build import BuildOptions, Hooks, build
 
     options = BuildOptions(base_image, fix, no_cache, tuple(files or ()), timeout, not no_disk_check)
@@ -64,8 +64,6 @@ class _BuildScreen:
 
     def say(self, message: str) -> None:
         """Show the current phase."""
-        from lmr_author.cli import ui
-
         self._step = None
         if self._progress.live and not message.startswith("needs:"):
             self._progress(message)
@@ -74,7 +72,6 @@ class _BuildScreen:
 
     def line(self, line: str) -> None:
         """Show a line of the build's log."""
-        from lmr_author.cli import ui
         from lmr_author.sandbox.docker_build import read_step
 
         step = read_step(line)
@@ -88,8 +85,6 @@ class _BuildScreen:
 
 def show_repair(made: Repair) -> None:
     """Print a repair with its difference, or that it was undone."""
-    from lmr_author.cli import ui
-
     if made.undone:
         ui.say(f"{made.fix}: it did not help", "undone", "yellow")
         return
@@ -135,8 +130,6 @@ def _explained(found: Explanation | None) -> dict[str, Any]:
 
 def _show(found: BuildResult, *, fixing: bool, words: list[str]) -> None:
     """Print the result on stdout; ``words`` name the task in the next command."""
-    from lmr_author.cli import ui
-
     if found.failure is not None:
         step = found.failure
         line = f"line {step.line} of the Dockerfile: {printable(step.step, _WIDTH)}"
@@ -172,8 +165,6 @@ def _show(found: BuildResult, *, fixing: bool, words: list[str]) -> None:
 
 
 def _show_facts(facts: dict[str, Any]) -> None:
-    from lmr_author.cli import ui
-
     versions = [f"{name} {facts[name]}" for name in ("python", "torch", "numpy") if facts.get(name)]
     if facts.get("torch"):
         versions.append(f"CUDA {facts['cuda']}" if facts.get("cuda") else "no CUDA")
@@ -183,8 +174,6 @@ def _show_facts(facts: dict[str, Any]) -> None:
 
 def _show_failure(said: tuple[str, ...] | list[str], found: Explanation | None) -> None:
     """Print the last lines of a log, the cause and the advice."""
-    from lmr_author.cli import ui
-
     for line in said[-_LAST_LINES:]:
         ui.say(printable(line, 200), indent=2, hang=4, tone="dim", stderr=False)
     if found is None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lmr_author.cli import ui
 from lmr_author.cli.options import (
     BaseImageOption,
     Format,
@@ -143,7 +144,6 @@ def evaluate(
 
 def _accept(tasks: Sequence[Task], identifiers: Sequence[str], reason: str, again: Sequence[str]) -> int:
     """Record that mutants are equivalent; ``again``: the words of the command that evaluates again."""
-    from lmr_author.cli import ui
     from lmr_author.evaluation.evaluate import accept_mutants
 
     if len(tasks) != 1:
@@ -157,7 +157,6 @@ def _accept(tasks: Sequence[Task], identifiers: Sequence[str], reason: str, agai
 
 def _gates(tasks: Sequence[Task], options: EvaluateOptions, paths: Sequence[Path], output: Format) -> int:
     """Run the gates of tasks; the exit code is 0 if all hold."""
-    from lmr_author.cli import ui
     from lmr_author.evaluation.evaluate import attempt
 
     results = []
@@ -220,8 +219,6 @@ class GateTable:
 
     def _print_survivors(self, gate: GateResult) -> None:
         """Print the mutants that the test does not detect, as diffs."""
-        from lmr_author.cli import ui
-
         mutants = [item for item in gate.detail.get("survivors") or [] if isinstance(item, dict)]
         for item in mutants[:SURVIVORS]:
             why = f" ({item['why']})" if item["why"] else ""
@@ -277,7 +274,6 @@ class GateTable:
                 self._say(f"{'by ' + one.by:<14}{golden:<10}{masked:<10}{wrong}", indent=4)
 
     def _cut(self, text: str) -> str:
-        from lmr_author.cli import ui
         from lmr_author.texts import shortened
 
         screen = ui.console(stderr=self._stderr)
@@ -293,6 +289,4 @@ class GateTable:
         hang: int | None = None,
         tone: str = "",
     ) -> None:
-        from lmr_author.cli import ui
-
         ui.say(text, head, style, indent=indent, hang=hang, tone=tone, stderr=self._stderr)

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from lmr_author.cli import ui
 from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS
 
 
@@ -45,7 +46,6 @@ def export(
     ] = False,
 ) -> int:
     """Export tasks to the engines that run models. A task that is not proven to be sound is refused."""
-    from lmr_author.cli import ui
     from lmr_author.export.export import ExportOptions
     from lmr_author.export.export import export as export_tasks
     from lmr_author.task import by_name, tasks_at

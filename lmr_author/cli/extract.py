@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lmr_author.cli import ui
 from lmr_author.cli.options import Format, FormatOption, TaskOption, current_task
 from lmr_author.extracting.extract import As
 
@@ -30,7 +31,6 @@ def extract(
     task: TaskOption = None,
 ) -> int:
     """Turn a block of a script or of a long function into a function, and call it there."""
-    from lmr_author.cli import ui
     from lmr_author.extracting.task_file import ExtractOptions, plan, write
 
     folder = current_task(task)
@@ -57,8 +57,6 @@ def extract(
 
 def _preview(planned: Planned) -> None:
     """Print the diff on stdout; inputs, outputs and remarks on stderr."""
-    from lmr_author.cli import ui
-
     done = planned.extraction
     if sys.stdout.isatty():
         ui.diff(done.diff.rstrip("\n").split("\n"), stderr=False)

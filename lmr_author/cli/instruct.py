@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from lmr_author.cli import ui
 from lmr_author.cli.options import NoInputOption, TaskOption, current_task, text_or_file
 from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
 
@@ -26,7 +27,6 @@ def instruct(
     no_input: NoInputOption = False,
 ) -> int:
     """Draft, check and set the instruction of a masked function, and its category; without options only check it."""
-    from lmr_author.cli import ui
     from lmr_author.masking.instruction import broken_rules, draft_for, set_category, set_instruction
 
     folder = current_task(task)
@@ -57,8 +57,6 @@ def instruct(
 
 def _ask(old: str, draft: str) -> str:
     """Show the instruction and the draft; either may be edited."""
-    from lmr_author.cli import ui
-
     for title, text in (("now:", old or "none"), ("draft:", draft)):
         ui.say(title, tone="bold")
         _print_text(text)
@@ -70,7 +68,5 @@ def _ask(old: str, draft: str) -> str:
 
 
 def _print_text(text: str) -> None:
-    from lmr_author.cli import ui
-
     for line in text.splitlines():
         ui.say(line, hang=0)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lmr_author.cli import ui
 from lmr_author.cli.options import NoInputOption, TaskOption, current_task, text_or_file
 from lmr_author.errors import UsageError
 from lmr_author.texts import printable
@@ -95,7 +96,7 @@ def mask(
     no_input: NoInputOption = False,
 ) -> int:
     """Mask functions: keep signature, decorators and docstring, save the golden, clean the tree."""
-    from lmr_author.cli import leak_dialogue, mask_dialogue, ui
+    from lmr_author.cli import leak_dialogue, mask_dialogue
     from lmr_author.masking import MaskOptions
     from lmr_author.masking import mask as mask_functions
     from lmr_author.masking.locate import targets_of
@@ -152,8 +153,6 @@ def mask(
 
 def show(result: MaskResult) -> None:
     """Print the masked functions, and where the solution can still be read."""
-    from lmr_author.cli import ui
-
     missing = (
         "missing: `lmr-author instruct --category NAME` sets one of the nine (`lmr-author explain LMR004`)"
     )
@@ -180,7 +179,6 @@ def show(result: MaskResult) -> None:
 
 def show_leak(leak: OpenLeak) -> None:
     """Print one place where the solution, or something like it, can be read."""
-    from lmr_author.cli import ui
     from lmr_author.task import Severity
 
     found = leak.finding
@@ -192,7 +190,6 @@ def show_leak(leak: OpenLeak) -> None:
 
 def show_paths(names: Sequence[str], line: str) -> None:
     """Print a line for each path; of many caches only the first, and the number of the others."""
-    from lmr_author.cli import ui
     from lmr_author.masking.leftovers import is_generated
 
     caches = [name for name in names if is_generated(name.rpartition("/")[2])]
@@ -220,7 +217,6 @@ def read_entries(path: Path) -> tuple[Entry, ...]:
 def _draft(folder: Task, targets: tuple[str, ...], here: Path, to: str) -> int:
     """Write the drafts as a file to edit; an existing file is never overwritten."""
     from lmr_author import files
-    from lmr_author.cli import ui
     from lmr_author.masking.locate import select
     from lmr_author.masking.mask import drafts
     from lmr_author.masking.notes import write_notes_file

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lmr_author.cli import ui
 from lmr_author.cli.options import NoInputOption, VersionOption
 from lmr_author.errors import UsageError
 
@@ -61,7 +62,6 @@ def new_task(
 ) -> int:
     """Make a task folder from a paper and its repository, pinned at a commit."""
     from lmr_author.cli import new_task_wizard as wizard
-    from lmr_author.cli import ui
     from lmr_author.new_task.new_task import NewTaskOptions
     from lmr_author.new_task.new_task import new_task as make_task
 
@@ -98,8 +98,6 @@ def new_task(
 
 def show(result: NewTaskResult) -> None:
     """Print the new task, notes about it, and the next command."""
-    from lmr_author.cli import ui
-
     info = result.info
     ui.say(f"{result.task.root}/", "made", "green")
     rows = {

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from lmr_author.cli import ui
 from lmr_author.cli.options import (
     NoInputOption,
     PythonOption,
@@ -47,7 +48,7 @@ def next_step(
     no_input: NoInputOption = False,
 ) -> int:
     """Run the next command of a task, as `status` shows it; ask for what only a person knows."""
-    from lmr_author.cli import app, ui
+    from lmr_author.cli import app
     from lmr_author.reporting.status import status
     from lmr_author.task import Task
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lmr_author.cli import ui
 from lmr_author.cli.options import (
     BaseImageOption,
     PythonOption,
@@ -78,7 +80,6 @@ def record(
     task: TaskOption = None,
 ) -> int:
     """Record real calls of the golden into cases and a unit test: record TARGET -- python driver.py …"""
-    from lmr_author.cli import ui
     from lmr_author.recording.record import RecordOptions
 
     command: tuple[str, ...] = tuple(context.args)
@@ -113,7 +114,6 @@ def record(
 
 def _complete(folder: Task, options: RecordOptions) -> RecordOptions:
     """Ask for the target where there are several, and for the command."""
-    from lmr_author.cli import ui
     from lmr_author.errors import LmrError
     from lmr_author.recording.drivers import read_command
 
@@ -142,19 +142,18 @@ def _resume_words(context: typer.Context, folder: Task, options: RecordOptions) 
     words = [options.target] if options.target else []
     for param in context.command.params:
         value = context.params.get(param.name or "")
-        if param.param_type_name != "option" or value == param.default or param.name in ("task", "resume"):
+        if param.param_type_name != "option" or param.name in ("task", "resume") or value == param.default:
             continue
-        flag = param.opts[0]
-        if value is True:
-            words.append(flag)
-        else:
-            words += [
-                word for item in (value if isinstance(value, list) else [value]) for word in (flag, str(item))
-            ]
+        if value in (None, False, (), []):
+            continue
+        for item in value if isinstance(value, list | tuple) else [value]:
+            words += [param.opts[0], *([] if item is True else [str(item)])]
     words += ["--resume", "--task", str(folder.root)]
     repository = folder.repository(folder.load())
     command = [
-        str(Path(word).absolute()) if Path(word).is_file() and not (repository / word).exists() else word
+        os.path.normpath(Path(word).absolute())
+        if Path(word).is_file() and not (repository / word).exists()
+        else word
         for word in options.command
     ]
     return [*words, "--", *command] if command else words
@@ -164,11 +163,10 @@ def _record(
     folder: Task, options: RecordOptions, resume_words: Sequence[str], *, asking: bool
 ) -> RecordResult:
     """Record; ask about wide tolerances, and keep the command that resumes what Ctrl-C leaves behind."""
-    from lmr_author.cli import ui
     from lmr_author.recording import interrupted
     from lmr_author.recording.record import record as record_calls
 
-    if folder.load().implementations:
+    if not options.resume and folder.load().implementations:
         interrupted.remember(folder, resume_words)
     try:
         with ui.progress("recording") as progress:
@@ -181,26 +179,20 @@ def _record(
             def tell(line: str) -> None:
                 ui.say(line)
 
-            result = record_calls(folder, options, Path.cwd(), progress, agree if asking else None, tell)
+            return record_calls(folder, options, Path.cwd(), progress, agree if asking else None, tell)
     except KeyboardInterrupt:
-        if any(folder.run_folder(0).parent.glob("*/out/**/meta.json")):
+        if interrupted.has_calls(folder):
             ui.say("")
-            ui.note("the calls so far are kept: --resume uses them")
+            ui.note("the calls so far are kept")
             ui.then("record", *resume_words)
-        else:
+        raise
+    finally:
+        if not interrupted.has_calls(folder):
             interrupted.forget(folder)
-        raise
-    except Exception:
-        interrupted.forget(folder)
-        raise
-    interrupted.forget(folder)
-    return result
 
 
 def show(result: RecordResult, *, where: Where | None = None, task: Path | None = None) -> None:
     """Print what was recorded, what it covers, and the next command."""
-    from lmr_author.cli import ui
-
     recording, proof = result.recording, result.proof
     made = sum(case.made for case in recording.cases)
     invented = f", and {made} with made inputs" if made else ""
@@ -247,7 +239,6 @@ def show(result: RecordResult, *, where: Where | None = None, task: Path | None 
 
 
 def _show_case(case: Case) -> None:
-    from lmr_author.cli import ui
     from lmr_author.recording.calls import megabytes
 
     values = ", ".join(f"{name}: {text}" for name, text in case.summary.items())
@@ -313,8 +304,6 @@ def not_stored(cases: Sequence[Case]) -> list[str]:
 
 def _show_tolerances(wide: Iterable[Widened]) -> None:
     """Print the parts that are compared more loosely than their element type requires."""
-    from lmr_author.cli import ui
-
     shown = {item.path: item for item in wide}
     for item in list(shown.values())[:MOST]:
         tolerance = f"rtol {item.rtol:.2g}, atol {item.atol:.2g}"
@@ -325,7 +314,6 @@ def _show_tolerances(wide: Iterable[Widened]) -> None:
 
 def _show_mutants(result: RecordResult) -> None:
     """Print how many mutants of the golden the cases kill."""
-    from lmr_author.cli import ui
     from lmr_author.evaluation.wrong_versions import NEEDED, whole_percent
 
     killed = result.proof.killed

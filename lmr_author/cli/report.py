@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from lmr_author.cli import ui
 from lmr_author.cli.options import NoInputOption, default_tasks
 from lmr_author.errors import UsageError
 
@@ -25,7 +26,6 @@ def report(
     no_input: NoInputOption = False,
 ) -> int:
     """Write one HTML page about a task, or about a folder of tasks; it shows solutions and works offline."""
-    from lmr_author.cli import ui
     from lmr_author.reporting.report import report as write_report
     from lmr_author.reporting.report import require_outside
     from lmr_author.texts import counted, size_text

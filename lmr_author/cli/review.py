@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lmr_author.cli import ui
 from lmr_author.cli.options import Format, FormatOption, NoInputOption, default_tasks
 from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS, NotATaskError, UsageError
 from lmr_author.texts import counted
@@ -62,7 +63,6 @@ def review(
     no_input: NoInputOption = False,
 ) -> int:
     """Go through the checklist and sign off; the sign-off falls when the task changes."""
-    from lmr_author.cli import ui
     from lmr_author.review import review as reviewing
     from lmr_author.task import Task
 
@@ -93,7 +93,6 @@ def review(
 
 def ask_reviewer(reviewer: str | None, asking: bool) -> str:
     """Return the reviewer's name; ask for it at a terminal."""
-    from lmr_author.cli import ui
     from lmr_author.errors import LmrError
     from lmr_author.task.reviews import path_of_reviewer
 
@@ -130,7 +129,6 @@ def _template(task: Path | None, checklist: Path | None) -> dict[str, Any]:
 
 def _one(task: Task, reviewer: str, asked: Checklist, answers: Path | None, output: Format) -> int:
     """Review one task, with the answers of a file or of the terminal."""
-    from lmr_author.cli import ui
     from lmr_author.files import read_answers
     from lmr_author.review import review as reviewing
     from lmr_author.task.reviews import path_of_reviewer
@@ -172,7 +170,6 @@ def ask_answers(
         before: the answers of an interrupted review, by item.
         keep: stores all answers after each one, also those to items of another checklist.
     """
-    from lmr_author.cli import ui
     from lmr_author.review.checklist import ANSWERS
 
     items = {one.id: one for one in questions}
@@ -194,7 +191,6 @@ def ask_answers(
 
 def _ask(item: Question) -> dict[str, str]:
     """Ask one item; an answer that is no pass needs a reason."""
-    from lmr_author.cli import ui
     from lmr_author.review.checklist import ANSWERS
 
     ui.say("")
@@ -205,8 +201,6 @@ def _ask(item: Question) -> dict[str, str]:
 
 
 def _show_items(items: Iterable[ReviewItem]) -> None:
-    from lmr_author.cli import ui
-
     for item in items:
         text = f"{item.question} {item.evidence or item.comment}".rstrip()
         ui.say(text, f"{item.answer:<6}", _ANSWERS.get(item.answer, "yellow"), indent=2, hang=9)
@@ -214,7 +208,6 @@ def _show_items(items: Iterable[ReviewItem]) -> None:
 
 def _queue(tasks: Sequence[Task], reviewer: str, checklist: Path | None, asking: bool, output: Format) -> int:
     """Review the tasks that wait for a person; without a terminal only list them."""
-    from lmr_author.cli import ui
     from lmr_author.review import review as reviewing
 
     waiting = reviewing.find_waiting(tasks, reviewer, checklist)
@@ -234,7 +227,6 @@ def _queue(tasks: Sequence[Task], reviewer: str, checklist: Path | None, asking:
 
 def _results(tasks: Sequence[Task], checklist: Path | None, output: Format) -> int:
     """Show agreement and disagreements; exit code 1 while something is disputed or rejected."""
-    from lmr_author.cli import ui
     from lmr_author.review import review as reviewing
     from lmr_author.review.standing import DISPUTED, REJECTED
 
@@ -260,8 +252,6 @@ def _results(tasks: Sequence[Task], checklist: Path | None, output: Format) -> i
 
 def _show_result(one: ReviewResult) -> None:
     """Print the state of a task's review, and what is disputed."""
-    from lmr_author.cli import ui
-
     now = one.standing
     who = ", ".join(now.reviewers) or "nobody yet"
     ui.say(f"{one.task}: {who}", now.state, _STATES[now.state])

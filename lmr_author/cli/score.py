@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lmr_author.cli import ui
 from lmr_author.cli.options import Format, FormatOption, NoInputOption, default_tasks
 from lmr_author.errors import EXIT_CLEAN, UsageError
 
@@ -56,7 +57,6 @@ def score(
     no_input: NoInputOption = False,
 ) -> int:
     """Grade candidate implementations by hand, as the benchmark's paper does; hidden until two people have graded."""
-    from lmr_author.cli import ui
     from lmr_author.cli.review import ask_reviewer
     from lmr_author.task import Task
 
@@ -88,7 +88,6 @@ def _grade_one(
     given: Candidate, reviewer: str, grade: str | None, reason: str, asking: bool, output: Format
 ) -> None:
     """Grade the candidate of a file."""
-    from lmr_author.cli import ui
     from lmr_author.review.score import score as store_grade
 
     if grade is None:
@@ -115,7 +114,6 @@ def _grade_all(
     output: Format,
 ) -> None:
     """Grade models' answers, from a file of grades or by asking; then print what is left."""
-    from lmr_author.cli import ui
     from lmr_author.review.score import score_all, waiting
 
     left = waiting(tasks, predictions, reviewer, model)
@@ -148,7 +146,6 @@ def _grade_all(
 
 def ask_each(left: Sequence[Candidate], reviewer: str) -> int:
     """Ask for one grade after the other, each stored at once; returns the number of grades."""
-    from lmr_author.cli import ui
     from lmr_author.review.score import score as store_grade
 
     for number, given in enumerate(left, 1):
@@ -164,7 +161,6 @@ def ask_each(left: Sequence[Candidate], reviewer: str) -> int:
 
 def _ask(given: Candidate, *, can_stop: bool = False) -> tuple[str, str] | None:
     """Ask for a grade and its reason, below the candidate's difference from the golden; None for a stop."""
-    from lmr_author.cli import ui
     from lmr_author.task.reviews import GRADES
 
     ui.say(str(given.implementation.target), tone="bold")
@@ -180,7 +176,6 @@ def _ask(given: Candidate, *, can_stop: bool = False) -> tuple[str, str] | None:
 
 def _results(tasks: Sequence[Task], predictions: Path | None, output: Format) -> None:
     """Print the agreement, and who differs on what."""
-    from lmr_author.cli import ui
     from lmr_author.cli.review import agreement_line
     from lmr_author.review.score import scored
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from lmr_author.cli import ui
 from lmr_author.cli.options import Format, FormatOption, TasksArgument, default_tasks
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ FEW = 3
 
 def status(paths: TasksArgument = None, output: FormatOption = Format.text) -> int:
     """Show the state of each task and its next command."""
-    from lmr_author.cli import ui
     from lmr_author.reporting.status import statuses
     from lmr_author.task import tasks_at
 
@@ -38,7 +38,6 @@ def status(paths: TasksArgument = None, output: FormatOption = Format.text) -> i
 
 def show(found: Sequence[Status], *, stderr: bool = False) -> None:
     """Print a block for each of a few tasks, a table of many."""
-    from lmr_author.cli import ui
     from lmr_author.reporting.status import STEPS
 
     if len(found) > FEW:
@@ -58,8 +57,6 @@ def show(found: Sequence[Status], *, stderr: bool = False) -> None:
 
 def _show_table(found: Sequence[Status]) -> None:
     """Print a row for each task, and the number of tasks at each step."""
-    from lmr_author.cli import ui
-
     rows = [(item.task, item.done[-1] if item.done else "broken", item.note) for item in found]
     ui.columns_of([("task", "reached", "open"), *rows], stderr=False)
     counts = Counter(reached for _, reached, _ in rows)

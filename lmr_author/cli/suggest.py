@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lmr_author.cli import ui
 from lmr_author.cli.options import Format, FormatOption, TaskOption, task_or_repo
 from lmr_author.errors import UsageError
 from lmr_author.texts import counted
@@ -32,7 +33,6 @@ def suggest(
     output: FormatOption = Format.text,
 ) -> int:
     """Rank the repository's functions by how well the paper describes them and how good a task each makes."""
-    from lmr_author.cli import ui
     from lmr_author.suggesting import suggest as suggest_in_task
     from lmr_author.suggesting import suggest_repository
 
@@ -64,8 +64,6 @@ def suggest(
 def _print_table(found: Suggestions) -> None:
     """Print two lines for each function: its target, to be copied; then size, warnings, terms of the paper."""
     from rich.text import Text
-
-    from lmr_author.cli import ui
 
     screen = ui.console(stderr=False)
     for item in found.suggestions:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from lmr_author.cli import ui
 from lmr_author.cli.options import TaskOption, current_task
 
 
@@ -19,7 +20,7 @@ def unmask(
     task: TaskOption = None,
 ) -> int:
     """Restore masked functions byte for byte."""
-    from lmr_author.cli import mask, ui
+    from lmr_author.cli import mask
     from lmr_author.masking import unmask as restore
     from lmr_author.masking.leftovers import HISTORY_FOLDERS
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lmr_author.cli import ui
 from lmr_author.cli.options import TasksArgument, default_tasks
 from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
 from lmr_author.task import Severity
@@ -74,7 +75,6 @@ def validate(
     ] = None,
 ) -> int:
     """Check tasks statically: report every defect that can be seen without running anything."""
-    from lmr_author.cli import ui
     from lmr_author.task import tasks_at
     from lmr_author.validation.repair import plan, repair
     from lmr_author.validation.report import accept_findings
@@ -119,15 +119,11 @@ def validate(
 
 
 def _print_diff(plans: Sequence[Plan]) -> None:
-    from lmr_author.cli import ui
-
     for one in plans:
         ui.diff(one.diff(), stderr=False)
 
 
 def _print_next(plans: Sequence[Plan], paths: Sequence[Path]) -> None:
-    from lmr_author.cli import ui
-
     count = sum(len(one.changes) for one in plans)
     if count:
         ui.say(

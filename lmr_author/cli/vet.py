@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lmr_author.cli import ui
 from lmr_author.cli.options import Format, FormatOption, NoInputOption, TaskOption, current_task
 from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS, NotATaskError, UsageError
 
@@ -62,7 +63,6 @@ def vet(
     no_input: NoInputOption = False,
 ) -> int:
     """Vet a paper and its repository by the benchmark's criteria, with the evidence beside each question."""
-    from lmr_author.cli import ui
     from lmr_author.vetting import vet as vetting_room
     from lmr_author.vetting.questions import ACCEPTED
     from lmr_author.vetting.sources import Services
@@ -111,7 +111,7 @@ def _options(
             if not asking:
                 hint = "lmr-author vet PAPER --repo URL"
                 raise UsageError("no PAPER given, and no task here", hint) from error
-            from lmr_author.cli import new_task_wizard, ui
+            from lmr_author.cli import new_task_wizard
 
             paper = ui.path("Paper (PDF file, URL or arXiv id):", check=new_task_wizard.paper_problem)
             repo = repo or new_task_wizard.ask_repository()
@@ -139,7 +139,6 @@ def _given(texts: list[str]) -> dict[str, Answer]:
 
 def ask_questions(vetting: Vetting, save: Callable[[Vetting], None]) -> Vetting:
     """Ask what the evidence leaves open, and store each answer at once; then let every answer be changed."""
-    from lmr_author.cli import ui
     from lmr_author.vetting.questions import QUESTIONS
     from lmr_author.vetting.vet import with_answers
 
@@ -167,7 +166,6 @@ def ask_questions(vetting: Vetting, save: Callable[[Vetting], None]) -> Vetting:
 
 def _ask(vetting: Vetting, name: str) -> Answer:
     """Ask one question below its evidence. Only a plain yes needs no reason."""
-    from lmr_author.cli import ui
     from lmr_author.vetting.questions import ANSWERS, QUESTIONS, Answer
 
     _show_evidence(vetting, name)
@@ -185,8 +183,6 @@ def _line(name: str, answer: Answer) -> str:
 
 def _show_sources(vetting: Vetting) -> None:
     """Print the paper and its repository, and the sources without evidence."""
-    from lmr_author.cli import ui
-
     ui.say(vetting.repository or "no repository", vetting.paper, "bold")
     for source in vetting.sources:
         if source.status != "answered":
@@ -196,8 +192,6 @@ def _show_sources(vetting: Vetting) -> None:
 
 
 def _show_evidence(vetting: Vetting, name: str) -> None:
-    from lmr_author.cli import ui
-
     ui.say("")
     ui.say(name, tone="bold")
     for line in vetting.evidence.get(name) or ["no evidence"]:
@@ -206,7 +200,6 @@ def _show_evidence(vetting: Vetting, name: str) -> None:
 
 def _show_questions(vetting: Vetting) -> None:
     """Print every question with its evidence and its answer."""
-    from lmr_author.cli import ui
     from lmr_author.vetting.questions import QUESTIONS, Answer
 
     for name, question in QUESTIONS.items():
@@ -218,8 +211,6 @@ def _show_questions(vetting: Vetting) -> None:
 
 def _show_verdict(vetting: Vetting, options: VetOptions, place: Path, *, of_task: bool) -> None:
     """Print the verdict with its reasons, and the next command."""
-    from lmr_author.cli import ui
-
     result = vetting.verdict
     ui.say("")
     ui.say(f"(stored in {place})", result.status, _STATES[result.status])

@@ -27,9 +27,14 @@ def forget(task: Task) -> None:
         path.parent.parent.rmdir()
 
 
+def has_calls(task: Task, index: int | None = None) -> bool:
+    """Return true if an interrupted recording, of one implementation or of any, has left a complete call."""
+    return any(_path(task).parent.glob(f"{index or '*'}/out/**/meta.json"))
+
+
 def resume_words(task: Task, index: int) -> list[str]:
     """Return the words that resume an interrupted recording; none where no complete call is left."""
-    if not any(task.run_folder(index).glob("out/**/meta.json")):
+    if not has_calls(task, index):
         return []
     words = files.read_object_or_empty(_path(task)).get("words")
     return list(map(str, words)) if isinstance(words, list) else []

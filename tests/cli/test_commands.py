@@ -115,14 +115,6 @@ def test_validate_json(finished: Task) -> None:
     assert missing and missing[0]["severity"] == "error" and missing[0]["hint"]
 
 
-def test_explain(tmp_path: Path) -> None:
-    text = succeed("explain", "LMR401", cwd=tmp_path)
-    assert text.out.startswith("LMR401: a compiled file contains the solution\nLeaks; ")
-    assert succeed("explain", "lmr401", "--format", "json", cwd=tmp_path).json()["code"] == "LMR401"
-    every = succeed("explain", "all", "--format", "json", cwd=tmp_path).json()
-    assert len(every) > 12 and all(item["rationale"] for item in every)
-
-
 @pytest.mark.bwrap
 def test_evaluate_json(finished: Task) -> None:
     done = succeed("evaluate", "--repeats", "1", "--format", "json", cwd=finished.root)

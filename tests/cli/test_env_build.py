@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
-import threading
 import time
 import uuid
 from collections.abc import Iterator
@@ -64,18 +62,6 @@ def test_a_build_is_recorded_and_the_package_imported(task: Task) -> None:
 
 
 @pytest.mark.docker
-def test_an_import_that_fails_is_explained(task: Task) -> None:
-    (task.root / "small-repo/pkg/losses.py").write_text("import cv2\nimport tabulate\n")
-    ended = build(task, "--file", "pkg/losses.py")
-    assert ended.code == 1
-    (item,) = ended.json()["environment"]["imports"]
-    assert item["missing"] == ["cv2", "tabulate"]
-    assert "cv2, tabulate are not installed" in item["cause"]
-    assert "opencv-python-headless" in item["advice"]
-    assert item["said"][-1] == "ModuleNotFoundError: No module named 'cv2'"
-
-
-@pytest.mark.docker
 def test_a_broken_instruction_is_named_with_its_line(task: Task) -> None:
     write(task, "RUN true", "RUN cmake --version")
     ended = lmr("env", "build", cwd=task.root)
@@ -95,16 +81,6 @@ def test_another_base_image_has_to_be_given_again(task: Task) -> None:
     assert f"give --base-image {BASE} to `record` and `evaluate`" in " ".join(said.out.split())
     write(task)
     assert "--base-image" not in lmr("env", "build", "--base-image", BASE, cwd=task.root).out
-
-
-@pytest.mark.docker
-def test_a_dockerfile_with_a_syntax_error(task: Task) -> None:
-    write(task, "RNU true")
-    ended = build(task)
-    assert ended.code == 1
-    failure = ended.json()["failure"]
-    assert (failure["explainer"], "RNU" in failure["cause"]) == ("syntax", True)
-    assert "line 4" in failure["advice"]
 
 
 @pytest.mark.docker
@@ -174,63 +150,6 @@ def test_no_engine_and_a_socket_without_rights(task: Task, tmp_path: Path) -> No
     assert "not installed or not running" in ended.err and "hint:" in ended.err
 
 
-class DyingEngine(threading.Thread):
-    """Answers as an engine does until a build begins, sends a step of its log, and hangs up."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(daemon=True)
-        self._server = socket.socket(socket.AF_UNIX)
-        self._server.bind(str(path))
-        self._server.listen()
-
-    def run(self) -> None:
-        while True:
-            connection, _ = self._server.accept()
-            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
-
-    def _serve(self, connection: socket.socket) -> None:
-        with connection, connection.makefile("rb") as reader:
-            while line := reader.readline():
-                length = 0
-                while (header := reader.readline()) not in (b"\r\n", b""):
-                    if header.lower().startswith(b"content-length:"):
-                        length = int(header.split(b":")[1])
-                path = line.split()[1].decode()
-                if "/build" in path:
-                    reader.read(1)
-                    chunk = b'{"stream":"Step 1/3 : FROM x\\n"}\r\n'
-                    connection.sendall(
-                        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding:"
-                        b" chunked\r\n\r\n" + b"%x\r\n%s\r\n" % (len(chunk), chunk)
-                    )
-                    return
-                reader.read(length)
-                connection.sendall(_answer(path))
-
-
-def _answer(path: str) -> bytes:
-    known = {
-        "/version": {"ApiVersion": "1.41"},
-        "/info": {"NCPU": 1, "ServerVersion": "x", "DockerRootDir": "/"},
-    }
-    body: object = next((value for key, value in known.items() if path.endswith(key)), [])
-    status = "200 OK"
-    if "/images/" in path:
-        body, status = {"message": "No such image"}, "404 Not Found"
-    data = b"OK" if path.endswith("_ping") else json.dumps(body).encode()
-    head = f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\nApi-Version: 1.41\r\n"
-    return f"{head}Content-Length: {len(data)}\r\n\r\n".encode() + data
-
-
-def test_an_engine_that_dies_during_a_build(task: Task, tmp_path: Path) -> None:
-    DyingEngine(tmp_path / "docker.sock").start()
-    ended = build(task, "--no-disk-check", DOCKER_HOST=f"unix://{tmp_path}/docker.sock")
-    assert (ended.code, ended.out) == (3, ""), ended.err
-    assert "error: the Docker engine went away" in ended.err
-    assert "hint: start it" in ended.err and "run the command again" in ended.err
-    assert not task.environment_path.exists()
-
-
 def test_nothing_to_build_with(task: Task) -> None:
     task.dockerfile.unlink()
     ended = build(task)
@@ -239,12 +158,6 @@ def test_nothing_to_build_with(task: Task) -> None:
     write(task)
     ended = build(task, "--file", "absent.py")
     assert ended.code == 2 and "absent.py" in ended.err
-
-
-def test_local_refuses_what_would_pull_gigabytes(task: Task) -> None:
-    ended = lmr("env", "local", "--with", "torch", cwd=task.root)
-    assert ended.code == 3
-    assert "gigabytes" in ended.err and "torch==" in ended.err
 
 
 def test_prune_never_removes_without_a_yes(tmp_path: Path) -> None:

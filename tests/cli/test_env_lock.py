@@ -91,17 +91,6 @@ def test_a_lock_holds_the_versions_of_the_commits_day(task: Task, index: dict[st
     assert pins(task.lock.read_text()) == ["loss==2.0", "maths==2.0"]
 
 
-def test_a_dry_run_prints_and_writes_nothing(task: Task, index: dict[str, str]) -> None:
-    assert pins(lock(task, index, "--dry-run").out) == ["loss==1.0", "maths==1.5"]
-    assert not task.lock.exists()
-
-
-def test_hashes_are_written_for_each_version(task: Task, index: dict[str, str]) -> None:
-    text = lock(task, index, "--hashes", "--dry-run").out
-    assert text.count("--hash=sha256:") >= 2
-    assert text.index("loss==1.0 \\") < text.index("--hash=sha256:") < text.index("maths==1.5 \\")
-
-
 def test_a_conflict_names_what_conflicts_and_changes_nothing_by_itself(
     task: Task, index: dict[str, str]
 ) -> None:
@@ -116,15 +105,6 @@ def test_a_conflict_names_what_conflicts_and_changes_nothing_by_itself(
     assert "changed:" in done.err
     assert "# CHANGED:" in task.lock.read_text()
     assert pins(task.lock.read_text()) == ["maths==1.0", "picky==1.0"]
-
-
-def test_a_package_is_left_out_whoever_needs_it(task: Task, index: dict[str, str]) -> None:
-    (task.root / "small-repo/requirements.txt").write_text("picky==1.0\nloss\n")
-    lock(task, index, "--without", "Maths", "--without", "loss")
-    assert pins(task.lock.read_text()) == ["picky==1.0"]
-    assert "# loss (requirements.txt:2) is left out: as asked with --without" in task.lock.read_text()
-    error, hint = refuse(2, "env", "lock", "--without", "pickyy", cwd=task.root, env=index)
-    assert "requires no such package" in error and "did you mean picky" in hint
 
 
 def test_only_the_goal_files_imports_are_locked(task: Task, index: dict[str, str]) -> None:
@@ -184,16 +164,6 @@ def test_without_an_answer_there_is_no_lock(task: Task, index: dict[str, str]) -
     assert "cache" in error and "with a network" in hint
 
 
-def test_an_index_without_dates_is_said_and_handled(task: Task, cache: dict[str, str]) -> None:
-    with package_index({"loss": [Release("1.0", "")], "maths": [Release("1.0", "")]}) as address:
-        variables = {**cache, "UV_DEFAULT_INDEX": address}
-        error, hint = refuse(3, "env", "lock", cwd=task.root, env=variables)
-        assert "no upload dates" in error and "today's versions" in hint
-        done = lock(task, variables, "--relax")
-    assert "gives no upload dates" in done.err
-    assert pins(task.lock.read_text()) == ["loss==1.0", "maths==1.0"]
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -209,40 +179,12 @@ def test_wrong_usage(task: Task, arguments: tuple[str, ...], words: str) -> None
     assert words in error
 
 
-def test_wrong_values_are_refused(task: Task) -> None:
-    for arguments in (("--python-version", "two"), ("--base-image", "no image; rm")):
-        error, _ = refuse(3, "env", "dockerfile", "--dry-run", *arguments, cwd=task.root)
-        assert "not a" in error
-
-
-def test_the_python_that_was_given_once_is_kept_while_the_image_stays(
-    task: Task, index: dict[str, str]
-) -> None:
-    task.provenance_path.write_text(json.dumps({"environment": {}}))
-    task.dockerfile.write_text("FROM me/base:1\n")
-    lock(task, index, "--python-version", "3.9")
-    lock(task, index)
-    assert "# for Python 3.9;" in task.lock.read_text()
-    task.dockerfile.write_text("FROM me/base:2\n")
-    lock(task, index)
-    assert "# for Python 3.11;" in task.lock.read_text()
-
-
 def test_no_python_files_at_all(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     done = lmr("env", "detect", "--repo", "empty", cwd=tmp_path)
     assert done.code == 0 and "there are no Python files" in done.out
     done = lmr("env", "lock", "--repo", "empty", "--offline", cwd=tmp_path)
     assert done.code == 0 and "note: there are no Python files" in done.err
-
-
-def test_what_a_lock_could_not_read_is_told(task: Task, index: dict[str, str]) -> None:
-    repository = task.root / "small-repo"
-    (repository / "pyproject.toml").write_text("[project\n")
-    (repository / "requirements.txt").write_text("loss\n" + "".join(f"-e ./part{n}\n" for n in range(20)))
-    said = lock(task, index).err
-    assert "note: pyproject.toml: cannot be read" in said
-    assert "note: and " in said and "more (lmr-author env detect)" in said, "the rest is counted"
 
 
 def test_a_lock_for_another_python_than_the_repositorys_says_so(task: Task, index: dict[str, str]) -> None:
@@ -256,3 +198,28 @@ def test_a_lock_for_another_python_than_the_repositorys_says_so(task: Task, inde
     written = succeed("env", "dockerfile", "--dry-run", "--python-version", "3.11", cwd=task.root)
     assert asked in " ".join(written.err.split())
     assert asked not in lock(task, index, "--python-version", "3.12").err + task.lock.read_text()
+
+
+def test_detect_asks_the_index_only_when_told(task: Task, index: dict[str, str]) -> None:
+    (task.root / "small-repo/requirements.txt").write_text("loss==9\ngone\nmaths\n")
+    found = succeed("env", "detect", "--online", "--format", "json", cwd=task.root, env=index).json()
+    validate_with("recipe", found)
+    assert [(item["text"].split()[0], item["origin"]) for item in found["dead"]] == [
+        ("loss==9", "requirements.txt:1"),
+        ("gone", "requirements.txt:2"),
+    ]
+
+
+def test_hashes_are_written_for_each_version(task: Task, index: dict[str, str]) -> None:
+    text = lock(task, index, "--hashes", "--dry-run").out
+    assert text.count("--hash=sha256:") >= 2
+    assert text.index("loss==1.0 \\") < text.index("--hash=sha256:") < text.index("maths==1.5 \\")
+
+
+def test_a_package_is_left_out_whoever_needs_it(task: Task, index: dict[str, str]) -> None:
+    (task.root / "small-repo/requirements.txt").write_text("picky==1.0\nloss\n")
+    lock(task, index, "--without", "Maths", "--without", "loss")
+    assert pins(task.lock.read_text()) == ["picky==1.0"]
+    assert "# loss (requirements.txt:2) is left out: as asked with --without" in task.lock.read_text()
+    error, hint = refuse(2, "env", "lock", "--without", "pickyy", cwd=task.root, env=index)
+    assert "requires no such package" in error and "did you mean picky" in hint

@@ -89,14 +89,6 @@ def test_only_what_is_ours_and_unused_goes(own: Engine, tmp_path: Path) -> None:
     assert BASE in own.docker("images", "--format", "{{.Repository}}:{{.Tag}}").split()
 
 
-def test_what_was_used_lately_stays(own: Engine, tmp_path: Path) -> None:
-    made = image(own, tmp_path / "a", "lmr-author/5-new:latest", "org.lmr-author=1", "org.lmr-author.task=x")
-    assert prune(own, tmp_path, "--yes").code == 0
-    assert made in images(own)
-    assert prune(own, tmp_path, "--yes", "--older-than", "0").code == 0
-    assert made not in images(own)
-
-
 def test_an_engine_that_is_killed_during_a_build(own: Engine, tmp_path: Path) -> None:
     task = make_task(tmp_path, "1-killed")
     task.dockerfile.write_text(f"FROM {BASE}\nRUN echo begun-now && sleep 300\n")
@@ -122,3 +114,11 @@ def test_an_engine_that_is_killed_during_a_build(own: Engine, tmp_path: Path) ->
     assert prune(own, tmp_path, "--all", "--yes").code == 0
     assert own.docker("ps", "-aq").split() == [], left
     assert BASE in own.docker("images", "--format", "{{.Repository}}:{{.Tag}}").split()
+
+
+def test_what_was_used_lately_stays(own: Engine, tmp_path: Path) -> None:
+    made = image(own, tmp_path / "a", "lmr-author/5-new:latest", "org.lmr-author=1", "org.lmr-author.task=x")
+    assert prune(own, tmp_path, "--yes").code == 0
+    assert made in images(own)
+    assert prune(own, tmp_path, "--yes", "--older-than", "0").code == 0
+    assert made not in images(own)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import random
 import shutil
 import signal
-import time
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,7 @@ import pytest
 
 from lmr_author.task import Task
 from tests.cli.program import TEMPORARY, Ended, finish, lmr, refuse, start, succeed, validate_with, wait_for
-from tests.evaluation.foreign import MEAN, PLAIN_PYTHON, STYLES, foreign_task
+from tests.evaluation.foreign import GOLDEN, MEAN, PLAIN_PYTHON, STYLES, foreign_task
 
 HEADER = "def softplus(x, beta=1.0):\n"
 GOOD = HEADER + "    return math.log1p(math.exp(-abs(beta * x))) / beta + max(x, 0.0)\n"
@@ -162,41 +160,6 @@ def test_an_agents_tree_is_judged(task: Task, tmp_path: Path) -> None:
     assert found["model-a"]["dropped"] == ["changes scores/helper.py"]
 
 
-def test_an_environment_that_cannot_run_the_golden_makes_nobody_wrong(tmp_path: Path) -> None:
-    foreign_task(tmp_path / "tasks", "import no_such_library\n" + STYLES["asserts"])
-    write(tmp_path, {"model": "a", "code": GOOD})
-
-    done = judge(tmp_path)
-
-    assert done.code == 1
-    (line,) = results(tmp_path)
-    assert line["outcome"] == "infrastructure" and "no_such_library" in line["reason"]
-    assert "not judged (1)" in done.out
-
-
-def test_lmr_benchs_own_way_believes_a_log(tmp_path: Path) -> None:
-    log = "import os\nos.makedirs('unit_test/logs', exist_ok=True)\nopen('unit_test/logs/a.log', 'w').write('Passed')\n"
-    test = MEAN + log
-    foreign_task(tmp_path / "tasks", test, goal_function="add", class_name="Mean", masked=masked_mean())
-    cheat = (
-        "def add(self, value):\n    import os\n    os.makedirs('unit_test/logs', exist_ok=True)\n"
-        "    with open('unit_test/logs/unit_test_1.log', 'w') as log:\n        log.write('Passed')\n    os._exit(1)\n"
-    )
-    write(tmp_path, {"model": "cheat", "code": cheat})
-
-    assert judge(tmp_path, "--protocol", "lmr-bench").code == 0
-    assert [line["outcome"] for line in results(tmp_path)] == ["passed"]
-    assert judge(tmp_path).code == 0
-    assert [line["outcome"] for line in results(tmp_path)] == ["failed"]
-
-
-def masked_mean() -> str:
-    from tests.evaluation.foreign import GOLDEN
-
-    head, _, _ = GOLDEN.partition("        self.total += value")
-    return head + "        raise NotImplementedError\n"
-
-
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -257,31 +220,6 @@ def test_ctrl_c_leaves_nothing_running_and_keeps_what_was_judged(task: Task, tmp
     assert f"12 candidates, {judged} of them by an earlier run" in done.out
 
 
-def test_killed_at_any_moment_it_loses_only_what_was_in_flight(task: Task, tmp_path: Path) -> None:
-    many(tmp_path)
-    chance = random.Random(7)
-    stored = tmp_path / "lmr-results" / "results.jsonl"
-    known: dict[str, str] = {}
-    for _ in range(4):
-        process = start(
-            "evaluate", "tasks", "--predictions", "predictions.jsonl", "--jobs", "2", *PLAIN, cwd=tmp_path
-        )
-        wait_for(stored.is_file, 200)
-        time.sleep(chance.uniform(0.0, 4.0))
-        process.kill()
-        process.communicate()
-        whole = stored.read_bytes().rpartition(b"\n")[0].splitlines() if stored.is_file() else []
-        after = {item["model"]: item["digest"] for item in map(json.loads, whole)}
-        assert known.items() <= after.items()
-        known = after
-    done = succeed(
-        "evaluate", "tasks", "--predictions", "predictions.jsonl", "--jobs", "2", *PLAIN, cwd=tmp_path
-    )
-    assert [line["outcome"] for line in results(tmp_path)] == ["failed"] * 12
-    assert (f"{len(known)} of them by an earlier run" in done.out) == bool(known)
-    assert running() == []
-
-
 def test_two_evaluations_do_not_write_to_one_folder(task: Task, tmp_path: Path) -> None:
     import fcntl
 
@@ -291,3 +229,31 @@ def test_two_evaluations_do_not_write_to_one_folder(task: Task, tmp_path: Path) 
         fcntl.flock(lock, fcntl.LOCK_EX)
         done = judge(tmp_path)
     assert done.code == 3 and "another evaluation is writing to lmr-results" in done.err
+
+
+def test_an_environment_that_cannot_run_the_golden_makes_nobody_wrong(tmp_path: Path) -> None:
+    foreign_task(tmp_path / "tasks", "import no_such_library\n" + STYLES["asserts"])
+    write(tmp_path, {"model": "a", "code": GOOD})
+
+    done = judge(tmp_path)
+
+    assert done.code == 1
+    (line,) = results(tmp_path)
+    assert line["outcome"] == "infrastructure" and "no_such_library" in line["reason"]
+    assert "not judged (1)" in done.out
+
+
+def test_lmr_benchs_own_way_believes_a_printed_word(tmp_path: Path) -> None:
+    foreign_task(tmp_path / "tasks", MEAN, goal_function="add", class_name="Mean", masked=masked_mean())
+    cheat = "def add(self, value):\n    import os\n    print('Passed', flush=True)\n    os._exit(1)\n"
+    write(tmp_path, {"model": "cheat", "code": cheat})
+
+    assert judge(tmp_path, "--protocol", "lmr-bench").code == 0
+    assert [line["outcome"] for line in results(tmp_path)] == ["passed"]
+    assert judge(tmp_path).code == 0
+    assert [line["outcome"] for line in results(tmp_path)] == ["failed"]
+
+
+def masked_mean() -> str:
+    head, _, _ = GOLDEN.partition("        self.total += value")
+    return head + "        raise NotImplementedError\n"

@@ -8,7 +8,7 @@ import pytest
 
 from lmr_author.task import Task
 from tests.cli.conftest import HINGE
-from tests.cli.program import ENVIRONMENT, PROGRAM, refuse, snapshot, succeed
+from tests.cli.program import ENVIRONMENT, PROGRAM, refuse, succeed
 
 SCRIPT = """\
 import sys
@@ -43,15 +43,6 @@ def test_extract_then_mask(scripted: Task) -> None:
     masked = [*last.split()[2:], "--category", "Evaluation Metrics", "--no-input"]
     succeed(*masked, cwd=scripted.root)
     assert scripted.load().implementations[0].qualname == "count_letters"
-
-
-def test_dry_run_writes_nothing(scripted: Task) -> None:
-    before = snapshot(scripted.root)
-    done = succeed("extract", PLACE, "--name", "count_letters", "--dry-run", cwd=scripted.root)
-    assert done.out.startswith("--- a/count.py\n+++ b/count.py\n@@")
-    assert "next:" not in done.err
-    assert "nothing was written" in done.err
-    assert snapshot(scripted.root) == before
 
 
 @pytest.mark.parametrize("old_new", [("", ""), ("    ", "\t"), ("\n", "\r\n"), ("# count", "\x0c# count")])
@@ -95,19 +86,6 @@ def test_json(scripted: Task) -> None:
     assert done.err == ""
 
 
-def test_a_method_or_a_function(fresh: Task) -> None:
-    place = "pkg/losses.py:25-26"
-    as_method = succeed("extract", place, "--name", "keep", "--dry-run", "-f", "json", cwd=fresh.root).json()
-    assert (as_method["name"], as_method["inputs"], as_method["mutated"]) == (
-        "Meter.keep",
-        ["self", "value"],
-        ["self"],
-    )
-    choice = ["--as", "function", "--name", "keep", "--dry-run", "-f", "json"]
-    as_function = succeed("extract", place, *choice, cwd=fresh.root).json()
-    assert (as_function["target"], as_function["inputs"]) == ("pkg/losses.py::keep", ["self", "value"])
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "error", "hint"),
     [
@@ -142,12 +120,3 @@ def test_a_masked_file(masked: Task) -> None:
     said, todo = refuse(3, "extract", "pkg/losses.py:25-26", "--name", "keep", cwd=masked.root)
     assert "has masked functions (hinge)" in said
     assert f"unmask {HINGE}" in todo
-
-
-def test_outside_of_a_task(scripted: Task) -> None:
-    folder = scripted.root.parent / "elsewhere"
-    folder.mkdir()
-    said, _ = refuse(3, "extract", PLACE, "--name", "f", cwd=folder)
-    assert "is not a task folder" in said
-    done = succeed("extract", PLACE, "--name", "f", "--task", str(scripted.root), "--dry-run", cwd=folder)
-    assert "+def f(words):" in done.out

@@ -92,17 +92,6 @@ def test_record_interrupted_while_the_driver_runs(number: int, masked: Task, tmp
 
 @SIGNALS
 @pytest.mark.bwrap
-def test_record_interrupted_at_any_moment(number: int, masked: Task, tmp_path: Path) -> None:
-    before, temporary = snapshot(masked.root), temporaries()
-    for after in (0.001, 0.3, 0.8):
-        if not interrupt(masked, after, number, "record", HINGE, "--", "python", "run.py"):
-            break
-        assert apart_from_runs(masked) == before
-    assert temporaries() <= temporary
-
-
-@SIGNALS
-@pytest.mark.bwrap
 def test_evaluate_interrupted_at_any_moment(number: int, finished: Task) -> None:
     finished.evaluation_path.unlink()
     before, temporary = snapshot(finished.root), temporaries()

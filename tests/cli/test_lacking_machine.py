@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.files import require_writable
 from lmr_author.task import Task
 from tests.cli.conftest import HINGE
 from tests.cli.program import ENVIRONMENT, PROGRAM, refuse, succeed
@@ -28,11 +27,6 @@ def test_docker_that_is_not_running(masked: Task) -> None:
     refuse(EXPECTED, "evaluate", "--sandbox", "docker", cwd=masked.root, env=away)
 
 
-def test_an_interpreter_that_does_not_exist(masked: Task) -> None:
-    error, _ = refuse(EXPECTED, "evaluate", "--python", "/nowhere/python", cwd=masked.root)
-    assert "/nowhere/python" in error
-
-
 def test_git_that_is_not_installed(tmp_path: Path) -> None:
     make_paper(tmp_path / "paper.pdf")
     make_repository(tmp_path / "code")
@@ -46,13 +40,6 @@ def test_git_that_is_not_installed(tmp_path: Path) -> None:
 def test_a_place_where_nothing_can_be_written_is_named_as_it_was_given(masked: Task) -> None:
     error, _ = refuse(EXPECTED, "report", "--html", "/proc/page.html", cwd=masked.root)
     assert "/proc/page.html: " in error and ".tmp" not in error
-
-
-def test_what_takes_long_asks_first_whether_it_can_be_written(tmp_path: Path) -> None:
-    require_writable(tmp_path / "authoring" / "evaluation.json")
-    assert list(tmp_path.iterdir()) == []
-    with pytest.raises(OSError, match="evaluation"):
-        require_writable(Path("/proc/authoring/evaluation.json"))
 
 
 def test_files_that_may_not_grow(fresh: Task) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
@@ -56,14 +55,6 @@ def test_every_part_has_a_flag(fresh: Task) -> None:
         #   1. store it
         raise NotImplementedError
 ''' in goal(fresh)
-
-
-def test_a_bare_todo(fresh: Task) -> None:
-    succeed("mask", INIT, "--style", "todo", *CATEGORY, "--no-input", cwd=fresh.root)
-    assert "size):\n        # TODO: implement __init__.\n        raise NotImplementedError\n" in goal(fresh)
-    assert "--style todo" in refuse(
-        USAGE, "mask", HINGE, "--style", "todo", "--objective", "x", "--no-input", cwd=fresh.root
-    )[0]  # fmt: skip
 
 
 def test_without_a_terminal_nothing_is_drafted_or_proposed_silently(fresh: Task) -> None:
@@ -208,15 +199,6 @@ def test_a_draft_is_edited_until_it_can_be_read(fresh: Task, tmp_path: Path) -> 
     assert "size):\n        # TODO: implement __init__.\n        raise" in goal(fresh)
 
 
-def test_an_edited_draft_stands_in_the_file(fresh: Task, tmp_path: Path) -> None:
-    code = "path.write_text(text.replace('Initialize a `Meter`', 'Begin'))"
-    terminal = Terminal(fresh, INIT, *CATEGORY, editor=editor(tmp_path, code))
-    terminal.sees("What should replace the body?")
-    terminal.types(DOWN + "\r")
-    assert terminal.ends() == 0
-    assert '"""Begin.' in goal(fresh) and "# Objective: Begin" in goal(fresh)
-
-
 def test_without_an_editor_the_text_is_edited_right_there(fresh: Task) -> None:
     terminal = Terminal(fresh, INIT, *CATEGORY, PATH="/nowhere")
     terminal.sees("What should replace the body?")
@@ -238,17 +220,6 @@ def test_context_is_a_list_with_reasons(fresh: Task) -> None:
     terminal.types(DOWN + " \r")
     assert terminal.ends() == 0
     assert fresh.load().implementations[0].retrieval_context == ("pkg/losses.py",)
-
-
-def test_context_that_was_edited_is_not_asked_for_again(fresh: Task, tmp_path: Path) -> None:
-    text = "from pkg.losses import hinge\nimport run\ndef f(x):\n    return hinge(run.meter)\n"
-    (fresh.root / "small-repo" / "more.py").write_text(text)
-    code = "path.write_text(text.replace('  - run.py', '  - README.md'))"
-    terminal = Terminal(fresh, "more.py::f", *CATEGORY, editor=editor(tmp_path, code))
-    terminal.sees("What should replace the body?")
-    terminal.types(DOWN + "\r")
-    assert terminal.ends() == 0
-    assert fresh.load().implementations[0].retrieval_context == ("pkg/losses.py", "README.md")
 
 
 def test_several_functions_are_one_question(fresh: Task) -> None:
@@ -278,21 +249,4 @@ def test_ctrl_c_changes_nothing(fresh: Task) -> None:
     terminal.sees("What should replace the body?")
     terminal.types(CTRL_C)
     assert terminal.ends() == 130
-    assert snapshot(fresh.root) == before
-
-
-def test_a_wrong_target_is_said_before_the_first_question(fresh: Task) -> None:
-    terminal = Terminal(fresh, HINGE, HINGE)
-    terminal.sees("error:")
-    terminal.sees("given twice")
-    assert terminal.ends() == EXPECTED
-
-
-def test_an_editor_that_fails_is_said(fresh: Task) -> None:
-    before = snapshot(fresh.root)
-    terminal = Terminal(fresh, INIT, *CATEGORY, editor=os.devnull)
-    terminal.sees("What should replace the body?")
-    terminal.types(DOWN + "\r")
-    terminal.sees("error: the editor")
-    assert terminal.ends() == EXPECTED
     assert snapshot(fresh.root) == before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from prompt_toolkit.application import create_app_session
@@ -10,11 +11,15 @@ from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 from lmr_author.cli import ui
+from lmr_author.cli.record import _complete
 from lmr_author.cli.review import ask_answers
+from lmr_author.masking import MaskOptions, mask
+from lmr_author.recording.record import RecordOptions
 from lmr_author.review.checklist import HUMAN, human_items
 from lmr_author.task import CATEGORIES
+from tests.support import make_task
 
-ENTER, DOWN, CTRL_C = "\r", "\x1b[B", "\x03"
+ENTER, DOWN, CTRL_C, CLEAR = "\r", "\x1b[B", "\x03", "\x15"
 
 
 @pytest.fixture
@@ -31,21 +36,10 @@ def test_text_is_stripped_and_may_be_left_at_its_default(keys: PipeInput) -> Non
     assert ui.text("Year of the paper", "2023") == "2023"
 
 
-@pytest.mark.parametrize("place", [0, 1, 5, len(CATEGORIES) - 1])
-def test_every_category_can_be_reached(keys: PipeInput, place: int) -> None:
-    keys.send_text(DOWN * place + ENTER)
-    assert ui.choice("Category", CATEGORIES) == CATEGORIES[place]
-
-
 @pytest.mark.parametrize(("key", "answer"), [("y", True), ("n", False), (ENTER, True)])
 def test_confirm(keys: PipeInput, key: str, answer: bool) -> None:
     keys.send_text(key)
     assert ui.confirm("Go on?") is answer
-
-
-def test_a_choice_starts_at_its_default(keys: PipeInput) -> None:
-    keys.send_text(ENTER)
-    assert ui.choice("Which?", ["a", "b", "c"], "b") == "b"
 
 
 def test_ctrl_c_is_an_interruption(keys: PipeInput) -> None:
@@ -80,3 +74,19 @@ def test_a_review_asks_why_until_there_is_a_reason(keys: PipeInput) -> None:
     ]
     assert {item.answer for item in items[2:]} == {"pass"}
     assert not all(item.answer == "pass" for item in items)
+
+
+def test_record_asks_until_the_command_can_be_recorded(keys: PipeInput, tmp_path: Path) -> None:
+    task = make_task(tmp_path)
+    mask(task, MaskOptions(("pkg/losses.py::hinge", "pkg/losses.py::Meter.add")), task.root)
+    keys.send_text(DOWN + ENTER)  # the second function
+    keys.send_text("nowhere.py" + ENTER + CLEAR + "python run.py --steps 2" + ENTER)
+    options = _complete(task, RecordOptions(None, ()))
+    assert options.target == "pkg/losses.py::Meter.add"
+    assert options.command == ("python", "run.py", "--steps", "2")
+
+
+def test_many_answers_are_filtered_by_what_is_typed(keys: PipeInput) -> None:
+    keys.send_text(ENTER)  # nothing is marked yet
+    keys.send_text("second" + " " + ENTER)
+    assert ui.search("Which?", {"a.py::first": "x", "a.py::second": "y"}) == ["a.py::second"]

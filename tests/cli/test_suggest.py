@@ -16,14 +16,6 @@ def test_a_table_and_the_next_command(tmp_path: Path) -> None:
     assert "next: lmr-author mask pkg/losses.py::hinge" in done.out + done.err
 
 
-def test_json_is_alone_on_stdout(tmp_path: Path) -> None:
-    task = make_task(tmp_path)
-    found = succeed("suggest", "--format", "json", "--top", "2", cwd=task.root).json()
-    assert (found["repository"], found["pages"], len(found["suggestions"])) == ("small-repo", 1, 2)
-    assert found["suggestions"][0]["target"] == "pkg/losses.py::hinge"
-    assert "hinge" in [item["term"].split()[0] for item in found["suggestions"][0]["terms"]]
-
-
 def test_a_masked_function_is_judged_by_its_golden_and_not_offered_again(tmp_path: Path) -> None:
     task = make_task(tmp_path)
     before = succeed("suggest", "--format", "json", cwd=task.root).json()

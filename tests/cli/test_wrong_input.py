@@ -79,11 +79,6 @@ def test_not_a_task_folder(arguments: str, tmp_path: Path) -> None:
     assert "new-task" in hint
 
 
-def test_a_path_that_does_not_exist(tmp_path: Path) -> None:
-    for verb in ("validate", "evaluate", "status"):
-        assert "nowhere does not exist" in refuse(EXPECTED, verb, "nowhere", cwd=tmp_path)[0]
-
-
 def test_an_info_json_that_is_none(fresh: Task) -> None:
     fresh.info_path.write_text('{"instance_id": 1,,}')
     error, _ = refuse(EXPECTED, "mask", HINGE, "--no-input", cwd=fresh.root)
@@ -140,12 +135,6 @@ def test_a_repository_that_is_none_or_unsafe(address: str, tmp_path: Path) -> No
     assert not (tmp_path / "owned").exists()
 
 
-def test_a_commit_that_does_not_exist(tmp_path: Path) -> None:
-    make_paper(tmp_path / "paper.pdf")
-    make_repository(tmp_path / "code")
-    assert "f" * 40 in new_task(tmp_path, "paper.pdf", "./code", "--commit", "f" * 40)[0]
-
-
 def test_a_number_that_is_taken(tmp_path: Path) -> None:
     make_paper(tmp_path / "paper.pdf")
     make_repository(tmp_path / "code")
@@ -175,23 +164,6 @@ def test_a_driver_that_never_calls_the_target(masked: Task, tmp_path: Path) -> N
     error, hint = record(masked, "--", "python", str(driver))
     assert f"never called {HINGE}" in error
     assert "pkg/losses.py" in hint
-
-
-@pytest.mark.bwrap
-def test_a_driver_that_fails(masked: Task, tmp_path: Path) -> None:
-    driver = tmp_path / "drive.py"
-    driver.write_text("import not_installed_here\n")
-    assert "No module named 'not_installed_here'" in record(masked, "--", "python", str(driver))[0]
-
-
-@pytest.mark.bwrap
-def test_a_recording_larger_than_the_limit(masked: Task, tmp_path: Path) -> None:
-    driver = tmp_path / "drive.py"
-    call = "try:\n    hinge(0.5, margin=['a long text'] * 5000)\nexcept TypeError:\n    pass\n"
-    driver.write_text(f"from pkg.losses import hinge\n{call}")
-    error, hint = record(masked, "--max-mb", "0.001", "--", "python", str(driver))
-    assert "larger than the limit" in error
-    assert "--max-mb" in hint
 
 
 @pytest.mark.bwrap

@@ -51,11 +51,6 @@ def test_what_is_no_target_is_answered_by_what_is_masked(masked: Task) -> None:
     assert "not a target" in error and hint == f"masked: {HINGE}"
 
 
-def test_a_target_where_none_is_taken(masked: Task) -> None:
-    error, hint = refuse(USAGE, "instruct", HINGE, cwd=masked.root)
-    assert "unexpected extra argument" in error and "--task" not in hint
-
-
 def test_a_file_whose_name_begins_with_a_dash(fresh: Task) -> None:
     (fresh.root / "small-repo" / "-dash.py").write_text("def f(x):\n    y = x\n    return y\n")
     error, hint = refuse(USAGE, "mask", "-dash.py::f", "--no-input", cwd=fresh.root)
@@ -87,12 +82,6 @@ def test_a_category_is_set_afterwards_together_with_the_instruction(masked: Task
     words = ("--category", "Evaluation Metrics", "--text", text, "--no-input")
     lmr_forked("instruct", *words, cwd=masked.root)
     assert told() == ("Evaluation Metrics", text)
-
-
-def test_a_file_with_a_syntax_error(fresh: Task) -> None:
-    path = fresh.root / "small-repo" / "pkg" / "broken.py"
-    path.write_text("def fine(x):\n    return x\n\n\ndef broken(:\n    pass\n")
-    assert "pkg/broken.py:5" in mask(fresh, "pkg/broken.py::fine")[0]
 
 
 def _binary(path: Path) -> None:

@@ -160,7 +160,7 @@ def test_wrong_answers(
 
 
 def test_answers_files_that_are_none(tmp_path: Path) -> None:
-    for text in ("- a\n", "a: [\n", "\xff"):
+    for text in ("- a\n", "a: [\n", "\xff", "venue: {answer: no, why: a workshop}\n"):
         (tmp_path / "a.yaml").write_text(text, "latin-1")
         with pytest.raises(UsageError):
             vet.read_answers(tmp_path / "a.yaml")

@@ -1,4 +1,4 @@
-"""The line that says what is being done."""
+"""Lines on a terminal: wrapped at words, and the progress line."""
 
 from __future__ import annotations
 
@@ -34,3 +34,15 @@ def test_what_is_too_long_is_cut_visibly_and_keeps_its_time(monkeypatch: pytest.
 
 def test_brackets_and_line_breaks_are_text(monkeypatch: pytest.MonkeyPatch) -> None:
     assert _shown("  reading [bold]\n setup.py ", 0, monkeypatch) == "reading [bold] setup.py"
+
+
+def test_lines_hang_and_no_word_is_broken() -> None:
+    path = "a/very/long/path/" + "x" * 40
+    lines = ui.wrapped(f"  golden       {path} and some words more, by-and-by", 40, 15)
+    assert lines[1:] == [f"{'':15}{path}", f"{'':15}and some words more,", f"{'':15}by-and-by"]
+    assert lines[0].strip() == "golden"
+
+
+def test_a_command_to_paste_is_quoted_and_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    ui.then("mask", "a b.py::f", "--task", "x" * 200)
+    assert capsys.readouterr().err == f"next: lmr-author mask 'a b.py::f' --task {'x' * 200}\n"
