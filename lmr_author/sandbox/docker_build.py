@@ -88,7 +88,7 @@ def build(
         raise SandboxBuildError(f"{context / 'Dockerfile'} is not UTF-8 text", "save it as UTF-8") from error
     sent = with_labels(with_base(text, args.get("BASE_IMAGE", "")))
     partial = tag.rpartition(":")[0]
-    replaced = [str(image.id) for image in client.images.list(partial)]
+    replaced = list(client.api.images(partial, quiet=True))  # ids: a list of objects would inspect each
     progress = BuildProgress(text)
     target = log or Path(os.devnull)
     target.parent.mkdir(parents=True, exist_ok=True)
