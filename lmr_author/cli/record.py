@@ -318,6 +318,8 @@ def _show_mutants(result: RecordResult) -> None:
 
     killed = result.proof.killed
     if not killed.tried:
+        if not killed.complete:
+            ui.note("the golden is too slow to try mutants here: `lmr-author evaluate` tries them", indent=2)
         return
     dead = len(killed.tried) - len(killed.survivors)
     share = dead / len(killed.tried)

@@ -10,13 +10,15 @@ import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-import libcst as cst
+from typing import TYPE_CHECKING
 
 from lmr_author import code
 from lmr_author.errors import SourceError, TargetError
 from lmr_author.extracting.events import Function
 from lmr_author.extracting.selection import Block, last_line, suites
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 WIDTH = 100
 """Signatures and calls longer than this many columns are broken."""
@@ -132,6 +134,8 @@ def _function(module: code.Module, block: Block, plan: Plan, place: int) -> list
 
 def _moved(module: code.Module, block: Block, indent: str) -> list[str]:
     """Return the lines of the block with another indentation; strings keep their lines as they are."""
+    import libcst as cst  # takes 0.2 s, which `extract --help` need not wait for
+
     numbers = range(block.start, block.end + 1)
     text = "\n".join([*(module.line_text(number) for number in numbers), ""])
     indented = bool(indent_of(module.line_text(code.first_line(block.statements[0]))))
@@ -160,6 +164,8 @@ def _moved(module: code.Module, block: Block, indent: str) -> list[str]:
 
 def _aligned(line: cst.EmptyLine) -> cst.EmptyLine:
     """Return a comment with the indentation of its block; a blank line gets none."""
+    import libcst as cst
+
     if line.comment and not line.indent:
         return line.with_changes(indent=True, whitespace=cst.SimpleWhitespace(""))
     return line.with_changes(indent=bool(line.comment))
