@@ -53,6 +53,7 @@ _SCRIPT = re.compile(
 _README = re.compile(r"^(readme|install(ation|ing)?|setup|requirements)(\.(md|rst|txt))?$", re.I)
 _DOCKERFILE = re.compile(r"^(Dockerfile([.-][\w.-]+)?|[\w-]+\.Dockerfile)$", re.I)
 _SETUP_FOLDERS = ("scripts", "install", "setup", "conda", "env", "envs", "environment", "environments")
+_CUDA = re.compile(r"nvidia-.*-cu\d+$")
 _DECLARING = ("pyproject.toml", "setup.cfg", "setup.py")
 _VERSIONS = ("uv.lock", "poetry.lock", "pdm.lock", ".python-version", "runtime.txt")
 
@@ -86,7 +87,9 @@ def read_recipe(repo: Path, commit_date: datetime | None = None, goals: Sequence
     python = asked_for(found)
     used = {(item.name, item.text) for item in kept}
     recipe = Recipe(
-        requirements=tuple(item for item in kept if item.name not in TORCH_FAMILY and not _is_cuda(item)),
+        requirements=tuple(
+            item for item in kept if item.name not in TORCH_FAMILY and not _CUDA.match(item.name)
+        ),
         torch=tuple(item for item in kept if item.name in TORCH_FAMILY),
         python=python.text,
         python_origin=python.origin,
@@ -336,10 +339,6 @@ def _with_hint(item: Declared, hints: dict[str, Declared]) -> Declared:
         return item
     origin = f"{item.origin}, {hint.origin}"
     return replace(item, name=hint.name, text=hint.text, origin=origin, mentioned=has_version(hint))
-
-
-def _is_cuda(item: Declared) -> bool:
-    return item.name.startswith("nvidia-") and item.name.rpartition("-")[2].startswith("cu")
 
 
 def _system(

@@ -90,7 +90,7 @@ def make_local(task: Task, options: LocalOptions, say: Progress) -> LocalResult:
 
 
 def _brings_torch(lock: str, known: place.Known) -> bool:
-    """Whether something that a lock pins needs PyTorch, which locks leave to the base image; True if unknown."""
+    """Return whether something that a lock pins needs PyTorch, which locks leave to the image; True if unknown."""
     pins = tuple(lock_file.requirements(lock))
     if not pins:
         return False

@@ -172,12 +172,6 @@ def requirements(lock: str) -> list[str]:
     return sorted(plain(text) for name, text in entries(lock) if name)
 
 
-def pins(lock: str) -> list[str]:
-    """Return the requirements of a lock that name one version, as ``name==version``."""
-    exact = (text.partition(";")[0].strip() for text in requirements(lock))
-    return [text for text in exact if "==" in text]
-
-
 def is_pinned(lock: str) -> bool:
     """Return whether every line of a lock names one version."""
     return all(re.search(r"==[^*]+$", line.split(";")[0].strip()) for line in requirements(lock))

@@ -93,7 +93,7 @@ def test_only_plain_folder_names_go_in(name: str) -> None:
 
 
 def linted(dockerfile: str) -> str:
-    """What hadolint finds in it: its binary is among what the tests need."""
+    """Return what hadolint reports; its binary is among the requirements of the tests."""
     program = shutil.which(
         "hadolint", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     )

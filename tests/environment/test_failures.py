@@ -101,3 +101,10 @@ def test_what_was_only_printed_does_not_count() -> None:
     assert explain_command(warned, in_image=True, python=None) == ""
     logged = f"{CV2}\ngoing on without it\n{TRACE}ValueError: no data"
     assert told(logged) == ""
+
+
+def test_the_chain_that_led_to_the_last_exception_counts() -> None:
+    during = "\nDuring handling of the above exception, another exception occurred:\n\n"
+    assert "cv2 is not" in told(f"{CV2}\n{during}{TRACE}RuntimeError: install the extras")
+    both = f"ModuleNotFoundError: No module named 'tomllib'\n{during}{TRACE}{CV2}"
+    assert told(both).startswith("cv2 is not")

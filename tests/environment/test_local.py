@@ -1,4 +1,4 @@
-"""Which PyTorch a local environment gets; the wheels are a test's own."""
+"""Local environments and the PyTorch that they get; the wheels are a test's own."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def local(made: Task, *extra: str) -> LocalResult:
 
 
 def without(result: LocalResult) -> list[str]:
-    """What is said of a PyTorch that is not there."""
+    """Return the remarks on a missing PyTorch."""
     return [remark for remark in result.remarks if "without PyTorch" in remark]
 
 

@@ -170,3 +170,19 @@ def test_broken_files_declare_nothing(
     monkeypatch.chdir(tmp_path)
     assert read_manifest(write(tmp_path, name, text), name).declared == ()
     assert not (tmp_path / "ran").exists()
+
+
+def test_versions_of_a_lock_file_are_constraints(tmp_path: Path) -> None:
+    packages = {
+        "numpy": 'version = "1.26.4"\nsource = { registry = "https://pypi.org/simple" }',
+        "torch": 'version = "2.1.0+cu118"',
+        "own": 'version = "0.1"\nsource = { editable = "." }',
+        "fork": 'version = "1"\n[package.source]\ntype = "git"',
+    }
+    text = "".join(f'[[package]]\nname = "{name}"\n{rest}\n' for name, rest in packages.items())
+    text += '[[package]]\nname = "two"\nversion = "1"\n[[package]]\nname = "two"\nversion = "2"\n'
+    found = read_manifest(write(tmp_path, "uv.lock", text), "uv.lock")
+    assert [str(item) for item in found.constraints] == [
+        "numpy==1.26.4 (uv.lock:1)",
+        "torch==2.1.0 (uv.lock:5)",
+    ]

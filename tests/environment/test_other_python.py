@@ -14,7 +14,7 @@ PROJECT = "[project]\nname = 'a'\nversion = '1'\n"
 
 
 def told(folder: Path, image: str = "me/base:1", python: str | None = None) -> list[str]:
-    """What is said of the Python that a repository asks for."""
+    """Return the notes on the Python that a repository asks for."""
     recipe = read_recipe(folder)
     base = choose_base(recipe, image, python)
     return [text for text in environment.problems(recipe, base) if "asks for Python" in text]

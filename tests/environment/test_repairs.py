@@ -1,4 +1,4 @@
-"""What ``env build --fix`` changes for an explanation, with the real uv and a small package index; nothing is built."""
+"""Changes that ``env build --fix`` makes for an explanation, with the real uv and a small index; nothing is built."""
 
 from __future__ import annotations
 
