@@ -22,9 +22,7 @@ MAX_MEMBERS = 5_000
 
 _ZIP = (".zip", ".whl", ".egg", ".jar", ".pyz")
 _TAR = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz", ".tbz2", ".tar.xz", ".txz", ".tar.lzma")
-_SINGLE = (".gz", ".bz2", ".xz")
-_ALL = (*_ZIP, *_TAR, *_SINGLE)
-SUFFIXES = frozenset(f".{name.rpartition('.')[2]}" for name in _ALL)
+SUFFIXES = frozenset(f".{name.rpartition('.')[2]}" for name in (*_ZIP, *_TAR))
 """The last endings of archives' names."""
 _BROKEN = (
     OSError,
@@ -43,21 +41,14 @@ _BROKEN = (
 
 def is_archive(name: str) -> bool:
     """Recognize an archive that can be looked into by its name."""
-    return name.lower().endswith(_ALL)
+    return name.lower().endswith((*_ZIP, *_TAR))
 
 
 def members(name: str, data: bytes) -> Iterator[tuple[str, bytes]]:
     """Yield (path, content) of each file in an archive; of a damaged one, those before the damage."""
-    lower = name.lower()
+    room = MAX_UNPACKED
     try:
-        room = MAX_UNPACKED
-        found = (
-            _zip(data)
-            if lower.endswith(_ZIP)
-            else _tar(data)
-            if lower.endswith(_TAR)
-            else _single(name, data)
-        )
+        found = _zip(data) if name.lower().endswith(_ZIP) else _tar(data)
         for number, (inner, content) in enumerate(found if len(data) <= MAX_ARCHIVE else ()):
             room -= len(content)
             if room < 0 or number == MAX_MEMBERS:
@@ -83,12 +74,6 @@ def _tar(data: bytes) -> Iterator[tuple[str, bytes]]:
             file = archive.extractfile(info) if info.isreg() and info.size <= MAX_MEMBER else None
             if file is not None:
                 yield info.name, file.read()
-
-
-def _single(name: str, data: bytes) -> Iterator[tuple[str, bytes]]:
-    content = _decompressed(data).read(MAX_MEMBER + 1)
-    if len(content) <= MAX_MEMBER:
-        yield name.rpartition("/")[2].rpartition(".")[0], content
 
 
 def _decompressed(data: bytes) -> IO[bytes]:

@@ -38,7 +38,6 @@ _PROMPT = re.compile(r"^\s*(?:>>> ?|\.\.\. ?|In ?\[\d*\]: ?|\.\.\.: ?|\d{1,5}(?:
 _MARKED = re.compile(r"^[ \t]*(?:[#>+*|;!]+|//+|--? )[ \t]*(?:>>> |\.\.\. )?")
 _CODE = re.compile(r"[=(\[]|^\s*(?:return|yield|elif|if|for|while|with)\b")
 _COMPOUND = re.compile(r"^(?:if|for|while|with|def)\b.*:\s*(?:#.*)?$", re.DOTALL)
-_TYPED = re.compile(r"^c?p?def\s+(?:[\w.]+(?:\[[^\]]*\])?[ *]+)+(\w+\s*=.*[^:])$", re.DOTALL)
 _STRINGS = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|#.*")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _LINE_MARK = re.compile(r"^[\s#>+\-*/|;!\"']+")
@@ -255,8 +254,6 @@ def _parsed(piece: str) -> list[Statement]:
     piece = piece.removeprefix("async ")
     if piece.startswith("elif"):
         piece = piece[2:]
-    if typed := _TYPED.match(piece):  # Cython
-        piece = typed[1]
     if _COMPOUND.match(piece):
         piece = re.sub(r":\s*(#.*)?$", ": pass", piece)
     try:

@@ -122,7 +122,7 @@ def words_of(definition: code.Definition) -> FunctionWords:
     )
 
 
-def draft_for(task: Task, one: Implementation) -> str:
+def draft_for(task: Task, one: Implementation, *, with_comment: bool = True) -> str:
     """Draft for a function that is masked already, from its golden and the comment in its masked body.
 
     Raises LmrError when the golden is missing or has no such function.
@@ -136,16 +136,20 @@ def draft_for(task: Task, one: Implementation) -> str:
     try:
         goal = code.Module.parse(task.goal(info, one).read_bytes(), one.goal_file)
         masked = code.find(goal, one.target)
-        notes = notes_in(goal, masked) if masked.kind == "function" else None
+        notes = notes_in(goal, masked) if with_comment and masked.kind == "function" else None
     except (LmrError, OSError):
         pass  # the golden alone says enough
     return drafted(task, info, one.goal_file, definition, notes)
 
 
 def is_drafted(task: Task, one: Implementation) -> bool:
-    """Return True when an instruction is a draft as it was made, which its annotator has not touched."""
+    """Return True when an instruction is a draft as it was made, which its annotator has not touched.
+
+    Also one that was made before the comment was written into the masked file by hand.
+    """
     try:
-        return GAP in one.instruction or one.instruction == draft_for(task, one)
+        drafts = (draft_for(task, one), draft_for(task, one, with_comment=False))
+        return GAP in one.instruction or one.instruction in drafts
     except LmrError:
         return False
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import copy
-import gzip
 import html
 import io
 import json
@@ -53,13 +52,6 @@ def in_notebook(source: str) -> Planted:
     return _text("notebooks/analysis.ipynb", json.dumps({"cells": [markdown, cell], "nbformat": 4}, indent=1))
 
 
-def in_notebook_output(source: str) -> Planted:
-    """Printed by ``function??``."""
-    output = {"output_type": "stream", "text": f"Signature: f(x)\nSource:\n{source}"}
-    cell = {"cell_type": "code", "source": "f??", "outputs": [output]}
-    return _text("show.ipynb", json.dumps({"cells": [cell]}))
-
-
 def in_markdown(source: str) -> Planted:
     """A fence of a README."""
     return _text(
@@ -84,27 +76,9 @@ def in_json(source: str) -> Planted:
     return _text("data/functions.json", json.dumps([{"name": "f", "code": source}]))
 
 
-def as_python_2(source: str) -> Planted:
-    """A file of Python 2."""
-    return _text("legacy/old.py", f"import math\nprint 'loading'\n\n{source}\nprint 'done'\n")
-
-
-def as_cython(source: str) -> Planted:
-    """A Cython file."""
-    return _text("fast/ops.pyx", f"cimport numpy as np\ncdef int N = 10\n\n{source}")
-
-
 def as_backup(source: str) -> Planted:
     """What an editor kept."""
     return _text("pkg/losses.py.orig", f"import math\n\n{source}")
-
-
-def as_swap_file(source: str) -> Planted:
-    """A swap file of Vim: lines in reverse, zero bytes between."""
-    lines = source.splitlines()
-    return ".losses.py.swp", b"b0VIM 8.2\0\0\0\x10" + b"\0" * 60 + b"\0".join(
-        x.encode() for x in reversed(lines)
-    )
 
 
 def in_zip(source: str) -> Planted:
@@ -136,28 +110,18 @@ def in_tar_gz(source: str) -> Planted:
     return "dist/pkg-1.0.tar.gz", _tar(source, "w:gz")
 
 
-def as_gz(source: str) -> Planted:
-    """One compressed file."""
-    return "ops.py.gz", gzip.compress(source.encode())
-
-
 PLACES: dict[str, Callable[[str], Planted]] = {
     "module": as_module,
     "inlined": inlined,
     "comments": commented_out,
     "docstring": in_docstring,
     "notebook": in_notebook,
-    "notebook output": in_notebook_output,
     "markdown": in_markdown,
     "patch, added": as_patch,
     "html": as_html,
     "json": in_json,
-    "Python 2": as_python_2,
-    "Cython": as_cython,
     "backup": as_backup,
-    "swap file": as_swap_file,
     "zip": in_zip,
     "wheel": in_wheel,
     "tar.gz": in_tar_gz,
-    "gz": as_gz,
 }

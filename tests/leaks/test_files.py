@@ -25,10 +25,7 @@ LINES = [
     ("prompt", ">>> x = compute(y)"),
     ("notebook prompt", "In [12]: x = compute(y)"),
     ("numbered", "  12  x = compute(y)"),
-    ("numbered with a bar", "12| x = compute(y)"),
     ("quoted", "> x = compute(y)"),
-    ("another language's comment", "// x = compute(y)"),
-    ("Cython", "cdef double x = compute(y)"),
     ("continued", "x = compute(\n    y\n)"),
     ("backslash", "x = \\\n    compute(y)"),
 ]

@@ -127,11 +127,3 @@ def test_a_small_body_is_found_whole_only() -> None:
     assert leaks.in_file("a.py", other.encode(), [solution]) == []
     copied = f"class Block:\n{source.replace('def', '    def').replace('    return', '        return')}"
     assert [leak.sure for leak in leaks.in_file("a.py", copied.encode(), [solution])] == [True]
-
-
-def test_an_override_of_the_same_name_is_not_the_same_function() -> None:
-    method = CONTRASTIVE.replace("contrastive_loss", "compute_pairs")
-    other = TRIPLET.replace("triplet_loss", "compute_pairs").replace("loss", "value")
-    text = f"class Other:\n{''.join('    ' + line + chr(10) for line in other.splitlines())}"
-
-    assert leaks.in_file("a.py", text.encode(), [wanted(method, owner="Mine")]) == []

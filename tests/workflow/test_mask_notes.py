@@ -106,6 +106,16 @@ def test_an_instruction_that_was_drafted_is_drafted_anew_from_new_notes(task: Ta
     assert "Its purpose: Pull pairs together." in other.instruction
 
 
+def test_an_instruction_that_was_drafted_is_drafted_anew_from_notes_written_by_hand(task: Task) -> None:
+    masked(task, HINGE)
+    goal = task.root / "small-repo" / "pkg" / "losses.py"
+    todo = b"    # TODO: implement hinge.\n"
+    goal.write_bytes(goal.read_bytes().replace(todo, todo + b"    # Objective: Clip the gap at zero.\n"))
+    unmask(task, None, task.root)
+    (again,) = masked(task, HINGE).implementations
+    assert "Its purpose: Clip the gap at zero." in again.instruction
+
+
 def test_a_bare_todo(task: Task) -> None:
     masked(task, INIT, each={INIT: Described(DOCUMENTED)}, style="todo")
     text = (task.root / "small-repo" / "pkg" / "losses.py").read_text()
