@@ -72,16 +72,18 @@ class MutantsDie(Gate):
             return self.result(GateStatus.SKIPPED, "no mutants were asked for")
         accepted = {one.id for one in equivalents.load(bench.task).of(bench.implementation.target)}
         differentiated = _differentiated(bench.recording)
-        tried = [
+        sample = [
             item
             for function, _ in bench.pairs
-            for item in mutants(bench.golden_module, function, most + len(accepted), differentiated)
-            if item.id not in accepted
+            for item in mutants(bench.golden_module, function, most, differentiated)
         ][:most]
+        # Accepted ones are not replaced by others, which an annotator would have to look at in turn.
+        tried = [item for item in sample if item.id not in accepted]
         if not tried:
-            return self.result(
-                GateStatus.UNPROVEN, "no wrong version of the target can be made", "choose a larger target"
+            what = (
+                "every wrong version is accepted" if sample else "no wrong version of the target can be made"
             )
+            return self.result(GateStatus.UNPROVEN, what, "choose a larger target")
         # Much more than the golden's slowest case takes, so that an endless loop ends.
         slowest = max((verdict.seconds for verdict in on.golden), default=0.0)
         verdicts = judge.versions(
@@ -89,8 +91,8 @@ class MutantsDie(Gate):
             min(bench.seconds, max(5.0, 20 * slowest)),
             lambda done: bench.progress(f"mutant {done} of {len(tried)}: {bench.implementation.target}"),
         )
-        result = self._result(on, tried, verdicts, len(accepted))
-        if result.status is GateStatus.PASSED and len(tried) == most < usual:
+        result = self._result(on, tried, verdicts, len(sample) - len(tried))
+        if result.status is GateStatus.PASSED and len(sample) == most < usual:
             # A handful that fails by chance proves nothing.
             few = f"{result.message}; fewer than the {usual} that prove it"
             return replace(result, status=GateStatus.UNPROVEN, message=few, hint="evaluate without --mutants")
