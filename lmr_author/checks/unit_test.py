@@ -82,7 +82,7 @@ def cannot_fail(task: TaskView, target: Implementation) -> Iterator[Problem]:
     if message:
         yield Problem(message, hint, test.path, line)
     elif proof := _proven_to_pass(task, target):
-        yield Problem(proof, "compare what the target returns with stored values", test.path)
+        yield Problem(proof, "compare what the target returns with stored values, and exit with 1", test.path)
 
 
 def _powerless(task: TaskView, test: UnitTest) -> tuple[str, int]:
