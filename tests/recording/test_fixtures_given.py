@@ -127,7 +127,7 @@ def judged(task: Task, answers: dict[str, str], out: Path) -> dict[str, tuple[Ou
         lambda _: None,
         lambda *_: None,
     )
-    return {item.model: (item.outcome, item.score.reason) for item in done.results}
+    return {item.model: (item.outcome, item.reason) for item in done.results}
 
 
 @pytest.mark.bwrap
