@@ -17,7 +17,6 @@ from lmr_author.checks.view import Entry, TaskView
 from lmr_author.errors import LmrError
 from lmr_author.task import AUTHORING, Evaluation, Finding
 from lmr_author.task.accepted import Accepted
-from lmr_author.task.reviews import Review
 from lmr_author.task.state import State
 
 _PATTERNS = {
@@ -217,20 +216,23 @@ def records_valid(task: TaskView) -> Iterator[Problem]:
 )
 def records_current(task: TaskView) -> Iterator[Problem]:
     for name, path, value in _records(task):
-        if name not in ("evaluation", "review"):
+        if name not in ("evaluation", "review") or not isinstance(value, dict):
             continue
-        try:
-            record = (Evaluation if name == "evaluation" else Review).from_json(value)
-        except LmrError:  # LMR802
-            continue
-        if isinstance(record, Evaluation) and not record.is_of(state(task)):
+        if name == "evaluation" and not _is_current(value, state(task)):
             message = "the evaluation is of an earlier state of the task"
             yield Problem(message, "run `lmr-author evaluate` again", path)
-        elif (
-            isinstance(record, Review) and record.signed_off and record.content_digest != state(task).content
-        ):
+        digest = value.get("content_digest")
+        signed = name == "review" and value.get("signed_off") is True and isinstance(digest, str)
+        if signed and digest != state(task).content:
             message = "the sign-off is of an earlier state of the task"
             yield Problem(message, "run `lmr-author review` again", path)
+
+
+def _is_current(value: object, now: State) -> bool:
+    try:
+        return Evaluation.from_json(value).is_of(now)
+    except LmrError:  # LMR802
+        return True
 
 
 def state(task: TaskView) -> State:

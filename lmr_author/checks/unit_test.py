@@ -351,7 +351,7 @@ def cannot_fail(task: TaskView, target: Implementation, test: UnitTest) -> Itera
     if message:
         yield Problem(message, hint, line=line)
     elif proof := _proven_to_pass(task, target):
-        yield Problem(proof, "compare what the target returns with stored values")
+        yield Problem(proof, "compare what the target returns with stored values, and exit with 1")
 
 
 def _powerless(task: TaskView, test: UnitTest) -> tuple[str, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -59,20 +59,21 @@ def mutants_to_try(
     golden: code.Module,
     functions: Iterable[code.Definition],
     paths: Iterable[str],
-    accepted: Collection[str],
     most: int = MUTANTS,
 ) -> list[Mutant]:
     """Return the mutants that judge a test: the same for `record` and `evaluate`, which show the same figure.
 
+    Accepted ones are among them: they do not count, and are not replaced by others, which an annotator would have
+    to look at in turn.
+
     Args:
         functions: the masked functions in the golden file.
         paths: parts of the outcome that the cases compare; some are gradients.
-        accepted: ids of mutants that are equivalent to the golden.
         most: how many at most.
     """
     differentiated = frozenset(re.findall(r"@gradients\['(\w+)'\]", "\n".join(paths)))
-    made = (mutants(golden, item, most + len(accepted), differentiated) for item in functions)
-    return [mutant for found in made for mutant in found if mutant.id not in accepted][:most]
+    made = (mutants(golden, item, most, differentiated) for item in functions)
+    return [mutant for found in made for mutant in found][:most]
 
 
 class MutantsDie(Gate):
@@ -93,11 +94,15 @@ class MutantsDie(Gate):
         accepted = {one.id for one in equivalents.load(bench.task).of(bench.implementation.target)}
         paths = [path for case in bench.recording.cases for path in case.checkers] if bench.recording else []
         functions = [function for function, _ in bench.pairs]
-        tried = mutants_to_try(bench.golden_module, functions, paths, accepted, most)
+        sample = mutants_to_try(bench.golden_module, functions, paths, most)
+        tried = [item for item in sample if item.id not in accepted]
         if not tried:
-            return self.result(
-                GateStatus.UNPROVEN, "no wrong version of the target can be made", "choose a larger target"
+            what = (
+                "every wrong version is accepted"
+                if accepted
+                else "no wrong version of the target can be made"
             )
+            return self.result(GateStatus.UNPROVEN, what, "choose a larger target")
         # Much more than the golden's slowest case takes, so that an endless loop ends.
         slowest = max((verdict.seconds for verdict in on.golden), default=0.0)
         verdicts = judge.versions(
@@ -105,8 +110,8 @@ class MutantsDie(Gate):
             min(bench.seconds, max(5.0, 20 * slowest)),
             lambda done: bench.progress(f"mutant {done} of {len(tried)}: {bench.implementation.target}"),
         )
-        result = self._result(on, tried, verdicts, len(accepted))
-        if result.status is GateStatus.PASSED and len(tried) == most < usual:
+        result = self._result(on, tried, verdicts, len(sample) - len(tried))
+        if result.status is GateStatus.PASSED and len(sample) == most < usual:
             # A handful that fails by chance proves nothing.
             few = f"{result.message}; fewer than the {usual} that prove it"
             return replace(result, status=GateStatus.UNPROVEN, message=few, hint="evaluate without --mutants")

@@ -333,8 +333,9 @@ def _prove(
 
     def versions(most: int, proven: Sequence[Proven]) -> list[replaying.Variant]:
         paths = [path for item in proven for path in item.checkers]
-        tried = mutants_to_try(module, [definition], paths, accepted, min(most, MUTANTS))
-        return [replaying.Variant(item.id, item.data, definition.line) for item in tried]
+        tried = mutants_to_try(module, [definition], paths, min(most, MUTANTS))
+        left = [item for item in tried if item.id not in accepted]
+        return [replaying.Variant(item.id, item.data, definition.line) for item in left]
 
     return prove(golden, recorded.calls, job.options.cases, progress, versions, checks, room)
 

@@ -299,5 +299,5 @@ def _accepted(task: Task, one: Implementation) -> tuple[tuple[tuple[str, str, st
     try:
         mutants = equivalents.load(task).of(one.target)
     except LmrError as error:
-        return (), error.message
+        return (), error.message.replace(f"{task.root}/", "")
     return tuple((item.id, item.diff, item.reason) for item in mutants), ""

@@ -188,7 +188,7 @@ def test_every_part_may_be_missing_or_damaged(task: Task, tmp_path: Path) -> Non
 
     assert "cannot be drawn" in page.text
     assert "is not a recording's manifest" in page.text
-    assert "equivalent-mutants.json is not as its schema says" in page.text
+    assert "authoring/equivalent-mutants.json: not as its schema says" in page.text
     assert "Never evaluated" in page.text
 
 

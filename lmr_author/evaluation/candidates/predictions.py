@@ -22,6 +22,10 @@ MAX_FILE = 8 * 2**20
 """Bytes of a changed file; a larger one is no source."""
 MAX_FILES = 500
 """Changed files that are read."""
+_WITH_INDEX = re.compile(
+    r"(?P<name>.+?)(?:(?:__|[#/:]|[-_.]impl(?:ementation)?[-_]?)(?P<index>\d+)|[-_.]\d+)$"
+)
+"""``1-DPO#2``, ``1-DPO__2`` and ``1-DPO-impl-2`` name an implementation, ``1-DPO_2`` a copy of the task."""
 _DEPTH = 6
 """Depth to which task folders are searched in a folder of predictions."""
 _APPLY_SECONDS = 60
@@ -91,17 +95,16 @@ def read(path: Path, tasks: Mapping[str, TaskInfo]) -> Given:
     for item in found:
         seen[item.task, item.index, item.model] += 1
         result.append(replace(item, sample=seen[item.task, item.index, item.model]))
-    elsewhere = Counter(item.task for item in given if _task_name(item.task, tasks) is None)
+    elsewhere = Counter(item.task for item in given if _find_task(item.task, tasks)[0] is None)
     return Given(tuple(result), elsewhere)
 
 
 def _expanded(item: Prediction, tasks: Mapping[str, TaskInfo]) -> Iterator[Prediction]:
     """Yield a prediction with its task's real name, once for each implementation that it answers."""
-    name, index = _task_name(item.task, tasks), item.index
+    name, index = _find_task(item.task, tasks)
     if name is None:
         return
-    if not index:
-        index = _index_of(item.task)
+    index = item.index or index
     known = [one.index for one in tasks[name].implementations]
     for number in known if index == 0 else [index]:
         if number not in known:
@@ -109,36 +112,28 @@ def _expanded(item: Prediction, tasks: Mapping[str, TaskInfo]) -> Iterator[Predi
         yield replace(item, task=name, index=number)
 
 
-def _task_name(text: str, tasks: Mapping[str, TaskInfo]) -> str | None:
-    """Return the task named by its folder (without an index behind the name) or its number; None for none.
+def _find_task(text: str, tasks: Mapping[str, TaskInfo]) -> tuple[str | None, int]:
+    """Return the task and the index (0 for none) of a name: a folder's, maybe with an index, or a number.
 
-    Raises LmrError when it may be one of several.
+    Raises LmrError when it may be one of several tasks.
     """
-    for name in (text, *(re.sub(pattern, "", text) for pattern in _INDEX_ENDINGS)):
+    names = [(text, 0)]
+    if match := _WITH_INDEX.match(text):
+        names.append((match["name"], int(match["index"] or 0)))
+    for name, index in names:
         if name in tasks:
-            return name
-        same = [one for one in tasks if one.lower() == name.lower() or tasks[one].folder_name == name]
+            return name, index
+        same = [one for one, info in tasks.items() if name.lower() in (one.lower(), info.folder_name.lower())]
+        if not same and (index or name == text):
+            same = [one for one, info in tasks.items() if str(info.instance_id) == name]
+        if len(same) > 1:
+            raise LmrError(
+                f"predictions for {text!r} may be for {' or '.join(same)}",
+                "name the task by its folder in them",
+            )
         if same:
-            return _only(same, text)
-    same = [one for one, info in tasks.items() if str(info.instance_id) == text]
-    return _only(same, text) if same else None
-
-
-def _only(same: Sequence[str], text: str) -> str:
-    if len(same) > 1:
-        raise LmrError(
-            f"predictions for {text!r} may be for {' or '.join(same)}",
-            "name the task by its folder in them",
-        )
-    return same[0]
-
-
-_INDEX_ENDINGS = (r"(?:__|[#/:])\d+$", r"[-_.](?:impl(?:ementation)?[-_]?)?\d+$")
-
-
-def _index_of(text: str) -> int:
-    match = re.search(r"(?:__|[#/:])(\d+)$", text) or re.search(r"[-_.]impl(?:ementation)?[-_]?(\d+)$", text)
-    return int(match[1]) if match else 0
+            return same[0], index
+    return None, 0
 
 
 def _from_file(path: Path) -> Iterator[Prediction]:
@@ -210,7 +205,7 @@ def _task_folders(folder: Path, tasks: Mapping[str, TaskInfo], depth: int) -> It
     except OSError:
         return
     for item in below:
-        name = _task_name(item.name, tasks) if not item.name.isdecimal() else None
+        name = None if item.name.isdecimal() else _find_task(item.name, tasks)[0]
         if name is not None and ((item / "info.json").is_file() or _has_goal(item, tasks[name])):
             yield item, tasks[name]
         elif depth > 1:

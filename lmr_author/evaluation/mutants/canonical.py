@@ -75,17 +75,6 @@ class _Canonical(ast.NodeTransformer):
             return inner.value  # transposed twice
         return node
 
-    def visit_Compare(self, node: ast.Compare) -> ast.expr:
-        self.generic_visit(node)
-        sides = [node.left, *node.comparators]
-        if any(is_epsilon(side) or called(side) in WORDS["draws"] for side in sides):
-            strict = {ast.Lt: ast.LtE(), ast.Gt: ast.GtE()}
-            node.ops = [strict.get(type(item), item) for item in node.ops]
-            node.left, *node.comparators = (
-                _marked(side, "eps") if is_epsilon(side) else side for side in sides
-            )
-        return node
-
 
 def called(node: ast.AST) -> str:
     """Return the last name of what a node calls; "" when it is no call."""
