@@ -667,7 +667,7 @@ def recordings_untouched(task: TaskView) -> Iterator[Problem]:
             elif not task.is_file(path):
                 yield Problem(f"{task.relative(path)} is missing", again, place)
             elif sha256_file(path) != digest:
-                yield Problem("differs from what was recorded", again, path)
+                yield Problem("file that differs from the recording", again, path)
 
 
 def _recorded_files(place: Path, data: bytes) -> list[tuple[Path, str]]:
