@@ -9,7 +9,7 @@ from lmr_author.code.tree import bound_by, children, is_main_guard, walk
 
 
 def module_names(module: Module) -> set[str]:
-    """Names bound at a module's top level, in whatever block but the one that only a script runs."""
+    """Return the names bound at a module's top level, in whatever block but the one that only a script runs."""
     names: set[str] = set()
     stack: list[ast.AST] = list(module.tree.body)
     while stack:
@@ -26,7 +26,7 @@ def module_names(module: Module) -> set[str]:
 
 
 def bound_names(node: FunctionNode) -> set[str]:
-    """Parameters, and names bound anywhere in a function's body."""
+    """Return the parameters and the names bound anywhere in a function's body."""
     arguments = node.args
     names = {item.arg for item in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]}
     names |= {item.arg for item in (arguments.vararg, arguments.kwarg) if item}
@@ -53,7 +53,7 @@ def _bound_by(node: ast.AST) -> set[str]:
 
 
 def enclosing_names(module: Module, qualname: str) -> set[str]:
-    """Names that the functions around a nested function bind."""
+    """Return the names that the functions around a nested function bind."""
     names: set[str] = set()
     parts = qualname.split(".")
     around = {".".join(parts[:count]) for count in range(1, len(parts))}
