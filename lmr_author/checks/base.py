@@ -15,9 +15,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from lmr_author.checks.view import Entry, TaskView, readable
+from lmr_author.checks.view import TaskView, readable
 from lmr_author.task import Finding, Implementation, Severity
 from lmr_author.texts import listed
 
@@ -37,6 +36,7 @@ class Problem:
         line: from 1; 0 when the problem is about no line.
         pointer: in place of a line: a JSON pointer, or ``L3-L5``.
         severity, fixable: the check's own when None.
+        files: all files of a problem that was found in several of a folder.
     """
 
     message: str
@@ -47,6 +47,7 @@ class Problem:
     target: Implementation | None = None
     severity: Severity | None = None
     fixable: bool | None = None
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class Check:
     def run(self, task: TaskView) -> list[Finding]:
         """Return the findings of this check in a task; its own crash is one of them."""
         try:
-            return [self.finding(task, problem) for problem in self.problems(task)]
+            return [self.finding(task, problem) for problem in fold(task, self.problems(task))]
         except Exception as error:  # hostile tasks must not end the run
             return [crash(self.code, task.name, error)]
 
@@ -88,6 +89,7 @@ class Check:
             path=task.relative(path) if isinstance(path, Path) else readable(path),
             pointer=problem.pointer or (f"L{problem.line}" if problem.line else ""),
             fixable=self.fixable if problem.fixable is None else problem.fixable,
+            files=problem.files,
         )
 
 
@@ -162,24 +164,23 @@ def crash(what: str, task: str, error: Exception) -> Finding:
     return Finding(INTERNAL, ERROR, task, message, hint)
 
 
-def folded(
-    task: TaskView, entries: Iterable[Entry], one: str, many: str, hint: str, **more: Any
-) -> Iterator[Problem]:
-    """Yield a problem for each file; one for a top-level folder of the repository in which there are many.
-
-    Args:
-        one, many: the message for a file, and its plural.
-        more: further arguments of :class:`Problem`.
-    """
-    folders: dict[str, list[Entry]] = defaultdict(list)
-    for entry in entries:
-        folders["/".join(entry.folder.split("/")[:2])].append(entry)
-    for together in folders.values():
+def fold(task: TaskView, problems: Iterable[Problem]) -> Iterator[Problem]:
+    """Yield problems; those of one kind with many files of a top-level folder of the repository become one."""
+    groups: dict[object, list[tuple[str, Problem]]] = defaultdict(list)
+    for number, problem in enumerate(problems):
+        relative = task.relative_raw(problem.path) if isinstance(problem.path, Path) else ""
+        folder = "/".join(relative.split("/")[:-1][:2])
+        plain = relative and not problem.line and not problem.pointer
+        key = (problem.message, problem.hint, problem.severity, id(problem.target), folder)
+        groups[key if plain else number].append((relative, problem))
+    for together in groups.values():
         if len(together) <= MANY:
-            yield from (Problem(one, hint, task.path(entry), **more) for entry in together)
+            yield from (problem for _, problem in together)
             continue
-        common = os.path.commonpath([entry.folder for entry in together])
-        shown = ", ".join(readable(entry.relative[len(common) :].lstrip("/")) for entry in together[:2])
+        names, first = [readable(relative) for relative, _ in together], together[0][1]
+        common = os.path.commonpath([relative.rpartition("/")[0] for relative, _ in together])
+        shown = ", ".join(name[len(readable(common)) :].lstrip("/") for name in names[:2])
         place = f" in {readable(common)}/" if common else ""
-        message = f"{len(together)} {many}{place}, e.g. {shown}"
-        yield Problem(message, hint, task.task.root / common if common else "", **more)
+        message = f"{len(together)} × {first.message}{place}, e.g. {shown}"
+        path = task.task.root / common if common else ""
+        yield replace(first, message=message, path=path, files=tuple(names))

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from lmr_author.checks.base import NOTE, WARNING, Problem, check, folded
+from lmr_author.checks.base import NOTE, WARNING, Problem, check
 from lmr_author.checks.leaks import is_history
 from lmr_author.checks.metadata import validator
 from lmr_author.checks.view import Entry, TaskView
@@ -91,8 +91,8 @@ def _built_folders(task: TaskView) -> set[str]:
     fixable=True,
 )
 def no_system_files(task: TaskView) -> Iterator[Problem]:
-    many = "files of the operating system or an editor"
-    yield from folded(task, unwanted(task, "system"), no_system_files.title, many, "delete")
+    for entry in unwanted(task, "system"):
+        yield Problem(no_system_files.title, "delete it", task.path(entry))
 
 
 @check(
@@ -103,7 +103,8 @@ def no_system_files(task: TaskView) -> Iterator[Problem]:
     fixable=True,
 )
 def no_caches(task: TaskView) -> Iterator[Problem]:
-    yield from folded(task, unwanted(task, "caches"), no_caches.title, "caches or build products", "delete")
+    for entry in unwanted(task, "caches"):
+        yield Problem(no_caches.title, "delete it", task.path(entry))
 
 
 @check(
@@ -114,9 +115,10 @@ def no_caches(task: TaskView) -> Iterator[Problem]:
     severity=WARNING,
 )
 def no_logs(task: TaskView) -> Iterator[Problem]:
-    for tests, severity in ((True, WARNING), (False, NOTE)):  # far from the tests it may be the authors' own
-        found = [entry for entry in unwanted(task, "logs") if ("unit_test" in entry.relative) is tests]
-        yield from folded(task, found, no_logs.title, "logs of earlier runs", "delete", severity=severity)
+    for entry in unwanted(task, "logs"):
+        # Far from the tests it may be the authors' own.
+        severity = WARNING if "unit_test" in entry.relative else NOTE
+        yield Problem(no_logs.title, "delete it", task.path(entry), severity=severity)
 
 
 _ODD = re.compile(r"[\x00-\x1f\udc80-\udcff]")

@@ -45,6 +45,18 @@ def _instruction_check(
     return decorate
 
 
+_PLACEHOLDER = re.compile(
+    r"^\W*(?:todo|tbd|fixme|xxx|placeholder|lorem ipsum)\b|\{\{[^}]*\}\}"
+    r"|[\[<](?:to fill in|fill in|insert|todo|describe|your)\b[^\]>]*[\]>]",
+    re.IGNORECASE,
+)
+_CUT_OFF = re.compile(
+    r"(?:(?<!etc)(?<!etc,)(?<!\[)(?:\.\.\.|…)|[,(]|\s(?:the|an?|of|in|to|and|or|with|for|by|as|that|which|is))\s*$",
+    re.IGNORECASE,
+)
+"""How a text ends that was cut off in the middle of a sentence."""
+
+
 @_instruction_check(
     "LMR601",
     "the instruction is missing or unfinished",
@@ -52,14 +64,19 @@ def _instruction_check(
 )
 def instruction_present(task: TaskView, target: Implementation) -> Iterator[tuple[str, str]]:
     text = target.instruction.strip()
-    if len(text.split()) < 3 or text.upper().startswith(("TODO", "TBD", "FIXME", "XXX")):
-        message = (
-            f"the instruction says only {text[:40]!r}" if text else "the instruction is missing or empty"
-        )
-        yield message, "say which function to implement, in which file, from which part of the paper"
+    placeholder = _PLACEHOLDER.search(text)
+    if len(text.split()) < 3 or (placeholder and not placeholder.start()):
+        shown = f"says only {text[:40]!r}" if text else "is missing or empty"
+        hint = "say which function to implement, in which file, from which part of the paper"
+        yield f"the instruction {shown}", hint
     elif GAP in text:
         hint = f"replace {GAP!r} in the paper's words: `lmr-author instruct`"
         yield "the instruction still has the gap of its draft", hint
+    elif placeholder:
+        hint = "replace it in the paper's words"
+        yield f"the instruction contains a placeholder: {placeholder[0][:60]!r}", hint
+    elif _CUT_OFF.search(text):
+        yield f"the instruction is cut off after {text[-40:]!r}", "complete the sentence"
 
 
 _FILE = re.compile(

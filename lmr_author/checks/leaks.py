@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lmr_author import leaks
 from lmr_author.checks import dockerfile
-from lmr_author.checks.base import ERROR, MANY, NOTE, WARNING, Problem, check, target_check
+from lmr_author.checks.base import ERROR, NOTE, WARNING, Problem, check, target_check
 from lmr_author.checks.lookup import pair, pairs
 from lmr_author.checks.view import MAX_PYTHON, MAX_TEXT, Entry, TaskView
 from lmr_author.code import FunctionNode, is_same
@@ -170,23 +170,13 @@ def place(task: TaskView, leak: Leak) -> Path:
     fixable=True,
 )
 def compiled_solution(task: TaskView) -> Iterator[Problem]:
-    folders: dict[tuple[str, int], list[Leak]] = defaultdict(list)
     for leak in scan(task).leaks:
         if leak.kind == "compiled" and leak.solution is not None:
-            folder = leak.path.rpartition("/")[0]
-            folders[folder, leak.solution.implementation.index].append(leak)
-    for (folder, _), found in folders.items():
-        solution = found[0].solution
-        assert solution is not None and task.repository is not None
-        several = len({leak.path for leak in found}) > MANY
-        for leak in found[:1] if several else found:
             inside = f" ({leak.member})" if leak.member else ""
-            message = f"contains the compiled solution of {solution.qualname}{inside}"
-            if several:
-                message = f"{len(found)} files contain the compiled solution of {solution.qualname}, e.g. {leak.path}"
+            message = f"compiled solution of {leak.solution.qualname}{inside}"
             hint = "delete it" if leak.member else "delete it, and every other __pycache__ of the repository"
-            where = task.repository / folder if several else place(task, leak)
-            yield Problem(message, hint, where, target=solution.implementation, fixable=not leak.member)
+            target, fixable = leak.solution.implementation, not leak.member
+            yield Problem(message, hint, place(task, leak), target=target, fixable=fixable)
 
 
 @check(

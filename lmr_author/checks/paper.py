@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from lmr_author.checks.base import Problem, check, folded
+from lmr_author.checks.base import Problem, check
 from lmr_author.checks.leaks import scan
 from lmr_author.checks.lookup import did_you_mean
 from lmr_author.checks.view import NO_REPOSITORY, TaskView
@@ -102,9 +102,8 @@ def repository_present(task: TaskView) -> Iterator[Problem]:
     rationale="A pointer is a text file of 130 bytes: torch.load fails on it. 17 of 29 published tasks ship some.",
 )
 def no_pointers(task: TaskView) -> Iterator[Problem]:
-    hint = "fetch the data (`git lfs pull` in a clone) and copy it here"
-    outside = hint + ", or delete the file if nothing reads it"
-    for tests in (True, False):
-        found = [entry for entry in scan(task).pointers if ("unit_test" in entry.folder.split("/")) is tests]
-        one = "Git LFS pointer instead of data"
-        yield from folded(task, found, one, "Git LFS pointers", hint if tests else outside)
+    for entry in scan(task).pointers:
+        hint = "fetch the data (`git lfs pull` in a clone) and copy it here"
+        if "unit_test" not in entry.folder.split("/"):
+            hint += ", or delete the file if nothing reads it"
+        yield Problem(no_pointers.title, hint, task.path(entry))

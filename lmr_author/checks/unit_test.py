@@ -590,15 +590,12 @@ def runs_anywhere(task: TaskView, target: Implementation, test: UnitTest) -> Ite
     for number, text in enumerate(test.module.text.splitlines(), 1):
         line = text.partition("#")[0]
         if (match := _GPU.search(line)) and "is_available" not in test.module.text:
-            needs.setdefault(f"a GPU: {match[0]}", ("GPU", number))
+            needs.setdefault("GPU", (f"a GPU: {match[0]}", number))
         match = _FETCHES.search(line)
         if match and not (match[1] and any(task.exists(folder / match[1]) for folder in folders)):
-            needs.setdefault(f"the network or a model: {match[0]:.60}", ("network", number))
-    kinds: set[str] = set()
-    for message, (kind, number) in needs.items():
-        if kind not in kinds:
-            kinds.add(kind)
-            yield Problem(f"needs {message}", hint, line=number)
+            needs.setdefault("network", (f"the network or a model: {match[0]:.60}", number))
+    for message, number in needs.values():
+        yield Problem(f"needs {message}", hint, line=number)
 
 
 @target_check(
@@ -667,7 +664,7 @@ def recordings_untouched(task: TaskView) -> Iterator[Problem]:
             elif not task.is_file(path):
                 yield Problem(f"{task.relative(path)} is missing", again, place)
             elif sha256_file(path) != digest:
-                yield Problem("differs from what was recorded", again, path)
+                yield Problem("file that differs from the recording", again, path)
 
 
 def _recorded_files(place: Path, data: bytes) -> list[tuple[Path, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import ClassVar
 
 from lmr_author.task.record import Code, Record, Text
 
@@ -30,7 +31,10 @@ class Finding(Record):
         path: the file, relative to the task folder, with ``/``; "" for the folder itself.
         pointer: JSON pointer into a JSON file, or ``L12`` / ``L12-L20`` for lines; "" otherwise.
         fixable: true if ``validate --fix`` can repair it.
+        files: all files, relative to the task folder, of a finding about several; else empty.
     """
+
+    optional: ClassVar[tuple[str, ...]] = ("files",)
 
     code: Code
     severity: Severity
@@ -41,3 +45,4 @@ class Finding(Record):
     path: str = ""
     pointer: str = ""
     fixable: bool = False
+    files: tuple[str, ...] = ()

@@ -209,23 +209,23 @@ def _directory(view: TaskView, finding: Finding) -> Iterator[Edit]:
 
 
 def _unwanted(group: str) -> Fix:
-    def fix(view: TaskView, finding: Finding) -> Iterator[Edit]:
-        for entry in hygiene.unwanted(view, group):
-            # One finding may be about all such files of a folder, or of the repository.
-            path = readable(entry.relative)
-            if not finding.path or path == finding.path or path.startswith(f"{finding.path}/"):
-                yield PutAside(entry.relative)
-
-    return fix
+    return lambda view, finding: _aside(finding, (one.relative for one in hygiene.unwanted(view, group)))
 
 
 def _leaks(view: TaskView, finding: Finding) -> Iterator[Edit]:
     """Put a compiled solution, or a version history, aside."""
-    compiled = [leak for leak in scan(view).leaks if leak.kind == "compiled" and not leak.member]
-    for leak in compiled if finding.code == "LMR401" else histories(view):
-        relative = view.relative_raw(view.repository / leak.path) if view.repository else ""
-        if relative and readable(relative) == finding.path:
-            yield PutAside(relative)
+    found = (
+        [leak for leak in scan(view).leaks if leak.kind == "compiled" and not leak.member]
+        if finding.code == "LMR401"
+        else histories(view)
+    )
+    start = view.relative_raw(view.repository) if view.repository else ""
+    yield from _aside(finding, (f"{start}/{leak.path}" for leak in found))
+
+
+def _aside(finding: Finding, paths: Iterable[str]) -> Iterator[Edit]:
+    wanted = finding.files or (finding.path,)
+    yield from (PutAside(path) for path in paths if readable(path) in wanted)
 
 
 FIXES: dict[str, Fix] = {

@@ -103,7 +103,7 @@ def test_many_at_once_are_all_moved(tmp_path: Path) -> None:
         folder.mkdir(parents=True)
         (folder / ".DS_Store").write_text("")
     (finding,) = validate([task]).findings
-    assert finding.message.startswith("12 ")
+    assert finding.message.startswith("12 × ") and len(finding.files) == 12
 
     assert repaired(task).findings == ()
     assert len(list((task.authoring / "removed").rglob(".DS_Store"))) == 12

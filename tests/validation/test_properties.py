@@ -96,6 +96,9 @@ def test_an_evaluation_proves_by_running_until_the_task_changes(tmp_path: Path) 
     assert proven() == ["unit tests"]
     task.evaluation_path.write_text(json.dumps(evaluation | {"sandbox": {"kind": "docker"}}))
     assert proven() == ["unit tests", "Docker"]
+    other = {"kind": "docker", "other_base_image": "python:3.11"}
+    task.evaluation_path.write_text(json.dumps(evaluation | {"sandbox": other}))
+    assert proven() == ["unit tests"]
     for wrong in ({"passed": False}, {"passed": "yes"}, {"sandbox": 3}):
         task.evaluation_path.write_text(json.dumps(evaluation | wrong))
         assert proven() == []

@@ -125,10 +125,35 @@ def test_the_report_is_as_its_schema_says(tmp_path: Path) -> None:
     finding = Resource.from_contents(resources.schema("finding"))
     registry = Registry().with_resources([(resources.schema("finding")["$id"], finding)])
     Draft202012Validator(resources.schema("validation"), registry=registry).validate(document)
-    keys = ["code", "severity", "task", "implementation", "path", "pointer", "message", "hint", "fixable"]
+    keys = [
+        "code",
+        "severity",
+        "task",
+        "implementation",
+        "path",
+        "pointer",
+        "message",
+        "hint",
+        "fixable",
+        "files",
+    ]
     findings = document["tasks"][0]["findings"]
     assert len(findings) == sum(document["summary"][name] for name in ("errors", "warnings", "notes")) > 0
     assert all(sorted(one) == sorted(keys) for one in findings)
+
+
+def test_one_cause_in_one_folder_is_one_finding_that_lists_its_files(tmp_path: Path) -> None:
+    task = example_task.write(tmp_path)
+    (task.root / "data").mkdir()
+    for number in range(5):
+        (_repository(task) / f"link{number}").symlink_to("nowhere")
+    (task.root / "data" / "link").symlink_to("nowhere")
+
+    one, many = validate([task]).findings
+
+    assert (one.path, one.files) == ("data/link", ())
+    assert many.message == "5 × broken symbolic link in margin-ranking/, e.g. link0, link1"
+    assert many.path == "margin-ranking" and many.files[4] == "margin-ranking/link4"
 
 
 def test_nothing_outside_of_the_task_is_read(tmp_path: Path) -> None:
