@@ -32,4 +32,5 @@ def test_the_next_command_names_the_interpreter_that_was_given(
     assert app.run(words) == 0
 
     said = capsys.readouterr().err
-    assert f"next: lmr-author validate && lmr-author evaluate --python {sys.executable}\n" in said
+    evaluate = f"lmr-author evaluate --python {sys.executable} {task.root}"
+    assert f"next: lmr-author validate {task.root} && {evaluate}\n" in said
