@@ -61,7 +61,7 @@ def lmr(*arguments: str | Path, cwd: Path, env: dict[str, str] | None = None, **
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=280,
         **popen,
     )
     assert_no_traceback(done.stdout + done.stderr)
@@ -74,7 +74,7 @@ def lmr_forked(*arguments: str | Path, cwd: Path, env: dict[str, str] | None = N
         files = Path(folder) / "out", Path(folder) / "err"
         for path in files:
             path.touch()
-        code = forked.run([*map(str, arguments)], cwd, {**ENVIRONMENT, **(env or {})}, 120, files)
+        code = forked.run([*map(str, arguments)], cwd, {**ENVIRONMENT, **(env or {})}, 280, files)
         out, err = (path.read_text() for path in files)
     assert_no_traceback(out + err)
     return Ended(code, out, err)

@@ -46,7 +46,7 @@ def test_several_are_accepted_at_once_or_none(task: Task, capsys: pytest.Capture
     assert "no mutant '0000aaaa'" in capsys.readouterr().err
 
     assert app.main([*words, "--accept-mutant", first, "--accept-mutant", second]) == 0
-    assert "next: `lmr-author evaluate` once more" in capsys.readouterr().err
+    assert f"next: lmr-author evaluate {task.root}" in capsys.readouterr().err
     target = str(task.load().implementations[0].target)
     assert {one.id for one in equivalents.load(task).of(target)} == {first, second}
 
