@@ -1,4 +1,4 @@
-"""What is copied into a task's environment: recorder, replayer, codec, comparison.
+"""Code that runs in a task's environment: recorder, replayer, codec, comparison.
 
 Python 3.7 and newer, standard library only; numpy, torch and pandas are used where the process has
 them already or the data need them. Modules import one another relatively, so the folder works under

@@ -1,4 +1,4 @@
-"""What an environment is: versions, packages, and how far it is shut off."""
+"""Facts about an environment: versions, packages, isolation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LIBRARIES = ("numpy", "torch", "pandas", "scipy", "transformers", "tensorflow", 
 
 
 def packages() -> Dict[str, str]:
-    """Installed distributions and their versions; {} before Python 3.8."""
+    """Return installed distributions and their versions; {} before Python 3.8."""
     try:
         from importlib import metadata  # novm
     except ImportError:
@@ -26,7 +26,7 @@ def packages() -> Dict[str, str]:
 
 
 def versions(load: bool = False) -> Dict[str, Any]:
-    """Versions of Python and of the loaded known libraries; ``load`` imports numpy and torch first."""
+    """Return versions of Python and of the loaded known libraries; ``load`` imports numpy and torch first."""
     result: Dict[str, Any] = {"python": platform.python_version(), "platform": platform.platform()}
     for name in LIBRARIES:
         module = sys.modules.get(name)
@@ -45,7 +45,7 @@ def versions(load: bool = False) -> Dict[str, Any]:
 
 
 def isolation(tree: str) -> Dict[str, Any]:
-    """What this process could do to the outside: write, reach a network, and as whom."""
+    """Report whether this process can write or reach a network, and as which user it runs."""
     return {
         "uid": os.getuid(),
         "root_writable": _can_write("/"),
@@ -56,7 +56,7 @@ def isolation(tree: str) -> Dict[str, Any]:
 
 
 def peak_memory() -> int:
-    """Largest resident size so far of this process and its finished children, in bytes."""
+    """Return the largest resident size so far of this process and its finished children, in bytes."""
     import resource
 
     own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -83,7 +83,7 @@ def _interfaces() -> List[str]:
 
 
 def _connects() -> bool:
-    """Whether there is a way out: a route to an address of TEST-NET-1 (RFC 5737). Sends nothing.
+    """Tell whether there is a way out: a route to an address of TEST-NET-1 (RFC 5737). Sends nothing.
 
     Connecting a datagram socket only looks the route up.
     """

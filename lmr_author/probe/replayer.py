@@ -43,7 +43,7 @@ SHARING = 2
 
 
 class Ended(NamedTuple):
-    """How a child ended: frames of whole cases, whether its time ran out, and whether it was still importing."""
+    """The end of a child: its messages, whether its time ran out, and whether it was still importing."""
 
     frames: List[Frame]
     timed_out: bool

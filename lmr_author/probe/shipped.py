@@ -131,13 +131,20 @@ class Target:
         restore_random(setting.states)
         with applied(setting.modes):
             try:
-                found, shown = call(function, args, kwargs, setting.most, copy.deepcopy), ""
+                found, shown = call(function, args, kwargs, setting.most, _copied), ""
                 if setting.gradients:
                     found[GRADIENTS] = gradients(inputs, found[VALUE])
             except BaseException as error:  # a SystemExit must not end the test
                 found, shown = {RAISED: type_name(error)}, traceback.format_exc()
         later = closure(function)
         return found, {name: later.get(name, item) for name, item in inputs.items()}, shown
+
+
+def _copied(item: Any) -> Any:
+    try:
+        return copy.deepcopy(item)
+    except Exception:  # a tensor that was computed, for one
+        return item
 
 
 def check(

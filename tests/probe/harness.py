@@ -121,7 +121,7 @@ class Repository:
 
 @dataclass
 class Replayed:
-    """What a replay sent back."""
+    """The messages of a replay."""
 
     repository: Repository
     frames: list[checking.Frame]

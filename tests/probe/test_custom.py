@@ -15,7 +15,7 @@ OUTCOME = encode({"value": {"scores": [1.0, 2.0], "name": "a"}})
 
 
 def answered(answer: Any) -> str:
-    """What an answer comes to."""
+    """Return the verdict on an answer."""
     return verdict({"close": lambda expected, actual: answer}, "close", OUTCOME, OUTCOME, "value['scores']")
 
 
@@ -59,7 +59,7 @@ def test_a_part_that_stands_elsewhere_is_read_there() -> None:
 
 
 class Weights(collections.UserList):  # type: ignore[type-arg]
-    """What only the repository's own class could hold."""
+    """A container that only the repository has."""
 
 
 def test_what_cannot_be_judged_is_told() -> None:

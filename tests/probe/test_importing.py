@@ -1,4 +1,4 @@
-"""How a file of the repository is imported: which ways are tried, and whose failure is told."""
+"""Ways to import a file of the repository, and the failure that is reported."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PROBE = resources.probe_folder()
 
 
 def imported(tree: Path, file: str) -> dict[str, object]:
-    """What the probe reports of importing a file, in a process of its own."""
+    """Return the probe's report of importing a file, in a process of its own."""
     code = (
         f"import sys; sys.path.insert(0, {str(PROBE.parent)!r}); from {PROBE.name}.drivers import try_import"
     )

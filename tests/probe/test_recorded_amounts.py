@@ -1,5 +1,5 @@
 # ruff: noqa: E501 (samples of source code and tables of cases read better unbroken)
-"""How much is recorded: of many calls, of large attributes, of what cannot be stored."""
+"""Limits of recording: many calls, large attributes, values that cannot be stored."""
 
 from __future__ import annotations
 

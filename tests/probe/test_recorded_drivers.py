@@ -1,5 +1,5 @@
 # ruff: noqa: E501 (samples of source code and tables of cases read better unbroken)
-"""What a driver sees and says while it is recorded: exit codes, tracebacks, forks, generators, kills."""
+"""Drivers behave as ever while they are recorded: exit codes, tracebacks, forks, generators, kills."""
 
 from __future__ import annotations
 

@@ -196,6 +196,14 @@ def test_a_script_as_the_goal(tmp_path: Path) -> None:
 
 
 @pytest.mark.torch
+def test_a_generator_of_computed_tensors(tmp_path: Path) -> None:
+    goal = "def powers(x):\n    for k in (1, 2):\n        yield x**k\n"
+    driver = "import torch\nfrom pkg.goal import powers\nlist(powers(torch.ones(2, requires_grad=True)))\n"
+    repository = recorded(tmp_path, "powers", goal, driver)
+    assert run(repository, "unit_test/unit_test_1.py")[0] == 0
+
+
+@pytest.mark.torch
 def test_a_page_of_tensors(tmp_path: Path) -> None:
     goal = (
         "import torch\n\n\n@torch.no_grad()\ndef mix(x, y, w=None):\n    '''Mix.'''\n"
