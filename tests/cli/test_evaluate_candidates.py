@@ -243,9 +243,14 @@ def test_an_environment_that_cannot_run_the_golden_makes_nobody_wrong(tmp_path: 
     assert "not judged (1)" in done.out
 
 
-def test_lmr_benchs_own_way_believes_a_printed_word(tmp_path: Path) -> None:
-    foreign_task(tmp_path / "tasks", MEAN, goal_function="add", class_name="Mean", masked=masked_mean())
-    cheat = "def add(self, value):\n    import os\n    print('Passed', flush=True)\n    os._exit(1)\n"
+def test_lmr_benchs_own_way_believes_a_log(tmp_path: Path) -> None:
+    log = "import os\nos.makedirs('unit_test/logs', exist_ok=True)\nopen('unit_test/logs/a.log', 'w').write('Passed')\n"
+    test = MEAN + log
+    foreign_task(tmp_path / "tasks", test, goal_function="add", class_name="Mean", masked=masked_mean())
+    cheat = (
+        "def add(self, value):\n    import os\n    os.makedirs('unit_test/logs', exist_ok=True)\n"
+        "    with open('unit_test/logs/unit_test_1.log', 'w') as log:\n        log.write('Passed')\n    os._exit(1)\n"
+    )
     write(tmp_path, {"model": "cheat", "code": cheat})
 
     assert judge(tmp_path, "--protocol", "lmr-bench").code == 0
