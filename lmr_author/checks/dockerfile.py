@@ -18,7 +18,7 @@ from functools import cached_property
 from pathlib import Path
 
 from lmr_author.checks.lookup import clean_path, pairs
-from lmr_author.checks.view import Entry, TaskView
+from lmr_author.checks.view import FileEntry, TaskView
 
 MISNAMED = frozenset({"dockerfile", "dockerfile.txt"})
 """Names, in lower case, of files that are meant to be the Dockerfile."""
@@ -174,10 +174,10 @@ def in_context(source: str) -> str:
     return posixpath.normpath("/" + source.strip()).strip("/")
 
 
-def copied(task: TaskView, sources: list[str]) -> list[Entry]:
+def copied(task: TaskView, sources: list[str]) -> list[FileEntry]:
     """Return the files that COPY puts into the image, for sources with variables expanded."""
 
-    def find(pattern: str) -> Iterator[Entry]:
+    def find(pattern: str) -> Iterator[FileEntry]:
         depth = pattern.count("/") + 1
         matches = re.compile(fnmatch.translate(pattern)).match
         for entry in task.entries:
@@ -186,7 +186,7 @@ def copied(task: TaskView, sources: list[str]) -> list[Entry]:
             if inside and entry.kind != "folder" and not _is_ignored(task, entry.relative):
                 yield entry
 
-    found: list[Entry] = []
+    found: list[FileEntry] = []
     for pattern in map(in_context, sources):
         found += task.memo(("copied", pattern), lambda pattern=pattern: list(find(pattern)))  # type: ignore[misc]
     return found
@@ -301,7 +301,7 @@ def _environment(text: str) -> Iterator[str]:
 def _text(task: TaskView, parsed: Dockerfile, name: str) -> str:
     """Return the text of a file of the image, looked up by its name in the task; "" when there is none."""
     wanted = name.rpartition("/")[2]
-    inside: list[Entry] = []
+    inside: list[FileEntry] = []
     for _, sources, target in parsed.copies:
         files = copied(task, sources)
         if len(files) == 1 and target.rpartition("/")[2] == wanted:  # copied under another name

@@ -13,7 +13,7 @@ from typing import Any
 from lmr_author.checks.base import NOTE, WARNING, Problem, check
 from lmr_author.checks.leaks import is_history
 from lmr_author.checks.metadata import validator
-from lmr_author.checks.view import Entry, TaskView
+from lmr_author.checks.view import FileEntry, TaskView
 from lmr_author.errors import LmrError
 from lmr_author.task import AUTHORING, Evaluation, Finding
 from lmr_author.task.accepted import Accepted
@@ -40,12 +40,12 @@ _BUILT = re.compile(r"(.*/build/(?:(?:lib|temp|bdist)\.[^/]+|lib))/(.+)")
 """Folders that setuptools makes: ``build/lib/`` with copies of modules, ``build/temp.linux-x86_64/``."""
 
 
-def unwanted(task: TaskView, group: str) -> list[Entry]:
+def unwanted(task: TaskView, group: str) -> list[FileEntry]:
     """Return the files and folders of a group ("system", "caches", "logs"), none of them inside another."""
     return task.memo(("unwanted", group), lambda: list(_unwanted(task, group)))
 
 
-def _unwanted(task: TaskView, group: str) -> Iterator[Entry]:
+def _unwanted(task: TaskView, group: str) -> Iterator[FileEntry]:
     matches, built = _NAMES[group].match, _built_folders(task) if group == "caches" else set()
     known: dict[str, bool] = {}
     folders: tuple[str, ...] = (
@@ -62,7 +62,7 @@ def _unwanted(task: TaskView, group: str) -> Iterator[Entry]:
             yield entry
 
 
-def _in_logs(task: TaskView, entry: Entry) -> bool:
+def _in_logs(task: TaskView, entry: FileEntry) -> bool:
     """Return True for a file that lies where tests write their logs, and can be one."""
     inside = entry.kind == "file" and task.in_repository(entry).startswith("unit_test/logs/")
     ending = entry.suffix in (".log", ".txt", ".out", "")

@@ -12,7 +12,7 @@ from lmr_author import leaks
 from lmr_author.checks import dockerfile
 from lmr_author.checks.base import ERROR, NOTE, WARNING, Problem, check, target_check
 from lmr_author.checks.lookup import pair, pairs
-from lmr_author.checks.view import MAX_PYTHON, MAX_TEXT, Entry, TaskView
+from lmr_author.checks.view import MAX_PYTHON, MAX_TEXT, FileEntry, TaskView
 from lmr_author.code import FunctionNode, is_same
 from lmr_author.files import LFS_HEADER
 from lmr_author.leaks import Leak, Solution, archives
@@ -42,7 +42,7 @@ MAX_PYC = 8 * 1024 * 1024
 class Scan:
     """The result of the pass: Git LFS pointers, and copies of solutions."""
 
-    pointers: tuple[Entry, ...]
+    pointers: tuple[FileEntry, ...]
     leaks: tuple[Leak, ...]
 
 
@@ -113,7 +113,7 @@ def _scan(task: TaskView) -> Scan:
     for one in pairs(task):
         path = task.in_repository_path(one.goal_path)
         masked[path] = masked.get(path, frozenset()) | {target.qualname for target in one.targets}
-    pointers: list[Entry] = []
+    pointers: list[FileEntry] = []
     found: list[Leak] = []
     repository = task.relative_raw(task.repository) if task.repository else "\0"
     for entry in task.entries:
@@ -131,7 +131,7 @@ def _scan(task: TaskView) -> Scan:
     return Scan(tuple(pointers), tuple(found))
 
 
-def _limit(entry: Entry, repository: str) -> int:
+def _limit(entry: FileEntry, repository: str) -> int:
     """Return the size (bytes) up to which a file is searched for solutions; 0 for one that is not searched."""
     folder, _, path = entry.relative.partition(f"{repository}/")
     parts = path.split("/")

@@ -51,7 +51,7 @@ _NOT_READ = re.compile(
 
 
 @dataclass(frozen=True)
-class Failure:
+class FailingPoint:
     """A statement or call that can make the test fail.
 
     Attributes:
@@ -117,7 +117,7 @@ class UnitTest:
         return frozenset(found)
 
     @cached_property
-    def failures(self) -> tuple[Failure, ...]:
+    def failures(self) -> tuple[FailingPoint, ...]:
         """Return everything that can make the test fail, calls of its own functions that can fail included."""
         functions = [node for node in self.nodes if isinstance(node, FunctionNode)]
         functions = [node for node in functions if node.name not in _PREPARES]
@@ -226,7 +226,7 @@ def _exits(call: ast.Call) -> bool:
 
 def _failures(
     nodes: list[ast.stmt], handler: ast.AST | None, failing: Set[str], *, top: bool
-) -> Iterator[Failure]:
+) -> Iterator[FailingPoint]:
     for node in nodes:
         if isinstance(node, FunctionNode | ast.ClassDef):
             if node.name not in _PREPARES:
@@ -244,7 +244,7 @@ def _failures(
             ]
             for item in (node, *(below for one in heads for below in ast.walk(one))):
                 if _can_fail(item, failing):
-                    yield Failure(item, inner, top)
+                    yield FailingPoint(item, inner, top)
             blocks = [getattr(node, name, []) for name in ("body", "orelse")]
             for block in [*blocks, *(case.body for case in getattr(node, "cases", []))]:
                 yield from _failures(block, inner, failing, top=top)

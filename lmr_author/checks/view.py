@@ -30,7 +30,7 @@ _HOLLOW = frozenset({".git", ".gitkeep", ".gitmodules", ".DS_Store"})
 T = TypeVar("T")
 
 
-class Entry(NamedTuple):
+class FileEntry(NamedTuple):
     """Something in the task folder: a file, a folder, a symbolic link, or a special file.
 
     Attributes:
@@ -51,7 +51,7 @@ class Entry(NamedTuple):
     suffix: str = ""
 
 
-def listing(root: str) -> Iterator[Entry]:
+def listing(root: str) -> Iterator[FileEntry]:
     """Yield everything below a folder, depth first in the order of names, links not followed."""
     stack = [("", "")]
     while stack:
@@ -61,7 +61,7 @@ def listing(root: str) -> Iterator[Entry]:
                 items = sorted(opened, key=attrgetter("name"))
         except OSError:  # not allowed, or too deep for a path
             if relative:
-                yield Entry(relative, "closed", 0, name, relative.rpartition("/")[0])
+                yield FileEntry(relative, "closed", 0, name, relative.rpartition("/")[0])
             continue
         prefix = f"{relative}/" if relative else ""
         folders = []
@@ -75,7 +75,7 @@ def listing(root: str) -> Iterator[Entry]:
             elif item.is_dir(follow_symlinks=False):
                 kind = "folder"
                 folders.append((prefix + item.name, item.name))
-            yield Entry(prefix + item.name, kind, size, item.name, relative, files.suffix(item.name))
+            yield FileEntry(prefix + item.name, kind, size, item.name, relative, files.suffix(item.name))
         stack.extend(reversed(folders))
 
 
@@ -130,16 +130,16 @@ class TaskView:
         return cast(T, self._memo[key])
 
     @cached_property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[FileEntry, ...]:
         """Return everything in the task folder, sorted by folder and name, links not followed."""
         return tuple(listing(self.root))
 
     @cached_property
-    def by_path(self) -> dict[str, Entry]:
+    def by_path(self) -> dict[str, FileEntry]:
         """Return everything in the task folder by its path."""
         return {entry.relative: entry for entry in self.entries if entry.kind != "closed"}
 
-    def named(self, name: str) -> Sequence[Entry]:
+    def named(self, name: str) -> Sequence[FileEntry]:
         """Return everything in the task folder that has a name, at any depth."""
         return self.memo(("named", name), lambda: [entry for entry in self.entries if entry.name == name])
 
@@ -148,7 +148,7 @@ class TaskView:
         entry = self.by_path.get(path)
         return entry.kind if entry else ""
 
-    def below(self, folder: str) -> tuple[Entry, ...]:
+    def below(self, folder: str) -> tuple[FileEntry, ...]:
         """Return everything in a folder of the task, at any depth."""
         start = f"{folder}/"
         return self.memo(
@@ -157,17 +157,17 @@ class TaskView:
         )
 
     @cached_property
-    def repository_entries(self) -> tuple[Entry, ...]:
+    def repository_entries(self) -> tuple[FileEntry, ...]:
         """Return everything in the repository folder; nothing when there is none."""
         return self.below(self.relative_raw(self.repository)) if self.repository else ()
 
     @cached_property
-    def repository_files(self) -> dict[str, Entry]:
+    def repository_files(self) -> dict[str, FileEntry]:
         """Return every regular file of the repository by its path in it."""
         files_only = (entry for entry in self.repository_entries if entry.kind == "file")
         return {self.in_repository(entry): entry for entry in files_only}
 
-    def path(self, entry: Entry) -> Path:
+    def path(self, entry: FileEntry) -> Path:
         """Return where an entry is."""
         return self.task.root / entry.relative
 
@@ -183,7 +183,7 @@ class TaskView:
         except (OSError, ValueError):  # a name that no file can have
             return False
 
-    def in_repository(self, entry: Entry) -> str:
+    def in_repository(self, entry: FileEntry) -> str:
         """Return an entry's path relative to the repository; "" when it is not in it."""
         start = self._repository_start
         return entry.relative[len(start) :] if start and entry.relative.startswith(start) else ""
@@ -306,7 +306,7 @@ class TaskView:
         """Return a file's content, not cached."""
         return files.read_inside(self.root, path, limit)
 
-    def read_entry(self, entry: Entry, limit: int = MAX_TEXT) -> bytes | None:
+    def read_entry(self, entry: FileEntry, limit: int = MAX_TEXT) -> bytes | None:
         """Return an entry's content, not cached; no folder above an entry is a link."""
         return files.read_regular(f"{self.root}/{entry.relative}", limit)
 

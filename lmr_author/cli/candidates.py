@@ -14,8 +14,8 @@ from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS
 from lmr_author.texts import listed
 
 if TYPE_CHECKING:
-    from lmr_author.evaluation.candidates.results import Result, Row
-    from lmr_author.evaluation.candidates.run import Pace, Scored
+    from lmr_author.evaluation.candidates.results import CandidateResult, Row
+    from lmr_author.evaluation.candidates.run import Pace, ScoredPredictions
     from lmr_author.evaluation.candidates.scorer import CandidateOptions
     from lmr_author.task import Task
 
@@ -31,7 +31,7 @@ def judge(tasks: Sequence[Task], predictions: Path, options: CandidateOptions, *
     counts: Counter[str] = Counter()
     with ui.progress("reading the predictions") as progress:
 
-        def count(result: Result, pace: Pace) -> None:
+        def count(result: CandidateResult, pace: Pace) -> None:
             counts[result.outcome.value] += 1
             outcomes = ", ".join(f"{number} {outcome}" for outcome, number in counts.most_common())
             left = pace.seconds_left
@@ -60,7 +60,7 @@ def judge(tasks: Sequence[Task], predictions: Path, options: CandidateOptions, *
     return EXIT_CLEAN if found.complete else EXIT_FINDINGS
 
 
-def _show(found: Scored) -> None:
+def _show(found: ScoredPredictions) -> None:
     """Print the tables, the candidates that could not be judged, and the file of results."""
     for model, group in groupby(found.rows, key=lambda row: row.model):
         rows = list(group)

@@ -45,7 +45,7 @@ LOG_LINES = 8
 
 
 class Protocol(StrEnum):
-    """How candidates are judged."""
+    """The rule that judges candidates."""
 
     proof = "proof"
     lmr_bench = "lmr-bench"

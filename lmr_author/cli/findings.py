@@ -15,7 +15,7 @@ from lmr_author.texts import counted
 
 if TYPE_CHECKING:
     from lmr_author.task import Finding
-    from lmr_author.validation.places import Place, Places
+    from lmr_author.validation.places import Places, Position
     from lmr_author.validation.report import Report, TaskReport
 
 SHOWN_LINES = 3
@@ -93,7 +93,7 @@ class _Look:
         for line in wrapped(" " * _INDENT + head + one_line(text), self._width, _INDENT) if text else ():
             yield " " * _INDENT + self._paint("dim", line[_INDENT:])
 
-    def _excerpt(self, place: Place, severity: str) -> Iterator[str]:
+    def _excerpt(self, place: Position, severity: str) -> Iterator[str]:
         """Yield the lines in question, with carets below the part of the first one."""
         margin = max(_INDENT, len(str(place.last)))
         room = self._width - margin - 3

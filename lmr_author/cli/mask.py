@@ -18,7 +18,7 @@ from lmr_author.texts import printable
 if TYPE_CHECKING:
     from lmr_author.masking import MaskResult
     from lmr_author.masking.leftovers import OpenLeak
-    from lmr_author.masking.notes import Described, Entry
+    from lmr_author.masking.notes import Described, NotesEntry
     from lmr_author.task import Task
 
 FEW_CACHES = 4
@@ -201,7 +201,7 @@ def show_paths(names: Sequence[str], line: str) -> None:
         ui.say(line.format(f"{len(left_out)} more caches"), indent=2, hang=15)
 
 
-def read_entries(path: Path) -> tuple[Entry, ...]:
+def read_entries(path: Path) -> tuple[NotesEntry, ...]:
     """Return the entries of a notes file. Raises UsageError when there is none, LmrError when it is wrong."""
     from lmr_author.masking.notes import read_notes_file
 

@@ -12,7 +12,7 @@ import typer
 from lmr_author.errors import NotATaskError, UsageError
 
 if TYPE_CHECKING:
-    from lmr_author.environment.place import Place
+    from lmr_author.environment.place import RepositoryPlace
     from lmr_author.task import Task
 
 
@@ -111,7 +111,7 @@ def task_or_repo(task: Path | None) -> Task:
         raise NotATaskError(error.message, f"{error.hint}; or name a repository: --repo FOLDER") from error
 
 
-def place(task: Path | None, repo: Path | None) -> Place:
+def place(task: Path | None, repo: Path | None) -> RepositoryPlace:
     """Return the repository of ``--repo``, else that of the task."""
     from lmr_author.environment.place import place_alone, place_of
 

@@ -16,7 +16,7 @@ from lmr_author.texts import counted
 
 if TYPE_CHECKING:
     from lmr_author.review.agreement import Agreement
-    from lmr_author.review.checklist import Checklist, Question
+    from lmr_author.review.checklist import Checklist, ChecklistQuestion
     from lmr_author.review.review import ReviewResult
     from lmr_author.task import Task
     from lmr_author.task.reviews import ReviewItem
@@ -162,7 +162,9 @@ def _one(task: Task, reviewer: str, asked: Checklist, answers: Path | None, outp
 
 
 def ask_answers(
-    questions: Sequence[Question], before: Mapping[str, dict[str, str]], keep: Callable[[Answers], None]
+    questions: Sequence[ChecklistQuestion],
+    before: Mapping[str, dict[str, str]],
+    keep: Callable[[Answers], None],
 ) -> Answers:
     """Ask every item that has no answer yet; then every answer can be changed.
 
@@ -189,7 +191,7 @@ def ask_answers(
         keep({**before, **given})
 
 
-def _ask(item: Question) -> dict[str, str]:
+def _ask(item: ChecklistQuestion) -> dict[str, str]:
     """Ask one item; an answer that is no pass needs a reason."""
     from lmr_author.review.checklist import ANSWERS
 

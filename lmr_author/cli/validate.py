@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lmr_author.checks.base import Check
-    from lmr_author.validation.repair import Plan
+    from lmr_author.validation.repair import RepairPlan
     from lmr_author.validation.report import Report
 
 
@@ -118,12 +118,12 @@ def validate(
     return EXIT_CLEAN if report.clean else EXIT_FINDINGS
 
 
-def _print_diff(plans: Sequence[Plan]) -> None:
+def _print_diff(plans: Sequence[RepairPlan]) -> None:
     for one in plans:
         ui.diff(one.diff(), stderr=False)
 
 
-def _print_next(plans: Sequence[Plan], paths: Sequence[Path]) -> None:
+def _print_next(plans: Sequence[RepairPlan], paths: Sequence[Path]) -> None:
     count = sum(len(one.changes) for one in plans)
     if count:
         ui.say(

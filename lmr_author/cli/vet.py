@@ -14,7 +14,7 @@ from lmr_author.cli.options import Format, FormatOption, NoInputOption, TaskOpti
 from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS, NotATaskError, UsageError
 
 if TYPE_CHECKING:
-    from lmr_author.vetting.questions import Answer
+    from lmr_author.vetting.questions import VettingAnswer
     from lmr_author.vetting.vet import VetOptions, Vetting
 
 DONE = "done"
@@ -121,7 +121,7 @@ def _options(
     return replace(base, **kept), place, options is not None  # type: ignore[arg-type]
 
 
-def _given(texts: list[str]) -> dict[str, Answer]:
+def _given(texts: list[str]) -> dict[str, VettingAnswer]:
     """Return ``NAME=yes|no|unsure[: WHY]`` as answers."""
     from lmr_author.vetting.questions import read_answer
 
@@ -164,20 +164,20 @@ def ask_questions(vetting: Vetting, save: Callable[[Vetting], None]) -> Vetting:
     return vetting
 
 
-def _ask(vetting: Vetting, name: str) -> Answer:
+def _ask(vetting: Vetting, name: str) -> VettingAnswer:
     """Ask one question below its evidence. Only a plain yes needs no reason."""
-    from lmr_author.vetting.questions import ANSWERS, QUESTIONS, Answer
+    from lmr_author.vetting.questions import ANSWERS, QUESTIONS, VettingAnswer
 
     _show_evidence(vetting, name)
-    before = vetting.answers.get(name, Answer())
+    before = vetting.answers.get(name, VettingAnswer())
     answer = ui.choice(QUESTIONS[name], [*ANSWERS, BECAUSE], before.answer)
     if answer == "yes":
-        return Answer("yes")
+        return VettingAnswer("yes")
     why = ui.needed("Why?", before.justification)
-    return Answer("yes" if answer == BECAUSE else answer, why)  # type: ignore[arg-type]
+    return VettingAnswer("yes" if answer == BECAUSE else answer, why)  # type: ignore[arg-type]
 
 
-def _line(name: str, answer: Answer) -> str:
+def _line(name: str, answer: VettingAnswer) -> str:
     return f"{name}: {answer.answer}" + (f", {answer.justification}" if answer.justification else "")
 
 
@@ -200,11 +200,11 @@ def _show_evidence(vetting: Vetting, name: str) -> None:
 
 def _show_questions(vetting: Vetting) -> None:
     """Print every question with its evidence and its answer."""
-    from lmr_author.vetting.questions import QUESTIONS, Answer
+    from lmr_author.vetting.questions import QUESTIONS, VettingAnswer
 
     for name, question in QUESTIONS.items():
         _show_evidence(vetting, name)
-        one = vetting.answers.get(name, Answer())
+        one = vetting.answers.get(name, VettingAnswer())
         why = f": {one.justification}" if one.justification else ""
         ui.say(f"{question} {one.answer or 'open'}{why}", indent=2)
 

@@ -69,7 +69,7 @@ class SourceFile:
 
 
 @dataclass(frozen=True)
-class Code:
+class CodeFiles:
     """All files of a repository's code, and the names that it defines itself.
 
     Attributes:
@@ -116,7 +116,7 @@ class Code:
         return [found[path] for path in sorted(found)]
 
 
-def read_code(root: Path) -> Code:
+def read_code(root: Path) -> CodeFiles:
     """Parse every Python file below ``root`` once; nothing is run."""
     sources = [path for path in files.walk(root) if path.suffix == ".py"]
     found, unreadable = [], []
@@ -132,7 +132,7 @@ def read_code(root: Path) -> Code:
             unreadable.append(printable(relative))
     local = {path.stem for path in sources}
     local |= {part for path in sources for part in path.relative_to(root).parts[:-1]}
-    return Code(tuple(found), frozenset(local), tuple(unreadable), max(0, len(sources) - _MAX_FILES))
+    return CodeFiles(tuple(found), frozenset(local), tuple(unreadable), max(0, len(sources) - _MAX_FILES))
 
 
 def parse_quietly(text: str | bytes) -> ast.Module:
@@ -300,7 +300,9 @@ def is_example(path: str) -> bool:
     return bool(_EXAMPLES.search(path.partition(":")[0]))
 
 
-def imported_packages(code: Code, sources: Iterable[SourceFile], *, at_once: bool = False) -> list[Declared]:
+def imported_packages(
+    code: CodeFiles, sources: Iterable[SourceFile], *, at_once: bool = False
+) -> list[Declared]:
     """Return the packages that some files need, by their names on the package index, sorted.
 
     Args:
@@ -321,7 +323,7 @@ def imported_packages(code: Code, sources: Iterable[SourceFile], *, at_once: boo
     return sorted(found.values(), key=lambda item: item.name)
 
 
-def _foreign(code: Code, source: SourceFile) -> Iterator[tuple[Import, str, str | None]]:
+def _foreign(code: CodeFiles, source: SourceFile) -> Iterator[tuple[Import, str, str | None]]:
     """Yield the needed imports of a file that are not the repository's or Python's, with top name and distribution."""
     for item in source.imports:
         top = item.name.partition(".")[0]
@@ -329,7 +331,9 @@ def _foreign(code: Code, source: SourceFile) -> Iterator[tuple[Import, str, str 
             yield item, top, distribution(item.name.removesuffix(".*"))
 
 
-def imported_names(code: Code, sources: Iterable[SourceFile], declared: Iterable[Declared]) -> frozenset[str]:
+def imported_names(
+    code: CodeFiles, sources: Iterable[SourceFile], declared: Iterable[Declared]
+) -> frozenset[str]:
     """Return the packages without which some of the files cannot be imported, with those that can replace them.
 
     Of a module that belongs to no known package, one that is declared under a similar name may be the package:
@@ -353,7 +357,7 @@ def imported_names(code: Code, sources: Iterable[SourceFile], declared: Iterable
     return frozenset(found)
 
 
-def unavailable(code: Code, parts: Sequence[str]) -> list[Unused]:
+def unavailable(code: CodeFiles, parts: Sequence[str]) -> list[Unused]:
     """Return imports of the main code that no package on the index provides: from a repository, or compiled."""
     found: dict[str, Unused] = {}
     for source in code.main(parts):

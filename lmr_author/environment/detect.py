@@ -14,7 +14,7 @@ from packaging.version import InvalidVersion, Version
 from lmr_author import files
 from lmr_author.environment import code as code_
 from lmr_author.environment.base_images import BaseImage, asked_for, other_python
-from lmr_author.environment.code import Code, is_example, read_code
+from lmr_author.environment.code import CodeFiles, is_example, read_code
 from lmr_author.environment.manifests import read_manifest
 from lmr_author.environment.packages import interchangeable, known_debian, names, table
 from lmr_author.environment.recipe import (
@@ -111,7 +111,7 @@ def read_recipe(repo: Path, commit_date: datetime | None = None, goals: Sequence
 
 
 def _with_system(
-    recipe: Recipe, repo: Path, found: list[Manifest], code: Code, kept: list[Declared], said: list[str]
+    recipe: Recipe, repo: Path, found: list[Manifest], code: CodeFiles, kept: list[Declared], said: list[str]
 ) -> Recipe:
     """The recipe with what it needs of the image, and with all problems. ``said``: those of the requirements."""
     apt = [fact for manifest in found for fact in manifest.apt]
@@ -232,7 +232,7 @@ def _deeper(repo: Path) -> list[str]:
     )
 
 
-def _only(recipe: Recipe, code: Code, goals: Sequence[str]) -> Recipe:
+def _only(recipe: Recipe, code: CodeFiles, goals: Sequence[str]) -> Recipe:
     """A recipe for some files: what they import, themselves or through the repository's other files."""
     sources = code.reachable(goals)
     wanted = code_.imported_names(code, sources, recipe.requirements)
@@ -247,7 +247,7 @@ def _only(recipe: Recipe, code: Code, goals: Sequence[str]) -> Recipe:
     return replace(recipe, requirements=kept, constraints=(*rest, *recipe.constraints), imported=wanted)
 
 
-def _unused(found: list[Manifest], code: Code, parts: list[str], project: str) -> list[Unused]:
+def _unused(found: list[Manifest], code: CodeFiles, parts: list[str], project: str) -> list[Unused]:
     """Requirements that cannot be used: each once, and not this repository itself."""
     every = [item for manifest in found for item in manifest.unused]
     named = {project, *(item.name for item in every)} - {""}
@@ -269,7 +269,7 @@ def _constraints(found: list[Manifest], project: str) -> tuple[Declared, ...]:
 
 
 def _choose(
-    found: list[Manifest], code: Code, suggested: list[Declared], project: str, parts: list[str]
+    found: list[Manifest], code: CodeFiles, suggested: list[Declared], project: str, parts: list[str]
 ) -> tuple[list[Declared], list[str]]:
     """Declared requirements, else imported ones with mentioned versions; and what is to be said about the choice."""
     declared, said = _renamed(_merge(item for manifest in found for item in manifest.declared))
@@ -388,7 +388,7 @@ def _about_cuda(repo: Path, cuda: list[Fact]) -> list[str]:
     return said
 
 
-def _about_code(code: Code) -> list[str]:
+def _about_code(code: CodeFiles) -> list[str]:
     """Problems with the Python files themselves."""
     said = []
     if not code.files and not code.unreadable:

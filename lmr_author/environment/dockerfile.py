@@ -12,7 +12,15 @@ from lmr_author import files, resources
 from lmr_author.environment import lock_file
 from lmr_author.environment.base_images import BaseImage
 from lmr_author.environment.packages import known_debian
-from lmr_author.environment.place import Place, Written, detect, put, record, require_untouched, text_of
+from lmr_author.environment.place import (
+    RepositoryPlace,
+    Written,
+    detect,
+    put,
+    record,
+    require_untouched,
+    text_of,
+)
 from lmr_author.environment.recipe import Recipe, SystemPackage
 from lmr_author.errors import LmrError
 from lmr_author.task import TORCH_FAMILY
@@ -30,7 +38,7 @@ _FOLDER = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
 
 
 def write_dockerfile(
-    place: Place,
+    place: RepositoryPlace,
     *,
     base_image: str | None = None,
     python: str | None = None,

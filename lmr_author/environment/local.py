@@ -45,7 +45,7 @@ class LocalOptions:
 class LocalResult:
     """The environment, and remarks for the annotator."""
 
-    local: venvs.Local
+    local: venvs.LocalEnvironment
     remarks: tuple[str, ...]
 
 
@@ -95,7 +95,7 @@ def _brings_torch(lock: str, known: place.Known) -> bool:
     if not pins:
         return False
     base = replace(known.base, python=known.python)
-    done = resolver.ask(resolver.Question(pins, base, only_wheels=("torch",)), 120.0)
+    done = resolver.ask(resolver.Resolution(pins, base, only_wheels=("torch",)), 120.0)
     return done.exit_code != 0 or "torch" in resolver.versions(done.stdout)
 
 

@@ -22,7 +22,7 @@ from lmr_author.environment.base_images import BaseImage, followed
 from lmr_author.environment.interpreters import at
 from lmr_author.environment.lock_file import Lock, LockOptions, with_changes
 from lmr_author.environment.pinning import pin
-from lmr_author.environment.place import Detected, Place, Written, detect
+from lmr_author.environment.place import Detected, RepositoryPlace, Written, detect
 from lmr_author.environment.recipe import Declared, Recipe, exact_version, has_version
 from lmr_author.errors import LmrError, UsageError
 from lmr_author.task import Progress
@@ -46,7 +46,7 @@ print(json.dumps({"python": "%d.%d" % sys.version_info[:2], "packages": found}))
 
 
 def lock(
-    where: Place, options: LockOptions, progress: Progress | None = None, agree: Agree | None = None
+    where: RepositoryPlace, options: LockOptions, progress: Progress | None = None, agree: Agree | None = None
 ) -> Written:
     """Pin what the repository needs, and write ``requirements.lock`` with the record of it.
 
@@ -77,7 +77,7 @@ def lock(
     return _write(replace(found, recipe=recipe), made, options)
 
 
-def _goals(where: Place, options: LockOptions) -> tuple[str, ...]:
+def _goals(where: RepositoryPlace, options: LockOptions) -> tuple[str, ...]:
     if not options.only_goal:
         return ()
     goals = place.goal_files(where.task.load()) if where.task is not None else ()

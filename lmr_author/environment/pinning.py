@@ -15,7 +15,7 @@ from lmr_author.environment.base_images import BaseImage, followed, torchtext
 from lmr_author.environment.lock_file import Conflict, Lock, LockOptions, with_changes
 from lmr_author.environment.packages import names, table
 from lmr_author.environment.recipe import Declared, Recipe, has_version, is_exact, is_freeze
-from lmr_author.environment.resolver import Question
+from lmr_author.environment.resolver import Resolution
 from lmr_author.errors import LmrError
 from lmr_author.task import TORCH_FAMILY, Progress
 from lmr_author.texts import listed, printable
@@ -151,18 +151,18 @@ class _Search:
                 progress(self.remarks[-1])
         return self.unpinned(f"more than {_ROUNDS} requirements prevent a solution")
 
-    def _question(self) -> Question:
+    def _question(self) -> Resolution:
         constraints = [*(item.text for item in self.constraints), *self.own_constraints]
         constraints += [f"{name}>=0.dev0" for name in self.prereleases]
         own = resolver.excluded(self.base, self.recipe.project, self.declared)
         as_listed = self.frozen and all(map(is_exact, self.declared))
-        return Question(
+        return Resolution(
             tuple(item.text for item in self.declared), self.base, None if as_listed else self.recipe.date,
             tuple(constraints), (*own, *self.options.without), tuple(self.only_wheels), self.later,
             resolve=not self.frozen, hashes=self.options.hashes and not self.kept, offline=self.options.offline,
         )  # fmt: skip
 
-    def _made(self, done: resolver.Answer, deadline: float) -> Lock | None:
+    def _made(self, done: resolver.ResolverOutput, deadline: float) -> Lock | None:
         """The lock of a resolution; None to resolve again, where later versions have wheels for a new Python."""
         lines = _checked(done.stdout)
         pins = sorted(text.partition(";")[0].strip() for text in lines if "==" in text)
@@ -219,7 +219,7 @@ class _Search:
             if name in own and one.uploaded
         }
         old = tuple(name for name, age in ages.items() if age > _OLD)
-        question = Question(old, self.base, self.recipe.date, resolve=False, offline=self.options.offline)
+        question = Resolution(old, self.base, self.recipe.date, resolve=False, offline=self.options.offline)
         latest = resolver.versions(resolver.ask(question, seconds).stdout) if old else {}
         return tuple(
             f"{name}=={found[name].version} is {round(ages[name].days / 365)} years older than the commit;"

@@ -28,7 +28,7 @@ FORMAT = "lmr-environment/1"
 
 
 @dataclass(frozen=True)
-class Place:
+class RepositoryPlace:
     """A repository: of a task, or any other.
 
     Attributes:
@@ -48,7 +48,7 @@ class Place:
 class Detected:
     """The needs of a repository, and the image that fits."""
 
-    place: Place
+    place: RepositoryPlace
     recipe: Recipe
     base: BaseImage
 
@@ -77,14 +77,14 @@ class Written:
     lock: Lock | None = None
 
 
-def place_of(task: Task) -> Place:
+def place_of(task: Task) -> RepositoryPlace:
     """Return the repository of a task; its date is the one that new-task wrote down."""
     info = task.load()
     name = info.repo_folder_name or info.folder_name
-    return Place(task.repository(info), task, name, known(task).date)
+    return RepositoryPlace(task.repository(info), task, name, known(task).date)
 
 
-def place_alone(folder: Path) -> Place:
+def place_alone(folder: Path) -> RepositoryPlace:
     """Return a repository that belongs to no task; its date is that of git's HEAD, if the folder is its top."""
     if not folder.is_dir():
         raise UsageError(f"--repo {folder} is not a folder", "name the top folder of a cloned repository")
@@ -95,11 +95,15 @@ def place_alone(folder: Path) -> Place:
         date = git.Repo(resolved).head.commit.committed_datetime
     except (git.exc.GitError, ValueError, OSError):
         date = None
-    return Place(resolved, None, name, date)
+    return RepositoryPlace(resolved, None, name, date)
 
 
 def detect(
-    place: Place, *, base_image: str | None = None, python: str | None = None, goals: Sequence[str] = ()
+    place: RepositoryPlace,
+    *,
+    base_image: str | None = None,
+    python: str | None = None,
+    goals: Sequence[str] = (),
 ) -> Detected:
     """Return what the repository needs, and the image that fits."""
     if base_image is not None:
@@ -112,7 +116,7 @@ def detect(
     return Detected(place, recipe, base)
 
 
-def require_untouched(place: Place, name: str) -> None:
+def require_untouched(place: RepositoryPlace, name: str) -> None:
     """Raise LmrError when somebody edited the file that would be overwritten."""
     if place.task is None:
         return

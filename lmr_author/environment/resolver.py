@@ -52,7 +52,7 @@ _ABOUT_PYTHON = re.compile(
 
 
 @dataclass(frozen=True)
-class Question:
+class Resolution:
     """One resolution.
 
     Attributes:
@@ -90,7 +90,7 @@ class PackageFiles:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ResolverOutput:
     """The output of one run of uv."""
 
     exit_code: int
@@ -107,7 +107,7 @@ def can_build() -> bool:
     )
 
 
-def ask(question: Question, seconds: float, *, files_only: bool = False) -> Answer:
+def ask(question: Resolution, seconds: float, *, files_only: bool = False) -> ResolverOutput:
     """Run uv once; what it prints are pins, or with ``files_only`` a ``pylock.toml`` (PEP 751)."""
     try:
         import uv
@@ -127,11 +127,15 @@ def ask(question: Question, seconds: float, *, files_only: bool = False) -> Answ
             env |= _QUIET
             own = ["--python", sys.executable, "--only-binary", ":all:"]
             done = processes.run([str(program), *arguments, *own], cwd=folder, env=env, seconds=seconds)
-            return Answer(done.exit_code, done.stdout.decode("utf-8", "replace"), done.stderr, done.timed_out)
+            return ResolverOutput(
+                done.exit_code, done.stdout.decode("utf-8", "replace"), done.stderr, done.timed_out
+            )
         return _in_sandbox(program, arguments, folder, question.base.python, seconds)
 
 
-def _in_sandbox(program: Path, arguments: list[str], folder: Path, python: str, seconds: float) -> Answer:
+def _in_sandbox(
+    program: Path, arguments: list[str], folder: Path, python: str, seconds: float
+) -> ResolverOutput:
     """Run uv in bubblewrap with the network; builds use the image's Python, where this machine has it."""
     began = time.monotonic()
     interpreter = interpreters.for_builds(python)
@@ -163,7 +167,7 @@ def _in_sandbox(program: Path, arguments: list[str], folder: Path, python: str, 
             )
         )
     stdout, stderr = (output.decode("utf-8", "replace") for output in (done.stdout, done.stderr))
-    return Answer(done.exit_code, stdout, stderr, done.timed_out)
+    return ResolverOutput(done.exit_code, stdout, stderr, done.timed_out)
 
 
 def _settings() -> dict[str, str]:
@@ -185,7 +189,7 @@ def _write(path: Path, lines: Sequence[str]) -> None:
     path.chmod(0o644)
 
 
-def _arguments(question: Question) -> list[str]:
+def _arguments(question: Resolution) -> list[str]:
     base = question.base
     # The image's C library: Ubuntu 18.04's (2.27) in images before 1.13, later ones have 2.31 or newer.
     old = bool(base.torch) and Version(base.torch) < Version("1.13")
@@ -263,7 +267,7 @@ def package_files(
     pins: Sequence[str], base: BaseImage, seconds: float, offline: bool = False
 ) -> dict[str, PackageFiles]:
     """Return the files of pinned packages that fit an image, by name; {} when the index does not tell."""
-    question = Question(tuple(pins), base, resolve=False, offline=offline)
+    question = Resolution(tuple(pins), base, resolve=False, offline=offline)
     done = ask(question, seconds, files_only=True) if pins else None
     if done is None or done.exit_code != 0:
         return {}
@@ -288,7 +292,7 @@ def first_wheel(text: str, base: BaseImage, *, resolve: bool = False, offline: b
     Args:
         resolve: everything that it needs has a wheel, too.
     """
-    question = Question(
+    question = Resolution(
         (text,), base, excluded=excluded(base, "", ()), only_wheels=(":all:",), resolve=resolve, lowest=True,
         offline=offline,
     )  # fmt: skip

@@ -33,7 +33,7 @@ PARTIAL = ".partial"
 
 
 @dataclass(frozen=True)
-class Local:
+class LocalEnvironment:
     """A complete environment.
 
     Attributes:
@@ -69,7 +69,7 @@ def lock_digest(lock: str) -> str:
     return hashlib.sha256("\n".join(lock_file.requirements(lock)).encode()).hexdigest()[:_DIGITS]
 
 
-def find(lock: str) -> Local | None:
+def find(lock: str) -> LocalEnvironment | None:
     """Return the environment made last for a lock; None when there is none."""
     found = [
         (manifest.stat().st_mtime_ns, item)
@@ -79,22 +79,24 @@ def find(lock: str) -> Local | None:
     return max(found, key=lambda pair: pair[0])[1] if found else None
 
 
-def load(path: Path) -> Local | None:
+def load(path: Path) -> LocalEnvironment | None:
     """Return the environment in a folder; None when that is none."""
     try:
         data = json.loads((path / MANIFEST).read_bytes())
-        return Local(path, str(data["python"]), tuple(map(str, data["extra"])))
+        return LocalEnvironment(path, str(data["python"]), tuple(map(str, data["extra"])))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def touch(local: Local) -> None:
+def touch(local: LocalEnvironment) -> None:
     """Mark an environment as used: `env prune` counts from here."""
     with contextlib.suppress(OSError):
         os.utime(local.path)
 
 
-def make(lock: str, python: Interpreter, extra: Sequence[str], *, cuda: bool, say: Progress) -> Local:
+def make(
+    lock: str, python: Interpreter, extra: Sequence[str], *, cuda: bool, say: Progress
+) -> LocalEnvironment:
     """Return the environment for a lock, a Python and extra packages: found, or made.
 
     Of several processes that want the same one, one makes it and the others wait.
@@ -125,7 +127,7 @@ def make(lock: str, python: Interpreter, extra: Sequence[str], *, cuda: bool, sa
             if not cuda:
                 _refuse_cuda(staging, extra)
             _fill(staging, lock, python, extra, say)
-    return Local(path, python.version, extra, made=True)
+    return LocalEnvironment(path, python.version, extra, made=True)
 
 
 @contextlib.contextmanager

@@ -63,7 +63,7 @@ GATES: tuple[type[Gate], ...] = (
 
 @dataclass(frozen=True)
 class EvaluateOptions:
-    """How to evaluate.
+    """Options of ``evaluate``.
 
     Attributes:
         sandbox: ``"local"`` or ``"docker"``.

@@ -265,7 +265,7 @@ def _facts(bench: Bench) -> dict[str, Any]:
     """Return the sandbox's report about itself, from a replay of no cases."""
     target = bench.implementation
     tree = bench.tree("golden", bench.golden_overlay)
-    plan = replaying.Plan(target.goal_file, target.qualname, 1, None, ("",), bench.recording_folder, ())
+    plan = replaying.ReplayPlan(target.goal_file, target.qualname, 1, None, ("",), bench.recording_folder, ())
     return dict(replaying.replay(bench.sandbox, tree, bench.inside, plan, []).facts)
 
 

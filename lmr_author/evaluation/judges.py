@@ -145,12 +145,12 @@ class RecordingJudge(Judge):
             )
         return replace(self._verdict({case: found.of("candidate", case) for case in self.expected}), log=log)
 
-    def plan(self, line: int, seconds: float | None = None) -> replaying.Plan:
+    def plan(self, line: int, seconds: float | None = None) -> replaying.ReplayPlan:
         """Return the plan of a replay. ``line``: of the target in the version; ``seconds``: limit of a case."""
         recording, folder = self.recording, self.bench.recording_folder
         checkers = recorded.helper(folder, recording, recorded.CHECKERS)
         functions = {case.name: judging.functions_of(case.checkers) for case in recording.cases}
-        return replaying.Plan(
+        return replaying.ReplayPlan(
             goal_file=recording.target.goal_file,
             qualname=recording.target.qualname,
             line=line,
@@ -225,7 +225,7 @@ class RecordingJudge(Judge):
             verdicts[version.id] = replace(self._verdict(outcomes), late=late, identity=identity)
         return verdicts
 
-    def _passes(self, case: str, outcome: replaying.Outcome) -> bool:
+    def _passes(self, case: str, outcome: replaying.ReplayOutcome) -> bool:
         return not replaying.differences(self.expected[case], outcome, self.checkers[case])
 
     def _line(self, *, golden: bool) -> int:
@@ -233,7 +233,7 @@ class RecordingJudge(Judge):
         pair = self.bench.definitions
         return pair[0 if golden else 1].line if pair else self.recording.target.line
 
-    def _verdict(self, found: Mapping[str, replaying.Outcome]) -> Verdict:
+    def _verdict(self, found: Mapping[str, replaying.ReplayOutcome]) -> Verdict:
         cases = tuple(self._case(name, outcome) for name, outcome in found.items())
         reasons = [f"{case.case}: {case.reason}" for case in cases if case.outcome is not Outcome.PASSED]
         outcomes = list(found.values())
@@ -252,7 +252,7 @@ class RecordingJudge(Judge):
             file=", ".join(sorted({item.file for item in outcomes if item.file})),
         )
 
-    def _case(self, name: str, outcome: replaying.Outcome) -> CaseScore:
+    def _case(self, name: str, outcome: replaying.ReplayOutcome) -> CaseScore:
         seconds = round(outcome.seconds, 6)
         try:
             differing = replaying.differences(self.expected[name], outcome, self.checkers[name])
@@ -368,7 +368,7 @@ def _outcome(run: ScriptRun, reason: str) -> Outcome:
     return Outcome.CRASHED if run.stopped or run.exit_code < 0 or run.out_of_memory else Outcome.FAILED
 
 
-def _identity(outcomes: Iterable[replaying.Outcome]) -> str:
+def _identity(outcomes: Iterable[replaying.ReplayOutcome]) -> str:
     """Return a text that is equal for equal outcomes."""
     return "\n".join(digest(item.document) if item.document else item.status for item in outcomes)
 

@@ -16,7 +16,7 @@ from lmr_author.task.evaluation import SIGNALS, passes_without_solution
 
 
 class OwnVerdict(StrEnum):
-    """What running a test has shown about it.
+    """The verdict about a hand-written test, from running it.
 
     WEAK: too many mutants pass. CANNOT_FAIL: it passes without the solution. WRONG: it fails with the golden, or
     for another reason than the mask. UNPROVEN: it cannot run here.
@@ -31,7 +31,7 @@ class OwnVerdict(StrEnum):
 
 @dataclass(frozen=True)
 class Counts:
-    """How many runs passed by one sign, and how many there were.
+    """Runs that passed, and all runs, by one sign.
 
     Attributes:
         by: ``exit code`` or ``log``.
@@ -46,7 +46,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class OwnTest:
-    """What running the hand-written test of one implementation has shown.
+    """The results of running one implementation's hand-written test.
 
     Attributes:
         implementation: its index.

@@ -18,7 +18,7 @@ class Unproven(LmrError):
 
 
 class Outcome(StrEnum):
-    """How a candidate ended.
+    """The outcome of a candidate.
 
     PASSED and FAILED: the test's verdict. TIMEOUT and CRASHED: it exceeded its time, or its process ended. INVALID:
     it cannot be put in place (not Python, no such function), or a test script cannot be trusted with it.

@@ -21,7 +21,7 @@ HUGGINGFACE = "huggingface"
 
 @dataclass(frozen=True)
 class ExportOptions:
-    """How to export.
+    """Options of ``export``.
 
     Attributes:
         format: a key of :data:`WRITERS`.

@@ -109,7 +109,7 @@ def _write_probe(one: Exportable, item: Implementation, recording: Recording, te
         checkers = recorded.helper(folder, recording, recorded.CHECKERS)
         if checkers is not None:
             shutil.copyfile(checkers, tests / recorded.CHECKERS)
-    plan = replaying.Plan(
+    plan = replaying.ReplayPlan(
         goal_file=recording.target.goal_file,
         qualname=recording.target.qualname,
         line=recording.target.line,

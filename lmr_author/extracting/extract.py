@@ -16,7 +16,7 @@ from lmr_author.errors import TargetError, UsageError
 from lmr_author.extracting import events, rules, write
 from lmr_author.extracting.events import CHANGES
 from lmr_author.extracting.names import Names, bound_in_module, names
-from lmr_author.extracting.selection import Block, select
+from lmr_author.extracting.selection import SelectedBlock, select
 
 COMPILING = frozenset({"compile", "jit", "njit", "script", "vectorize"})
 """Last names of decorators that translate a function, and may not know how to call another one."""
@@ -111,11 +111,13 @@ def extract(
     )  # fmt: skip
 
 
-def _plan(name: str, block: Block, found: Names, control: rules.Control, receiver: str) -> write.Plan:
+def _plan(
+    name: str, block: SelectedBlock, found: Names, control: rules.Control, receiver: str
+) -> write.ExtractPlan:
     """Return the new function's signature; what is ``self`` around the block is its first parameter."""
     first = _self_name(block)
     parameters = (item for item in found.inputs if item != receiver)
-    return write.Plan(
+    return write.ExtractPlan(
         name=name,
         parameters=tuple(sorted(parameters, key=lambda item: item != first)),
         outputs=() if control.returns else found.outputs,
@@ -128,7 +130,7 @@ def _plan(name: str, block: Block, found: Names, control: rules.Control, receive
     )
 
 
-def _receiver(block: Block, found: Names, control: rules.Control, kind: As | None) -> str:
+def _receiver(block: SelectedBlock, found: Names, control: rules.Control, kind: As | None) -> str:
     """Return the name of ``self`` when the function becomes a method, else ""."""
     name = _self_name(block)
     if kind is As.method and not name:
@@ -145,7 +147,7 @@ def _receiver(block: Block, found: Names, control: rules.Control, kind: As | Non
     return name if kind is As.method else ""
 
 
-def _self_name(block: Block) -> str:
+def _self_name(block: SelectedBlock) -> str:
     """Return the first parameter of the ordinary method that directly holds the block, or ""."""
     scope = block.scope
     if len(block.scopes) < 2 or not isinstance(block.scopes[-2], ast.ClassDef):
@@ -210,7 +212,7 @@ def _identifiers(node: ast.AST) -> Iterable[str]:
             yield from (item for item in value if isinstance(item, str))
 
 
-def _remarks(block: Block, found: Names, name: str) -> Iterable[str]:
+def _remarks(block: SelectedBlock, found: Names, name: str) -> Iterable[str]:
     if hasattr(builtins, name):
         yield f"{name} is also a builtin of Python, which this file now hides"
     if found.as_globals:

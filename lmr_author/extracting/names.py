@@ -12,7 +12,7 @@ from lmr_author.errors import TargetError
 from lmr_author.extracting import events
 from lmr_author.extracting.events import BINDS, CHANGES, Event, Kind
 from lmr_author.extracting.flow import Facts, Flow
-from lmr_author.extracting.selection import Block
+from lmr_author.extracting.selection import SelectedBlock
 
 DEFINING = frozenset({ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})
 LATE = frozenset({Kind.LATE_READ, Kind.GLOBAL_READ, Kind.LATE_BIND, Kind.GLOBAL_BIND, Kind.READ_ALL})
@@ -41,7 +41,7 @@ class Names:
     reaches_end: bool = True
 
 
-def names(block: Block, exported: Iterable[str] = ()) -> Names:
+def names(block: SelectedBlock, exported: Iterable[str] = ()) -> Names:
     """Return the inputs and outputs of a block.
 
     Args:
@@ -54,7 +54,7 @@ def names(block: Block, exported: Iterable[str] = ()) -> Names:
     if isinstance(scope, ast.Module):
         return Script(block, scope, frozenset(exported)).names()
     assert isinstance(scope, events.Function)
-    return Local(block, scope).names()
+    return LocalName(block, scope).names()
 
 
 def bound_in_module(tree: ast.Module) -> frozenset[str]:
@@ -67,7 +67,7 @@ class Scope:
     """The flow around a block, its events inside and outside, and the rules that scripts and functions share."""
 
     def __init__(
-        self, block: Block, body: list[ast.stmt], bound: Iterable[str], needed: Iterable[str]
+        self, block: SelectedBlock, body: list[ast.stmt], bound: Iterable[str], needed: Iterable[str]
     ) -> None:
         self.block = block
         self.flow = Flow(body, block.statements)
@@ -161,10 +161,10 @@ def in_order(found: Iterable[Event]) -> list[str]:
     return list(dict.fromkeys(item.name for item in found))
 
 
-class Local(Scope):
+class LocalName(Scope):
     """A block of a function or method: its variables are locals, or those of functions around it."""
 
-    def __init__(self, block: Block, scope: events.Function) -> None:
+    def __init__(self, block: SelectedBlock, scope: events.Function) -> None:
         super().__init__(block, scope.body, events.parameters(scope.args), ())
         self.own = events.own_names(scope)
         self.to_module = events.declared(scope.body, ast.Global)
@@ -281,7 +281,7 @@ class Local(Scope):
 class Script(Scope):
     """A block of statements of the module: its variables are globals, which functions and other files may see."""
 
-    def __init__(self, block: Block, module: ast.Module, exported: frozenset[str]) -> None:
+    def __init__(self, block: SelectedBlock, module: ast.Module, exported: frozenset[str]) -> None:
         super().__init__(block, module.body, (), exported | _dunder_all(module))
         self.module = module
         sites = [

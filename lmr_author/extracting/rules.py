@@ -10,7 +10,7 @@ from typing import NoReturn
 from lmr_author.errors import TargetError
 from lmr_author.extracting import events
 from lmr_author.extracting.events import SEES_ALL, SEES_LOCALS
-from lmr_author.extracting.selection import Block, is_docstring
+from lmr_author.extracting.selection import SelectedBlock, is_docstring
 
 FRAME_READERS = frozenset(
     f"{module}.{name}"
@@ -40,7 +40,7 @@ class Control:
     needs_class: str
 
 
-def check(block: Block, bound_in_module: frozenset[str]) -> Control:
+def check(block: SelectedBlock, bound_in_module: frozenset[str]) -> Control:
     """Refuse what cannot be moved. Raises TargetError with the line, the reason and a remedy."""
     lines = f"lines {block.start}-{block.end}: this"
     if isinstance(block.scope, ast.ClassDef):
@@ -71,7 +71,7 @@ def check(block: Block, bound_in_module: frozenset[str]) -> Control:
     return Control(returns, bool(yields), awaits, _needs_class(block))
 
 
-def check_returns(block: Block, *, reaches_end: bool) -> None:
+def check_returns(block: SelectedBlock, *, reaches_end: bool) -> None:
     """Accept a block with a return only when leaving it always leaves the function around it as well.
 
     Args:
@@ -162,7 +162,7 @@ def _refuse_jumps(statements: Sequence[ast.stmt]) -> None:
             _refuse_jumps(part.body)
 
 
-def _at_the_end(block: Block) -> bool:
+def _at_the_end(block: SelectedBlock) -> bool:
     """Return whether the function around a block has nothing left to do behind it."""
     inner: ast.AST = block.statements[-1]
     for owner in reversed(block.suite.owners):
@@ -191,7 +191,7 @@ def _awaits(node: ast.AST) -> bool:
     return isinstance(node, ast.Await | ast.AsyncFor | ast.AsyncWith)
 
 
-def _needs_class(block: Block) -> str:
+def _needs_class(block: SelectedBlock) -> str:
     """Return an expression of the block that has its meaning only inside of the class, or ""."""
     if not any(isinstance(item, ast.ClassDef) for item in block.scopes):
         return ""

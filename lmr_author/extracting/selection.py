@@ -28,7 +28,7 @@ class Suite:
 
 
 @dataclass(frozen=True)
-class Block:
+class SelectedBlock:
     """The statements to extract.
 
     Attributes:
@@ -59,7 +59,7 @@ class Block:
         return next((item for item in nested if isinstance(item, ast.stmt)), self.statements[0])
 
 
-def select(module: code.Module, start: int, end: int) -> Block:
+def select(module: code.Module, start: int, end: int) -> SelectedBlock:
     """Return the statements that a range of lines covers; blank lines at its ends do not count.
 
     Raises TargetError with the nearest range that would do.
@@ -116,7 +116,7 @@ def is_docstring(suite: Suite, statement: ast.stmt) -> bool:
     )
 
 
-def _covered(module: code.Module, suite: Suite, start: int, end: int) -> Block | None:
+def _covered(module: code.Module, suite: Suite, start: int, end: int) -> SelectedBlock | None:
     """Return the block of a suite that a range covers exactly, or None."""
     met = [
         item for item in suite.statements if code.first_line(item) <= end and last_line(module, item) >= start
@@ -132,7 +132,7 @@ def _covered(module: code.Module, suite: Suite, start: int, end: int) -> Block |
     around = [*range(start, first), *range(last + 1, end + 1)]
     if any(module.line_text(number).strip()[:1] not in ("", "#") for number in around):
         return None
-    return Block(suite, tuple(met), start, max(end, last))
+    return SelectedBlock(suite, tuple(met), start, max(end, last))
 
 
 def _begins_line(module: code.Module, statement: ast.stmt) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from lmr_author import code
 from lmr_author.errors import SourceError, TargetError
 from lmr_author.extracting.events import Function
-from lmr_author.extracting.selection import Block, last_line, suites
+from lmr_author.extracting.selection import SelectedBlock, last_line, suites
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -27,7 +27,7 @@ _INDENT = re.compile(r"[ \t\f]*")
 
 
 @dataclass(frozen=True)
-class Plan:
+class ExtractPlan:
     """The new function.
 
     Attributes:
@@ -53,7 +53,7 @@ class Plan:
     reaches_end: bool
 
 
-def rewrite(module: code.Module, block: Block, plan: Plan) -> bytes:
+def rewrite(module: code.Module, block: SelectedBlock, plan: ExtractPlan) -> bytes:
     """Return the file with the block moved into a new function.
 
     Raises TargetError when tabs and spaces are mixed in a way that cannot be moved, SourceError when the
@@ -84,7 +84,7 @@ def rewrite(module: code.Module, block: Block, plan: Plan) -> bytes:
     return data
 
 
-def _place(module: code.Module, block: Block, plan: Plan) -> int:
+def _place(module: code.Module, block: SelectedBlock, plan: ExtractPlan) -> int:
     """Return the line in front of which the function is put: before the comments of what stands there."""
     if plan.receiver:
         method, owner = block.scope, block.scopes[-2]
@@ -104,7 +104,7 @@ def _place(module: code.Module, block: Block, plan: Plan) -> int:
     return line if top == 1 else top
 
 
-def _blank_lines(module: code.Module, place: int, plan: Plan) -> tuple[int, int]:
+def _blank_lines(module: code.Module, place: int, plan: ExtractPlan) -> tuple[int, int]:
     """Return how many blank lines to add above and below the function, as a reader expects them."""
     wanted, above = 1 if plan.receiver else 2, 0
     while place - 1 - above >= 1 and not module.line_text(place - 1 - above).strip():
@@ -116,7 +116,7 @@ def _blank_lines(module: code.Module, place: int, plan: Plan) -> tuple[int, int]
     return (0 if first else max(0, wanted - above)), wanted
 
 
-def _function(module: code.Module, block: Block, plan: Plan, place: int) -> list[str]:
+def _function(module: code.Module, block: SelectedBlock, plan: ExtractPlan, place: int) -> list[str]:
     """Return the lines of the new function."""
     base = indent_of(module.line_text(place)) if plan.receiver else ""
     unit = _unit(module, block)
@@ -132,7 +132,7 @@ def _function(module: code.Module, block: Block, plan: Plan, place: int) -> list
     return lines
 
 
-def _moved(module: code.Module, block: Block, indent: str) -> list[str]:
+def _moved(module: code.Module, block: SelectedBlock, indent: str) -> list[str]:
     """Return the lines of the block with another indentation; strings keep their lines as they are."""
     import libcst as cst  # takes 0.2 s, which `extract --help` need not wait for
 
@@ -171,7 +171,7 @@ def _aligned(line: cst.EmptyLine) -> cst.EmptyLine:
     return line.with_changes(indent=bool(line.comment))
 
 
-def _unit(module: code.Module, block: Block) -> str:
+def _unit(module: code.Module, block: SelectedBlock) -> str:
     """Return one step of indentation, as the statement around the block or the file uses it."""
     steps = {}
     for suite in suites(module.tree):
@@ -186,7 +186,7 @@ def _unit(module: code.Module, block: Block) -> str:
     return next(iter([*near, *(steps[line] for line in sorted(steps))]), "    ")
 
 
-def _call(module: code.Module, block: Block, plan: Plan) -> list[str]:
+def _call(module: code.Module, block: SelectedBlock, plan: ExtractPlan) -> list[str]:
     """Return the lines of the statement that stands in place of the block."""
     indent = indent_of(module.line_text(code.first_line(block.statements[0])))
     name = f"{plan.receiver}.{plan.name}" if plan.receiver else plan.name
@@ -208,7 +208,7 @@ def _broken(head: str, items: Sequence[str], tail: str, indent: str, unit: str) 
     return [head, *(inner + line for line in body), indent + tail]
 
 
-def _assert_faithful(module: code.Module, data: bytes, plan: Plan) -> None:
+def _assert_faithful(module: code.Module, data: bytes, plan: ExtractPlan) -> None:
     """Check that with the call put back and the function taken out, the program is the one that it was."""
     try:
         tree = code.Module.parse(data, module.name).tree

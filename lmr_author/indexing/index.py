@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lmr_author import files
 from lmr_author.errors import SourceError
-from lmr_author.indexing.read import MAX_BYTES, Entry, read, reason
+from lmr_author.indexing.read import MAX_BYTES, IndexEntry, read, reason
 
 SKIPPED_FOLDERS = frozenset(
     {".git", ".hg", ".svn", "__pycache__", ".ipynb_checkpoints", ".tox", ".venv", ".eggs", "node_modules"}
@@ -46,11 +46,11 @@ class Index:
 
     files: tuple[str, ...]
     unread: tuple[Unread, ...]
-    entries: tuple[Entry, ...]
+    entries: tuple[IndexEntry, ...]
     calls: Mapping[str, Mapping[str, int]]
 
     @cached_property
-    def functions(self) -> tuple[Entry, ...]:
+    def functions(self) -> tuple[IndexEntry, ...]:
         """The functions and methods, without overload stubs."""
         return tuple(item for item in self.entries if not item.is_class and not item.is_overload)
 
@@ -60,8 +60,8 @@ class Index:
         return frozenset(name for item in self.entries for name in item.names)
 
     @cached_property
-    def _by_name(self) -> Mapping[str, list[Entry]]:
-        found: dict[str, list[Entry]] = defaultdict(list)
+    def _by_name(self) -> Mapping[str, list[IndexEntry]]:
+        found: dict[str, list[IndexEntry]] = defaultdict(list)
         for item in self.entries:
             found[item.name].append(item)
         return dict(found)
@@ -74,7 +74,7 @@ class Index:
                 found[name].append((path, count))
         return dict(found)
 
-    def named(self, name: str) -> Sequence[Entry]:
+    def named(self, name: str) -> Sequence[IndexEntry]:
         """Return the entries with that last name."""
         return self._by_name.get(name, ())
 
@@ -82,7 +82,7 @@ class Index:
         """Return (file, number of calls) of a name, wherever it is defined: a method's class is not known."""
         return self._callers.get(name, ())
 
-    def similar(self, name: str) -> list[Entry]:
+    def similar(self, name: str) -> list[IndexEntry]:
         """Return entries of that last name, else of similar ones, at most SUGGESTED: for "did you mean"."""
         found = list(self.named(name))
         if not found:
@@ -104,7 +104,7 @@ def build(
     """
     paths: list[str] = []
     unread: list[Unread] = []
-    entries: list[Entry] = []
+    entries: list[IndexEntry] = []
     calls: dict[str, Mapping[str, int]] = {}
     for path in sorted(_python_files(os.fspath(repository.absolute()), without)):
         data = files.read_regular(str(repository / path), MAX_BYTES)
@@ -135,7 +135,7 @@ def _python_files(root: str, without: Collection[str]) -> Iterator[str]:
         yield from (below + name for name in names if name.endswith(".py"))
 
 
-def _at_lines_of(masked: list[Entry], originals: list[Entry]) -> list[Entry]:
+def _at_lines_of(masked: list[IndexEntry], originals: list[IndexEntry]) -> list[IndexEntry]:
     """Return the originals with the lines that they have in the masked file."""
     places = {(item.qualname, item.nth): item for item in masked}
     pairs = ((item, places.get((item.qualname, item.nth), item)) for item in originals)

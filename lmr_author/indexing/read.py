@@ -41,7 +41,7 @@ _STRING_OR_COMMENT = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class IndexEntry:
     """A function or class of a repository, and the facts that rank it. Of a class's code nothing is kept.
 
     ``qualname``, ``class_name``, ``function_name``, ``line``, ``end_line``, ``nth`` and ``siblings`` are
@@ -124,7 +124,7 @@ class Entry:
         return tuple(item.partition(":")[0].lstrip("*") for item in self.parameters)
 
 
-def read(path: str, data: bytes) -> tuple[list[Entry], Counter[str]]:
+def read(path: str, data: bytes) -> tuple[list[IndexEntry], Counter[str]]:
     """Return a file's definitions in file order, and how often the file calls each name. Raises SourceError."""
     module = code.Module.parse(data, path)
     comments = list(_comments(module.text)) if "#" in module.text else []
@@ -136,7 +136,7 @@ def read(path: str, data: bytes) -> tuple[list[Entry], Counter[str]]:
         node = item.node
         decorators = (part.func if isinstance(part, ast.Call) else part for part in node.decorator_list)
         is_class = isinstance(node, ast.ClassDef)
-        entry = Entry(
+        entry = IndexEntry(
             path=path,
             qualname=item.qualname,
             kind=_KINDS[type(node)],
@@ -172,7 +172,7 @@ def read(path: str, data: bytes) -> tuple[list[Entry], Counter[str]]:
     return entries, Counter(name for name in names if name and name not in _SELF)
 
 
-def _with_code(entry: Entry, definition: code.Definition) -> Entry:
+def _with_code(entry: IndexEntry, definition: code.Definition) -> IndexEntry:
     """Return an entry with the facts about its code, nested functions included, decorators not."""
     own = definition.node
     parts = [part for part in code.children(own) if part not in own.decorator_list]

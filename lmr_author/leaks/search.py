@@ -17,7 +17,7 @@ from lmr_author import files
 from lmr_author.leaks import archives
 from lmr_author.leaks.fragments import Fragment, fragments, squeezed
 from lmr_author.leaks.solution import Solution
-from lmr_author.leaks.statements import Match, compare
+from lmr_author.leaks.statements import StatementMatch, compare
 
 LITTLE = 8.0
 """Solutions that weigh less are found only whole: their few statements occur in many places."""
@@ -194,7 +194,7 @@ def _judged(path: str, solution: Solution, piece: Fragment) -> Leak | None:
     )
 
 
-def _judge(solution: Solution, piece: Fragment, match: Match) -> bool | None:
+def _judge(solution: Solution, piece: Fragment, match: StatementMatch) -> bool | None:
     """Return True for the solution, False for a look-alike, None for neither."""
     named = _same_name(solution, piece)
     likeness, exact = match.similarity, match.exact
@@ -232,7 +232,7 @@ def _same_name(solution: Solution, piece: Fragment) -> bool:
     return solution.has_telling_name and mine[-1] == theirs[-1]
 
 
-def _excerpt(solution: Solution, piece: Fragment, match: Match, by_lines: bool) -> tuple[int, str]:
+def _excerpt(solution: Solution, piece: Fragment, match: StatementMatch, by_lines: bool) -> tuple[int, str]:
     """Return (line of the file or 0, text) of the part of a fragment in which the solution was found."""
     start = piece.line or 1
     lines = piece.text.splitlines()

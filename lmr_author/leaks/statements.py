@@ -229,7 +229,7 @@ def _tokens(node: ast.AST) -> Iterator[tuple[str, str]]:
 
 
 @dataclass(frozen=True)
-class Match:
+class StatementMatch:
     """The part of a solution that is in a piece of code.
 
     Attributes:
@@ -246,11 +246,11 @@ class Match:
     last: int
 
 
-NO_MATCH = Match(0.0, 0.0, 0.0, 0, 0)
+NO_MATCH = StatementMatch(0.0, 0.0, 0.0, 0, 0)
 _Pair = tuple[Statement, Statement]
 
 
-def compare(wanted: Sequence[Statement], code: Sequence[Statement]) -> Match:
+def compare(wanted: Sequence[Statement], code: Sequence[Statement]) -> StatementMatch:
     """Return the best match of a solution in some code, within a window about as long as the solution."""
     total = sum(item.weight for item in wanted)
     window = _window(wanted, code)
@@ -263,7 +263,7 @@ def compare(wanted: Sequence[Statement], code: Sequence[Statement]) -> Match:
     lines = sorted(other.line for _, other in pairs)
     span = sum(item.weight for item in window if lines[0] <= item.line <= lines[-1])
     density = sum(other.weight for _, other in pairs) / max(span, 0.001)
-    return Match(found / total, exact / total, min(density, 1.0), *_place(pairs))
+    return StatementMatch(found / total, exact / total, min(density, 1.0), *_place(pairs))
 
 
 def _window(wanted: Sequence[Statement], code: Sequence[Statement]) -> Sequence[Statement]:

@@ -64,7 +64,7 @@ def _inputs(definition: code.Definition, own: Documented, around: Documented) ->
     pairs += [(item, None) for item in (arguments.vararg, arguments.kwarg) if item is not None]
     shapes = shapes_of(definition.function)
     for item, default in pairs:
-        entry = own.parameters.get(item.arg) or around.parameters.get(item.arg) or Entry()
+        entry = own.parameters.get(item.arg) or around.parameters.get(item.arg) or DocumentedParameter()
         facts = [_written(item.annotation) or entry.type, f"default {_written(default)}" if default else ""]
         texts = [entry.text] if entry.text else []
         shape = shapes.get(item.arg, "")
@@ -192,7 +192,7 @@ _ABBREVIATED = re.compile(r"\b(e\.g|i\.e|cf|vs|etc|resp|al|Eq|Fig|Sec|Tab|approx
 
 
 @dataclass(frozen=True)
-class Entry:
+class DocumentedParameter:
     """A parameter as a docstring has it: either part may be ""."""
 
     type: str = ""
@@ -210,7 +210,7 @@ class Documented:
     """
 
     summary: str = ""
-    parameters: dict[str, Entry] = field(default_factory=dict)
+    parameters: dict[str, DocumentedParameter] = field(default_factory=dict)
     returns: tuple[str, ...] = ()
 
 
@@ -230,7 +230,7 @@ def read_docstring(
         own_names: of the function and its class; a summary of nothing but them is none.
         names: of its parameters; lines that begin with one of them are no summary.
     """
-    parameters: dict[str, Entry] = {}
+    parameters: dict[str, DocumentedParameter] = {}
     returns: list[str] = []
     first = ""
     for kind, block in _sections(_ROLE.sub(r"\1", inspect.cleandoc(text or "")).split("\n")):
@@ -243,11 +243,11 @@ def read_docstring(
         elif kind == "field" and (found := _FIELD.match(block[0])):
             said = one_line(" ".join([block[0][found.end() :], *block[1:]]))
             *types, name = found["name"].split() or [""]
-            name, known = name.lstrip("*"), parameters.get(name.lstrip("*"), Entry())
+            name, known = name.lstrip("*"), parameters.get(name.lstrip("*"), DocumentedParameter())
             if found["kind"] == "type":
-                parameters[name] = Entry(said, known.text)
+                parameters[name] = DocumentedParameter(said, known.text)
             elif found["kind"].startswith(("param", "arg")):
-                parameters[name] = Entry(" ".join(types) or known.type, said)
+                parameters[name] = DocumentedParameter(" ".join(types) or known.type, said)
             elif found["kind"] == "rtype":
                 returns[:1] = [f"{said}: {returns[0]}" if returns else said]
             elif found["kind"].startswith(("return", "yield")):
@@ -291,8 +291,8 @@ def _items(block: list[str]) -> list[list[str]]:
     return items
 
 
-def _parameters(block: list[str]) -> dict[str, Entry]:
-    found: dict[str, Entry] = {}
+def _parameters(block: list[str]) -> dict[str, DocumentedParameter]:
+    found: dict[str, DocumentedParameter] = {}
     last = ""
     for first, *more in _items(block):
         entry = _ENTRY.match(first)
@@ -308,7 +308,7 @@ def _parameters(block: list[str]) -> dict[str, Entry]:
             kind, text = known.type, one_line(f"{known.text} {first} {text}")
         else:
             continue
-        found[last.lstrip("*")] = Entry(kind, text)
+        found[last.lstrip("*")] = DocumentedParameter(kind, text)
     return found
 
 

@@ -14,7 +14,7 @@ from lmr_author import code, files
 from lmr_author.checks.instruction import GAP, quotations
 from lmr_author.errors import LmrError, UsageError
 from lmr_author.masking.body import notes_in
-from lmr_author.masking.draft import Documented, Entry, documented, sentences
+from lmr_author.masking.draft import Documented, DocumentedParameter, documented, sentences
 from lmr_author.masking.notes import MaskNotes, one_line
 from lmr_author.suggesting import PaperText
 from lmr_author.suggesting.sections import FunctionWords, best_section, sections
@@ -44,7 +44,7 @@ def draft_instruction(
         kind = f"method `{definition.function_name}` of the class `{definition.class_name}`"
     where = f"{section} of the paper" if section else "the paper"
     names = _parameters(definition)
-    texts = {name: own.parameters.get(name, Entry()) for name in names}
+    texts = {name: own.parameters.get(name, DocumentedParameter()) for name in names}
     inputs = tuple(f"`{name}`: {one.text or one.type}".removesuffix(": ") for name, one in texts.items())
     unused = _unused(definition.node, names)
     parts = [
@@ -67,7 +67,9 @@ def _without_solution(own: Documented, node: code.DefinitionNode) -> Documented:
     def cleaned(text: str) -> str:
         return " ".join(one for one in sentences(text) if not quotations(node, one))
 
-    parameters = {name: Entry(entry.type, cleaned(entry.text)) for name, entry in own.parameters.items()}
+    parameters = {
+        name: DocumentedParameter(entry.type, cleaned(entry.text)) for name, entry in own.parameters.items()
+    }
     return Documented(cleaned(own.summary), parameters, tuple(map(cleaned, own.returns)))
 
 

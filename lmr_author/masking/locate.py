@@ -13,7 +13,7 @@ from pathlib import Path
 from lmr_author import code, files, indexing
 from lmr_author.errors import SourceError, TargetError
 from lmr_author.masking.body import is_masked, raises_not_implemented
-from lmr_author.masking.notes import Described, Entry
+from lmr_author.masking.notes import Described, NotesEntry
 from lmr_author.task import Implementation, Target, Task, TaskInfo, golden_name
 
 MAX_SOURCE = 4 * 1024 * 1024
@@ -63,7 +63,7 @@ def locate(repository: Path, text: str, here: Path) -> Target:
     raise TargetError(f"no file {target.path!r} in {repository.name}/", _similar_files(repository, target))
 
 
-def _named(repository: Path, name: str) -> list[indexing.Entry]:
+def _named(repository: Path, name: str) -> list[indexing.IndexEntry]:
     """Return the functions of exactly a qualified name, else those of similar names; none for a path."""
     if ":" in name or "/" in name or name.endswith(".py"):
         return []
@@ -117,11 +117,11 @@ def python_files(repository: Path) -> Iterator[Path]:
             yield path
 
 
-def _similar(repository: Path, target: Target) -> list[indexing.Entry]:
+def _similar(repository: Path, target: Target) -> list[indexing.IndexEntry]:
     """Return definitions of the target's last name in the repository, the likeliest first, else of similar names."""
     index = indexing.build(repository)
 
-    def unlike(entry: indexing.Entry) -> tuple[bool, float]:
+    def unlike(entry: indexing.IndexEntry) -> tuple[bool, float]:
         alike = difflib.SequenceMatcher(None, entry.path, target.path).ratio()
         return entry.qualname != target.qualname, -alike
 
@@ -285,7 +285,7 @@ def methods_of(task: Task, text: str, here: Path) -> dict[str, bool]:
 
 
 def targets_of(
-    task: Task, entries: Sequence[Entry], name: str, here: Path
+    task: Task, entries: Sequence[NotesEntry], name: str, here: Path
 ) -> tuple[tuple[str, ...], dict[str, Described]]:
     """Return the targets that a notes file names, as typed, and what it says about each, by node id.
 

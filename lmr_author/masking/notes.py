@@ -213,7 +213,7 @@ _Path = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Described:
-    """What is said about one function; None or "" for what is not."""
+    """The notes, context and category of one function; None or "" where not given."""
 
     notes: MaskNotes | None = None
     instruction: str = ""
@@ -222,7 +222,7 @@ class Described:
 
 
 @dataclass(frozen=True)
-class Entry:
+class NotesEntry:
     """One entry of a notes file: a target as typed there, its line, and what is said about it."""
 
     target: str
@@ -230,7 +230,7 @@ class Entry:
     described: Described
 
 
-def read_notes_file(text: str, name: str) -> tuple[Entry, ...]:
+def read_notes_file(text: str, name: str) -> tuple[NotesEntry, ...]:
     """Read a notes file (``schemas/notes``).
 
     Every scalar is text (``yes`` and ``1.0`` too), and ``- x: the logits`` in a list is the entry
@@ -265,7 +265,7 @@ def read_notes_file(text: str, name: str) -> tuple[Entry, ...]:
         place = ".".join(str(part) for part in path if not isinstance(part, int)) or "the file"
         raise LmrError(f"{name}:{lines.get(path, 1)}: {place}: {said}", HINT)
     return tuple(
-        Entry(item["target"], lines["targets", number], _described(item))
+        NotesEntry(item["target"], lines["targets", number], _described(item))
         for number, item in enumerate(data["targets"])
     )
 

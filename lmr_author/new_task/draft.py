@@ -134,7 +134,7 @@ def default_name(title: str) -> str:
 
 
 @dataclass(frozen=True)
-class Kept:
+class InterruptedDraft:
     """The state of an interrupted wizard: paper and repository as they were named, and answers by field."""
 
     paper: str
@@ -142,12 +142,12 @@ class Kept:
     answers: Mapping[str, str]
 
 
-def keep(tasks_dir: Path, kept: Kept) -> None:
+def keep(tasks_dir: Path, kept: InterruptedDraft) -> None:
     """Store the state of a paper's wizard. Raises LmrError when the file is damaged."""
     _write(tasks_dir, [*_others(tasks_dir, kept.paper), kept])
 
 
-def kept_in(tasks_dir: Path) -> list[Kept]:
+def kept_in(tasks_dir: Path) -> list[InterruptedDraft]:
     """Read the states of interrupted wizards, one for each paper.
 
     Raises LmrError when the file is damaged: the next answer would be written over all of them.
@@ -166,11 +166,11 @@ def forget(tasks_dir: Path, paper: str) -> None:
     _write(tasks_dir, _others(tasks_dir, paper))
 
 
-def _others(tasks_dir: Path, paper: str) -> list[Kept]:
+def _others(tasks_dir: Path, paper: str) -> list[InterruptedDraft]:
     return [one for one in kept_in(tasks_dir) if one.paper != paper]
 
 
-def _write(tasks_dir: Path, kept: Collection[Kept]) -> None:
+def _write(tasks_dir: Path, kept: Collection[InterruptedDraft]) -> None:
     path = tasks_dir / PROGRESS
     if kept:
         files.write_json(path, {"interrupted": [asdict(one) for one in kept]})
@@ -178,12 +178,12 @@ def _write(tasks_dir: Path, kept: Collection[Kept]) -> None:
         path.unlink(missing_ok=True)
 
 
-def _read(path: Path, entry: Mapping[str, Any]) -> Kept:
+def _read(path: Path, entry: Mapping[str, Any]) -> InterruptedDraft:
     paper, repo, answers = entry.get("paper"), entry.get("repo", ""), entry.get("answers", {})
     if paper and isinstance(paper, str) and isinstance(repo, str) and isinstance(answers, dict):
         fields = {name: value for name, value in answers.items() if name in LABELS}
         if all(isinstance(value, str) for value in fields.values()):
-            return Kept(paper, repo, fields)
+            return InterruptedDraft(paper, repo, fields)
     raise LmrError(
         f"{path}: not the answers of an interrupted new-task",
         "correct the file by hand, or move it away to be asked everything again",

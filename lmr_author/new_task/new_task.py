@@ -14,7 +14,7 @@ from lmr_author.errors import LmrError
 from lmr_author.new_task import records
 from lmr_author.new_task.draft import (
     Draft,
-    Kept,
+    InterruptedDraft,
     Wizard,
     answers_about,
     default_name,
@@ -141,7 +141,7 @@ def _settle(
         answers: those that an interrupted wizard has left.
     """
     if wizard and not options.repo:
-        keep(options.tasks_dir, Kept(options.paper, "", answers))
+        keep(options.tasks_dir, InterruptedDraft(options.paper, "", answers))
         options = replace(options, repo=wizard.repository(read.repositories))
     address = Address.parse(options.repo)
     draft = _draft(options, fetched, read, address, _repo_folder(options, address), taken)
@@ -154,7 +154,7 @@ def _settle(
 
         def note(now: Draft) -> None:
             changed = {name: value for name, value in asdict(now).items() if value != derived[name]}
-            keep(options.tasks_dir, Kept(options.paper, options.repo, {**answers, **changed}))
+            keep(options.tasks_dir, InterruptedDraft(options.paper, options.repo, {**answers, **changed}))
 
         note(draft)
         draft = wizard.edit(draft, taken, note)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lmr_author.paper.extract import Block, PageImage, Paper, blocks, extract, images
+from lmr_author.paper.extract import PageImage, Paper, Paragraph, blocks, extract, images
 from lmr_author.paper.fetch import FetchedPaper, fetch
 
-__all__ = ["Block", "FetchedPaper", "PageImage", "Paper", "blocks", "extract", "fetch", "images"]
+__all__ = ["FetchedPaper", "PageImage", "Paper", "Paragraph", "blocks", "extract", "fetch", "images"]

@@ -120,7 +120,7 @@ def extract(pdf: Path, *, seconds: float = SECONDS, memory: int = MEMORY_BYTES) 
 
 
 @dataclass(frozen=True)
-class Block:
+class Paragraph:
     """A paragraph: its page from 1, its left, upper, right and lower side as shares of the page, its text."""
 
     page: int
@@ -140,9 +140,9 @@ class PageImage:
     png: bytes
 
 
-def blocks(pdf: Path) -> tuple[Block, ...]:
+def blocks(pdf: Path) -> tuple[Paragraph, ...]:
     """Return the paragraphs of a PDF, in reading order. Raises LmrError when it cannot be read."""
-    return tuple(Block(*item) for item in _read(pdf, SECONDS, MEMORY_BYTES, "blocks")["blocks"])
+    return tuple(Paragraph(*item) for item in _read(pdf, SECONDS, MEMORY_BYTES, "blocks")["blocks"])
 
 
 def images(pdf: Path, numbers: Iterable[int]) -> dict[int, PageImage]:

@@ -23,7 +23,7 @@ _REFUSED = re.compile(r"^.*?: (?P<size>\d+) bytes, more than the limit of (?P<mo
 
 
 @dataclass(frozen=True)
-class Call:
+class RecordedCall:
     """One recorded call, as the recorder left it.
 
     Attributes:
@@ -71,7 +71,7 @@ class Proven:
         wide: tolerances that are wider than their element type's.
     """
 
-    call: Call
+    call: RecordedCall
     checkers: dict[str, dict[str, Any]]
     seconds: float = 0.0
     wide: tuple[Widened, ...] = ()
@@ -82,7 +82,7 @@ class Proven:
         return self.seconds + self.call.comparing
 
 
-def order_of_choice(calls: Sequence[Call]) -> list[Call]:
+def order_of_choice(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
     """Return all calls, best first.
 
     A small set that covers what all of them cover comes first. Then those that differ most from the chosen ones
@@ -103,9 +103,9 @@ def order_of_choice(calls: Sequence[Call]) -> list[Call]:
     return chosen
 
 
-def _covering(calls: Sequence[Call]) -> list[Call]:
+def _covering(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
     """Return calls that cover everything, greedily by new coverage, none of them superfluous."""
-    remaining, chosen = list(calls), list[Call]()
+    remaining, chosen = list(calls), list[RecordedCall]()
     covered: set[int] = set()
     while remaining:
         # `max` takes the first of equals, and the calls come sorted: small ones, no errors.
@@ -121,12 +121,12 @@ def _covering(calls: Sequence[Call]) -> list[Call]:
     return chosen
 
 
-def _news(call: Call, chosen: Sequence[Call]) -> int:
+def _news(call: RecordedCall, chosen: Sequence[RecordedCall]) -> int:
     """Return how many arguments differ from those of the most similar chosen call; one left out counts too."""
     return min((len(set(call.summary.items()) ^ set(other.summary.items())) for other in chosen), default=0)
 
 
-def hits_of(calls: Iterable[Call]) -> set[int]:
+def hits_of(calls: Iterable[RecordedCall]) -> set[int]:
     """Return the blocks that some calls execute."""
     return set[int]().union(*(call.hits for call in calls))
 
@@ -166,7 +166,7 @@ class Room:
         return max(0, self.total - sum(self.taken.values()))
 
 
-def too_much(call: Call, room: Room) -> str:
+def too_much(call: RecordedCall, room: Room) -> str:
     """Return why a call does not fit beside others, and how to make it fit."""
     size = call.stored
     shapes = _shapes(", ".join(f"{name}: {text}" for name, text in call.summary.items()))

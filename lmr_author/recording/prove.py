@@ -15,7 +15,7 @@ from lmr_author.errors import LmrError
 from lmr_author.evaluation.bench import MUTANTS
 from lmr_author.probe.document import Document, dump
 from lmr_author.probe.outcome import as_written
-from lmr_author.recording.calls import Call, Proven, Room, hits_of, order_of_choice, too_much
+from lmr_author.recording.calls import Proven, RecordedCall, Room, hits_of, order_of_choice, too_much
 from lmr_author.recording.checkers import Helpers, fixture_advice, with_chosen
 from lmr_author.recording.tolerance import derive, in_double
 from lmr_author.replay import judging, replaying
@@ -44,7 +44,7 @@ Mutants = Callable[[int, Sequence[Proven]], Sequence[replaying.Variant]]
 class Rejected:
     """A call that was recorded and not taken, and why."""
 
-    call: Call
+    call: RecordedCall
     reason: str
 
 
@@ -83,13 +83,13 @@ class Golden:
     """
 
     sandbox: Sandbox
-    plan: replaying.Plan
+    plan: replaying.ReplayPlan
     tree: Path
     inside: str
     helpers: Helpers
     functions: Mapping[str, str]
 
-    def add(self, calls: Sequence[Call]) -> None:
+    def add(self, calls: Sequence[RecordedCall]) -> None:
         """Make calls ready to be replayed: as they are and, where they hold float32, as float64."""
         for call in calls:
             folder = self.plan.recording / str(call.number)
@@ -102,7 +102,7 @@ class Golden:
 
     def replay(
         self,
-        calls: Sequence[Call],
+        calls: Sequence[RecordedCall],
         variants: Sequence[replaying.Variant] = (replaying.Variant("golden"),),
         *,
         seed: int = 0,
@@ -129,7 +129,7 @@ class Golden:
             limits=limits,
         )
 
-    def precise(self, calls: Sequence[Call]) -> dict[int, Document]:
+    def precise(self, calls: Sequence[RecordedCall]) -> dict[int, Document]:
         """Return outcomes of calls with float64 in the place of float32, where the golden accepts that."""
         names = {call.number: f"{call.number}{DOUBLE}" for call in calls}
         names = {number: name for number, name in names.items() if (self.plan.recording / name).is_dir()}
@@ -147,7 +147,7 @@ class Golden:
 
 def prove(
     golden: Golden,
-    calls: Sequence[Call],
+    calls: Sequence[RecordedCall],
     wanted: int,
     progress: Progress,
     mutants: Mutants,
@@ -210,7 +210,7 @@ def prove(
 
 def _reproducing(
     golden: Golden,
-    calls: Sequence[Call],
+    calls: Sequence[RecordedCall],
     wanted: int,
     progress: Progress,
     checks: Mapping[str, Mapping[str, Any]],
@@ -247,7 +247,7 @@ def _reproducing(
 
 
 def _judge(
-    call: Call,
+    call: RecordedCall,
     runs: Sequence[replaying.Replay],
     precise: Document | None,
     checks: Mapping[str, Mapping[str, Any]],
@@ -324,7 +324,7 @@ def _killed(
     expected = {name: replaying.load_document(item.call.folder, "expected") for name, item in by_name.items()}
     found: dict[str, set[str]] = {name: set() for name in by_name}
 
-    def passes(case: str, outcome: replaying.Outcome) -> bool:
+    def passes(case: str, outcome: replaying.ReplayOutcome) -> bool:
         return not replaying.differences(expected[case], outcome, by_name[case].checkers)
 
     def run(variants: Sequence[replaying.Variant], seconds: float, shared: bool) -> replaying.Replay:

@@ -43,7 +43,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class RecordOptions:
-    """How to record.
+    """Options of ``record``.
 
     Attributes:
         target: as typed; None when the task has a single implementation.
@@ -313,7 +313,7 @@ def _prove(
     cases.mkdir()
     staging.copy_tree(job.task.repository(job.info), clean, overlay, with_tests=False)
     module, definition = target
-    replay_plan = replaying.Plan(
+    replay_plan = replaying.ReplayPlan(
         goal_file=plan.goal_file,
         qualname=plan.qualname,
         line=definition.line,

@@ -21,7 +21,7 @@ from lmr_author import __version__, files, resources
 from lmr_author.errors import LmrError
 from lmr_author.probe.calling import RAISED
 from lmr_author.recording import failed
-from lmr_author.recording.calls import Call, hits_of, too_large_advice
+from lmr_author.recording.calls import RecordedCall, hits_of, too_large_advice
 from lmr_author.recording.checkers import NO_HELPERS, Helpers, fixture_advice
 from lmr_author.recording.drivers import Driver
 from lmr_author.replay import replaying
@@ -36,7 +36,7 @@ OUT = f"{PROBE_ROOT}/out"
 
 @dataclass(frozen=True)
 class Run:
-    """What to run and record.
+    """The run of a driver that is recorded.
 
     Attributes:
         tree: a private copy of the repository, golden in place; the run may write into it.
@@ -84,9 +84,9 @@ class Unstored:
 
 @dataclass(frozen=True)
 class Recorded:
-    """What the recorder left: complete calls and its summary."""
+    """The recorder's output: complete calls and its summary."""
 
-    calls: tuple[Call, ...]
+    calls: tuple[RecordedCall, ...]
     summary: Mapping[str, Any]
     result: ExecResult
 
@@ -220,7 +220,7 @@ def read(out: Path, result: ExecResult) -> Recorded:
     """Read what the command's process left, and those that it started."""
     children = out / "children"
     summaries: list[dict[str, Any]] = []
-    calls: list[Call] = []
+    calls: list[RecordedCall] = []
     for place in [out, *(sorted(children.iterdir()) if children.is_dir() else ())]:
         if place.is_symlink():
             continue
@@ -242,7 +242,7 @@ def read(out: Path, result: ExecResult) -> Recorded:
     return Recorded(tuple(calls), merged, result)
 
 
-def _calls(place: Path) -> list[Call]:
+def _calls(place: Path) -> list[RecordedCall]:
     calls = []
     for folder in sorted((place / "calls").glob("[0-9]*")) if (place / "calls").is_dir() else []:
         meta = folder / "meta.json"
@@ -250,7 +250,7 @@ def _calls(place: Path) -> list[Call]:
             continue
         data = json.loads(meta.read_bytes())
         calls.append(
-            Call(
+            RecordedCall(
                 number=int(data["call"]),
                 folder=folder,
                 hits=frozenset(int(item) for item in data["hits"]),

@@ -48,7 +48,7 @@ class Variant:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ReplayPlan:
     """The cases to replay, and the target to call.
 
     Attributes:
@@ -82,7 +82,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ReplayOutcome:
     """The outcome of one variant in one case, as the sandbox claims.
 
     Attributes:
@@ -109,13 +109,15 @@ class Outcome:
 class Replay:
     """All outcomes of one run, by (variant id, case name), and facts about the sandbox."""
 
-    outcomes: Mapping[tuple[str, str], Outcome]
+    outcomes: Mapping[tuple[str, str], ReplayOutcome]
     facts: Mapping[str, Any]
     result: ExecResult
 
-    def of(self, variant: str, case: str) -> Outcome:
+    def of(self, variant: str, case: str) -> ReplayOutcome:
         """The outcome of a case; ``"crashed"`` when the run ended before it."""
-        return self.outcomes.get((variant, case), Outcome("timeout" if self.result.timed_out else "crashed"))
+        return self.outcomes.get(
+            (variant, case), ReplayOutcome("timeout" if self.result.timed_out else "crashed")
+        )
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,7 @@ def replay(
     sandbox: Sandbox,
     tree: Path,
     tree_inside: str,
-    plan: Plan,
+    plan: ReplayPlan,
     variants: Sequence[Variant],
     *,
     hash_seed: int = 0,
@@ -167,7 +169,7 @@ def replay(
     return _judged(sandbox, plan, _read(result))
 
 
-def most_seconds(plan: Plan, variants: int) -> float:
+def most_seconds(plan: ReplayPlan, variants: int) -> float:
     """Return the time limit of a run: more than all of its versions together may take inside."""
     loading = max(LOAD_SECONDS, plan.case_seconds)
     return loading + (loading + plan.case_seconds * len(plan.cases)) * variants
@@ -184,7 +186,9 @@ def load_document(folder: Path, stem: str) -> Document:
         ) from error
 
 
-def differences(expected: Document, outcome: Outcome, checkers: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def differences(
+    expected: Document, outcome: ReplayOutcome, checkers: Mapping[str, Mapping[str, Any]]
+) -> list[str]:
     """Return the differences between an outcome and the expected one; [] for none."""
     if outcome.document is None:
         return [outcome.error_text or outcome.status]
@@ -202,7 +206,7 @@ def beside_the_golden(
     versions: Sequence[Variant],
     cases: Collection[str],
     seconds: float,
-    passes: Callable[[str, Outcome], bool],
+    passes: Callable[[str, ReplayOutcome], bool],
 ) -> Controlled:
     """Replay versions with the golden in front; repeat with more time if the golden fails a case, if that helps.
 
@@ -230,7 +234,9 @@ def beside_the_golden(
     return Controlled(found, fair(found))
 
 
-def write_job(job: Path, tree_inside: str, plan: Plan, variants: Sequence[Variant], threads: int) -> str:
+def write_job(
+    job: Path, tree_inside: str, plan: ReplayPlan, variants: Sequence[Variant], threads: int
+) -> str:
     """Lay out request, variants and inputs (never expected outputs) in a folder; returns the request's path.
 
     Paths in it are relative to it, so that it holds wherever a sandbox puts it.
@@ -271,7 +277,7 @@ def write_job(job: Path, tree_inside: str, plan: Plan, variants: Sequence[Varian
     return f"{INPUTS}/request.json"
 
 
-def _judged(sandbox: Sandbox, plan: Plan, found: Replay) -> Replay:
+def _judged(sandbox: Sandbox, plan: ReplayPlan, found: Replay) -> Replay:
     """Add the objections of the annotator's checkers to each outcome."""
     documents = {
         key: item.document
@@ -289,7 +295,7 @@ def _judged(sandbox: Sandbox, plan: Plan, found: Replay) -> Replay:
 
 
 def _read(result: ExecResult) -> Replay:
-    outcomes: dict[tuple[str, str], Outcome] = {}
+    outcomes: dict[tuple[str, str], ReplayOutcome] = {}
     facts: dict[str, Any] = {}
     for frame in checking.read_frames(result.stdout):
         header = frame.header
@@ -304,15 +310,15 @@ def _read(result: ExecResult) -> Replay:
     return Replay(outcomes, facts, result)
 
 
-def _outcome(header: Mapping[str, Any], payload: bytes) -> Outcome:
+def _outcome(header: Mapping[str, Any], payload: bytes) -> ReplayOutcome:
     error, seconds = header.get("error"), header.get("seconds")
     loaded = None
     if payload:
         try:
             loaded = checking.from_bytes(payload)
         except BadDocument as problem:
-            return Outcome("crashed", error={"type": "BadDocument", "message": str(problem)})
-    return Outcome(
+            return ReplayOutcome("crashed", error={"type": "BadDocument", "message": str(problem)})
+    return ReplayOutcome(
         status=str(header.get("status")),
         entered=header.get("entered") is True,
         file=str(header.get("file") or ""),

@@ -14,7 +14,7 @@ LONGEST = 200_000
 
 
 @dataclass(frozen=True)
-class Code:
+class CodeBlock:
     """A piece of a file: its name, the number of its first line, its text, the lines of its docstring (from 1)."""
 
     name: str
@@ -23,7 +23,7 @@ class Code:
     docstring: tuple[int, int] = (0, 0)
 
 
-def highlight(code: Code) -> Markup:
+def highlight(code: CodeBlock) -> Markup:
     """Return Python as highlighted, numbered lines; a docstring of more than three lines is folded."""
     lines = _highlighted(code.text)
     width = len(str(code.first_line + len(lines)))

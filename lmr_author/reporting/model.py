@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lmr_author.reporting.code import Code
+from lmr_author.reporting.code import CodeBlock
 from lmr_author.reporting.values import Values
 from lmr_author.task import Finding, GateResult
 
@@ -53,8 +53,8 @@ class TargetView:
     """One masked function: golden and masked code; None where it cannot be found."""
 
     qualname: str
-    golden: Code | None
-    masked: Code | None
+    golden: CodeBlock | None
+    masked: CodeBlock | None
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class ReviewRow:
 
 
 @dataclass(frozen=True)
-class Event:
+class HistoryEvent:
     """An event in the task's history, with its time (RFC 3339)."""
 
     when: str
@@ -152,7 +152,7 @@ class TaskPage:
     review_rows: tuple[ReviewRow, ...]
     review_note: str
     agreement: tuple[tuple[str, str], ...]
-    history: tuple[Event, ...]
+    history: tuple[HistoryEvent, ...]
 
 
 @dataclass(frozen=True)

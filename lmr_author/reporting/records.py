@@ -7,7 +7,7 @@ from typing import Any
 
 from lmr_author import files
 from lmr_author.errors import LmrError
-from lmr_author.reporting.model import Event, ReviewRow, ReviewView
+from lmr_author.reporting.model import HistoryEvent, ReviewRow, ReviewView
 from lmr_author.review.agreement import Agreement
 from lmr_author.review.review import load_reviews, result_of
 from lmr_author.task import Evaluation, Task, TaskInfo, accepted
@@ -97,13 +97,15 @@ def _measures(found: Agreement | None) -> tuple[tuple[str, str], ...]:
     return (("Pairs that agree", f"{found.percent:.0%}"), *shown)
 
 
-def history(task: Task, info: TaskInfo, evaluation: Evaluation | None) -> tuple[Event, ...]:
+def history(task: Task, info: TaskInfo, evaluation: Evaluation | None) -> tuple[HistoryEvent, ...]:
     """Return the task's history in order of time, as far as its records go."""
     origin = provenance(task)
     repository = _inner(origin, "repository")
     found = [
-        Event(str(repository.get("commit_date", "")), f"commit {info.repo_commit[:12]} of the repository"),
-        Event(str(origin.get("created", "")), "task created"),
+        HistoryEvent(
+            str(repository.get("commit_date", "")), f"commit {info.repo_commit[:12]} of the repository"
+        ),
+        HistoryEvent(str(origin.get("created", "")), "task created"),
     ]
     for one in info.implementations:
         try:
@@ -112,16 +114,20 @@ def history(task: Task, info: TaskInfo, evaluation: Evaluation | None) -> tuple[
             continue
         if manifest is not None:
             found.append(
-                Event(manifest.created, f"{one.target} recorded: {counted(len(manifest.cases), 'case')}")
+                HistoryEvent(
+                    manifest.created, f"{one.target} recorded: {counted(len(manifest.cases), 'case')}"
+                )
             )
     for run in (evaluation, *evaluation.others) if evaluation else ():
         outcome = "every gate passed" if run.passed else run.open_gates
-        found.append(Event(run.started, f"evaluated, {run.place.removeprefix('the ')}: {outcome}"))
-    found += [Event(one.created, f"reviewed by {one.reviewer}") for one in load_reviews(task)]
-    found += [Event(one.date, f"finding {one.code} accepted: {one.reason}") for one in accepted.load(task)]
+        found.append(HistoryEvent(run.started, f"evaluated, {run.place.removeprefix('the ')}: {outcome}"))
+    found += [HistoryEvent(one.created, f"reviewed by {one.reviewer}") for one in load_reviews(task)]
+    found += [
+        HistoryEvent(one.date, f"finding {one.code} accepted: {one.reason}") for one in accepted.load(task)
+    ]
     equivalent = EquivalentMutants.read_if_valid(task.equivalent_mutants_path)
     for mutant in equivalent.accepted if equivalent else ():
-        found.append(Event(mutant.date, f"mutant {mutant.id} accepted: {mutant.reason}"))
+        found.append(HistoryEvent(mutant.date, f"mutant {mutant.id} accepted: {mutant.reason}"))
     return tuple(sorted((event for event in found if event.when), key=lambda event: event.when))
 
 

@@ -15,7 +15,7 @@ from lmr_author.task import AUTHORING, INFO, Progress, Task
 
 
 @dataclass(frozen=True)
-class Report:
+class WrittenReport:
     """A written report: the file to open, the bytes of all files, the number of tasks."""
 
     path: Path
@@ -23,7 +23,7 @@ class Report:
     tasks: int
 
 
-def report(place: Path, destination: Path, say: Progress) -> Report:
+def report(place: Path, destination: Path, say: Progress) -> WrittenReport:
     """Write the page of the task that ``place`` is or lies in, else of the tasks below it.
 
     Args:
@@ -40,7 +40,7 @@ def report(place: Path, destination: Path, say: Progress) -> Report:
     in_folder = destination.is_dir() or destination.suffix.lower() not in (".html", ".htm")
     start = destination / "index.html" if in_folder else destination
     if single:
-        return Report(start, _write(start, page.task_html(task_page(tasks[0], say))), 1)
+        return WrittenReport(start, _write(start, page.task_html(task_page(tasks[0], say))), 1)
     size = 0
     for task in tasks if in_folder else ():
         try:
@@ -50,7 +50,7 @@ def report(place: Path, destination: Path, say: Progress) -> Report:
         size += _write(destination / f"{task.name}.html", text)
     listed = dataset_page(place.absolute().name, tasks, say, linked=in_folder)
     size += _write(start, page.dataset_html(listed))
-    return Report(start, size, len(tasks))
+    return WrittenReport(start, size, len(tasks))
 
 
 def _write(path: Path, text: str) -> int:

@@ -14,9 +14,9 @@ from lmr_author.checks.lookup import Pair, pair
 from lmr_author.checks.view import TaskView
 from lmr_author.code import Definition, Module, first_line
 from lmr_author.errors import LmrError
-from lmr_author.paper import Block
+from lmr_author.paper import Paragraph
 from lmr_author.reporting import records, values
-from lmr_author.reporting.code import Code
+from lmr_author.reporting.code import CodeBlock
 from lmr_author.reporting.model import (
     CaseView,
     ImplementationView,
@@ -116,7 +116,7 @@ def _verdict(
     return tuple(lines)
 
 
-def _blocks(task: Task, view: TaskView) -> tuple[tuple[Block, ...], str]:
+def _blocks(task: Task, view: TaskView) -> tuple[tuple[Paragraph, ...], str]:
     """Return the paper's paragraphs, or none and the reason."""
     pdf = view.repository / "paper.pdf" if view.repository else None
     if pdf is None or not pdf.is_file() or pdf.is_symlink():
@@ -132,7 +132,7 @@ def _implementation(
     view: TaskView,
     implementation: Implementation,
     gates: Sequence[GateResult],
-    blocks: Sequence[Block],
+    blocks: Sequence[Paragraph],
     problem: str,
 ) -> ImplementationView:
     own = [gate for gate in gates if gate.implementation == implementation.index]
@@ -165,7 +165,7 @@ def _implementation(
     )
 
 
-def _code(module: Module | None, definition: Definition | None, name: str) -> Code | None:
+def _code(module: Module | None, definition: Definition | None, name: str) -> CodeBlock | None:
     """Return a definition with its decorators, as in its file."""
     if module is None or definition is None:
         return None
@@ -176,7 +176,7 @@ def _code(module: Module | None, definition: Definition | None, name: str) -> Co
     docstring = (
         (head.lineno - first + 1, (head.end_lineno or head.lineno) - first + 1) if has_docstring else (0, 0)
     )
-    return Code(name, first, "\n".join(lines), docstring)
+    return CodeBlock(name, first, "\n".join(lines), docstring)
 
 
 def _words(implementation: Implementation, one: Pair) -> FunctionWords:
@@ -199,7 +199,7 @@ def _words(implementation: Implementation, one: Pair) -> FunctionWords:
     )
 
 
-def _marked(words: FunctionWords, instruction: str, blocks: Sequence[Block]) -> dict[int, str]:
+def _marked(words: FunctionWords, instruction: str, blocks: Sequence[Paragraph]) -> dict[int, str]:
     """Return the blocks to highlight and why: named equations and algorithms first, then passages."""
     equations: set[int] = set()
     for first, between, last in _EQUATIONS.findall(instruction):
@@ -222,7 +222,7 @@ def _marked(words: FunctionWords, instruction: str, blocks: Sequence[Block]) -> 
     return marked
 
 
-def _pages(view: TaskView, blocks: Sequence[Block], marked: Mapping[int, str]) -> tuple[PaperPage, ...]:
+def _pages(view: TaskView, blocks: Sequence[Paragraph], marked: Mapping[int, str]) -> tuple[PaperPage, ...]:
     """Return the pages with highlighted blocks, the page of the first one first."""
     marks: dict[int, list[Mark]] = defaultdict(list)
     for number, (place, reason) in enumerate(marked.items(), 1):

@@ -17,7 +17,7 @@ ANSWERS = ("pass", "fail", "unsure")
 
 
 @dataclass(frozen=True)
-class Question:
+class ChecklistQuestion:
     """A human item: the question, and the evidence to look at."""
 
     id: str
@@ -26,35 +26,35 @@ class Question:
 
 
 HUMAN = (
-    Question(
+    ChecklistQuestion(
         "instruction",
         "Does the instruction match the paper and the code?",
         "info.json: instruction; paper.pdf",
     ),
-    Question(
+    ChecklistQuestion(
         "paper-section",
         "Does the paper contain a section that describes the function well enough to implement it?",
         "paper.pdf",
     ),
-    Question(
+    ChecklistQuestion(
         "core", "Is the masked function a core contribution of the paper?", "the golden file; paper.pdf"
     ),
-    Question(
+    ChecklistQuestion(
         "tests",
         "Do the tests exercise the function as the paper uses it?",
         "unit_test/; authoring/evaluation.json",
     ),
-    Question(
+    ChecklistQuestion(
         "no-leak",
         "Is the repository free of the solution, even paraphrased?",
         "the repository folder",
     ),
-    Question(
+    ChecklistQuestion(
         "environment",
         "Are the environment's versions of the paper's time, without superfluous packages?",
         "Dockerfile",
     ),
-    Question(
+    ChecklistQuestion(
         "licence",
         "Does the repository's licence allow redistribution?",
         "the repository's licence; provenance",
@@ -71,7 +71,7 @@ class Checklist:
     """The questions and the number of reviewers: our own list, or a lab's (``schemas/checklist.schema.json``)."""
 
     name: str = "lmr-author"
-    questions: tuple[Question, ...] = HUMAN
+    questions: tuple[ChecklistQuestion, ...] = HUMAN
     reviewers: int = REVIEWERS
 
     @classmethod
@@ -88,7 +88,7 @@ class Checklist:
             place = "/".join(str(part) for part in error.absolute_path) or "the whole"
             raise UsageError(f"{where}: {place}: {error.message[:160]}", "see schemas/checklist.schema.json")
         questions = tuple(
-            Question(item["id"], item["question"], item.get("look_at", "")) for item in data["items"]
+            ChecklistQuestion(item["id"], item["question"], item.get("look_at", "")) for item in data["items"]
         )
         names = [item.id for item in questions]
         twice = sorted({name for name in names if names.count(name) > 1})
@@ -120,7 +120,9 @@ def automatic_items(
     return static, ReviewItem("evaluate", "Do all gates hold?", "automatic", answer, evidence=evidence)
 
 
-def human_items(answers: Mapping[str, Any], questions: Sequence[Question] = HUMAN) -> tuple[ReviewItem, ...]:
+def human_items(
+    answers: Mapping[str, Any], questions: Sequence[ChecklistQuestion] = HUMAN
+) -> tuple[ReviewItem, ...]:
     """Return the human items of an answers document ``{id: "pass" | {"answer": …, "comment": …}}``.
 
     Raises UsageError for an unknown id, a missing one, or an answer other than pass, fail, unsure.
@@ -140,13 +142,13 @@ def human_items(answers: Mapping[str, Any], questions: Sequence[Question] = HUMA
     return tuple(_human_item(question, answers[question.id]) for question in questions)
 
 
-def template(questions: Sequence[Question] = HUMAN) -> dict[str, dict[str, str]]:
+def template(questions: Sequence[ChecklistQuestion] = HUMAN) -> dict[str, dict[str, str]]:
     """An answers document to fill in."""
     asked = {item.id: f"{item.question} ({', '.join(ANSWERS)})" for item in questions}
     return {name: {"question": text, "answer": "", "comment": ""} for name, text in asked.items()}
 
 
-def _human_item(question: Question, given: object) -> ReviewItem:
+def _human_item(question: ChecklistQuestion, given: object) -> ReviewItem:
     answer, comment = given, ""
     if isinstance(given, Mapping):
         answer, comment = given.get("answer"), str(given.get("comment") or "")

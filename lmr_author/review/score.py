@@ -31,7 +31,7 @@ DISPUTED = "disputed"
 
 
 @dataclass(frozen=True)
-class Scored:
+class GradeSummary:
     """The grades of candidates.
 
     Attributes:
@@ -142,7 +142,7 @@ def score_all(candidates: Sequence[Candidate], reviewer: str, grades: Mapping[st
     return [score(one, reviewer, grade, why) for one, grade, why in entries]
 
 
-def scored(tasks: Sequence[Task], source: Path | None = None) -> Scored:
+def scored(tasks: Sequence[Task], source: Path | None = None) -> GradeSummary:
     """Combine the grades of several tasks; skip those of another golden or by too few people.
 
     Args:
@@ -165,7 +165,7 @@ def scored(tasks: Sequence[Task], source: Path | None = None) -> Scored:
         (thing, tuple(said.items())) for thing, said in sorted(said_of.items()) if len(set(said.values())) > 1
     ]
     models = _by_model(tasks, source, said_of) if source is not None else {}
-    return Scored(agreement(merged), hidden, tuple(disputes), models)
+    return GradeSummary(agreement(merged), hidden, tuple(disputes), models)
 
 
 def grades_of_predictions(

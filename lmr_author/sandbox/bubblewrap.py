@@ -40,7 +40,7 @@ _HOSTS = b"127.0.0.1 localhost sandbox\n::1 localhost sandbox\n"
 
 
 @dataclass(frozen=True)
-class Interpreter:
+class MountedInterpreter:
     """A Python interpreter.
 
     Attributes:
@@ -114,7 +114,7 @@ def command_line(
     found: Tools,
     uid: int,
     command: Command,
-    interpreter: Interpreter | None = None,
+    interpreter: MountedInterpreter | None = None,
     *,
     variables: Mapping[str, str] | None = None,
     status: int | None = None,
@@ -162,7 +162,7 @@ def _namespaces(found: Tools, network: bool) -> list[str]:
     return argv
 
 
-def _file_systems(command: Command, interpreter: Interpreter | None) -> list[str]:
+def _file_systems(command: Command, interpreter: MountedInterpreter | None) -> list[str]:
     """Mount everything. A path that is not named here does not exist inside."""
     tmpfs = ["--perms", "1777", "--size", str(command.limits.file_mb << 20), "--tmpfs"]
     argv = ["--proc", "/proc", "--dev", "/dev", *tmpfs, "/dev/shm", "--remount-ro", "/dev", *tmpfs, "/tmp"]

@@ -26,7 +26,7 @@ from lmr_author.sandbox.base import (
     accessible,
     signal_code,
 )
-from lmr_author.sandbox.bubblewrap import Interpreter
+from lmr_author.sandbox.bubblewrap import MountedInterpreter
 
 FOLDER_PREFIX = "lmr-author-run."
 """Start of the names of folders that stand for mounts where there is no bubblewrap."""
@@ -56,7 +56,7 @@ except OSError as error:
 """Does what prlimit does, also where there is none (macOS)."""
 
 
-def find_interpreter(python: Path | None) -> Interpreter:
+def find_interpreter(python: Path | None) -> MountedInterpreter:
     """Find an interpreter's version and folders by running it. None means the one that runs this.
 
     Raises SandboxError when it does not exist or is not Python.
@@ -85,7 +85,7 @@ def find_interpreter(python: Path | None) -> Interpreter:
         if (prefix / "pyvenv.cfg").is_file() or any(prefix.glob("lib*/python3*")):
             parts.update(prefix / name for name in _PREFIX_PARTS if (prefix / name).exists())
     outer = (part for part in sorted(parts) if parts.isdisjoint(part.parents))
-    return Interpreter(path, version, tuple(outer))
+    return MountedInterpreter(path, version, tuple(outer))
 
 
 def _prefixes_of_links(path: Path) -> list[Path]:
@@ -113,7 +113,7 @@ class LocalSandbox(Sandbox):
         self._python = python
         self._tools = bubblewrap.tools() if use_bubblewrap else None
         self.isolating = self._tools is not None
-        self._interpreter: Interpreter | None = None
+        self._interpreter: MountedInterpreter | None = None
 
     def prepare(self, on_line: OnLine | None = None) -> Mapping[str, str]:
         """Find the interpreter and check that it runs inside. Kills what killed owners left running."""
@@ -140,13 +140,13 @@ class LocalSandbox(Sandbox):
             return _run_isolated(self._tools, self._found(), command)
         return _run_plain(self._found(), command)
 
-    def _found(self) -> Interpreter:
+    def _found(self) -> MountedInterpreter:
         if self._interpreter is None:
             self._interpreter = find_interpreter(self._python)
         return self._interpreter
 
 
-def _run_isolated(tools: bubblewrap.Tools, found: Interpreter, command: Command) -> ExecResult:
+def _run_isolated(tools: bubblewrap.Tools, found: MountedInterpreter, command: Command) -> ExecResult:
     uid = bubblewrap.sandbox_uid(tools)
     own = bubblewrap.own_files(tools, uid)
     with (
@@ -166,7 +166,7 @@ def _run_isolated(tools: bubblewrap.Tools, found: Interpreter, command: Command)
     return result
 
 
-def _run_plain(found: Interpreter, command: Command) -> ExecResult:
+def _run_plain(found: MountedInterpreter, command: Command) -> ExecResult:
     with laid_out(command) as real:
         program = str(found.path) if real.argv[0] == "python" else real.argv[0]
         options = bubblewrap.limit_options(
@@ -207,7 +207,7 @@ def _run(
     )
 
 
-def _variables(found: Interpreter) -> dict[str, str]:
+def _variables(found: MountedInterpreter) -> dict[str, str]:
     return {**DEFAULT_ENV, "PATH": f"{found.path.parent}:/usr/local/bin:/usr/bin:/bin"}
 
 

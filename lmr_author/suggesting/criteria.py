@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from lmr_author.indexing import NEEDS_GPU, Entry, Index
+from lmr_author.indexing import NEEDS_GPU, Index, IndexEntry
 from lmr_author.suggesting.paper import Description
 from lmr_author.texts import counted, listed
 
@@ -38,7 +38,7 @@ class Judgement:
 class NearCopy:
     """Another function like it, and how much, 0 to 1."""
 
-    entry: Entry
+    entry: IndexEntry
     share: float
 
 
@@ -56,7 +56,7 @@ class Origin:
 
 
 @dataclass(frozen=True)
-class Case:
+class Prospect:
     """A function, and the facts that are known about it.
 
     Attributes:
@@ -64,7 +64,7 @@ class Case:
         origin: the project that it seems to be taken over from; None where it is the repository's own.
     """
 
-    entry: Entry
+    entry: IndexEntry
     index: Index
     description: Description
     copies: Sequence[NearCopy] = ()
@@ -77,7 +77,7 @@ def pages(numbers: Sequence[int]) -> str:
     return f"p. {first}{' …' if len(numbers) > 3 else ''}"
 
 
-def described(case: Case) -> Judgement:
+def described(case: Prospect) -> Judgement:
     """The paper describes it, so that a model can implement it: its share of the best described function's score."""
     found = case.description
     if not found.matches:
@@ -90,7 +90,7 @@ LARGE = 45
 """Statements from which on a function does more than one thing."""
 
 
-def size(case: Case) -> Judgement:
+def size(case: Prospect) -> Judgement:
     """It is large enough to be a task and small enough to be one."""
     statements = case.entry.statements
     text = f"{counted(statements, 'statement')}, {counted(case.entry.branches, 'branch', 'branches')}"
@@ -110,7 +110,7 @@ _MACHINERY = re.compile(
 )
 
 
-def kind(case: Case) -> Judgement:
+def kind(case: Prospect) -> Judgement:
     """It belongs to the method, not to the machinery around it."""
     entry, name = case.entry, case.entry.name
     if is_test(entry.path) or name.startswith("test_"):
@@ -128,7 +128,7 @@ def kind(case: Case) -> Judgement:
     return Judgement(1.0, "a method" if entry.class_name else "a function")
 
 
-def own(case: Case) -> Judgement:
+def own(case: Prospect) -> Judgement:
     """It is the repository's own code, not a library's: the paper's contribution is seldom in a copy."""
     if case.origin is None:
         return Judgement(1.0, "no sign that it is another project's")
@@ -146,7 +146,7 @@ _HOOKS = frozenset(
 """Names that a framework calls."""
 
 
-def called(case: Case) -> Judgement:
+def called(case: Prospect) -> Judgement:
     """Something calls it, as only a call can be recorded. By name: ``loss(…)`` may call another ``loss``."""
     entry, index = case.entry, case.index
     callers = index.callers(entry.name)
@@ -193,7 +193,7 @@ _OUTSIDE = (
 """Names called in the body, the value, and what it does."""
 
 
-def recordable(case: Case) -> Judgement:
+def recordable(case: Prospect) -> Judgement:
     """Its inputs can be stored and given to another implementation: the worst that its names say."""
     entry = case.entry
     found: list[tuple[float, str]] = []
@@ -218,7 +218,7 @@ def recordable(case: Case) -> Judgement:
     return Judgement(value, f"hard to record: it {every}", reason)
 
 
-def runs(case: Case) -> Judgement:
+def runs(case: Prospect) -> Judgement:
     """A test can import its file and run it."""
     obstacle = case.entry.obstacle
     if not obstacle:
@@ -228,7 +228,7 @@ def runs(case: Case) -> Judgement:
     return Judgement(0.1, obstacle, "cannot run in a test")
 
 
-def unique(case: Case) -> Judgement:
+def unique(case: Prospect) -> Judgement:
     """No other function gives the answer away: near copies have to be masked as well."""
     copies = case.copies
     if not copies:
@@ -241,7 +241,7 @@ def unique(case: Case) -> Judgement:
     )
 
 
-CRITERIA: dict[str, tuple[float, Callable[[Case], Judgement]]] = {
+CRITERIA: dict[str, tuple[float, Callable[[Prospect], Judgement]]] = {
     "described": (1.0, described),
     "size": (1.0, size),
     "kind": (1.0, kind),
@@ -273,13 +273,13 @@ class Copies:
     """Finds functions that the repository has a second time: masked once, they can be read elsewhere."""
 
     def __init__(self, index: Index) -> None:
-        self._by_call: dict[str, list[Entry]] = defaultdict(list)
+        self._by_call: dict[str, list[IndexEntry]] = defaultdict(list)
         for entry in index.functions:
             if entry.statements >= MIN_STATEMENTS:
                 for name in entry.calls:
                     self._by_call[name].append(entry)
 
-    def of(self, entry: Entry) -> list[NearCopy]:
+    def of(self, entry: IndexEntry) -> list[NearCopy]:
         """Return the near copies of a function that call at least half of what it calls, the closest first."""
         names = [name for name in entry.calls if 0 < len(self._by_call[name]) <= COMMON]
         by_id = {id(other): other for name in names for other in self._by_call[name]}
@@ -292,7 +292,7 @@ class Copies:
         )
 
 
-def _similarity(one: Entry, other: Entry) -> float:
+def _similarity(one: IndexEntry, other: IndexEntry) -> float:
     """Return the similarity of two functions; 0 when they are no near copies.
 
     Compared are all names, and without the local ones, which a copy may have renamed.

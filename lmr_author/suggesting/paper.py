@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any
 
-from lmr_author.indexing import Entry, Index
+from lmr_author.indexing import Index, IndexEntry
 from lmr_author.suggesting.words import STOP, Vocabulary, normal, split, stem
 
 TITLE_WORDS = 15
@@ -186,7 +186,7 @@ class BM25:
 
 
 @dataclass(frozen=True)
-class Match:
+class TermMatch:
     """A term that a function and the paper share.
 
     Attributes:
@@ -209,7 +209,7 @@ class Description:
     """
 
     share: float
-    matches: tuple[Match, ...] = ()
+    matches: tuple[TermMatch, ...] = ()
     pages: tuple[int, ...] = ()
 
 
@@ -245,12 +245,12 @@ class Descriptions:
         for term in self._paper.telling_terms(parts):
             counted = {number: terms[term] for number, terms in self._paper.page_terms.items() if terms[term]}
             order = sorted(counted, key=lambda number: (-counted[number], number))
-            matches.append(Match(self._paper.spelled(term), tuple(order)))
+            matches.append(TermMatch(self._paper.spelled(term), tuple(order)))
         best = sorted(on_page, key=lambda number: -on_page[number])[:PAGES]
         return Description(self.share(place), tuple(matches), tuple(best))
 
 
-def _terms(item: Entry, owner: Entry | None, vocabulary: Vocabulary) -> dict[str, float]:
+def _terms(item: IndexEntry, owner: IndexEntry | None, vocabulary: Vocabulary) -> dict[str, float]:
     """Return the terms of a function with their frequencies, each field counted by its weight."""
     found: dict[str, float] = defaultdict(float)
     identifiers = {

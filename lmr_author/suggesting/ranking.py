@@ -11,8 +11,8 @@ from typing import Any
 
 from lmr_author import files, indexing
 from lmr_author.errors import LmrError, UsageError
-from lmr_author.indexing import MAX_BYTES, Entry, Index, Unread
-from lmr_author.suggesting.criteria import CRITERIA, Case, Copies, Judgement, Origins
+from lmr_author.indexing import MAX_BYTES, Index, IndexEntry, Unread
+from lmr_author.suggesting.criteria import CRITERIA, Copies, Judgement, Origins, Prospect
 from lmr_author.suggesting.paper import Description, Descriptions, PaperText
 from lmr_author.task import UNIT_TEST, Task, TaskInfo
 
@@ -31,7 +31,7 @@ class Suggestion:
     """
 
     rank: int
-    entry: Entry
+    entry: IndexEntry
     score: float
     description: Description
     judgements: tuple[Judgement, ...]
@@ -163,13 +163,13 @@ def rank(
     for place, entry in enumerate(index.functions):
         if not globs or any(fnmatchcase(entry.path, glob) for glob in globs):
             description = Description(descriptions.share(place) if descriptions else 1.0)
-            case = Case(entry, index, description, origin=origins.of(entry.path))
+            case = Prospect(entry, index, description, origin=origins.of(entry.path))
             found.append((place, _judge(case)))
     found.sort(key=lambda item: -item[1].score)
     best: list[Suggestion] = []
     detailed = max(DETAILED, 3 * (top or 0))
     for place, item in found[:detailed]:
-        case = Case(
+        case = Prospect(
             item.entry,
             index,
             descriptions.describe(place) if descriptions else item.description,
@@ -186,7 +186,7 @@ def rank(
     ]
 
 
-def _judge(case: Case) -> Suggestion:
+def _judge(case: Prospect) -> Suggestion:
     judgements = [
         (weight, replace(criterion(case), criterion=name)) for name, (weight, criterion) in CRITERIA.items()
     ]

@@ -19,7 +19,7 @@ MAX_SHOWN = 1024 * 1024
 
 
 @dataclass(frozen=True)
-class Place:
+class Position:
     """Lines of a file.
 
     Attributes:
@@ -48,7 +48,7 @@ class Places:
         """Tell a task with several implementations: findings name theirs."""
         return len(self._view.implementations) > 1
 
-    def of(self, finding: Finding) -> Place | None:
+    def of(self, finding: Finding) -> Position | None:
         """Return the place of a finding; None when it is about a whole file, or the file cannot be shown."""
         text = self._text(finding.path) if finding.path and finding.pointer else None
         if text is None:
@@ -60,7 +60,7 @@ class Places:
             if not lines:
                 return None
             start, end = _meant(lines[0], finding.message) if first == last else (0, 0)
-            return Place(first, last, start, end, lines)
+            return Position(first, last, start, end, lines)
         if finding.path not in self._json:
             self._json[finding.path] = json_places(text)
         # A pointer names the key as it should be; in the file it may be misspelt.
@@ -75,7 +75,7 @@ class Places:
         column = begin - (text.rfind("\n", 0, begin) + 1)
         whole = text[begin - column :].split("\n", 1)[0].rstrip("\r")
         inner = text[begin:end].split("\n", 1)[0].rstrip("\r")
-        return Place(first, first, column, column + len(inner), (whole,))
+        return Position(first, first, column, column + len(inner), (whole,))
 
     def _text(self, path: str) -> str | None:
         if path not in self._texts:

@@ -355,7 +355,7 @@ def _change_dockerfile(view: TaskView, edits: Sequence[ReplaceText]) -> Change |
 
 
 @dataclass(frozen=True)
-class Plan:
+class RepairPlan:
     """The changes that fix one task."""
 
     task: Task
@@ -390,17 +390,17 @@ class Plan:
                 path.parent.rmdir()
 
 
-def plan(report: Report) -> tuple[Plan, ...]:
+def plan(report: Report) -> tuple[RepairPlan, ...]:
     """Return the changes that fix what can be fixed of a report, for each task that has any."""
     plans = []
     for one in report.tasks:
         fixable = [finding for finding in one.findings if finding.fixable]
         if fixable and (changes := changes_for(TaskView(one.directory), fixable)):
-            plans.append(Plan(one.directory, changes))
+            plans.append(RepairPlan(one.directory, changes))
     return tuple(plans)
 
 
-def repair(report: Report, again: Callable[[], Report]) -> tuple[Report, tuple[Plan, ...]]:
+def repair(report: Report, again: Callable[[], Report]) -> tuple[Report, tuple[RepairPlan, ...]]:
     """Fix tasks until nothing is left that can be fixed; return the last report and the changes made.
 
     Args:
@@ -410,7 +410,7 @@ def repair(report: Report, again: Callable[[], Report]) -> tuple[Report, tuple[P
     Raises:
         UnsafePathError: ``authoring/removed/`` leads out of the task.
     """
-    done: list[Plan] = []
+    done: list[RepairPlan] = []
     for _ in range(ROUNDS):
         plans = plan(report)
         if not plans:

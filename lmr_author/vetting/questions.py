@@ -50,14 +50,14 @@ NO_CHANGES = frozenset(("CC-BY-ND-4.0", "CC-BY-NC-ND-4.0"))
 
 
 @dataclass(frozen=True)
-class Answer:
+class VettingAnswer:
     """A person's answer: one of ``ANSWERS``, "" while there is none; and why."""
 
     answer: Literal["yes", "no", "unsure", ""] = ""
     justification: str = ""
 
 
-def settled(venue: str, year: int | None, licence: str, this_year: int) -> dict[str, Answer]:
+def settled(venue: str, year: int | None, licence: str, this_year: int) -> dict[str, VettingAnswer]:
     """Return the questions that the evidence answers with yes; they are shown, and not asked.
 
     Args:
@@ -67,11 +67,11 @@ def settled(venue: str, year: int | None, licence: str, this_year: int) -> dict[
     """
     found = {}
     if named := named_venues(venue):
-        found["venue"] = Answer("yes", f"{', '.join(named)}: {venue}")
+        found["venue"] = VettingAnswer("yes", f"{', '.join(named)}: {venue}")
     if year is not None and 0 <= this_year - year <= YEARS:
-        found["year"] = Answer("yes", f"{year}")
+        found["year"] = VettingAnswer("yes", f"{year}")
     if licence in ALLOWED:
-        found["license"] = Answer("yes", licence)
+        found["license"] = VettingAnswer("yes", licence)
     return found
 
 
@@ -81,14 +81,14 @@ def named_venues(line: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class VettingVerdict:
     """The verdict and its reasons, one line each."""
 
     status: Literal["open", "accepted", "rejected"]
     reasons: tuple[str, ...]
 
 
-def read_answer(name: str, answer: object, justification: object = "") -> Answer:
+def read_answer(name: str, answer: object, justification: object = "") -> VettingAnswer:
     """Return a checked answer. Raises UsageError for an unknown question or answer, or a missing reason."""
     if name not in QUESTIONS:
         raise UsageError(f"unknown question {name!r}", "questions: " + ", ".join(QUESTIONS))
@@ -99,7 +99,7 @@ def read_answer(name: str, answer: object, justification: object = "") -> Answer
         raise UsageError(
             f"{name}: {answer!r} needs a justification", f"as in --answer '{name}={answer}: because'"
         )
-    return Answer(answer, why)  # type: ignore[arg-type]
+    return VettingAnswer(answer, why)  # type: ignore[arg-type]
 
 
 def licence_stop(licence: str, licence_file: str) -> str:
@@ -118,7 +118,7 @@ def licence_stop(licence: str, licence_file: str) -> str:
     return ""  # an unrecognised text: the person reads it
 
 
-def verdict(answers: Mapping[str, Answer], stop: str, override: str) -> Verdict:
+def verdict(answers: Mapping[str, VettingAnswer], stop: str, override: str) -> VettingVerdict:
     """Combine the answers into a verdict.
 
     Args:
@@ -126,7 +126,7 @@ def verdict(answers: Mapping[str, Answer], stop: str, override: str) -> Verdict:
         stop: reason why the licence forbids redistribution; "" when it allows it.
         override: the person's reason to continue regardless.
     """
-    given = {name: answers.get(name, Answer()) for name in QUESTIONS}
+    given = {name: answers.get(name, VettingAnswer()) for name in QUESTIONS}
     against = [_against(name, one) for name, one in given.items() if one.answer == "no"]
     reasons = [reason for reason in against if reason]
     licence_fails = bool(stop) or given["license"].answer == "no"
@@ -136,19 +136,19 @@ def verdict(answers: Mapping[str, Answer], stop: str, override: str) -> Verdict:
             f"licence: {why}; give a reason to go on (--override-licence), or choose another paper"
         )
     if reasons:
-        return Verdict(REJECTED, tuple(reasons))
+        return VettingVerdict(REJECTED, tuple(reasons))
     missing = [f"{name} is not answered" for name, one in given.items() if not one.answer]
     missing += [
         f"{name} is unsure: {one.justification}" for name, one in given.items() if one.answer == "unsure"
     ]
     if missing:
-        return Verdict(OPEN, tuple(missing))
+        return VettingVerdict(OPEN, tuple(missing))
     remarks = [f"venue by exception: {given['venue'].justification}"] if given["venue"].answer == "no" else []
     if licence_fails:
         remarks.append(f"licence overridden: {override}")
-    return Verdict(ACCEPTED, tuple(remarks))
+    return VettingVerdict(ACCEPTED, tuple(remarks))
 
 
-def _against(name: str, answer: Answer) -> str:
+def _against(name: str, answer: VettingAnswer) -> str:
     """Return a "no" as a reason to reject; another venue needs only a reason, the licence is handled apart."""
     return "" if name in ("venue", "license") else f"{name}: {answer.justification}"

@@ -22,8 +22,8 @@ from lmr_author.texts import printable
 from lmr_author.vetting import evidence, sources
 from lmr_author.vetting.questions import (
     QUESTIONS,
-    Answer,
-    Verdict,
+    VettingAnswer,
+    VettingVerdict,
     licence_stop,
     read_answer,
     settled,
@@ -71,13 +71,13 @@ class Vetting:
     gathered: str
     evidence: Mapping[str, list[str]]
     sources: tuple[Source, ...]
-    answers: Mapping[str, Answer]
+    answers: Mapping[str, VettingAnswer]
     stop: str
     override: str = ""
-    settled: Mapping[str, Answer] = field(default_factory=dict)
+    settled: Mapping[str, VettingAnswer] = field(default_factory=dict)
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> VettingVerdict:
         """The verdict of the answers."""
         return verdict(self.answers, self.stop, self.override)
 
@@ -98,7 +98,7 @@ class Vetting:
 
 
 def answered_questions(
-    evidence: Mapping[str, list[str]], answers: Mapping[str, Answer]
+    evidence: Mapping[str, list[str]], answers: Mapping[str, VettingAnswer]
 ) -> dict[str, VettingQuestion]:
     """Return the questions with their evidence and answers, as stored."""
     return {
@@ -112,7 +112,7 @@ def answered_questions(
     }
 
 
-def read_answers(path: Path) -> dict[str, Answer]:
+def read_answers(path: Path) -> dict[str, VettingAnswer]:
     """Read an answers file, YAML or JSON: question → "yes", or {answer, justification}. Raises UsageError."""
     found = {}
     for name, given in files.read_answers(path, "--answers").items():
@@ -135,7 +135,7 @@ def read_answers(path: Path) -> dict[str, Answer]:
     return found
 
 
-def stored_answers(path: Path) -> tuple[dict[str, Answer], str]:
+def stored_answers(path: Path) -> tuple[dict[str, VettingAnswer], str]:
     """Return the answers and the licence override of an earlier vetting; none without a file.
 
     Raises LmrError when the file is damaged: it would be overwritten.
@@ -143,7 +143,7 @@ def stored_answers(path: Path) -> tuple[dict[str, Answer], str]:
     record = VettingRecord.read(path) if path.exists() else None
     questions = record.questions if record else {}
     answers = {
-        name: Answer(one.answer, one.justification)
+        name: VettingAnswer(one.answer, one.justification)
         for name, one in questions.items()
         if name in QUESTIONS and one.answer
     }
@@ -311,7 +311,7 @@ def _services(
     ]
 
 
-def with_answers(vetting: Vetting, answers: Mapping[str, Answer], override: str = "") -> Vetting:
+def with_answers(vetting: Vetting, answers: Mapping[str, VettingAnswer], override: str = "") -> Vetting:
     """Return the vetting with further answers; an empty override keeps the earlier one."""
     return replace(
         vetting, answers={**vetting.answers, **answers}, override=override.strip() or vetting.override

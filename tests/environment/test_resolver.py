@@ -115,5 +115,5 @@ def test_a_version_years_older_than_the_commit_is_reported(
 
 @pytest.mark.parametrize(("python", "full"), [("3.7", "3.7.17"), ("3.8", "3.8.20"), ("3.99", "3.99")])
 def test_uv_gets_the_newest_patch_release(python: str, full: str) -> None:
-    arguments = resolver._arguments(resolver.Question((), choose_base(Recipe(), "me/base:1", python)))
+    arguments = resolver._arguments(resolver.Resolution((), choose_base(Recipe(), "me/base:1", python)))
     assert arguments[arguments.index("--python-version") + 1] == full

@@ -40,7 +40,7 @@ def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "wheels"
 
 
-def made(lock: str, *extra: str) -> venvs.Local:
+def made(lock: str, *extra: str) -> venvs.LocalEnvironment:
     """An environment for this Python."""
     return venvs.make(lock, OWN, extra, cuda=False, say=silent)
 
@@ -125,7 +125,7 @@ def test_what_a_killed_process_left_is_not_used_and_goes(wheels: Path, cache: Pa
 
 
 def test_two_at_once_make_one(wheels: Path) -> None:
-    results: list[venvs.Local] = []
+    results: list[venvs.LocalEnvironment] = []
     threads = [threading.Thread(target=lambda: results.append(made("tiny-lmr==1.0\n"))) for _ in range(3)]
     for thread in threads:
         thread.start()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lmr_author.evaluation.candidates.results import Result
+from lmr_author.evaluation.candidates.results import CandidateResult
 from lmr_author.evaluation.verdict import CaseScore, Outcome
 from tests.evaluation.foreign import GOLDEN, MASKS, SOFTPLUS_BODY
 
@@ -11,9 +11,9 @@ MASKED = GOLDEN.replace(SOFTPLUS_BODY, MASKS["raises"])
 
 def result(
     model: str = "m", outcome: Outcome = Outcome.PASSED, sample: int = 1, category: str = "c"
-) -> Result:
+) -> CandidateResult:
     case = CaseScore("case_1", outcome, "why", 0.5)
-    return Result(
+    return CandidateResult(
         task="7-Softplus",
         index=1,
         model=model,

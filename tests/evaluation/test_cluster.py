@@ -15,7 +15,7 @@ import pytest
 from lmr_author.errors import LmrError
 from lmr_author.evaluation.candidates import cluster
 from lmr_author.evaluation.candidates.predictions import Prediction
-from lmr_author.evaluation.candidates.results import Result
+from lmr_author.evaluation.candidates.results import CandidateResult
 from lmr_author.evaluation.candidates.run import score
 from lmr_author.evaluation.candidates.scorer import CandidateOptions
 from lmr_author.evaluation.verdict import Outcome
@@ -67,9 +67,9 @@ def test_a_worker_that_is_killed_costs_nothing(tmp_path: Path, start: Start) -> 
     ]
     for number in (1, 2):
         wait_for(lambda n=number: b"Registered to" in (tmp_path / f"dask-{n}.log").read_bytes(), 120)
-    seen: list[Result] = []
+    seen: list[CandidateResult] = []
 
-    def killing(result: Result, _: object) -> None:
+    def killing(result: CandidateResult, _: object) -> None:
         seen.append(result)
         if len(seen) == 2:
             workers[0].kill()

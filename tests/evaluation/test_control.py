@@ -16,7 +16,7 @@ from lmr_author.evaluation.judges import RecordingJudge, ScriptJudge
 from lmr_author.evaluation.script import ScriptRun
 from lmr_author.evaluation.verdict import Unproven
 from lmr_author.replay import replaying
-from lmr_author.replay.replaying import CONTROL, Outcome, Replay, Variant
+from lmr_author.replay.replaying import CONTROL, Replay, ReplayOutcome, Variant
 from lmr_author.sandbox.local import LocalSandbox
 from lmr_author.task import GateResult, GateStatus, Task
 from tests.evaluation.foreign import PLAIN_PYTHON
@@ -54,7 +54,8 @@ def judge(bench: Bench) -> RecordingJudge:
 def late(found: Replay, only: str | None = None) -> Replay:
     """As if time had run out, for all versions or for one."""
     outcomes = {
-        key: Outcome("timeout") if only in (None, key[0]) else item for key, item in found.outcomes.items()
+        key: ReplayOutcome("timeout") if only in (None, key[0]) else item
+        for key, item in found.outcomes.items()
     }
     return replace(found, outcomes=outcomes)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lmr_author.code import Module
 from lmr_author.evaluation.candidates.answer import Invalid
-from lmr_author.evaluation.candidates.fitting import Fitted, Place, fit, fit_file, whole_file
+from lmr_author.evaluation.candidates.fitting import Fitted, Slot, fit, fit_file, whole_file
 
 GOAL = '''\
 # coding: utf-8
@@ -57,8 +57,8 @@ def fitted(answer: str, *names: str) -> Fitted:
     return fit(answer, place(*names))
 
 
-def place(*names: str) -> Place:
-    return Place(goal(), names or ("hinge",))
+def place(*names: str) -> Slot:
+    return Slot(goal(), names or ("hinge",))
 
 
 def without_target(data: bytes, name: str) -> list[str]:
@@ -231,7 +231,7 @@ def test_what_is_no_answer_is_invalid(answer: str, said: str) -> None:
 
 def test_windows_line_endings_and_tabs_of_the_goal_file_stay() -> None:
     text = GOAL.replace("    ", "\t").replace("\n", "\r\n")
-    found = fit(FUNCTION, Place(Module.parse(text.encode(), "a.py"), ("hinge",)))
+    found = fit(FUNCTION, Slot(Module.parse(text.encode(), "a.py"), ("hinge",)))
 
     assert found.data.decode() == replaced(BODY).replace("    ", "\t").replace("\n", "\r\n")
 
@@ -249,7 +249,7 @@ def test_a_class_stands_for_its_methods() -> None:
 def test_other_masked_functions_are_another_answers_business() -> None:
     """The model was given both masked, answers both, and is judged on one with the other golden."""
     golden_add = replaced(METHOD_BODY, "add")
-    where = Place(Module.parse(golden_add.encode(), "a.py"), ("hinge",), goal(), ("Meter.add",))
+    where = Slot(Module.parse(golden_add.encode(), "a.py"), ("hinge",), goal(), ("Meter.add",))
     answer = replaced(BODY).replace("raise NotImplementedError", "return 'mine'")
 
     for found in (fit(answer, where), fit_file(answer.encode(), where, whole=True)):

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.evaluation.candidates.results import Result
-from lmr_author.evaluation.candidates.run import Scored, score
+from lmr_author.evaluation.candidates.results import CandidateResult
+from lmr_author.evaluation.candidates.run import ScoredPredictions, score
 from lmr_author.evaluation.candidates.scorer import CandidateOptions
 from lmr_author.evaluation.verdict import Outcome
 from lmr_author.masking import MaskOptions, mask
@@ -43,7 +43,9 @@ def task(tmp_path_factory: pytest.TempPathFactory) -> Task:
     return made
 
 
-def judged(task: Task, answers: Sequence[tuple[str, str]], out: Path, **options: object) -> dict[str, Result]:
+def judged(
+    task: Task, answers: Sequence[tuple[str, str]], out: Path, **options: object
+) -> dict[str, CandidateResult]:
     """Judge answers, by the name of their model."""
     out.mkdir()
     lines = [{"task": task.name, "index": 1, "model": model, "code": code} for model, code in answers]
@@ -52,7 +54,7 @@ def judged(task: Task, answers: Sequence[tuple[str, str]], out: Path, **options:
     chosen = CandidateOptions(out, jobs=2, python=PLAIN_PYTHON, seconds=1.5, memory_mb=1024, start_seconds=8)
     for name, value in options.items():
         object.__setattr__(chosen, name, value)
-    found: Scored = score([task], source, chosen, lambda _: None, lambda *_: None)
+    found: ScoredPredictions = score([task], source, chosen, lambda _: None, lambda *_: None)
     return {result.model: result for result in found.results}
 
 

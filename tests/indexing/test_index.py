@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lmr_author.errors import SourceError
-from lmr_author.indexing import MAX_BYTES, NEEDS_GPU, NOT_PARSED, Entry, Index, build
+from lmr_author.indexing import MAX_BYTES, NEEDS_GPU, NOT_PARSED, Index, IndexEntry, build
 from lmr_author.indexing.read import read, reason
 from tests.support import write_files
 
@@ -20,7 +20,7 @@ def reasons(index: Index) -> dict[str, str]:
     return {item.path: item.reason for item in index.unread}
 
 
-def only(text: str) -> Entry:
+def only(text: str) -> IndexEntry:
     """The first entry of a file."""
     return read("a.py", text.encode("utf-8", "surrogatepass"))[0][0]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lmr_author import code
-from lmr_author.masking.draft import Entry, read_docstring, shapes_of
+from lmr_author.masking.draft import DocumentedParameter, read_docstring, shapes_of
 
 GOOGLE = """Sum up.
 
@@ -44,16 +44,26 @@ REST = """Sum up.
 @pytest.mark.parametrize(
     ("text", "summary", "parameter", "returns"),
     [
-        (GOOGLE, "Sum up.", Entry("torch.Tensor", "the logits, shape (batch_size, seq_len)."), "A tuple"),
-        (NUMPY, "Sum up.", Entry("ndarray, shape (n, m)", "The x."), "out (float): The sum."),
-        (REST, "Sum up.", Entry("int", "the x"), "float: the sum"),
-        ("Inputs:\n  x: the x\nOutputs:\n  y of (B, T)\n", "", Entry("", "the x"), "y of (B, T)"),
+        (
+            GOOGLE,
+            "Sum up.",
+            DocumentedParameter("torch.Tensor", "the logits, shape (batch_size, seq_len)."),
+            "A tuple",
+        ),
+        (NUMPY, "Sum up.", DocumentedParameter("ndarray, shape (n, m)", "The x."), "out (float): The sum."),
+        (REST, "Sum up.", DocumentedParameter("int", "the x"), "float: the sum"),
+        (
+            "Inputs:\n  x: the x\nOutputs:\n  y of (B, T)\n",
+            "",
+            DocumentedParameter("", "the x"),
+            "y of (B, T)",
+        ),
         ("Only a\nsentence", "Only a sentence", None, ""),
         ("", "", None, ""),
     ],
     ids=["google", "numpy", "rest", "inputs", "plain", "empty"],
 )
-def test_styles(text: str, summary: str, parameter: Entry | None, returns: str) -> None:
+def test_styles(text: str, summary: str, parameter: DocumentedParameter | None, returns: str) -> None:
     found = read_docstring(text)
     assert found.summary == summary
     assert found.parameters.get("x") == parameter
@@ -88,8 +98,8 @@ def test_text_behind_a_section_belongs_to_no_entry() -> None:
     """
     found = read_docstring(text)
     assert found.parameters == {
-        "x": Entry("int", "the x, which is long"),
-        "lr": Entry("float, `optional`", "the rate"),
+        "x": DocumentedParameter("int", "the x, which is long"),
+        "lr": DocumentedParameter("float, `optional`", "the rate"),
     }
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lmr_author.recording.calls import (
-    Call,
+    RecordedCall,
     Room,
     coverage,
     hits_of,
@@ -20,11 +20,13 @@ from lmr_author.task.recording import Coverage
 MB = 2**20
 
 
-def call(number: int, hits: set[int], size: int = 10, outcome: str = "returned", **summary: str) -> Call:
-    return Call(number, Path(), frozenset(hits), size, summary, outcome)
+def call(
+    number: int, hits: set[int], size: int = 10, outcome: str = "returned", **summary: str
+) -> RecordedCall:
+    return RecordedCall(number, Path(), frozenset(hits), size, summary, outcome)
 
 
-def numbers(calls: list[Call]) -> list[int]:
+def numbers(calls: list[RecordedCall]) -> list[int]:
     return [item.number for item in order_of_choice(calls)]
 
 
@@ -79,7 +81,7 @@ def test_other_recordings_take_room() -> None:
 
 
 def test_a_call_without_room_names_who_has_it_and_a_remedy(tmp_path: Path) -> None:
-    large = Call(1, tmp_path, frozenset(), 6 * MB, {"x": "tensor float32 [1000, 1500]"})
+    large = RecordedCall(1, tmp_path, frozenset(), 6 * MB, {"x": "tensor float32 [1000, 1500]"})
     advice = too_much(large, Room(10 * MB, {"a.py::f": 7 * MB}))
 
     assert "10.0 MB in all, 7.0 MB of it taken by a.py::f" in advice

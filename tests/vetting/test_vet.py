@@ -14,7 +14,7 @@ from lmr_author.vetting.questions import (
     ALLOWED,
     NO_CHANGES,
     QUESTIONS,
-    Answer,
+    VettingAnswer,
     licence_stop,
     verdict,
 )
@@ -120,12 +120,12 @@ def test_a_forbidding_licence_is_a_stop_that_a_reason_overrides(offline: list[st
     "name", ["methodological_focus", "reproducibility", "clarity_and_complexity", "year"]
 )
 def test_a_no_to_a_criterion_rejects(name: str) -> None:
-    result = verdict({**YES, name: Answer("no", "a survey")}, "", "")
+    result = verdict({**YES, name: VettingAnswer("no", "a survey")}, "", "")
     assert (result.status, result.reasons) == ("rejected", (f"{name}: a survey",))
 
 
 def test_unsure_keeps_it_open() -> None:
-    assert verdict({**YES, "year": Answer("unsure", "no date")}, "", "").status == "open"
+    assert verdict({**YES, "year": VettingAnswer("unsure", "no date")}, "", "").status == "open"
 
 
 @pytest.mark.parametrize("licence", sorted({name for name, _ in LICENCE_SENTENCES}))

@@ -12,7 +12,7 @@ from prompt_toolkit.output import DummyOutput
 from lmr_author.cli.vet import ask_questions
 from lmr_author.vetting import vet
 from lmr_author.vetting.questions import (
-    Answer,
+    VettingAnswer,
     settled,
 )
 from tests.vetting.vetted import YES
@@ -41,9 +41,9 @@ def test_at_a_terminal_every_answer_is_stored_at_once_and_can_be_changed(keys: P
     ended = ask_questions(start, lambda now: saved.append(len(now.answers)))
 
     assert saved == [1, 2, 3, 4, 5, 6, 6, 6]
-    assert ended.answers["venue"] == Answer("no", "a workshop")
-    assert ended.answers["license"] == Answer("yes", "MIT, as GitHub says")
-    assert ended.answers["methodological_focus"] == Answer("unsure", "half a survey")
+    assert ended.answers["venue"] == VettingAnswer("no", "a workshop")
+    assert ended.answers["license"] == VettingAnswer("yes", "MIT, as GitHub says")
+    assert ended.answers["methodological_focus"] == VettingAnswer("unsure", "half a survey")
 
 
 def test_what_the_evidence_answers_is_shown_and_not_asked(keys: PipeInput) -> None:
@@ -52,8 +52,8 @@ def test_what_the_evidence_answers_is_shown_and_not_asked(keys: PipeInput) -> No
     keys.send_text("\r" * 4)  # three criteria, then done
     ended = ask_questions(start, lambda now: None)
     assert ended.verdict.status == "accepted"
-    assert ended.answers["venue"] == Answer("yes", "EMNLP: Proceedings of EMNLP 2024")
-    assert ended.answers["license"] == Answer("yes", "MIT")
+    assert ended.answers["venue"] == VettingAnswer("yes", "EMNLP: Proceedings of EMNLP 2024")
+    assert ended.answers["license"] == VettingAnswer("yes", "MIT")
 
 
 @pytest.mark.parametrize(

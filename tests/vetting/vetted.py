@@ -9,11 +9,11 @@ from lmr_author.paper import Paper
 from lmr_author.vetting import evidence
 from lmr_author.vetting.questions import (
     QUESTIONS,
-    Answer,
+    VettingAnswer,
 )
 from tests.cli.program import validate_with
 
-YES = {name: Answer("yes") for name in QUESTIONS}
+YES = {name: VettingAnswer("yes") for name in QUESTIONS}
 
 
 MIT = (

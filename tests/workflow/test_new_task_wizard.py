@@ -19,7 +19,7 @@ from lmr_author.cli import new_task_wizard
 from lmr_author.cli.new_task_wizard import AtTerminal
 from lmr_author.cli.ui import Progress
 from lmr_author.errors import LmrError
-from lmr_author.new_task.draft import LABELS, PROGRESS, Draft, Kept, keep, kept_in, problems
+from lmr_author.new_task.draft import LABELS, PROGRESS, Draft, InterruptedDraft, keep, kept_in, problems
 from lmr_author.new_task.new_task import NewTaskOptions, new_task
 from tests.gitrepos import commit, make_repository
 from tests.papers import make_paper
@@ -124,7 +124,7 @@ def test_a_flag_wins_over_an_earlier_answer(keys: PipeInput, options: NewTaskOpt
 
 
 def test_starting_anew_forgets(keys: PipeInput, tmp_path: Path) -> None:
-    keep(tmp_path, Kept("a.pdf", "", {}))
+    keep(tmp_path, InterruptedDraft("a.pdf", "", {}))
     (tmp_path / "b.pdf").touch()
     # A wrong path is refused at once, and can be corrected.
     keys.send_text("n" + ENTER + "./none.pdf" + ENTER + CLEAR + f"{tmp_path}/b.pdf" + ENTER)
@@ -135,7 +135,7 @@ def test_starting_anew_forgets(keys: PipeInput, tmp_path: Path) -> None:
 def test_several_interrupted_wizards_do_not_get_in_each_other_s_way(
     keys: PipeInput, options: NewTaskOptions
 ) -> None:
-    other = Kept("other.pdf", "r", {"title": "Other"})
+    other = InterruptedDraft("other.pdf", "r", {"title": "Other"})
     keep(options.tasks_dir, other)
     keys.send_text(place("name") + CLEAR + "Kept" + ENTER + CTRL_C)
     with pytest.raises(KeyboardInterrupt):
@@ -150,11 +150,11 @@ def test_several_interrupted_wizards_do_not_get_in_each_other_s_way(
 
 
 def test_answers_outlast_a_question_about_the_repository(keys: PipeInput, options: NewTaskOptions) -> None:
-    keep(options.tasks_dir, Kept(options.paper, "", {"title": "Mine"}))
+    keep(options.tasks_dir, InterruptedDraft(options.paper, "", {"title": "Mine"}))
     keys.send_text(CTRL_C)
     with pytest.raises(KeyboardInterrupt):
         new_task(replace(options, repo=""), wizard=PERSON)
-    assert kept_in(options.tasks_dir) == [Kept(options.paper, "", {"title": "Mine"})]
+    assert kept_in(options.tasks_dir) == [InterruptedDraft(options.paper, "", {"title": "Mine"})]
 
 
 def test_every_answer_is_kept_at_once(keys: PipeInput, options: NewTaskOptions) -> None:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from lmr_author import files
 from lmr_author.errors import LmrError
 from lmr_author.evaluation.candidates.predictions import Prediction
-from lmr_author.evaluation.candidates.results import Result
+from lmr_author.evaluation.candidates.results import CandidateResult
 from lmr_author.evaluation.candidates.run import Interruption, judged
 from lmr_author.evaluation.candidates.scorer import CandidateOptions, TaskScorer, blank
 from lmr_author.task import AUTHORING, Task
@@ -53,7 +53,7 @@ def connect(address: str, seconds: float = _SECONDS) -> Client:
 
 def each(
     client: Client, jobs: Iterable[tuple[TaskScorer, Prediction, str]], options: CandidateOptions
-) -> Iterator[Result]:
+) -> Iterator[CandidateResult]:
     """Yield results as they come from the workers. Ends what is under way when it is left."""
     from distributed import as_completed
 
@@ -107,7 +107,7 @@ def judge(
     digest: str,
     shipped: Prediction | Mapping[str, Any],
     options: CandidateOptions,
-) -> Result:
+) -> CandidateResult:
     """Judge a candidate, on a worker."""
     key = f"{files.sha256_bytes(archive)} {options}"
     with _LOCK:

@@ -56,7 +56,7 @@ class Fitted:
 
 
 @dataclass(frozen=True)
-class Place:
+class Slot:
     """The place of answers.
 
     Attributes:
@@ -83,14 +83,14 @@ class Place:
         ]
 
 
-def fit(answer: str, place: Place) -> Fitted:
+def fit(answer: str, place: Slot) -> Fitted:
     """Fit the text of an answer. Raises Invalid: not Python, or without the function."""
     found = parsed(answer, place.qualnames)
     pairs = place.pairs(found)
     return _fit_functions(found, place, pairs) if pairs else _fit_body(found, place)
 
 
-def fit_file(answer: bytes, place: Place, *, whole: bool) -> Fitted:
+def fit_file(answer: bytes, place: Slot, *, whole: bool) -> Fitted:
     """Fit a goal file as an agent left it. Raises Invalid.
 
     Args:
@@ -119,7 +119,7 @@ def fit_file(answer: bytes, place: Place, *, whole: bool) -> Fitted:
     return Fitted(data, target.line, "file", (*extras.names, *extras.dropped), (), unchanged)
 
 
-def whole_file(answer: str, place: Place) -> Fitted:
+def whole_file(answer: str, place: Slot) -> Fitted:
     """Take an answer that is a file as the goal file; fit any other answer. Raises Invalid."""
     found = parsed(answer, place.qualnames)
     has = {item.qualname for item in found.module.definitions}
@@ -139,7 +139,7 @@ def _target(goal: Module, qualname: str, nth: int | None = None) -> Definition |
 
 
 def _fit_functions(
-    found: Parsed, place: Place, pairs: Sequence[tuple[Definition, Definition]], *, as_file: bool = False
+    found: Parsed, place: Slot, pairs: Sequence[tuple[Definition, Definition]], *, as_file: bool = False
 ) -> Fitted:
     goal = place.goal
     regions = {}
@@ -156,7 +156,7 @@ def _fit_functions(
     return Fitted(spliced, line, "file" if whole else "function", tuple(extras.names), dropped, unchanged)
 
 
-def _fit_body(found: Parsed, place: Place) -> Fitted:
+def _fit_body(found: Parsed, place: Slot) -> Fitted:
     """Take an answer without the target's header as its body, if it contains more than declarations."""
     goal, qualnames = place.goal, place.qualnames
     target = _target(goal, qualnames[0], place.nth) if len(qualnames) == 1 else None
@@ -225,7 +225,7 @@ class _Extras:
     """
 
     def __init__(
-        self, found: Parsed, place: Place, pairs: Sequence[tuple[Definition, Definition]], *, as_file: bool
+        self, found: Parsed, place: Slot, pairs: Sequence[tuple[Definition, Definition]], *, as_file: bool
     ) -> None:
         self.statements: list[str] = []
         self.methods: dict[str, list[str]] = {}

@@ -27,7 +27,7 @@ Key = tuple[str, int, str, int]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Result(Record):
+class CandidateResult(Record):
     """The result of one candidate: schemas/candidate.schema.json.
 
     Attributes:
@@ -72,12 +72,12 @@ class Result(Record):
 class Store:
     """``results.jsonl`` of a folder. Use :func:`opened`."""
 
-    def __init__(self, path: Path, results: Iterable[Result]) -> None:
+    def __init__(self, path: Path, results: Iterable[CandidateResult]) -> None:
         self._path = path
         self._file = path.open("ab")
-        self.results: dict[Key, Result] = {result.key: result for result in results}
+        self.results: dict[Key, CandidateResult] = {result.key: result for result in results}
 
-    def add(self, result: Result) -> None:
+    def add(self, result: CandidateResult) -> None:
         """Append a result; it is on the disk when this returns."""
         self.results[result.key] = result
         self._file.write(_line(result).encode("ascii"))
@@ -102,7 +102,7 @@ class Store:
         self._file.close()
 
 
-def _line(result: Result) -> str:
+def _line(result: CandidateResult) -> str:
     return json.dumps(result.to_json(), ensure_ascii=True) + "\n"
 
 
@@ -134,13 +134,13 @@ def opened(folder: Path) -> Iterator[Store]:
             store.close()
 
 
-def load(path: Path) -> list[Result]:
+def load(path: Path) -> list[CandidateResult]:
     """Return the results in a file. Raises LmrError when a line is none."""
     found = []
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             try:
-                found.append(Result.from_json(json.loads(line)))
+                found.append(CandidateResult.from_json(json.loads(line)))
             except (ValueError, RecursionError, LmrError) as error:
                 raise LmrError(
                     f"{path}:{number}: not a result ({error})",
@@ -189,9 +189,9 @@ class Row:
         }
 
 
-def summary(results: Iterable[Result]) -> list[Row]:
+def summary(results: Iterable[CandidateResult]) -> list[Row]:
     """Return a row for each model and category, and one for all of a model's."""
-    groups: dict[tuple[str, str], list[Result]] = {}
+    groups: dict[tuple[str, str], list[CandidateResult]] = {}
     for result in results:
         for category in (ALL, result.category or "(no category)"):
             groups.setdefault((result.model, category), []).append(result)

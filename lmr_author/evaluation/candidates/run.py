@@ -16,7 +16,7 @@ from lmr_author.errors import LmrError, SandboxError
 from lmr_author.evaluation.bench import remove_stale
 from lmr_author.evaluation.candidates import predictions, results
 from lmr_author.evaluation.candidates.predictions import Prediction
-from lmr_author.evaluation.candidates.results import Result, Row, summary
+from lmr_author.evaluation.candidates.results import CandidateResult, Row, summary
 from lmr_author.evaluation.candidates.scorer import CandidateOptions, TaskScorer, Unscorable, blank
 from lmr_author.evaluation.verdict import Outcome
 from lmr_author.task import Progress, Task, by_name
@@ -80,11 +80,11 @@ class Pace:
         return (time.monotonic() - self._started) / now * (self.total - self.done) if now else None
 
 
-OnResult = Callable[[Result, Pace], None]
+OnResult = Callable[[CandidateResult, Pace], None]
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredPredictions:
     """The results of all predictions.
 
     Attributes:
@@ -95,7 +95,7 @@ class Scored:
         elsewhere: names of tasks that are not here → their number of predictions.
     """
 
-    results: tuple[Result, ...]
+    results: tuple[CandidateResult, ...]
     resumed: int
     path: Path
     broken: Mapping[str, LmrError]
@@ -115,7 +115,7 @@ class Scored:
 
 def score(
     tasks: Sequence[Task], source: Path, options: CandidateOptions, say: Progress, on_result: OnResult
-) -> Scored:
+) -> ScoredPredictions:
     """Judge every prediction for some tasks that was not judged before.
 
     Args:
@@ -163,10 +163,10 @@ def score(
         store.tidy([_key(item) for item in items])
         found = tuple(store.results[_key(item)] for item in items)
     elsewhere = {name: number for name, number in given.elsewhere.items() if name not in broken}
-    return Scored(found, pace.skipped, options.out / results.RESULTS, broken, elsewhere)
+    return ScoredPredictions(found, pace.skipped, options.out / results.RESULTS, broken, elsewhere)
 
 
-def judged(scorer: TaskScorer, item: Prediction, digest: str, interruption: Interruption) -> Result:
+def judged(scorer: TaskScorer, item: Prediction, digest: str, interruption: Interruption) -> CandidateResult:
     """Judge one prediction. A failure to judge it is a result too, and no wrong answer."""
     found, tries = retried(lambda: scorer.scorer(item.index).score(item, interruption), interruption)
     if isinstance(found, LmrError):

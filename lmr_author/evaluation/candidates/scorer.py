@@ -21,10 +21,10 @@ from lmr_author.errors import LmrError, SandboxBuildError, SandboxError
 from lmr_author.evaluation.bench import Bench
 from lmr_author.evaluation.candidates import predictions
 from lmr_author.evaluation.candidates.answer import Invalid
-from lmr_author.evaluation.candidates.fitting import Fitted, Place, fit, fit_file, whole_file
+from lmr_author.evaluation.candidates.fitting import Fitted, Slot, fit, fit_file, whole_file
 from lmr_author.evaluation.candidates.hostile import Hiding, suspicions
 from lmr_author.evaluation.candidates.predictions import Prediction
-from lmr_author.evaluation.candidates.results import Result
+from lmr_author.evaluation.candidates.results import CandidateResult
 from lmr_author.evaluation.judges import Judge, RecordingJudge, ScriptJudge
 from lmr_author.evaluation.resolve import Resolved, resolve
 from lmr_author.evaluation.verdict import Outcome, Verdict
@@ -47,7 +47,7 @@ class Unscorable(LmrError):
 
 @dataclass(frozen=True)
 class CandidateOptions:
-    """Where and how candidates are judged.
+    """Options of judging candidates.
 
     Attributes:
         out: folder of ``results.jsonl``.
@@ -150,7 +150,7 @@ class Scorer:
         if isinstance(self._judge, ScriptJudge):
             self._seconds = self.options.seconds + 5 * verdict.seconds + _GRACE_SECONDS
 
-    def score(self, prediction: Prediction, stop: Stop) -> Result:
+    def score(self, prediction: Prediction, stop: Stop) -> CandidateResult:
         """Judge a prediction; :meth:`check` comes first.
 
         Args:
@@ -233,15 +233,15 @@ class Scorer:
         return path.read_bytes() if path.is_file() else b""
 
     @cached_property
-    def _place(self) -> Place:
+    def _place(self) -> Slot:
         bench = self.bench
         given = code.Module.parse(self._given, bench.implementation.goal_file)
-        return Place(bench.masked_module, bench.qualnames, given, self._others, bench.nth)
+        return Slot(bench.masked_module, bench.qualnames, given, self._others, bench.nth)
 
 
-def blank(prediction: Prediction, category: str) -> Result:
+def blank(prediction: Prediction, category: str) -> CandidateResult:
     """Return the result of a prediction that is not judged yet."""
-    return Result(
+    return CandidateResult(
         task=prediction.task,
         index=prediction.index,
         model=prediction.model,
