@@ -255,7 +255,7 @@ def function_of(
             if not nodes:
                 raise TargetError(f"no method of {name} has a body to mask", "name a function instead")
             hint = f"name those to mask: lmr-author mask {' '.join(nodes)}"
-            raise TargetError(f"{name} is a class, which does not say what to mask", hint)
+            raise TargetError(f"{name} is a class with several methods", hint)
         return own[0]
     if definition.is_overload:
         raise TargetError(

@@ -200,16 +200,6 @@ def test_a_lock_for_another_python_than_the_repositorys_says_so(task: Task, inde
     assert asked not in lock(task, index, "--python-version", "3.12").err + task.lock.read_text()
 
 
-def test_detect_asks_the_index_only_when_told(task: Task, index: dict[str, str]) -> None:
-    (task.root / "small-repo/requirements.txt").write_text("loss==9\ngone\nmaths\n")
-    found = succeed("env", "detect", "--online", "--format", "json", cwd=task.root, env=index).json()
-    validate_with("recipe", found)
-    assert [(item["text"].split()[0], item["origin"]) for item in found["dead"]] == [
-        ("loss==9", "requirements.txt:1"),
-        ("gone", "requirements.txt:2"),
-    ]
-
-
 def test_hashes_are_written_for_each_version(task: Task, index: dict[str, str]) -> None:
     text = lock(task, index, "--hashes", "--dry-run").out
     assert text.count("--hash=sha256:") >= 2

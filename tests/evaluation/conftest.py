@@ -8,8 +8,8 @@ import pytest
 
 from lmr_author.masking import MaskOptions, mask
 from lmr_author.task import Task
+from tests.pipeline import ADD, HINGE
 from tests.support import make_task
-from tests.workflow.pipeline.running import ADD, HINGE
 
 
 @pytest.fixture

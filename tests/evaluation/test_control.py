@@ -20,7 +20,7 @@ from lmr_author.replay.replaying import CONTROL, Replay, ReplayOutcome, Variant
 from lmr_author.sandbox.local import LocalSandbox
 from lmr_author.task import GateResult, GateStatus, Task
 from tests.evaluation.foreign import PLAIN_PYTHON
-from tests.workflow.pipeline.running import only_hinge, recorded, run_gates
+from tests.pipeline import only_hinge, recorded, run_gates
 
 pytestmark = pytest.mark.bwrap
 

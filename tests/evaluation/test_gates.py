@@ -12,8 +12,8 @@ from lmr_author.evaluation.evaluate import (
 )
 from lmr_author.masking import MaskOptions, mask
 from lmr_author.task import GateStatus, Task
+from tests.pipeline import ADD, HINGE, only_hinge, recorded, run_gates
 from tests.support import make_task
-from tests.workflow.pipeline.running import ADD, HINGE, only_hinge, recorded, run_gates
 
 pytestmark = pytest.mark.bwrap
 

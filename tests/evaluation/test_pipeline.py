@@ -18,8 +18,8 @@ from lmr_author.evaluation.evaluate import (
 from lmr_author.masking import MaskOptions, mask, unmask
 from lmr_author.task import GateStatus, Task, evaluation
 from lmr_author.validation.run import select_checks, validate_task
+from tests.pipeline import ADD, EQUIVALENT, HINGE, recorded, run_gates
 from tests.support import make_task
-from tests.workflow.pipeline.running import ADD, EQUIVALENT, HINGE, recorded, run_gates
 
 pytestmark = pytest.mark.bwrap
 
@@ -127,7 +127,7 @@ def test_getter_and_setter_of_one_property(tmp_path: Path) -> None:
         "    box.size = n\n    assert box.size == 2 * n + 1\n"
     )
     getter, setter = "pkg/box.py::Box.size#1", "pkg/box.py::Box.size#2"
-    mask(task, MaskOptions(("pkg/box.py::Box",), category="Evaluation Metrics"), task.root)
+    mask(task, MaskOptions((getter, setter), category="Evaluation Metrics"), task.root)
     with pytest.raises(LmrError, match="masked 2 times"):
         recorded(task, "pkg/box.py::Box.size", "python", "box.py")
     for name in (getter, setter):

@@ -12,7 +12,7 @@ import pytest
 
 from lmr_author import files
 from lmr_author.cli.app import main
-from lmr_author.evaluation import evaluate as workflow
+from lmr_author.evaluation import evaluate
 from lmr_author.reporting import records as report_records
 from lmr_author.reporting import status
 from lmr_author.review import review
@@ -171,8 +171,8 @@ def test_a_sound_record_is_not_replaced_without_a_word(
 ) -> None:
     store(task, record(task, "docker", True))
     broken = GateResult("build", GateStatus.FAILED, "no base image")
-    monkeypatch.setattr(workflow, "sandbox_of", lambda *_, **__: nullcontext())
-    monkeypatch.setattr(workflow, "_build", lambda *_: (broken, {}))
+    monkeypatch.setattr(evaluate, "sandbox_of", lambda *_, **__: nullcontext())
+    monkeypatch.setattr(evaluate, "_build", lambda *_: (broken, {}))
 
     assert main(["evaluate", str(task.root), "--sandbox", "docker", *options]) == 1
     assert said in " ".join(capsys.readouterr().out.split())

@@ -12,12 +12,12 @@ import pytest
 from lmr_author.evaluation import judges, script
 from lmr_author.evaluation.candidates.run import score
 from lmr_author.evaluation.candidates.scorer import CandidateOptions
-from lmr_author.evaluation.verdict import ReplayOutcome
+from lmr_author.evaluation.verdict import Outcome
 from lmr_author.replay.replaying import Replay, ReplayPlan, replay
 from lmr_author.replay.replaying import ReplayOutcome as Replayed
 from lmr_author.task import Task
 from tests.evaluation.foreign import PLAIN_PYTHON, STYLES, foreign_task
-from tests.workflow.pipeline.running import only_hinge, quiet, recorded
+from tests.pipeline import only_hinge, quiet, recorded
 
 pytestmark = pytest.mark.bwrap
 
@@ -25,7 +25,7 @@ CORRECT = "def hinge(x, margin=1.0):\n    return max(margin - x, 0.0)\n"
 ENDLESS = "def hinge(x, margin=1.0):\n    while True: pass\n"
 
 
-def outcome(task: Task, code: str, out: Path) -> ReplayOutcome:
+def outcome(task: Task, code: str, out: Path) -> Outcome:
     out.mkdir()
     source = out / "predictions.jsonl"
     source.write_text(json.dumps({"task": task.name, "index": 1, "model": "m", "code": code}) + "\n")
@@ -50,11 +50,11 @@ def test_of_recorded_cases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         return replace(found, outcomes=late) if len(plans) == 1 else found
 
     monkeypatch.setattr(judges.replaying, "replay", busy)
-    assert outcome(task, CORRECT, tmp_path / "once") is ReplayOutcome.PASSED
+    assert outcome(task, CORRECT, tmp_path / "once") is Outcome.PASSED
     assert [plan.until_lost for plan in plans] == [False, True], "the second ends at the first that is late"
-    assert outcome(task, CORRECT, tmp_path / "again") is ReplayOutcome.PASSED
+    assert outcome(task, CORRECT, tmp_path / "again") is Outcome.PASSED
     assert len(plans) == 3
-    assert outcome(task, ENDLESS, tmp_path / "endless") is ReplayOutcome.TIMEOUT
+    assert outcome(task, ENDLESS, tmp_path / "endless") is Outcome.TIMEOUT
 
 
 def test_of_a_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,6 +70,6 @@ def test_of_a_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(script, "run", busy)
     assert [outcome(task, good, tmp_path / name) for name in ("one", "two")] == [
-        ReplayOutcome.PASSED,
-        ReplayOutcome.TIMEOUT,
+        Outcome.PASSED,
+        Outcome.TIMEOUT,
     ]

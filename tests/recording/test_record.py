@@ -16,8 +16,8 @@ from lmr_author.replay.replaying import Replay, replay
 from lmr_author.task import Task
 from lmr_author.texts import time_left
 from tests.evaluation.foreign import PLAIN_PYTHON
+from tests.pipeline import HINGE, only_hinge, quiet, recorded, run_gates
 from tests.support import make_task, write_files
-from tests.workflow.pipeline.running import HINGE, only_hinge, quiet, recorded, run_gates
 
 pytestmark = pytest.mark.bwrap
 

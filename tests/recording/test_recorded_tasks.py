@@ -10,8 +10,8 @@ import pytest
 from lmr_author.errors import LmrError
 from lmr_author.masking import MaskOptions, mask
 from lmr_author.recording.record import RecordOptions, record
+from tests.pipeline import HINGE, only_hinge, quiet, recorded, run_gates
 from tests.support import make_task, write_files
-from tests.workflow.pipeline.running import HINGE, only_hinge, quiet, recorded, run_gates
 
 pytestmark = pytest.mark.bwrap
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from lmr_author.task import Task
+from tests.masking.also.look_alikes import LEGACY, repository
 from tests.support import make_task
-from tests.workflow.mask_also.look_alikes import LEGACY, repository
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from lmr_author.errors import LmrError, TargetError, UsageError
 from lmr_author.masking import MaskOptions, mask, unmask
 from lmr_author.masking.notes import MaskNotes
 from lmr_author.task import Task
+from tests.masking.mask.masked import HINGE, goal, tree
 from tests.support import LOSSES
-from tests.workflow.mask.masked import HINGE, goal, tree
 
 
 def test_mask_writes_golden_goal_and_info(task: Task) -> None:

@@ -14,8 +14,8 @@ from lmr_author.masking.notes import Described, MaskNotes
 from lmr_author.task import Task
 from lmr_author.validation.run import select_checks, validate_task
 from tests.cli.program import validate_with
+from tests.masking.masks import HINGE, masked, tree, write
 from tests.support import make_task
-from tests.workflow.masks import HINGE, masked, tree, write
 
 
 @pytest.fixture
@@ -63,8 +63,8 @@ class Box:
     ("targets", "message"),
     [
         (["box.py::Box.put", "box.py::Box.put"], "box.py::Box.put is given twice"),
-        (["box.py::Box"], "box.py::Box is a class, which does not say what to mask"),
-        (["init.py::Box"], "init.py::Box is a class, which does not say what to mask"),
+        (["box.py::Box"], "box.py::Box is a class with several methods"),
+        (["init.py::Box"], "init.py::Box is a class with several methods"),
         (["box.py::Box.area#1", "box.py::Box.area:11"], "box.py::Box.area is given twice"),
         (["more.py::outer", "more.py::outer.inner"], "more.py::outer.inner lies inside outer"),
         (["box.py::Box.put#1"], "is an overload, without a body"),

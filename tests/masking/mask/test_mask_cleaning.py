@@ -11,7 +11,7 @@ from lmr_author.errors import LmrError
 from lmr_author.masking import MaskOptions, mask, unmask
 from lmr_author.task import Task
 from tests.cli.program import validate_with
-from tests.workflow.mask.masked import HINGE, tree
+from tests.masking.mask.masked import HINGE, tree
 
 
 def test_what_gives_the_answer_away_is_taken_out(task: Task) -> None:

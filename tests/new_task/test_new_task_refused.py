@@ -8,8 +8,8 @@ import pytest
 
 from lmr_author.errors import UsageError
 from tests.gitrepos import commit
+from tests.new_task.making import make, refused
 from tests.papers import make_paper
-from tests.workflow.new_task.making import make, refused
 
 
 def test_an_existing_folder_is_not_touched(tmp_path: Path, pdf: Path, source: Path) -> None:

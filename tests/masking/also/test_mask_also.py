@@ -13,8 +13,8 @@ from lmr_author.masking import unmask
 from lmr_author.replay import staging
 from lmr_author.task import Task, also_masked
 from lmr_author.validation.run import select_checks, validate_task
+from tests.masking.also.look_alikes import ADD, HINGE, LEGACY, content, recorded, repository, run
 from tests.support import LOSSES
-from tests.workflow.mask_also.look_alikes import ADD, HINGE, LEGACY, content, recorded, repository, run
 
 EACH = "pkg/losses.py::Meter.each"
 

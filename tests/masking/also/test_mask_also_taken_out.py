@@ -5,8 +5,8 @@ from __future__ import annotations
 from lmr_author.masking import unmask
 from lmr_author.task import Task
 from tests.leaks.places import in_wheel
+from tests.masking.also.look_alikes import ADD, content, repository, run
 from tests.support import LOSSES
-from tests.workflow.mask_also.look_alikes import ADD, content, repository, run
 
 
 def test_surely_leaking_generated_files_and_archives_are_taken_out_and_put_back(task: Task) -> None:

@@ -7,8 +7,8 @@ import pytest
 from lmr_author.errors import LmrError, TargetError
 from lmr_author.masking import MaskOptions, mask, unmask
 from lmr_author.task import Task
+from tests.masking.mask.masked import HINGE, goal
 from tests.support import LOSSES
-from tests.workflow.mask.masked import HINGE, goal
 
 
 def test_a_killed_mask_is_completed_by_running_it_again(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:

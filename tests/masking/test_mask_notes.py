@@ -16,8 +16,8 @@ from lmr_author.masking.mask import describe, drafts, preview
 from lmr_author.masking.notes import Described, MaskNotes, read_notes_file, write_notes_file
 from lmr_author.task import Task
 from lmr_author.validation.run import validate
+from tests.masking.masks import ADD, DOCUMENTED, HINGE, INIT, NOTES, function, masked, tree, write
 from tests.support import LOSSES, make_task
-from tests.workflow.masks import ADD, DOCUMENTED, HINGE, INIT, NOTES, function, masked, tree, write
 
 
 @pytest.fixture
@@ -193,7 +193,7 @@ def test_nothing_is_asked_twice(task: Task) -> None:
         ),
         (
             "- target: pkg/losses.py::Meter\n  objective: x\n",
-            "n:2: pkg/losses.py::Meter is a class, which does not say what to mask",
+            "n:2: pkg/losses.py::Meter is a class with several methods",
         ),
         ("- target: pkg/losses.py::nothing\n", "n:2: no function 'nothing'"),
     ],

@@ -14,8 +14,8 @@ from lmr_author.environment.place import place_of
 from lmr_author.new_task.new_task import default_name
 from lmr_author.task import Task
 from tests.gitrepos import add_link, commit, git, tree
+from tests.new_task.making import make, refused
 from tests.servers import Release, package_index
-from tests.workflow.new_task.making import make, refused
 
 
 def test_a_task_is_complete_and_valid(tmp_path: Path, pdf: Path, source: Path) -> None:

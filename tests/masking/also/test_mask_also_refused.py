@@ -10,7 +10,7 @@ from lmr_author import files
 from lmr_author.errors import TargetError, UsageError
 from lmr_author.masking import unmask
 from lmr_author.task import Task
-from tests.workflow.mask_also.look_alikes import ADD, HINGE, content, recorded, repository, run
+from tests.masking.also.look_alikes import ADD, HINGE, content, recorded, repository, run
 
 
 @pytest.mark.parametrize(
