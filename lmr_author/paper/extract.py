@@ -173,7 +173,7 @@ def _read(pdf: Path, seconds: float, memory: int, *what: str) -> dict[str, Any]:
     if done.exit_code != 0 or not isinstance(data, dict):
         last = printable(done.stderr.strip().rpartition("\n")[2], 200) or f"exit code {done.exit_code}"
         raise LmrError(f"{name}: the PDF reader failed on it ({last})", other)
-    detail = printable(str(data.get("detail", "")), 200)
+    detail = printable(str(data.get("detail", "")).replace(str(pdf.absolute()), name), 200)
     problems = {
         "broken": (f"is not a readable PDF ({detail})", again),
         "encrypted": ("is encrypted: it needs a password", "save a copy without a password and pass that"),

@@ -86,7 +86,7 @@ def test_an_interruption_loses_no_answer(
     with pytest.raises(KeyboardInterrupt):
         leak_dialogue.settle(task, leaks, task.root)
 
-    assert "`lmr-author mask --leaks` asks about the places that are left" in capsys.readouterr().err
+    assert "`lmr-author mask --leaks` asks about the other places" in capsys.readouterr().err
     assert [item.node_id for item in also_masked.load(task)] == ["one.py::OldMeter.add"]
     assert accepted.load(task) == ()
 

@@ -186,7 +186,7 @@ def test_every_part_may_be_missing_or_damaged(task: Task, tmp_path: Path) -> Non
     files.write_text(task.equivalent_mutants_path, '{"accepted": [{}]}')
     page = page_of(task.root, tmp_path)
 
-    assert "cannot be drawn" in page.text
+    assert "is not a readable PDF" in page.text
     assert "is not a recording's manifest" in page.text
     assert "authoring/equivalent-mutants.json: not as its schema says" in page.text
     assert "Never evaluated" in page.text

@@ -128,7 +128,7 @@ def test_the_command_shows_first_and_changes_then(tmp_path: Path, capsys: pytest
     assert '-      "retrieval_content": [' in captured.out.splitlines()
     assert '+      "retrieval_context": [' in captured.out.splitlines()
     assert f"moved {task.name}/{REPOSITORY}/\\x1b[31m~ to authoring/removed/" in captured.out
-    assert "--fix` makes 2 changes to 1 task" in captured.err
+    assert "2 changes to 1 task; --fix" in captured.err
     assert snapshot(tmp_path) == before
 
     (task.root / REPOSITORY / "\x1b[31m~").unlink()
