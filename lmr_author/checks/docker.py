@@ -250,7 +250,7 @@ def _is_redirected(command: str, requirement: str) -> bool:
 
 @_docker_check(
     "LMR208",
-    "the base image is not a PyTorch image",
+    "the base image is not a pinned PyTorch image",
     rationale="The benchmark's tasks share PyTorch's official images: drivers, CUDA and torch fit each other and layers"
     " are shared.",
     severity=WARNING,

@@ -223,7 +223,7 @@ def copy_elsewhere(task: TaskView) -> Iterator[Problem]:
         alike = f"{percent} % the same" if percent < 100 else "made of the same parts"
         message = f"{leak.place}: a look-alike of {leak.solution.qualname}, {alike}"
         if leak.sure:
-            message = f"{percent} % of the solution of {leak.solution.qualname} {leak.place}"
+            message = f"{percent} % of the solution of {leak.solution.qualname} is {leak.place}"
         message += f"; {counted(len(found) - 1, 'more place')} in this file" if len(found) > 1 else ""
         hint = _advice(leak, found, own=place(task, leak) in goals.values())
         line = 0 if leak.member else leak.line
