@@ -190,9 +190,11 @@ def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: 
 
 
 def _handwritten(task: Task, info: TaskInfo) -> list[int]:
-    """Return the indices of implementations whose test is not made of recorded cases."""
+    """Return the indices of implementations that have a test, not made of recorded cases."""
     return [
-        one.index for one in info.implementations if recorded.load(task.recording(info, one.index)) is None
+        one.index
+        for one in info.implementations
+        if recorded.load(task.recording(info, one.index)) is None and task.unit_test(info, one).is_file()
     ]
 
 
