@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 from typing import Any
@@ -29,6 +29,7 @@ from lmr_author.environment.recipe import (
     has_version,
 )
 from lmr_author.errors import LmrError
+from lmr_author.task.provenance import BaseImageOrigin
 
 REPOSITORY = "pytorch/pytorch"
 _REFERENCE = re.compile(
@@ -71,9 +72,19 @@ class BaseImage:
     reason: str = "given by the annotator"
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as stored in ``authoring/provenance.json``."""
-        names = ("reference", "torch", "cuda", "python", "python_certain", "reason")
-        return {name: getattr(self, name) for name in names}
+        """Return the image as a JSON object."""
+        return asdict(self.to_record())
+
+    def to_record(self) -> BaseImageOrigin:
+        """Return the image for ``authoring/provenance.json``."""
+        return BaseImageOrigin(
+            reference=self.reference,
+            torch=self.torch,
+            cuda=self.cuda,
+            python=self.python,
+            python_certain=self.python_certain,
+            reason=self.reason,
+        )
 
 
 @dataclass(frozen=True)

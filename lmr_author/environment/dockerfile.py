@@ -17,7 +17,7 @@ from lmr_author.environment.place import (
     Written,
     detect,
     put,
-    record,
+    record_base,
     require_untouched,
     text_of,
 )
@@ -57,7 +57,7 @@ def write_dockerfile(
     changed, kept = put(place.task, place.task.dockerfile, made)
     if not place.task.dockerignore.is_file():
         files.write_text(place.task.dockerignore, render_dockerignore(place.name))
-    record(place.task, {"base_image": found.base.to_json()})
+    record_base(place.task, found.base)
     return Written(found, made, place.task.dockerfile, changed, kept)
 
 

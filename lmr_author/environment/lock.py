@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import SpecifierSet
@@ -26,6 +25,7 @@ from lmr_author.environment.place import Detected, RepositoryPlace, Written, det
 from lmr_author.environment.recipe import Declared, Recipe, exact_version, has_version
 from lmr_author.errors import LmrError, UsageError
 from lmr_author.task import Progress
+from lmr_author.task.provenance import DeclaredRequirement, EnvironmentOrigin, LockOrigin
 from lmr_author.texts import listed, printable
 
 Agree = Callable[[str], bool]
@@ -318,24 +318,24 @@ def _advice(failed: Lock) -> str:
     return "see the requirements that it names; --without NAME leaves one out"
 
 
-def environment_record(recipe: Recipe, base: BaseImage, made: Lock) -> dict[str, Any]:
-    """Return how Dockerfile and lock came about, as ``authoring/provenance.json`` has it."""
+def environment_record(recipe: Recipe, base: BaseImage, made: Lock) -> EnvironmentOrigin:
+    """Return the making of Dockerfile and lock, for ``authoring/provenance.json``."""
 
-    def declared(items: tuple[Declared, ...]) -> list[dict[str, Any]]:
-        return [{"requirement": item.text, "origin": item.origin, "guessed": item.guessed} for item in items]
+    def declared(items: tuple[Declared, ...]) -> tuple[DeclaredRequirement, ...]:
+        return tuple(DeclaredRequirement(item.text, item.origin, item.guessed) for item in items)
 
     note = "; ".join([*(f"CHANGED: {change}" for change in made.changes), made.note])
-    return {
-        "base_image": base.to_json(),
-        "lock": {"pinned": made.pinned, "note": printable(note, 4000), "left_out": list(made.left_out)},
-        "requirements": declared(recipe.requirements),
-        "torch": declared(recipe.torch),
-        "python": recipe.python,
-        "python_origin": recipe.python_origin,
-        "project": recipe.project,
-        "sources": list(recipe.sources),
-        "problems": list(recipe.problems),
-    }
+    return EnvironmentOrigin(
+        base_image=base.to_record(),
+        lock=LockOrigin(pinned=made.pinned, note=printable(note, 4000), left_out=tuple(made.left_out)),
+        requirements=declared(recipe.requirements),
+        torch=declared(recipe.torch),
+        python=recipe.python,
+        python_origin=recipe.python_origin,
+        project=recipe.project,
+        sources=tuple(recipe.sources),
+        problems=tuple(recipe.problems),
+    )
 
 
 def _write(found: Detected, made: Lock, options: LockOptions) -> Written:

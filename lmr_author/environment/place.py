@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,8 @@ from lmr_author.environment.detect import problems, read_recipe
 from lmr_author.environment.lock_file import Lock, is_untouched
 from lmr_author.environment.recipe import Recipe
 from lmr_author.errors import LmrError, UsageError
-from lmr_author.task import Task, TaskInfo
+from lmr_author.task import Task, TaskInfo, provenance
+from lmr_author.task.provenance import EnvironmentOrigin, Provenance
 
 FORMAT = "lmr-environment/1"
 
@@ -138,13 +139,18 @@ def put(task: Task, path: Path, text: str) -> tuple[bool, str]:
     return True, kept
 
 
-def record(task: Task, changed: dict[str, object]) -> None:
-    """Bring ``authoring/provenance.json`` up to date, where there is one."""
-    if task.provenance_path.is_file():
-        data = files.read_json(task.provenance_path)
-        if isinstance(data, dict) and isinstance(data.get("environment"), dict):
-            data["environment"] |= changed
-            files.write_json(task.provenance_path, data)
+def record(task: Task, made: EnvironmentOrigin) -> None:
+    """Update ``authoring/provenance.json``, if there is one."""
+    known = Provenance.read_if_valid(task.provenance_path)
+    if known is not None:
+        replace(known, environment=made).write(task.provenance_path)
+
+
+def record_base(task: Task, base: BaseImage) -> None:
+    """Update the base image in ``authoring/provenance.json``, if there is one."""
+    known = Provenance.read_if_valid(task.provenance_path)
+    if known is not None:
+        record(task, replace(known.environment, base_image=base.to_record()))
 
 
 def parse_date(text: str) -> datetime:
@@ -183,27 +189,23 @@ class Known:
 
 def known(task: Task, base_image: str | None = None) -> Known:
     """Read a task's Dockerfile, lock and provenance."""
-    provenance = files.read_object_or_empty(task.provenance_path)
-    environment = _table(provenance, "environment")
-    recorded = _table(environment, "base_image")
-    reference = base_image or base_of(text_of(task.dockerfile)) or str(recorded.get("reference", ""))
+    origin = provenance.load(task)
+    recorded = origin.environment.base_image
+    reference = base_image or base_of(text_of(task.dockerfile)) or recorded.reference
     try:
         base = choose_base(Recipe(), reference or None)
     except LmrError:  # a Dockerfile made by hand may say anything after FROM
         base = BaseImage(reference, reason="as the Dockerfile has it")
-    python = lock_file.python(text_of(task.lock)) or str(recorded.get("python", ""))
-    other = base_image is not None and base.reference != recorded.get("reference")
+    python = lock_file.python(text_of(task.lock)) or recorded.python
+    other = base_image is not None and base.reference != recorded.reference
     if other or not re.fullmatch(r"3\.\d+", python):
         python = base.python
     guessed = (
-        re.split(r"[\s<>=!~\[;@]", str(item.get("requirement", "")))[0]
-        for item in environment.get("requirements") or []
-        if isinstance(item, dict) and item.get("guessed") is True
+        re.split(r"[\s<>=!~\[;@]", item.requirement)[0]
+        for item in origin.environment.requirements
+        if item.guessed
     )
-    try:
-        date = datetime.fromisoformat(str(_table(provenance, "repository").get("commit_date")))
-    except ValueError:
-        date = None
+    date = datetime.fromisoformat(origin.repository.commit_date) if origin.repository.commit_date else None
     return Known(base, python, date, frozenset(map(canonicalize_name, guessed)))
 
 
@@ -214,12 +216,12 @@ def base_in_use(task: Task, recipe: Recipe, image: str | None, python: str | Non
     """
     if image is None and (image := base_of(text_of(task.dockerfile)) or None) and python is None:
         built = stored(task) or {}
-        before = _table(_table(files.read_object_or_empty(task.provenance_path), "environment"), "base_image")
+        before = provenance.load(task).environment.base_image
         found = ""
         if built.get("base_image") == image:
             found = str(built.get("python", ""))
-        elif before.get("reference") == image and before.get("python_certain") is True:
-            found = str(before.get("python", ""))
+        elif before.reference == image and before.python_certain:
+            found = before.python
         if version := re.match(r"3\.\d+", found):
             python = version[0]
     try:
@@ -258,8 +260,3 @@ def goal_files(info: TaskInfo) -> tuple[str, ...]:
     """Return the Python files of a task with something masked in them, each once."""
     names = (item.goal_file for item in info.implementations)
     return tuple(dict.fromkeys(name for name in names if name.endswith(".py")))
-
-
-def _table(data: dict[str, Any], key: str) -> dict[str, Any]:
-    value = data.get(key)
-    return value if isinstance(value, dict) else {}

@@ -18,7 +18,7 @@ from lmr_author.export.croissant import croissant
 from lmr_author.export.output import files_and_links, render, write_tar
 from lmr_author.export.soundness import Exportable
 from lmr_author.review.review import result_of
-from lmr_author.task import AUTHORING, Implementation
+from lmr_author.task import AUTHORING, Implementation, provenance
 from lmr_author.texts import size_text
 
 TEMPLATES = "export/huggingface"
@@ -48,7 +48,7 @@ def write_huggingface(tasks: list[Exportable], folder: Path, base_image: str) ->
         files.write_text(folder / "data" / f"{name}.jsonl", text)
     licenses = sorted({row["license"] or "unknown" for row in tables["papers"]})
     # The day the newest task was made: the same tasks always have the same date.
-    day = max(str(_provenance(one).get("created", ""))[:10] for one in tasks)
+    day = max(provenance.load(one.task).created[:10] for one in tasks)
     files.write_json(folder / "croissant.json", croissant(folder, columns, licenses, day))
     unsound = {one.task.name: one.problems for one in tasks if one.problems}
     card = render(
@@ -96,8 +96,6 @@ def _implementation(one: Exportable, item: Implementation) -> Row:
 
 
 def _paper(one: Exportable) -> Row:
-    recorded = _provenance(one).get("paper")
-    paper = recorded if isinstance(recorded, dict) else {}
     pdf = one.task.paper_pdf(one.info)
     try:
         agreement = result_of(one.task).agreement
@@ -105,16 +103,12 @@ def _paper(one: Exportable) -> Row:
         agreement = None
     return {
         **_shared(one),
-        "venue": str(paper.get("venue") or ""),
-        "paper_license": str(paper.get("license") or ""),
+        "venue": provenance.load(one.task).paper.venue,
+        "paper_license": "",
         "pdf_sha256": files.sha256_file(pdf) if pdf.is_file() else "",
         "implementations": len(one.info.implementations),
         "agreement": agreement.percent if agreement else None,
     }
-
-
-def _provenance(one: Exportable) -> Row:
-    return files.read_object_or_empty(one.task.provenance_path)
 
 
 def _datasheet(tables: dict[str, list[Row]], licenses: list[str], folder: Path) -> dict[str, Any]:

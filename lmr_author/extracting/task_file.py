@@ -7,7 +7,7 @@ import glob
 import re
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -16,6 +16,7 @@ from lmr_author.errors import LmrError, TargetError, UsageError
 from lmr_author.extracting.extract import As, Extraction, extract
 from lmr_author.masking import locate
 from lmr_author.task import Target, Task, also_masked
+from lmr_author.task.provenance import ExtractedBlock, Provenance
 
 _PLACE = re.compile(r"^(?P<path>.+):(?P<start>\d+)(?:-(?P<end>\d+))?$")
 
@@ -151,23 +152,21 @@ def _record(task: Task, planned: Planned) -> tuple[str, ...]:
     """Add the extraction to ``authoring/provenance.json``; one of the same original, never finished, goes."""
     if not task.provenance_path.is_file():
         return ("the task has no authoring/provenance.json: nothing records this extraction",)
-    document = files.read_json(task.provenance_path)
-    if not isinstance(document, dict):
-        raise LmrError(f"{task.provenance_path}: not a JSON object", "see schemas/provenance.schema.json")
+    origin = Provenance.read(task.provenance_path)
     done = planned.extraction
-    entry = {
-        "file": planned.path,
-        "start": done.start,
-        "end": done.end,
-        "name": done.qualname,
-        "inputs": list(done.inputs),
-        "outputs": list(done.outputs),
-        "sha256_before": files.sha256_bytes(planned.before),
-        "sha256_after": files.sha256_bytes(done.data),
-    }
-    same = {"file": entry["file"], "sha256_before": entry["sha256_before"]}
-    earlier = [item for item in document.get("extractions", []) if not same.items() <= item.items()]
-    files.write_json(task.provenance_path, {**document, "extractions": [*earlier, entry]})
+    block = ExtractedBlock(
+        file=planned.path,
+        start=done.start,
+        end=done.end,
+        name=done.qualname,
+        inputs=tuple(done.inputs),
+        outputs=tuple(done.outputs),
+        sha256_before=files.sha256_bytes(planned.before),
+        sha256_after=files.sha256_bytes(done.data),
+    )
+    same = (block.file, block.sha256_before)
+    earlier = [item for item in origin.extractions if (item.file, item.sha256_before) != same]
+    replace(origin, extractions=(*earlier, block)).write(task.provenance_path)
     return ()
 
 

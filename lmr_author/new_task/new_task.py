@@ -268,6 +268,6 @@ def _write(task: Task, info: TaskInfo, stages: Stages, vetted: VettingRecord | N
     files.write_text(task.dockerignore, environment.render_dockerignore(folder))
     files.write_text(task.lock, stages.lock.text)
     now = datetime.now(UTC)
-    files.write_json(task.provenance_path, records.provenance(info, stages, now))
+    records.provenance(info, stages, now).write(task.provenance_path)
     (vetted or records.vetting(info, stages)).write(task.vetting_path)
     files.write_json(task.info_path, info.to_json())

@@ -6,11 +6,19 @@ import platform
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib import metadata
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lmr_author import __version__
 from lmr_author.environment.lock import environment_record
 from lmr_author.task import TaskInfo
+from lmr_author.task.provenance import (
+    MakingTool,
+    PaperOrigin,
+    Provenance,
+    RemovedFile,
+    RepositoryOrigin,
+    SubmoduleOrigin,
+)
 from lmr_author.task.vetting import VettingRecord
 from lmr_author.texts import printable
 from lmr_author.vetting import evidence
@@ -23,63 +31,58 @@ if TYPE_CHECKING:
 TOOLS = ("pymupdf", "GitPython", "uv")
 
 
-def provenance(info: TaskInfo, stages: Stages, created: datetime) -> dict[str, Any]:
-    """Return ``authoring/provenance.json`` (``schemas/provenance.schema.json``)."""
-    return {
-        "created": _time(created),
-        "tool": {
-            "name": "lmr-author",
-            "version": __version__,
-            "python": platform.python_version(),
-            "packages": {name: metadata.version(name) for name in TOOLS},
-        },
-        "paper": _paper(info, stages),
-        "repository": _repository(info, stages),
-        "environment": environment_record(stages.recipe, stages.base, stages.lock),
-    }
+def provenance(info: TaskInfo, stages: Stages, created: datetime) -> Provenance:
+    """Return the record ``authoring/provenance.json``."""
+    packages = {name: metadata.version(name) for name in TOOLS}
+    return Provenance(
+        created=_time(created),
+        tool=MakingTool(version=__version__, python=platform.python_version(), packages=packages),
+        paper=_paper(info, stages),
+        repository=_repository(info, stages),
+        environment=environment_record(stages.recipe, stages.base, stages.lock),
+    )
 
 
-def _paper(info: TaskInfo, stages: Stages) -> dict[str, Any]:
+def _paper(info: TaskInfo, stages: Stages) -> PaperOrigin:
     fetched, paper = stages.fetched, stages.paper
     year_origin = (
         paper.year_origin if paper.year == info.year else "arXiv" if fetched.year == info.year else ""
     )
-    return {
-        "source": fetched.source,
-        "url": info.paper_url,
-        "sha256": fetched.sha256,
-        "pages": len(paper.pages),
-        "title": info.paper_name,
-        "year": info.year,
-        "year_origin": year_origin or "given",
-        "arxiv_id": fetched.arxiv_id or paper.arxiv_id,
-        "venue": paper.venue,
-        "repositories": list(paper.repositories),
-        "notes": list(paper.notes),
-    }
+    return PaperOrigin(
+        source=fetched.source,
+        url=info.paper_url,
+        sha256=fetched.sha256,
+        pages=len(paper.pages),
+        title=info.paper_name,
+        year=info.year,
+        year_origin=year_origin or "given",
+        arxiv_id=fetched.arxiv_id or paper.arxiv_id,
+        venue=paper.venue,
+        repositories=tuple(paper.repositories),
+        notes=tuple(paper.notes),
+    )
 
 
-def _repository(info: TaskInfo, stages: Stages) -> dict[str, Any]:
+def _repository(info: TaskInfo, stages: Stages) -> RepositoryOrigin:
     clone = stages.clone
-    return {
-        "url": info.repo_url,
-        "commit": clone.commit,
-        "commit_date": _time(clone.commit_date),
-        "default_branch": clone.default_branch,
-        "last_commit_date": _time(clone.last_date) if clone.last_date else None,
-        "commits": clone.commits,
-        "folder": info.repo_folder_name,
-        "license": clone.licence,
-        "license_file": printable(clone.licence_file),
-        "submodules": [
-            {"path": item.path, "url": item.url, "commit": item.commit, "left_out": item.reason}
-            for item in clone.submodules
-        ],
-        "lfs_resolved": clone.lfs_resolved,
-        "lfs_left": [printable(name) for name in clone.lfs_left],
-        "removed": [{"path": item.path, "reason": item.reason} for item in clone.removed],
-        "notes": list(clone.notes),
-    }
+    return RepositoryOrigin(
+        url=info.repo_url,
+        commit=clone.commit,
+        commit_date=_time(clone.commit_date),
+        default_branch=clone.default_branch,
+        last_commit_date=_time(clone.last_date) if clone.last_date else None,
+        commits=clone.commits,
+        folder=info.repo_folder_name,
+        license=clone.licence,
+        license_file=printable(clone.licence_file),
+        submodules=tuple(
+            SubmoduleOrigin(item.path, item.url, item.commit, item.reason) for item in clone.submodules
+        ),
+        lfs_resolved=clone.lfs_resolved,
+        lfs_left=tuple(printable(name) for name in clone.lfs_left),
+        removed=tuple(RemovedFile(item.path, item.reason) for item in clone.removed),
+        notes=tuple(clone.notes),
+    )
 
 
 def vetting(info: TaskInfo, stages: Stages) -> VettingRecord:

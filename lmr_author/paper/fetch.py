@@ -7,6 +7,7 @@ import re
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 from urllib.parse import unquote, urlsplit
 
 from lmr_author import files
@@ -48,7 +49,7 @@ class FetchedPaper:
     """
 
     path: Path
-    source: str
+    source: Literal["file", "url", "arxiv"]
     sha256: str
     url: str = ""
     title: str = ""

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from lmr_author import files
 from lmr_author.errors import LmrError
 from lmr_author.reporting.model import HistoryEvent, ReviewRow, ReviewView
 from lmr_author.review.agreement import Agreement
 from lmr_author.review.review import load_reviews, result_of
-from lmr_author.task import Evaluation, Task, TaskInfo, accepted
+from lmr_author.task import Evaluation, Task, TaskInfo, accepted, provenance
 from lmr_author.task import recording as recorded
 from lmr_author.task.equivalents import EquivalentMutants
 from lmr_author.task.reviews import Review
@@ -24,9 +23,9 @@ def environment(task: Task, evaluation: Evaluation | None) -> tuple[tuple[str, s
     shown = [(name, str(value)) for name, value in facts.items() if isinstance(value, (str, int, float))]
     for one in evaluation.others if evaluation else ():
         shown.append((f"in {one.place}", "every gate passed" if one.passed else one.open_gates))
-    base = _inner(provenance(task), "environment", "base_image")
-    if base.get("reference"):
-        shown.append(("base image", f"{base['reference']} ({base.get('reason', '')})"))
+    base = provenance.load(task).environment.base_image
+    if base.reference:
+        shown.append(("base image", f"{base.reference} ({base.reason})"))
     if evaluation:
         shown.append(("evaluated", f"{evaluation.started}, {evaluation.seconds:.0f} s"))
     return tuple(shown)
@@ -99,13 +98,10 @@ def _measures(found: Agreement | None) -> tuple[tuple[str, str], ...]:
 
 def history(task: Task, info: TaskInfo, evaluation: Evaluation | None) -> tuple[HistoryEvent, ...]:
     """Return the task's history in order of time, as far as its records go."""
-    origin = provenance(task)
-    repository = _inner(origin, "repository")
+    origin = provenance.load(task)
     found = [
-        HistoryEvent(
-            str(repository.get("commit_date", "")), f"commit {info.repo_commit[:12]} of the repository"
-        ),
-        HistoryEvent(str(origin.get("created", "")), "task created"),
+        HistoryEvent(origin.repository.commit_date, f"commit {info.repo_commit[:12]} of the repository"),
+        HistoryEvent(origin.created, "task created"),
     ]
     for one in info.implementations:
         try:
@@ -129,14 +125,3 @@ def history(task: Task, info: TaskInfo, evaluation: Evaluation | None) -> tuple[
     for mutant in equivalent.accepted if equivalent else ():
         found.append(HistoryEvent(mutant.date, f"mutant {mutant.id} accepted: {mutant.reason}"))
     return tuple(sorted((event for event in found if event.when), key=lambda event: event.when))
-
-
-def provenance(task: Task) -> dict[str, Any]:
-    """Read ``authoring/provenance.json``; empty when it is absent or damaged."""
-    return files.read_object_or_empty(task.provenance_path)
-
-
-def _inner(data: Any, *names: str) -> dict[str, Any]:
-    for name in names:
-        data = data.get(name) if isinstance(data, dict) else None
-    return data if isinstance(data, dict) else {}

@@ -13,6 +13,7 @@ from lmr_author.task.also_masked import AlsoMaskedList
 from lmr_author.task.equivalents import EquivalentMutants
 from lmr_author.task.evaluation import Evaluation
 from lmr_author.task.findings import Finding
+from lmr_author.task.provenance import Provenance
 from lmr_author.task.record import Record
 from lmr_author.task.recording import Recording
 from lmr_author.task.reviews import Adjudication, Grades, Review
@@ -28,6 +29,7 @@ RECORDS: dict[str, type[Record]] = {
     "equivalent-mutants": EquivalentMutants,
     "evaluation": Evaluation,
     "finding": Finding,
+    "provenance": Provenance,
     "recording": Recording,
     "review": Review,
     "scores": Grades,
