@@ -15,6 +15,7 @@ from functools import cache
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 CACHE = tempfile.mkdtemp(prefix="lmr-tests-cache-")
 """In place of the user's cache, for this process and those that it starts."""
@@ -25,6 +26,10 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 """Started in the background by a shell, tests and what they start would not notice Ctrl-C at all."""
 
 REQUIRE_ALL = bool(os.environ.get("LMR_REQUIRE_ALL"))
+if REQUIRE_ALL:
+    # CI tries the same examples each time; everybody else tries new ones.
+    settings.register_profile("ci", derandomize=True)
+    settings.load_profile("ci")
 
 
 @cache

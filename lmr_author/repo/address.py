@@ -50,7 +50,7 @@ class Address:
         if "://" in text:
             return cls._from_url(text)
         folder = Path(os.path.expanduser(text))
-        if folder.exists():
+        if os.path.exists(folder):  # noqa: PTH110 (Path.exists raises for a name that is too long)
             return cls._from_folder(folder, text)
         match = _SCP.match(text)
         if match is None:
@@ -81,7 +81,7 @@ class Address:
 
     @classmethod
     def _from_folder(cls, folder: Path, text: str) -> Address:
-        if not folder.is_dir():
+        if not os.path.isdir(folder):  # noqa: PTH112 (as above)
             raise LmrError(f"{text}: there is no such folder", "check the path")
         url = "file://" + quote(os.fsencode(folder.absolute()), safe="/+@:~!$&'()*,;=")
         return cls(url, text if text.startswith("file://") else url, local=True)

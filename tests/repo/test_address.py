@@ -47,6 +47,8 @@ def test_allowed_addresses(text: str, shown: str, name: str) -> None:
         "https://host/\x1b[2Jb",
         "",
         "no-such-folder",
+        "x" * 300,
+        "file:///" + "x" * 300,
     ],
 )
 def test_refused_addresses(text: str) -> None:
