@@ -79,8 +79,13 @@ def review(
     name = ask_reviewer(reviewer, asking)
     if adjudicate is not None:
         item, _, answer = adjudicate.partition("=")
+        for dispute in reviewing.standing_of(folder).disputes if asking else ():
+            if dispute.item == item:
+                ui.say(dispute.question, tone="bold")
+                for person, said in dispute.answers.items():
+                    ui.say(f"{said} {dispute.comments[person]}".rstrip(), f"{person}:", indent=2)
         if asking and not answer:
-            answer = ui.choice(f"Decision about {item}:", ["pass", "fail"])
+            answer = ui.letter(f"Decision about {item}:", {"p": "pass", "f": "fail"})
         if asking and not reason:
             reason = ui.needed("Reason for the decision:")
         reviewing.adjudicate(folder, item, answer, reason, name, checklist)
@@ -140,7 +145,7 @@ def _one(task: Task, reviewer: str, asked: Checklist, answers: Path | None, outp
         draft = reviewing.DraftReview(task, reviewer)
         if draft.outdated is not None:
             ui.note(f"the task has changed since your answers, which are kept in {draft.outdated}")
-        given = ask_answers(asked.questions, draft.answers, draft.keep)
+        given = ask_answers(asked.questions, draft.answers, draft.keep, reviewing.evidence_of(task))
     result = reviewing.save_review(task, reviewer, given, asked)
     if output is Format.json:
         ui.print_json(
@@ -165,40 +170,53 @@ def ask_answers(
     questions: Sequence[ChecklistQuestion],
     before: Mapping[str, dict[str, str]],
     keep: Callable[[Answers], None],
+    evidence: Mapping[str, Sequence[str]] | None = None,
 ) -> Answers:
     """Ask every item that has no answer yet; then every answer can be changed.
 
     Args:
         before: the answers of an interrupted review, by item.
         keep: stores all answers after each one, also those to items of another checklist.
+        evidence: lines to show beside each item.
     """
     from lmr_author.review.checklist import ANSWERS
 
     items = {one.id: one for one in questions}
+    names = list(items)
     given = {name: one for name, one in before.items() if name in items and one.get("answer") in ANSWERS}
     if given:
         ui.say(f"{len(given)} of {len(items)} questions already answered; you can change them at the end")
-    for name, item in items.items():
-        if name not in given:
-            given[name] = _ask(item)
+
+    def ask(name: str) -> bool:
+        """Ask one item and store its answer; return false to go back."""
+        answer = _ask(items[name], f"{names.index(name) + 1} of {len(names)}", (evidence or {}).get(name, ()))
+        if answer is not None:
+            given[name] = answer
             keep({**before, **given})
+        return answer is not None
+
+    place, asked = 0, [name for name in names if name not in given]
+    while place < len(asked):
+        place = place + 1 if ask(asked[place]) else max(0, place - 1)
     while True:
         lines = {name: f"{name}: {given[name]['answer']} {given[name]['comment']}".rstrip() for name in items}
         chosen = ui.choice("Change an answer?", {DONE: "No, store them", **lines})
         if chosen == DONE:
-            return given
-        given[chosen] = _ask(items[chosen])
-        keep({**before, **given})
+            return {name: given[name] for name in names}
+        ask(chosen)
 
 
-def _ask(item: ChecklistQuestion) -> dict[str, str]:
-    """Ask one item; an answer that is no pass needs a reason."""
-    from lmr_author.review.checklist import ANSWERS
-
+def _ask(item: ChecklistQuestion, number: str, evidence: Sequence[str]) -> dict[str, str] | None:
+    """Ask one item, beside its evidence; an answer that is no pass needs a reason. Return None to go back."""
     ui.say("")
+    ui.say(number, tone="bold")
+    for line in evidence:
+        ui.say(line, indent=2)
     if item.look_at:
         ui.say(f"see {item.look_at}", tone="cyan")
-    answer = ui.choice(item.question, ANSWERS)
+    answer = ui.letter(item.question, {"p": "pass", "f": "fail", "u": "unsure", "b": "back"})
+    if answer == "back":
+        return None
     return {"answer": answer, "comment": "" if answer == "pass" else ui.needed("Why?")}
 
 

@@ -168,9 +168,10 @@ def _ask(given: Candidate, *, can_stop: bool = False) -> tuple[str, str] | None:
     ui.say("")
     golden, text = given.golden.splitlines(), given.text.splitlines()
     ui.diff(difflib.unified_diff(golden, text, "golden", given.name, lineterm="", n=8))
-    labels = {name: f"{name}: {meaning}" for name, meaning in GRADES.items()}
-    stop = {STOP: "stop here; the rest waits"} if can_stop else {}
-    chosen = ui.choice("How good is it?", {**labels, **stop})
+    for name, meaning in GRADES.items():
+        ui.say(f"{name}: {meaning}", indent=2)
+    letters = {"".join(word[0] for word in name.split("-")): name for name in GRADES}
+    chosen = ui.letter("How good is it?", {**letters, **({"s": STOP} if can_stop else {})})
     return None if chosen == STOP else (chosen, ui.needed("Why?"))
 
 

@@ -310,6 +310,19 @@ def _validator(check: Check | None) -> Callable[[str], bool | str]:
     return lambda answer: (check(answer.strip()) if check else "") or True
 
 
+def letter(question: str, answers: Mapping[str, str]) -> str:
+    """Ask for one of several answers by its letter; Enter alone is none, so that nothing is signed by mistake.
+
+    Args:
+        answers: letter → answer; the word itself is taken as well.
+    """
+    words = {**answers, **{answer: answer for answer in answers.values()}}
+    shown = ", ".join(f"{key} {answer}" for key, answer in answers.items())
+    say(question, tone="bold")  # wrapped at words, as a prompt is not
+    given = needed(f"{shown}:", "", lambda text: "" if text.lower() in words else f"type {shown}")
+    return words[given.lower()]
+
+
 def choice(question: str, choices: Mapping[str, str] | Iterable[str], default: str = "") -> str:
     """Ask for one of several answers.
 

@@ -19,6 +19,7 @@ from lmr_author.review.checklist import Checklist
 from lmr_author.review.standing import Standing, find_standing
 from lmr_author.task import State, Task
 from lmr_author.task import evaluation as evaluations
+from lmr_author.task import recording as recorded
 from lmr_author.task.reviews import (
     Adjudication,
     Decision,
@@ -29,6 +30,7 @@ from lmr_author.task.reviews import (
     number_aside,
     path_of_reviewer,
 )
+from lmr_author.texts import shortened
 from lmr_author.validation.run import checked
 
 BESIDE_THE_TASKS = ("checklist.yaml", "checklist.yml", "checklist.json")
@@ -67,6 +69,32 @@ def answer_automatic(task: Task) -> tuple[ReviewItem, ReviewItem]:
     static, gates = checklist.automatic_items(checked([task]).findings, evaluation, State.of(task))
     doubts = evaluation.doubts if evaluation else ""
     return static, replace(gates, evidence=f"{gates.evidence}; {doubts}") if doubts else gates
+
+
+def evidence_of(task: Task) -> dict[str, list[str]]:
+    """Return lines that a reviewer should see beside each item of our own checklist, as far as there are any."""
+    info = task.load()
+    several = len(info.implementations) > 1
+    found: dict[str, list[str]] = {"licence": [f"licence: {info.license or 'unknown'}"]}
+    for one in info.implementations:
+        name = f"{one.target}: " if several else ""
+        found.setdefault("instruction", []).append(f"{name}{one.instruction}")
+        found.setdefault("core", []).append(f"{name}{one.target}, {one.category}")
+        try:
+            manifest = recorded.load(task.recording(info, one.index))
+        except LmrError:
+            manifest = None
+        for case in manifest.cases if manifest else ():
+            values = ", ".join(f"{key}: {text}" for key, text in case.summary.items())
+            found.setdefault("tests", []).append(f"{name}{case.name}: {shortened(values, 200)}")
+    if task.dockerfile.is_file():
+        lines = task.dockerfile.read_text("utf-8", "replace").splitlines()
+        found["environment"] = [line for line in lines if line.startswith(("FROM", "ARG BASE_IMAGE"))]
+    leaks = [item for item in checked([task]).findings if item.code.startswith("LMR4")]
+    found["no-leak"] = [f"{item.path}: {item.message}" for item in leaks] or [
+        "validate finds no second place"
+    ]
+    return found
 
 
 def save_review(

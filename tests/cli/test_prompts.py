@@ -54,19 +54,20 @@ def test_ctrl_c_is_an_interruption(keys: PipeInput) -> None:
 
 
 def test_a_review_that_passes_asks_for_no_reasons(keys: PipeInput) -> None:
-    keys.send_text(ENTER * (len(HUMAN) + 1))
+    keys.send_text(("p" + ENTER) * len(HUMAN) + ENTER)
     given = ask_answers(HUMAN, {}, lambda _: None)
     assert list(given) == [item.id for item in HUMAN]
     assert all(item.answer == "pass" for item in human_items(given))
 
 
 def test_a_review_asks_why_until_there_is_a_reason(keys: PipeInput) -> None:
-    keys.send_text(DOWN + ENTER)  # fail,
+    keys.send_text(ENTER)  # no answer: Enter alone signs nothing,
+    keys.send_text("f" + ENTER)  # fail,
     keys.send_text(ENTER)  # no reason given,
     keys.send_text("   " + ENTER)  # none that says anything,
     keys.send_text("names a wrong section" + ENTER)
-    keys.send_text(DOWN * 2 + ENTER + "no time" + ENTER)  # unsure
-    keys.send_text(ENTER * (len(HUMAN) - 1))
+    keys.send_text("p" + ENTER + "b" + ENTER + "u" + ENTER + "no time" + ENTER)  # back, then unsure
+    keys.send_text(("p" + ENTER) * (len(HUMAN) - 2) + ENTER)
     items = human_items(ask_answers(HUMAN, {}, lambda _: None))
     assert [(item.answer, item.comment) for item in items[:2]] == [
         ("fail", "names a wrong section"),

@@ -28,9 +28,9 @@ def keys() -> Iterator[PipeInput]:
 
 def test_an_answer_is_changed_before_anything_is_stored(keys: PipeInput) -> None:
     enter, down = "\r", "\x1b[B"
-    keys.send_text(enter * len(HUMAN))
+    keys.send_text(("p" + enter) * len(HUMAN))
     keys.send_text(down * 2 + enter)  # change the second answer
-    keys.send_text(down + enter + "not there" + enter)
+    keys.send_text("f" + enter + "not there" + enter)
     keys.send_text(enter)
     given = ask_answers(Checklist().questions, {}, lambda _: None)
     assert given[HUMAN[1].id] == {"answer": "fail", "comment": "not there"}
@@ -40,14 +40,14 @@ def test_an_answer_is_changed_before_anything_is_stored(keys: PipeInput) -> None
 def test_an_interrupted_review_goes_on_where_it_was(
     task: Task, keys: PipeInput, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    enter, down, ctrl_c = "\r", "\x1b[B", "\x03"
+    enter, ctrl_c = "\r", "\x03"
     draft = reviewing.DraftReview(task, "ada")
-    keys.send_text(enter + down + enter + "not there" + enter + ctrl_c)
+    keys.send_text("p" + enter + "fail" + enter + "not there" + enter + ctrl_c)
     with pytest.raises(KeyboardInterrupt):
         ask_answers(HUMAN, draft.answers, draft.keep)
     assert reviewing.standing_of(task).reviewers == ()  # nothing that counts yet
 
-    keys.send_text(enter * (len(HUMAN) - 2) + enter)
+    keys.send_text(("p" + enter) * (len(HUMAN) - 2) + enter)
     again = reviewing.DraftReview(task, "ada")
     given = ask_answers(HUMAN, again.answers, again.keep)
     assert f"2 of {len(HUMAN)} questions already answered" in capsys.readouterr().err
@@ -65,7 +65,7 @@ def test_answers_to_another_checklist_are_kept(task: Task, keys: PipeInput) -> N
     other = {"answer": "pass", "comment": "of the lab's own list"}
     draft.keep({"beauty": other})
     draft = reviewing.DraftReview(task, "ada")
-    keys.send_text("\r" * len(HUMAN) + "\r")
+    keys.send_text("p\r" * len(HUMAN) + "\r")
     given = ask_answers(HUMAN, draft.answers, draft.keep)
     assert "beauty" not in given
     assert reviewing.DraftReview(task, "ada").answers == {"beauty": other, **given}

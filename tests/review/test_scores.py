@@ -239,8 +239,7 @@ def test_at_a_terminal_each_grade_is_stored_before_the_next_is_asked(
     task: Task, predictions: Path, keys: PipeInput
 ) -> None:
     left = score.waiting([task], predictions, "ada", None)
-    down = "\x1b[B"
-    keys.send_text(f"{down}\rclose\r" + f"{down * 3}\r")
+    keys.send_text("lc\rclose\rs\r")
     assert ask_each(left, "ada") == 1
     (entry,) = files.read_json(task.scores_folder / "ada.json")["scores"]
     assert (entry["score"], entry["justification"]) == ("logically-correct", "close")
