@@ -161,7 +161,7 @@ def show(result: MaskResult) -> None:
         rows = {
             "golden": item.golden_file,
             "category": item.category or missing,
-            "instruction": printable(item.instruction, 90),
+            "instruction": printable(item.instruction, 10_000),
             "context": ", ".join(item.retrieval_context),
         }
         for name, value in rows.items():
