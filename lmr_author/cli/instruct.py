@@ -10,7 +10,8 @@ from lmr_author.cli import ui
 from lmr_author.cli.options import NoInputOption, TaskOption, current_task, text_or_file
 from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
 
-KEEP, DRAFT, EDIT_OLD, EDIT_DRAFT = "Keep it", "Use the draft", "Edit it", "Edit the draft"
+KEEP, EDIT_OLD = "Keep the one in info.json", "Edit the one in info.json"
+USE, EDIT, WRITE = "Use the draft", "Edit the draft", "Write another"
 
 
 def instruct(
@@ -42,7 +43,7 @@ def instruct(
     if use_draft:
         new = draft_for(folder, one)
     elif new is None and category is None and ui.can_ask(no_input):
-        new = _ask(one.instruction, draft_for(folder, one))
+        new = choose(str(one.target), one.instruction, draft_for(folder, one))
     if new is not None and new != one.instruction:
         set_instruction(folder, one, new)
     _print_text(new or one.instruction)
@@ -55,16 +56,32 @@ def instruct(
     return EXIT_FINDINGS if any(item.severity.value != "note" for item in found) else EXIT_CLEAN
 
 
-def _ask(old: str, draft: str) -> str:
-    """Show the instruction and the draft; either may be edited."""
-    for title, text in (("now:", old or "none"), ("draft:", draft)):
-        ui.say(title, tone="bold")
-        _print_text(text)
-        ui.say("")
-    chosen = ui.choice("Which instruction?", [*([KEEP, EDIT_OLD] if old else []), DRAFT, EDIT_DRAFT])
-    if chosen in (EDIT_OLD, EDIT_DRAFT):
-        return ui.edit(old if chosen == EDIT_OLD else draft).strip()
-    return old if chosen == KEEP else draft
+def choose(target: str, old: str, draft: str) -> str:
+    """Show the instruction of a target and a draft, whole, and return what the annotator chooses; never "".
+
+    Args:
+        old: the instruction in ``info.json``; "" for none.
+    """
+    from lmr_author.checks.instruction import GAP
+
+    for title, text in (
+        (f"Instruction of {target}:", old),
+        (f"Draft of the instruction of {target}:", draft),
+    ):
+        if text:
+            ui.say(title, tone="bold")
+            _print_text(text)
+            ui.say("")
+    drafts = [EDIT, WRITE, USE] if GAP in draft else [USE, EDIT, WRITE]
+    chosen = ui.choice(
+        "Which instruction should the model get?", [*([KEEP, EDIT_OLD] if old else []), *drafts]
+    )
+    if chosen == WRITE:
+        return ui.needed("Instruction:")
+    text = old if chosen in (KEEP, EDIT_OLD) else draft
+    if chosen in (EDIT, EDIT_OLD):
+        text = ui.edit(text).strip() or text
+    return text
 
 
 def _print_text(text: str) -> None:

@@ -1,7 +1,7 @@
 """Ask at a terminal for what ``mask`` still needs: nothing that a flag, a file or an earlier mask has answered.
 
 Every answer has a flag: ``--notes``, ``--docstring``, ``--objective`` and its like, ``--style``,
-``--retrieval``, ``--category``.
+``--retrieval``, ``--category``, ``--instruction``.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lmr_author.cli import ui
+from lmr_author.cli import instruct, ui
 from lmr_author.errors import LmrError, UsageError
 from lmr_author.masking.context import Proposal
+from lmr_author.masking.instruction import drafted as drafted_instruction
 from lmr_author.masking.locate import Chosen, Selection, methods_of, select
 from lmr_author.masking.mask import Drafts, MaskOptions, check, describe, drafts, likely_category, preview
 from lmr_author.masking.notes import Described, MaskNotes, read_notes_file, write_notes_file
@@ -59,6 +60,11 @@ def complete(task: Task, options: MaskOptions, here: Path) -> MaskOptions:
     if without := [item for item in selection.chosen if not known[str(item.target)].category]:
         likely = likely_category(without[0])
         category = ui.choice("Category of the masked function", CATEGORIES, likely)
+    for item in selection.chosen:
+        name = str(item.target)
+        if not known[name].instruction:
+            text = drafted_instruction(task, selection.info, item.path, item.definition, known[name].notes)
+            each[name] = replace(each.get(name, Described()), instruction=instruct.choose(name, "", text))
     return replace(options, each=each, category=category)
 
 

@@ -17,6 +17,8 @@ USAGE, EXPECTED = 2, 3
 ADD, INIT = "pkg/losses.py::Meter.add", "pkg/losses.py::Meter.__init__"
 DOWN, CTRL_C = "\x1b[B", "\x03"
 CATEGORY = ("--category", "Evaluation Metrics")
+GIVEN = (*CATEGORY, "--instruction", "Make a meter.")
+"""With these flags a terminal asks only for the body and the context."""
 
 
 def goal(task: Task) -> str:
@@ -166,17 +168,22 @@ def test_a_draft_is_shown_and_taken(fresh: Task) -> None:
     terminal.types("\r")
     terminal.sees("Category of the masked function")
     terminal.types(DOWN + "\r")
+    terminal.sees("Keep its signature")
+    terminal.sees("Which instruction should the model get?")
+    terminal.types(DOWN * 2 + "\r")
+    terminal.types("Write a meter.\r")
     terminal.sees("masked pkg/losses.py::Meter.__init__ as implementation 1")
     assert terminal.ends() == 0
     assert '"""Initialize a `Meter`.' in goal(fresh) and "# Objective: Initialize a `Meter`" in goal(fresh)
-    assert fresh.load().implementations[0].category == "Neural Network Architectures"
+    masked = fresh.load().implementations[0]
+    assert (masked.category, masked.instruction) == ("Neural Network Architectures", "Write a meter.")
 
 
 @pytest.mark.parametrize(
     ("downs", "docstring", "comment"), [(2, True, False), (3, False, True), (4, False, False)]
 )
 def test_parts_of_a_draft_can_be_left_out(downs: int, docstring: bool, comment: bool, fresh: Task) -> None:
-    terminal = Terminal(fresh, INIT, *CATEGORY)
+    terminal = Terminal(fresh, INIT, *GIVEN)
     terminal.sees("What should replace the body?")
     terminal.types(DOWN * downs + "\r")
     assert terminal.ends() == 0
@@ -189,7 +196,7 @@ def test_a_draft_is_edited_until_it_can_be_read(fresh: Task, tmp_path: Path) -> 
         "good = text.replace('Initialize a `Meter`', 'Begin')\n"
         "path.write_text(good if 'WRONG' in text else text + '  WRONG: 1\\n')"
     )
-    terminal = Terminal(fresh, INIT, *CATEGORY, editor=editor(tmp_path, code + "\n"))
+    terminal = Terminal(fresh, INIT, *GIVEN, editor=editor(tmp_path, code + "\n"))
     terminal.sees("What should replace the body?")
     terminal.types(DOWN + "\r")
     terminal.sees("targets.WRONG: unknown part")
@@ -200,7 +207,7 @@ def test_a_draft_is_edited_until_it_can_be_read(fresh: Task, tmp_path: Path) -> 
 
 
 def test_without_an_editor_the_text_is_edited_right_there(fresh: Task) -> None:
-    terminal = Terminal(fresh, INIT, *CATEGORY, PATH="/nowhere")
+    terminal = Terminal(fresh, INIT, *GIVEN, PATH="/nowhere")
     terminal.sees("What should replace the body?")
     terminal.types(DOWN + "\r")
     terminal.sees("retrieval_context")
@@ -212,7 +219,7 @@ def test_without_an_editor_the_text_is_edited_right_there(fresh: Task) -> None:
 def test_context_is_a_list_with_reasons(fresh: Task) -> None:
     text = "from pkg.losses import hinge\nimport run\ndef f(x):\n    '''F.'''\n    return hinge(run.meter)\n"
     (fresh.root / "small-repo" / "more.py").write_text(text)
-    terminal = Terminal(fresh, "more.py::f", "--style", "todo", *CATEGORY)
+    terminal = Terminal(fresh, "more.py::f", "--style", "todo", *GIVEN)
     terminal.sees("Retrieval context")
     terminal.sees("pkg/losses.py")
     terminal.sees("defines `hinge`, called at line 5")
@@ -223,7 +230,7 @@ def test_context_is_a_list_with_reasons(fresh: Task) -> None:
 
 
 def test_several_functions_are_one_question(fresh: Task) -> None:
-    terminal = Terminal(fresh, "pkg/losses.py::Meter", *CATEGORY)
+    terminal = Terminal(fresh, "pkg/losses.py::Meter", *GIVEN)
     terminal.sees("Methods of pkg/losses.py::Meter to mask:")
     terminal.types(" \r")  # the constructor, which is not preselected
     terminal.sees("What should replace the 4 bodies?")
@@ -234,7 +241,7 @@ def test_several_functions_are_one_question(fresh: Task) -> None:
 
 def test_nothing_is_asked_that_was_said(fresh: Task) -> None:
     """By flags, and by an earlier mask of the same function."""
-    for arguments in ((INIT, "--objective", "Begin.", "--retrieval", "run.py", *CATEGORY), (INIT,)):
+    for arguments in ((INIT, "--objective", "Begin.", "--retrieval", "run.py", *GIVEN), (INIT,)):
         terminal = Terminal(fresh, *arguments)
         terminal.sees("masked pkg/losses.py::Meter.__init__")
         assert terminal.ends() == 0
