@@ -32,6 +32,7 @@ from lmr_author.code.tree import (
     python_2_names,
     root_name,
     running,
+    set_at_run_time,
     walk,
 )
 
@@ -65,6 +66,7 @@ __all__ = [
     "region_bytes",
     "root_name",
     "running",
+    "set_at_run_time",
     "splice",
     "splice_regions",
     "suggestion",

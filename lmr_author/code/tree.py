@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import warnings
 from collections.abc import Callable, Iterator
 from functools import lru_cache
@@ -17,6 +18,8 @@ PYTHON_2 = frozenset(
     {"basestring", "cmp", "execfile", "long", "raw_input", "reduce", "unichr", "unicode", "xrange"}
 )
 """Builtins that Python 3 no longer has."""
+MODULE_NAMES = frozenset({"__annotations__", "__cached__", "__file__", "__path__"})
+"""Names that every module has, beside those of :mod:`builtins`."""
 _VERSIONS = frozenset({"PY2", "PY3", "version_info", "python_2_unicode_compatible"})
 
 
@@ -216,18 +219,58 @@ def _required(call: ast.Call) -> str:
     return "" if isinstance(optional, ast.Constant) and optional.value in ("?", "*") else names[0]
 
 
+def set_at_run_time(tree: ast.Module, function: ast.AST) -> tuple[str, ...]:
+    """Return the globals that a function, or its callees in the file, read and that importing the file does not set.
+
+    Such as ``args`` of a script that parses its command line below ``if __name__ == "__main__"``, and what a
+    function of the file rebinds by ``global``.
+    """
+    imported: set[str] = set(dir(builtins)) | MODULE_NAMES
+    for node in running(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            imported.add(node.id)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            imported.add(node.name)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            imported.update(bound_by(node))
+    if "*" in imported:
+        return ()
+    rebound = {name for node in each(tree, ast.Global) for name in node.names}
+    return tuple(sorted(_global_names(tree, function) - (imported - rebound)))
+
+
+def _global_names(tree: ast.Module, function: ast.AST) -> set[str]:
+    """Return the names that a function and its callees in the file use and do not bind themselves."""
+    own = {node.name: node for node in each(tree, ast.FunctionDef, ast.AsyncFunctionDef)}
+    used: set[str] = set()
+    waiting, seen = [function], {function}
+    while waiting:
+        node = waiting.pop()
+        stated = {name for item in each(node, ast.Global) for name in item.names}
+        names = each(node, ast.Name)
+        bound = {item.id for item in names if not isinstance(item.ctx, ast.Load)} - stated
+        bound |= {item.arg for item in each(node, ast.arg)}
+        bound |= {item.name for item in each(node, ast.ExceptHandler) if item.name}
+        bound |= {name for item in each(node, ast.Import, ast.ImportFrom) for name in bound_by(item)}
+        bound |= {item.name for item in each(node, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)}
+        read = {item.id for item in names if isinstance(item.ctx, ast.Load)}
+        read |= {root_name(item.target) for item in each(node, ast.AugAssign)}
+        read -= bound
+        used |= read
+        called = [
+            own[name] for name in read | {item.attr for item in each(node, ast.Attribute)} if name in own
+        ]
+        waiting += [item for item in called if item not in seen]
+        seen.update(called)
+    return used
+
+
 def python_2_names(tree: ast.Module, function: ast.AST) -> tuple[str, ...]:
     """Return the builtins of Python 2 that a function, or its callees in the file, use and the file does not bind.
 
     () where the file asks for Python's version.
     """
-    own = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
-    used: set[str] = set()
-    waiting = [function]
-    while waiting:
-        names = {node.id for node in each(waiting.pop(), ast.Name)} - used
-        used |= names
-        waiting += [own[name] for name in sorted(names) if name in own]
+    used = _global_names(tree, function)
     used &= PYTHON_2
     if not used:
         return ()

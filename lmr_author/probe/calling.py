@@ -7,10 +7,11 @@ import inspect
 import random
 import sys
 from contextlib import contextmanager
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Set, Tuple
 
-CLOSURE, MODE, RANDOM, GRADIENTS, ITEMS = "@closure ", "@mode", "@random", "@gradients", "@items"
-"""Parts of the inputs beside the arguments; the first begins the name of a free variable."""
+CLOSURE, GLOBAL, MODE, RANDOM = "@closure ", "@global ", "@mode", "@random"
+GRADIENTS, ITEMS = "@gradients", "@items"
+"""Parts of the inputs beside the arguments; the first two begin the name of a free variable, of a global."""
 VALUE, RAISED, EXHAUSTED, RETURNED = "value", "@raised", "@exhausted", "@returned"
 """Parts of the outcome; a generator's value is the list of its items."""
 ITEM_LIMIT = 1000
@@ -37,6 +38,18 @@ def take_setting(inputs: Dict[str, Any]) -> Setting:
 def free_variables(inputs: Dict[str, Any]) -> Dict[str, Any]:
     """Return the free variables among some inputs, by their own names."""
     return {name[len(CLOSURE) :]: item for name, item in inputs.items() if name.startswith(CLOSURE)}
+
+
+def globals_of(function: Any, names: Iterable[str]) -> Dict[str, Any]:
+    """Return those of some globals that are set, as ``{"@global args": value}``."""
+    space = inspect.unwrap(function).__globals__
+    return {GLOBAL + name: space[name] for name in names if name in space}
+
+
+def set_globals(function: Any, inputs: Dict[str, Any]) -> None:
+    """Set the globals among some inputs in the module of a function."""
+    space = inspect.unwrap(function).__globals__
+    space.update({name[len(GLOBAL) :]: item for name, item in inputs.items() if name.startswith(GLOBAL)})
 
 
 def bind(function: Callable[..., Any], args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Dict[str, Any]:

@@ -1,9 +1,10 @@
 """The inputs and the outcome of a call as documents, the same when it is recorded and when it is replayed.
 
-Inputs: arguments by parameter name, ``@closure NAME`` for free variables, and where they matter ``@random`` (states of
-the random generators that it used), ``@mode`` (torch's modes), ``@gradients``, ``@items`` (how many were taken of a
-generator). Outcome: ``value``, or ``@raised`` with the exception's class; each argument that the call changed, as it is
-afterwards; ``@gradients``; ``@exhausted`` and ``@returned`` of a generator, whose ``value`` is the list of its items.
+Inputs: arguments by parameter name, ``@closure NAME`` for free variables, ``@global NAME`` for globals that importing
+the file does not set, and where they matter ``@random`` (states of the random generators that it used), ``@mode``
+(torch's modes), ``@gradients``, ``@items`` (how many were taken of a generator). Outcome: ``value``, or ``@raised``
+with the exception's class; each argument that the call changed, as it is afterwards; ``@gradients``; ``@exhausted`` and
+``@returned`` of a generator, whose ``value`` is the list of its items.
 """
 
 from __future__ import annotations
@@ -13,13 +14,24 @@ import json
 import re
 from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
-from .calling import EXHAUSTED, GRADIENTS, RAISED, RETURNED, VALUE, closure, gradients, type_name
+from .calling import (
+    EXHAUSTED,
+    GLOBAL,
+    GRADIENTS,
+    RAISED,
+    RETURNED,
+    VALUE,
+    closure,
+    globals_of,
+    gradients,
+    type_name,
+)
 from .compare import changed
 from .document import Buffer, Document, Omitted, walk
 from .encoding import DEFAULT_LIMIT, encode
 from .objects import load_file
 
-_LAST_STEP = re.compile(r"(?:^|\.|^@closure )([^\W\d]\w*)$")
+_LAST_STEP = re.compile(r"(?:^|\.|^@closure |^@global )([^\W\d]\w*)$")
 """An argument, a free variable, or an attribute; no item of a container."""
 _CHILD = re.compile(r"\._(?:modules|parameters|buffers)\['([^\W\d]\w*)'\]")
 """An attribute of a torch module, where the module keeps it."""
@@ -110,6 +122,7 @@ class Inputs:
         now = dict(self.parts)
         now.update({name: value for name, value in closure(function).items() if name in now})
         names = changed(self.document, self.encode(now)) if now else []
+        names = [name for name in names if not name.startswith(GLOBAL)]
         return {("@argument value" if name == VALUE else name): now[name] for name in names}
 
     def returned(self, function: Any, value: Any) -> Document:
@@ -166,9 +179,10 @@ def take(
     skip: Iterable[str] = (),
     fixtures: Optional[Fixtures] = None,
     gradients: bool = False,
+    global_names: Iterable[str] = (),
 ) -> Inputs:
     """Take the inputs of a call that is about to be made. Raises Unstorable, TooLarge."""
-    parts = dict(arguments, **closure(function))
+    parts = dict(arguments, **closure(function), **globals_of(function, global_names))
     find = None if fixtures is None else fixtures.find
     known = None if fixtures is None else fixtures.known
     return Inputs(parts, encode(parts, limit, skip, find), limit, skip, known, gradients)

@@ -128,6 +128,7 @@ class Recorder:
         goal = os.path.join(self.tree, *config["goal_file"].split("/"))
         self.fixtures = tuple(config.get("fixture_names") or ())
         self.gradients = bool(config.get("gradients"))
+        self.globals = tuple(config.get("globals") or ())
         self.hook = Hook(goal, config["qualname"], config.get("line") or 0, self.register)
         self.modules: List[str] = []
         self._local = threading.local()
@@ -214,7 +215,7 @@ class Recorder:
             try:
                 fixtures = Fixtures(self.fixtures) if self.fixtures else None
                 limit = self.limits["max_bytes"]
-                return take(function, arguments, limit, self._skip, fixtures, self.gradients)
+                return take(function, arguments, limit, self._skip, fixtures, self.gradients, self.globals)
             except TooLarge as error:
                 match = _ATTRIBUTE.match(error.path)
                 if match is None or match.group(1) != next(iter(arguments), None):

@@ -20,6 +20,7 @@ import types
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from .calling import (
+    GLOBAL,
     GRADIENTS,
     RAISED,
     VALUE,
@@ -29,6 +30,7 @@ from .calling import (
     free_variables,
     gradients,
     restore_random,
+    set_globals,
     take_setting,
     type_name,
     unbind,
@@ -128,6 +130,7 @@ class Target:
         setting = take_setting(inputs)
         function = self.function(free_variables(inputs))
         args, kwargs = unbind(function, inputs)
+        set_globals(function, inputs)
         restore_random(setting.states)
         with applied(setting.modes):
             try:
@@ -137,7 +140,8 @@ class Target:
             except BaseException as error:  # a SystemExit must not end the test
                 found, shown = {RAISED: type_name(error)}, traceback.format_exc()
         later = closure(function)
-        return found, {name: later.get(name, item) for name, item in inputs.items()}, shown
+        kept = {name: item for name, item in inputs.items() if not name.startswith(GLOBAL)}
+        return found, {name: later.get(name, item) for name, item in kept.items()}, shown
 
 
 def _copied(item: Any) -> Any:

@@ -19,6 +19,7 @@ from .calling import (
     call,
     free_variables,
     restore_random,
+    set_globals,
     take_setting,
     type_name,
     unbind,
@@ -143,6 +144,7 @@ class Target:
             setting = take_setting(values)
             function = self.function(free_variables(values))
             args, kwargs = unbind(function, values)
+            set_globals(function, values)
         except Exception as error:
             return Result("bad-inputs", error=describe(error, self.hook))
         before = {name: node for name, node in inputs.tree.items() if name in values}

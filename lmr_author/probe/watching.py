@@ -9,7 +9,19 @@ import time
 import types
 from typing import TYPE_CHECKING, Any, Callable, Dict, FrozenSet, List, Optional, Set, Tuple
 
-from .calling import EXHAUSTED, GRADIENTS, ITEM_LIMIT, ITEMS, MODE, RAISED, RANDOM, bind, mode, random_states
+from .calling import (
+    EXHAUSTED,
+    GLOBAL,
+    GRADIENTS,
+    ITEM_LIMIT,
+    ITEMS,
+    MODE,
+    RAISED,
+    RANDOM,
+    bind,
+    mode,
+    random_states,
+)
 from .compare import describe
 from .document import Document, parts, walk
 from .encoding import TooLarge, Unstorable, encode
@@ -219,7 +231,8 @@ class Call:
 
     def _meta(self, inputs: Document, expected: Document, seconds: float) -> Dict[str, Any]:
         """Return the content of ``meta.json``."""
-        arguments = {key: node for key, node in inputs.tree.items() if key[:1] != "@"}
+        named = {key.replace(GLOBAL, ""): node for key, node in inputs.tree.items()}
+        arguments = {name: node for name, node in named.items() if name[:1] != "@"}
         nodes = [node for _, node in walk(inputs.tree) if isinstance(node, dict) and "id" in node]
         ids = {node["id"]: node for node in nodes if node.get("$", "ref") != "ref"}
         return {

@@ -16,7 +16,7 @@ from lmr_author.errors import LmrError, TargetError, UsageError
 from lmr_author.evaluation.bench import MUTANTS
 from lmr_author.evaluation.wrong_versions import mutants_to_try
 from lmr_author.masking import locate
-from lmr_author.probe.calling import GRADIENTS
+from lmr_author.probe.calling import GLOBAL, GRADIENTS
 from lmr_author.recording import checkers, compilers, failed, store
 from lmr_author.recording.calls import MOST_BYTES, Proven, Room, coverage, order_of_choice
 from lmr_author.recording.drivers import Driver, from_examples, from_inputs, from_tests, read_command
@@ -28,6 +28,7 @@ from lmr_author.replay import judging, replaying, staging
 from lmr_author.sandbox.base import Sandbox
 from lmr_author.task import UNIT_TEST, Implementation, Progress, Target, Task, TaskInfo, equivalents
 from lmr_author.task.recording import FIXTURES, Recording, load
+from lmr_author.texts import listed
 
 __all__ = ["NO_GRADIENTS", "RecordOptions", "RecordResult", "record"]
 
@@ -230,6 +231,7 @@ def _plan(job: _Job, driver: Driver, explain: failed.Explain) -> Run:
         max_bytes=int(job.options.max_mb * 1024 * 1024),
         helpers=job.helpers,
         gradients=job.options.gradients,
+        globals=code.set_at_run_time(golden.tree, pair[0].function),
         uncompiled=compilers.switches(golden.tree, pair[0].function),
         explain=explain,
     )
@@ -259,6 +261,11 @@ def _recorded(
         replaying.load_document(item.call.folder, "expected").tree.get(GRADIENTS) for item in proof.chosen
     ):
         tell(NO_GRADIENTS)
+    trees = [replaying.load_document(item.call.folder, "inputs").tree for item in proof.chosen]
+    if set_first := sorted(
+        {name.removeprefix(GLOBAL) for tree in trees for name in tree if name.startswith(GLOBAL)}
+    ):
+        tell(f"each case sets {listed(set_first, 6)}, which importing {plan.goal_file} does not")
     kept = store.put_aside(task, info, implementation)
     function, varied = definition.function, job.options.vary
     recording = store.store(task, info, implementation, plan, recorded, proof, function, varied=varied)

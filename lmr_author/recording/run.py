@@ -49,6 +49,8 @@ class Run:
         max_bytes: limit of one recorded call.
         helpers: what the annotator wrote beside the tests.
         gradients: whether gradients with respect to the inputs belong to the outcome.
+        globals: those that the target reads and that importing its file does not set; see
+            :func:`~lmr_author.code.set_at_run_time`.
         uncompiled: environment variables that keep the target's compiler from compiling it.
         explain: see :data:`~lmr_author.recording.failed.Explain`.
     """
@@ -65,6 +67,7 @@ class Run:
     max_bytes: int
     helpers: Helpers = NO_HELPERS
     gradients: bool = False
+    globals: tuple[str, ...] = ()
     uncompiled: Mapping[str, str] = field(default_factory=dict)
     explain: failed.Explain = lambda text: ""
 
@@ -188,6 +191,7 @@ def watch(sandbox: Sandbox, plan: Run, out: Path) -> Recorded:
         "max_bytes": plan.max_bytes,
         "fixture_names": list(plan.helpers.fixture_names),
         "gradients": plan.gradients,
+        "globals": list(plan.globals),
     }
     files.write_json(job / "config.json", config)
     job.joinpath("config.json").chmod(0o644)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -175,6 +177,42 @@ def test_a_compiled_function_is_recorded_as_python(tmp_path: Path) -> None:
 
     assert len(result.recording.cases) == 2
     assert [line for line in shown if line.startswith("recording with NUMBA_DISABLE_JIT=1")]
+
+
+SCRIPT = """
+import argparse
+
+def scale(x):
+    return [item * args.rate for item in x][: args.most]
+
+if __name__ == "__main__":
+    args = argparse.ArgumentParser().parse_args()
+"""
+SCRIPT_DRIVER = """
+import argparse
+import train
+
+train.args = argparse.Namespace(rate=2.0, most=3)
+train.scale([1.0, 2.0, 3.0, 4.0])
+train.args.most = 1
+train.scale([5.0, 6.0])
+"""
+
+
+def test_globals_that_only_a_run_sets_belong_to_a_case(tmp_path: Path) -> None:
+    result, shown = recorded_from(tmp_path, {"train.py": SCRIPT}, "train.py::scale", SCRIPT_DRIVER)
+    assert "each case sets args, which importing train.py does not" in shown
+    assert {case.summary["args"] for case in result.recording.cases} == {
+        "Namespace(rate=2.0, most=3)", "Namespace(rate=2.0, most=1)"
+    }  # fmt: skip
+    task = Task(tmp_path / "1-Small")
+    info = task.load()
+    test = [sys.executable, str(task.unit_test(info, result.implementation))]
+    goal = task.goal(info, result.implementation)
+    for source, code in ((SCRIPT, 0), (SCRIPT.replace("args.most", "3"), 1)):
+        goal.write_text(source)
+        run = subprocess.run(test, cwd=goal.parent, capture_output=True, text=True, check=False)
+        assert run.returncode == code, run.stderr
 
 
 def test_a_file_that_cannot_be_imported_is_no_matter_of_inputs(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from lmr_author.code import (
     is_main_guard,
     is_same,
     root_name,
+    set_at_run_time,
     walk,
 )
 
@@ -132,3 +133,48 @@ from .a import b"""
 )
 def test_where_an_expression_begins(text: str, name: str) -> None:
     assert root_name(ast.parse(text, mode="eval").body) == name
+
+
+RUN_AS_SCRIPT = """
+import argparse
+from math import sqrt as root
+SIZE, LIMIT = 3, 4
+
+def setup(n):
+    global LIMIT, device
+    LIMIT = device = n
+
+def helper(x):
+    return x * args.scale + LIMIT
+
+class Model:
+    def method(self, rows):
+        return [helper(row) for row in rows] + [root(SIZE), tokenizer(self), __name__, len(rows)]
+
+def target(model, x):
+    try:
+        import json
+    except ImportError as problem:
+        raise problem
+    local = device
+    return model.method(x), lambda y: (y, local, json)
+
+if __name__ == "__main__":
+    args = argparse.ArgumentParser().parse_args()
+    tokenizer = str
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "names"),
+    [
+        ("helper", ("LIMIT", "args")),
+        ("method", ("LIMIT", "args", "tokenizer")),
+        ("target", ("LIMIT", "args", "device", "tokenizer")),
+        ("setup", ()),
+    ],
+)
+def test_globals_that_only_a_run_sets(name: str, names: tuple[str, ...]) -> None:
+    tree = ast.parse(RUN_AS_SCRIPT)
+    (function,) = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == name)
+    assert set_at_run_time(tree, function) == names
