@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -47,7 +46,6 @@ def record(
         list[str] | None,
         typer.Option(metavar="CALL", help="A call to record, as f(torch.randn(4)); repeatable."),
     ] = None,
-    vary: Annotated[bool, typer.Option("--vary", help="Also try variations of the recorded inputs.")] = False,
     check: Annotated[
         list[str] | None,
         typer.Option(
@@ -74,9 +72,6 @@ def record(
         ),
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a recording; the old one is kept.")] = False,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Use the calls that the same command left when interrupted.")
-    ] = False,
     task: TaskOption = None,
 ) -> int:
     """Record real calls of the golden into cases and a unit test: record TARGET -- python driver.py …"""
@@ -97,17 +92,15 @@ def record(
         max_mb=max_mb,
         max_total_mb=max_total_mb,
         force=force,
-        resume=resume,
         from_tests=from_tests,
         examples=tuple(from_example or ()),
-        vary=vary,
         checks=tuple(check or ()),
         gradients=gradients,
     )
     folder, asking = current_task(task), ui.can_ask(yes)
     if asking:
         options = _complete(folder, options)
-    result = _record(folder, options, _resume_words(context, folder, options), asking=asking)
+    result = _record(folder, options, asking=asking)
     show(result, where=Where(sandbox, python, base_image), task=task)
     return 0
 
@@ -137,67 +130,25 @@ def _complete(folder: Task, options: RecordOptions) -> RecordOptions:
     return options
 
 
-def _resume_words(context: typer.Context, folder: Task, options: RecordOptions) -> list[str]:
-    """Return the words after ``lmr-author record`` that resume this recording from any folder."""
-    words = [options.target] if options.target else []
-    for param in context.command.params:
-        value = context.params.get(param.name or "")
-        if param.param_type_name != "option" or param.name in ("task", "resume") or value == param.default:
-            continue
-        if value in (None, False, (), []):
-            continue
-        for item in value if isinstance(value, list | tuple) else [value]:
-            words += [param.opts[0], *([] if item is True else [str(item)])]
-    words += ["--resume", "--task", str(folder.root)]
-    repository = folder.repository(folder.load())
-    command = [
-        os.path.normpath(Path(word).absolute())
-        if Path(word).is_file() and not (repository / word).exists()
-        else word
-        for word in options.command
-    ]
-    return [*words, "--", *command] if command else words
-
-
-def _record(
-    folder: Task, options: RecordOptions, resume_words: Sequence[str], *, asking: bool
-) -> RecordResult:
-    """Record; ask about wide tolerances, and keep the command that resumes what Ctrl-C leaves behind."""
-    from lmr_author.recording import interrupted
+def _record(folder: Task, options: RecordOptions, *, asking: bool) -> RecordResult:
+    """Record, and ask about wide tolerances."""
     from lmr_author.recording.record import record as record_calls
 
-    if not options.resume and folder.load().implementations:
-        interrupted.remember(folder, resume_words)
-    try:
-        with ui.progress("recording") as progress:
+    with ui.progress("recording") as progress:
 
-            def agree(wide: Sequence[Widened]) -> bool:
-                with progress.paused():
-                    _show_tolerances(wide)
-                    return ui.confirm("Are these tolerances right?")
+        def agree(wide: Sequence[Widened]) -> bool:
+            with progress.paused():
+                _show_tolerances(wide)
+                return ui.confirm("Are these tolerances right?")
 
-            def tell(line: str) -> None:
-                ui.say(line)
-
-            return record_calls(folder, options, Path.cwd(), progress, agree if asking else None, tell)
-    except KeyboardInterrupt:
-        if interrupted.has_calls(folder):
-            ui.say("")
-            ui.note("the calls so far are kept")
-            ui.then("record", *resume_words)
-        raise
-    finally:
-        if not interrupted.has_calls(folder):
-            interrupted.forget(folder)
+        return record_calls(folder, options, Path.cwd(), progress, agree if asking else None, ui.say)
 
 
 def show(result: RecordResult, *, where: Where | None = None, task: Path | None = None) -> None:
     """Print what was recorded, what it covers, and the next command."""
     recording, proof = result.recording, result.proof
-    made = sum(case.made for case in recording.cases)
-    invented = f", and {made} with made inputs" if made else ""
-    calls = f"{len(recording.cases) - made} of {recording.calls} calls"
-    ui.say(f"{calls} of {result.implementation.target}{invented}", "recorded", "green")
+    calls = f"{len(recording.cases)} of {recording.calls} calls"
+    ui.say(f"{calls} of {result.implementation.target}", "recorded", "green")
     for case in recording.cases:
         _show_case(case)
     for text in not_stored(recording.cases):
@@ -242,8 +193,9 @@ def _show_case(case: Case) -> None:
     from lmr_author.recording.calls import megabytes
 
     values = ", ".join(f"{name}: {text}" for name, text in case.summary.items())
-    origin = "inputs made" if case.made else f"call {case.call}"
-    ui.say(f"{case.name}  {origin}, {megabytes(case.bytes)}, {shortened(values, 110)}", indent=2, hang=10)
+    ui.say(
+        f"{case.name}  call {case.call}, {megabytes(case.bytes)}, {shortened(values, 110)}", indent=2, hang=10
+    )
 
 
 def lost_calls(result: RecordResult) -> list[str]:
@@ -329,6 +281,5 @@ def _show_mutants(result: RecordResult) -> None:
         indent=2,
     )
     if share < NEEDED:
-        accept = "accept equivalent ones (`evaluate --accept-mutant`)"
-        advice = accept if result.recording.varied else "record again with --vary --force"
-        ui.note(f"`evaluate` requires {NEEDED:.0%}: {advice}, or use other inputs", indent=2)
+        advice = "use other inputs, or accept equivalent ones (`evaluate --accept-mutant`)"
+        ui.note(f"`evaluate` requires {NEEDED:.0%}: {advice}", indent=2)

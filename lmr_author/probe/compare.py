@@ -24,7 +24,7 @@ from .document import (
     tagged,
     walk,
 )
-from .loose import MOST_UNORDERED, text_problem, unmatched
+from .loose import MOST_UNORDERED, unmatched
 
 MOST = 20
 """Most differences that are reported."""
@@ -64,9 +64,7 @@ def compare(expected: Document, actual: Document, checkers: Optional[Checkers] =
 
     Args:
         checkers: path → ``{"kind": "exact"}``, ``{"kind": "allclose", "rtol": …, "atol": …}`` or
-            ``{"kind": "ignore"}``; for sequences ``{"kind": "set"}`` (any order), for tables
-            ``{"kind": "dataframe"}`` (rows in any order), for texts
-            ``{"kind": "text", "metric": "rouge_l", "at_least": 0.9}``. A part without one takes that of the
+            ``{"kind": "ignore"}``; for sequences ``{"kind": "set"}`` (any order). A part without one takes that of the
             nearest path above it, then that of ``"*"``, then exact.
     """
     return _Comparison(expected, actual, checkers or {}).run(expected.tree, actual.tree)
@@ -201,29 +199,15 @@ class _Comparison:
         return self.checkers.get("", self.checkers.get("*", {}))
 
     def loosely(self, e: Any, a: Any, path: str, checker: Mapping[str, Any]) -> bool:
-        """Compare as a checker for order or text says; False when it is none, or does not fit the value."""
-        kind = checker.get("kind")
-        if kind == "text" and isinstance(e, str):
-            problem = text_problem(checker, e, a)
-            if problem:
-                self.differ(path, problem)
-            return True
-        sides = ((self.expected, e), (self.actual, a))
-        if kind == "set" and isinstance(e, dict) and e["$"] in ("list", "tuple", "array", "tensor"):
-            wanted, got = (
-                list(numbers(document, node).tolist() if "dtype" in node else node["v"])
-                for document, node in sides
-            )
-        elif kind == "dataframe" and isinstance(e, dict) and e["$"] == "table":
-            self.pair(e["columns"], a["columns"], path + ".columns")
-            if [(_kind(item), dtype_of(item)) for item in e["v"]] != [
-                (_kind(item), dtype_of(item)) for item in a["v"]
-            ]:
-                self.differ(path, "the columns have other types")
-                return True
-            wanted, got = (_table_rows(document, node) for document, node in sides)
-        else:
+        """Compare in any order where a checker says so; False when it is none, or does not fit the value."""
+        tags = ("list", "tuple", "array", "tensor")
+        if checker.get("kind") != "set" or not isinstance(e, dict) or e["$"] not in tags:
             return False
+        sides = ((self.expected, e), (self.actual, a))
+        wanted, got = (
+            list(numbers(document, node).tolist() if "dtype" in node else node["v"])
+            for document, node in sides
+        )
         if len(wanted) > MOST_UNORDERED and len(wanted) == len(got):
             return False
         self.unordered(wanted, got, path, checker)
@@ -348,18 +332,6 @@ def _parts(node: Dict[str, Any], by_key: bool) -> Dict[str, Tuple[str, Any]]:
             found["<key>" + identity] = ("<key %d>" % place, key)
         found["<item>" + identity] = (key_text(key, place), item)
     return found
-
-
-def _table_rows(document: Document, table: Any) -> List[Any]:
-    """Return a table's rows, each as a list node."""
-    columns = []
-    for node in table["v"]:
-        if "dtype" in node:
-            columns.append([item if item == item else None for item in numbers(document, node).tolist()])
-        else:
-            inner = node.get("v", node.get("args", [[]])[0])
-            columns.append(inner if isinstance(inner, list) else [inner])
-    return [list(row) for row in zip(*columns)]
 
 
 def _by_id(tree: Any) -> Dict[int, Any]:

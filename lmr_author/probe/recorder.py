@@ -35,6 +35,8 @@ RUSH = 20
 MOST_RUSHES = 100
 """A block whose calls cannot be stored must not cost more and more."""
 
+ELSEWHERE = "elsewhere"
+"""A file that says: the target was called in a process that was forked off."""
 _ATTRIBUTE = re.compile(r"^(\w+)\.(\w+)$")
 _SPREAD = 2654435761
 """Knuth's multiplier: multiples of it, modulo 2**32, lie anywhere."""
@@ -117,13 +119,11 @@ class Recorder:
 
     Args:
         config: ``tree``, ``goal_file``, ``qualname``, ``line``, ``out``, and optionally :data:`DEFAULTS`.
-        child: this process was started by the recorded command; nothing is written unless the target is called.
     """
 
-    def __init__(self, config: Dict[str, Any], child: bool = False) -> None:
+    def __init__(self, config: Dict[str, Any]) -> None:
         self.tree = os.path.realpath(config["tree"])
         self.out = config["out"]
-        self.child = child
         self.limits = {name: config.get(name) or value for name, value in DEFAULTS.items()}
         goal = os.path.join(self.tree, *config["goal_file"].split("/"))
         self.fixtures = tuple(config.get("fixture_names") or ())
@@ -132,13 +132,7 @@ class Recorder:
         self.modules: List[str] = []
         self._local = threading.local()
         self._skip: Set[str] = set()
-        self._begin()
-        if not child:
-            os.makedirs(self.pool.folder, exist_ok=True)
         os.register_at_fork(after_in_child=self.forked)
-
-    def _begin(self) -> None:
-        """Start counting and keeping calls, in this process."""
         self.pool = Pool(self.out, self.limits["pool"], self.limits["pool_bytes"])
         self.calls = 0
         self.refused: Dict[Tuple[str, str], int] = {}
@@ -148,16 +142,12 @@ class Recorder:
         self._rush = self._rushes = 0
         self._executed: Set[int] = set()
         self._saved = 0.0
+        self._elsewhere = False
+        os.makedirs(self.pool.folder, exist_ok=True)
 
     def forked(self) -> None:
-        """Continue in a forked process, a worker of a DataLoader say, with a folder of its own.
-
-        If the fork happened inside a call of the target, this thread is still inside it.
-        """
-        base = os.path.dirname(os.path.dirname(self.out)) if self.child else self.out
-        self.out = child_folder(base)
-        self.child = True
-        self._begin()
+        """Stop recording in a forked process, such as a worker of a DataLoader: two must not write into one folder."""
+        self._elsewhere = True
 
     def register(self, function: Any) -> Any:
         """Wrap the target: its innermost decorator."""
@@ -167,6 +157,9 @@ class Recorder:
     def begin(self, function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Optional[Call]:
         """Begin a call. None when it is not to be watched: inside another."""
         if getattr(self._local, "active", False):
+            return None
+        if self._elsewhere:
+            self._mark_elsewhere()
             return None
         self._local.active = True
         with self._lock:
@@ -178,6 +171,11 @@ class Recorder:
                 self.spent += time.perf_counter() - start
         self.hook.hits.clear()
         return call
+
+    def _mark_elsewhere(self) -> None:
+        """Leave word that the target was called in a process that is not recorded."""
+        with open(os.path.join(self.out, ELSEWHERE), "w"):
+            pass
 
     def _wanted(self, number: int) -> bool:
         """Choose the calls to look at: the first ones all, then ever fewer, and those after a surprise."""
@@ -231,14 +229,13 @@ class Recorder:
         kept = Kept(call.number, call.hits, likeness, meta["bytes"])
         with self._lock:
             stored = self.pool.offer(kept, inputs, expected, meta)
-            # A worker may be ended without warning, so it leaves nothing for later.
-            if stored and (self.child or time.monotonic() - self._saved > 2.0):
+            if stored and time.monotonic() - self._saved > 2.0:
                 self._saved = time.monotonic()
                 self.save()
 
     def save(self) -> None:
         """Write ``summary.json`` as far as it is known."""
-        if self.child and not self.calls:
+        if self._elsewhere:
             return
         lines, absent = self._blocks()
         name = objects.recorded_module(self.modules[-1]) if self.modules else objects.MAIN
@@ -285,12 +282,3 @@ class Recorder:
         paths = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
         places = {self._inside(path) for path in paths if isinstance(path, str) and os.path.isfile(path)}
         return sorted(place for place in places if place)
-
-
-def child_folder(out: str) -> str:
-    """Return the folder for the calls of a process that the recorded command started; a new one each time."""
-    base = os.path.join(out, "children", str(os.getpid()))
-    number, folder = 1, base
-    while os.path.exists(folder):  # process ids come again
-        number, folder = number + 1, "%s-%d" % (base, number)
-    return folder

@@ -35,7 +35,7 @@ from .calling import (
 )
 from .decoding import Decoder, OmittedPart
 from .instrument import closure_factory, definitions
-from .loose import text_problem, unmatched
+from .loose import unmatched
 from .objects import MAIN_STAND_IN, load_file, state_of
 
 MOST = 20
@@ -214,13 +214,10 @@ class Comparison:
         self.seen[id(e), id(a)] = (e, a)
         if type(e) is not type(a):
             self._note(path, "expected a %s, got a %s" % (type(e).__name__, type(a).__name__))
-        elif kind == "text" and isinstance(e, str):
-            self._note(path, text_problem(checker, e, a))
-        elif kind == "set" or (kind == "dataframe" and hasattr(e, "itertuples")):
-            rows = [list(x.itertuples(index=False, name=None) if kind == "dataframe" else x) for x in (e, a)]
+        elif kind == "set":
             near = {"": dict(checker, kind="allclose")}
-            missing = unmatched(rows[0], rows[1], lambda x, y: not _differences(near, x, y))
-            if missing or len(rows[0]) != len(rows[1]):
+            missing = unmatched(list(e), list(a), lambda x, y: not _differences(near, x, y))
+            if missing or len(e) != len(a):
                 self._note(path, "%d items are nowhere" % len(missing))
         elif hasattr(e, "dtype") and hasattr(e, "shape") and not hasattr(e, "iloc"):
             self._arrays(e, a, path, rtol, atol)

@@ -34,7 +34,6 @@ class RecordedCall:
         summary: parameter → a description, as in ``tensor float32 [4]``; calls with the same one are alike.
         outcome: ``"returned"`` or ``"raised"``.
         omitted: attributes that could not be stored, with the advice.
-        made: its inputs were made from recorded ones; what it returned is the golden's all the same.
         seconds: how long it took when it was recorded.
     """
 
@@ -45,7 +44,6 @@ class RecordedCall:
     summary: Mapping[str, str] = field(default_factory=dict)
     outcome: str = "returned"
     omitted: tuple[Mapping[str, Any], ...] = ()
-    made: bool = False
     seconds: float = 0.0
 
     @property
@@ -89,15 +87,11 @@ def order_of_choice(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
     in the arguments given. Small calls come before large ones, recorded before made ones, and calls that raised
     come last unless they alone cover something: a test made of errors says little about the method.
     """
-    remaining = sorted(
-        calls, key=lambda call: (call.outcome != "returned", call.made, call.size, call.number)
-    )
+    remaining = sorted(calls, key=lambda call: (call.outcome != "returned", call.size, call.number))
     chosen = _covering(remaining)
     remaining = [call for call in remaining if call not in chosen]
     while remaining:
-        best = max(
-            remaining, key=lambda call: (call.outcome == "returned", not call.made, _news(call, chosen))
-        )
+        best = max(remaining, key=lambda call: (call.outcome == "returned", _news(call, chosen)))
         remaining.remove(best)
         chosen.append(best)
     return chosen

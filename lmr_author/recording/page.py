@@ -181,7 +181,7 @@ def _wider(
 
 def _described(case: Case) -> str:
     """Write a case as an item of a list, with a comment."""
-    origin = "inputs made from recorded ones" if case.made else f"call {case.call}"
+    origin = f"call {case.call}"
     values = ", ".join(f"{name}: {text}" for name, text in case.summary.items())
     return shortened(f"{case.name!r},  # {printable(f'{origin}: {values}')}", 112)
 
@@ -200,7 +200,7 @@ def support_file(cases: Iterable[tuple[Checkers, Document, Document]]) -> str:
         tags |= {str(node["$"]) for node in nodes if isinstance(node, dict) and "$" in node}
     left_out = {f"_{tag}" for tag in FIELDS if tag not in tags and not (tag == "array" and "scalar" in tags)}
     left_out |= set() if tags & {"make", "table"} else {"_MAKERS"}
-    left_out |= set() if kinds & {"text", "set", "dataframe"} else {"text_problem", "unmatched"}
+    left_out |= set() if "set" in kinds else {"unmatched"}
     left_out |= set() if gradients else {"gradients"}
     imports: list[ast.Import | ast.ImportFrom] = []
     bodies = []

@@ -304,7 +304,7 @@ def _choose(
         chosen.append(best)
         left -= killed[best.call.number]
         covered |= best.call.hits
-    for item in sorted(chosen, key=lambda item: (not item.call.made, -item.call.size)):
+    for item in sorted(chosen, key=lambda item: -item.call.size):
         others = [other for other in chosen if other is not item]
         dead = set[str]().union(*(killed[other.call.number] for other in others))
         superfluous = item.call.hits <= hits_of(other.call for other in others)

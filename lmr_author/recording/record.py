@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -18,12 +18,11 @@ from lmr_author.evaluation.wrong_versions import mutants_to_try
 from lmr_author.masking import locate
 from lmr_author.probe.calling import GRADIENTS
 from lmr_author.recording import checkers, compilers, failed, store
-from lmr_author.recording.calls import MOST_BYTES, Proven, Room, coverage, order_of_choice
-from lmr_author.recording.drivers import Driver, from_examples, from_inputs, from_tests, read_command
+from lmr_author.recording.calls import MOST_BYTES, Proven, Room, coverage
+from lmr_author.recording.drivers import Driver, from_examples, from_tests, read_command
 from lmr_author.recording.prove import Golden, Proof, prove
-from lmr_author.recording.run import Recorded, Run, Unstored, forget, run, watch
+from lmr_author.recording.run import Recorded, Run, Unstored, run
 from lmr_author.recording.tolerance import Widened
-from lmr_author.recording.varying import options_of, variations
 from lmr_author.replay import judging, replaying, staging
 from lmr_author.sandbox.base import Sandbox
 from lmr_author.task import UNIT_TEST, Implementation, Progress, Target, Task, TaskInfo, equivalents
@@ -32,8 +31,6 @@ from lmr_author.task.recording import FIXTURES, Recording, load
 __all__ = ["NO_GRADIENTS", "RecordOptions", "RecordResult", "record"]
 
 NO_GRADIENTS = "note: --gradients: no case has any, as no input is a tensor of PyTorch that requires one"
-VARIED = 5
-"""Recorded calls that variations are made of."""
 
 Agree = Callable[[Sequence[Widened]], bool]
 """Asks a person whether tolerances wider than usual are right."""
@@ -55,10 +52,8 @@ class RecordOptions:
         max_total_mb: limit of all cases of the task together, in MB.
         gradients: compare gradients with respect to the inputs too.
         force: replace an existing recording (the old one is kept in ``authoring/removed/``).
-        resume: take the calls of an earlier run of the same command that was cut short, instead of running it.
         from_tests: the repository's own tests drive the target.
         examples: calls written out, as Python text, that drive it.
-        vary: also try variations of the recorded inputs.
         checks: ``PATH=KIND``, how parts of the outcome are compared.
     """
 
@@ -73,10 +68,8 @@ class RecordOptions:
     max_total_mb: float = MOST_BYTES / 2**20
     gradients: bool = False
     force: bool = False
-    resume: bool = False
     from_tests: bool = False
     examples: tuple[str, ...] = ()
-    vary: bool = False
     checks: tuple[str, ...] = ()
 
 
@@ -186,7 +179,6 @@ def _check(
         raise UsageError(f"{' and '.join(given)} both drive the target", "choose one of them")
     own = checkers.read_helpers(task.unit_test_folder(info))
     checks = checkers.parse(options.checks)
-    checkers.check_extras(checks)
     checkers.check_functions(checks, own)
     return own
 
@@ -240,14 +232,11 @@ def _recorded(
 ) -> RecordResult:
     """Run the plan in a prepared sandbox, prove what it records, and store that."""
     task, info, implementation = job.task, job.info, job.implementation
-    folder = task.run_folder(implementation.index)
     overlay = staging.golden_overlay(task, info)
     module = code.Module.parse(overlay[plan.goal_file], plan.goal_file)
     definition = code.find(module, Target(plan.goal_file, plan.qualname, nth=plan.nth or None))
-    recorded = run(sandbox, plan, folder, resume=job.options.resume, progress=progress)
-    if job.options.vary:
-        progress("calling it with variations of the recorded inputs")
-        recorded = _varied(sandbox, plan, recorded, definition.function)
+    progress("running the command")
+    recorded = run(sandbox, plan)
     proof = _prove(job, sandbox, plan, recorded, overlay, (module, definition), progress)
     wide = {item.path: item for case in proof.chosen for item in case.wide}
     if wide and agree is not None and not agree(list(wide.values())):
@@ -260,9 +249,7 @@ def _recorded(
     ):
         tell(NO_GRADIENTS)
     kept = store.put_aside(task, info, implementation)
-    function, varied = definition.function, job.options.vary
-    recording = store.store(task, info, implementation, plan, recorded, proof, function, varied=varied)
-    forget(folder)
+    recording = store.store(task, info, implementation, plan, recorded, proof, definition.function)
     executed = coverage(recorded.executed, recorded.blocks, recorded.absent)
     not_kept = sorted(set(recording.coverage.missed) - set(executed.missed))
     original = code.Module.parse(staging.read_golden(task, implementation), plan.goal_file).tree
@@ -279,24 +266,6 @@ def _recorded(
         _blocks(original, not_kept),
         executed.never_false,
     )
-
-
-def _varied(sandbox: Sandbox, plan: Run, recorded: Recorded, function: code.FunctionNode) -> Recorded:
-    """Add calls with variations of recorded inputs."""
-    best = order_of_choice(recorded.calls)[:VARIED]
-    bases = [replaying.load_document(call.folder, "inputs") for call in best]
-    work = plan.work / "varied"
-    (work / "out").mkdir(parents=True)
-    work.chmod(0o755)
-    target = {
-        "goal_file": plan.goal_file,
-        "qualname": plan.qualname,
-        "nth": plan.nth,
-        "module": recorded.summary.get("module"),
-        "sys_path": recorded.summary.get("sys_path"),
-    }
-    driver = from_inputs(variations(bases, options_of(function)), target, work, plan.helpers.fixtures)
-    return recorded.with_made(watch(sandbox, replace(plan, driver=driver, work=work), work / "out"))
 
 
 def _prove(

@@ -39,8 +39,6 @@ def store(
     recorded: Recorded,
     proof: Proof,
     function: FunctionNode,
-    *,
-    varied: bool,
 ) -> Recording:
     """Write ``recordings/N/`` whole or not at all, then the test; neither must exist yet.
 
@@ -48,7 +46,6 @@ def store(
         plan, recorded: the run that made it.
         proof: the chosen calls, in order, and the versions of what ran them.
         function: the target in the golden.
-        varied: variations of the recorded inputs were tried.
     """
     folder = task.recording(info, implementation.index)
     documents = [
@@ -74,7 +71,6 @@ def store(
             cases=tuple(_store_case(staging, number, item) for number, item in enumerate(proof.chosen, 1)),
             support={},
             helpers=digests(plan.helpers, [inputs for inputs, _ in documents], checkers),
-            varied=varied,
         )
         page, needs_support = write_page(implementation, recording, function, documents, plan.nth)
         recording = replace(recording, support={SUPPORT: ""} if needs_support else {})
@@ -101,7 +97,6 @@ def _store_case(staging: Path, number: int, item: Proven) -> Case:
         outcome=item.call.outcome,
         checkers=item.checkers,
         omitted=item.call.omitted,
-        made=item.call.made,
     )
 
 

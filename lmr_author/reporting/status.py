@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from lmr_author.errors import LmrError
-from lmr_author.recording import interrupted
 from lmr_author.review.review import load_reviews, standing_of
 from lmr_author.review.standing import ACCEPTED, DISPUTED, WAITING
 from lmr_author.task import Finding, Severity, Task
@@ -70,9 +69,6 @@ def status_with(task: Task, findings: Sequence[Finding] | None) -> Status:
     missing = [item for item in info.implementations if not _has_test(task, item.index)]
     if missing:
         target = str(missing[0].target)
-        if words := interrupted.resume_words(task, missing[0].index):
-            note = f"the recording of {target} was interrupted; its calls are kept"
-            return Status(task.name, tuple(done), _typed("record", *words), note, ())
         command = _typed("record", target, "--task", task.root)
         return Status(task.name, tuple(done), command, f"{target} has no test yet", ())
     done.append("recorded")

@@ -166,10 +166,6 @@ class Task:
         """``authoring/logs/``: build and run logs; not part of the task's content."""
         return self.authoring / "logs"
 
-    def run_folder(self, index: int) -> Path:
-        """``authoring/runs/<index>/``: calls kept so far, while a command is being recorded."""
-        return self.authoring / "runs" / str(index)
-
     def load(self) -> TaskInfo:
         """Read ``info.json``, leniently. Raises LmrError when it is absent or not a JSON object."""
         data = self.load_raw()

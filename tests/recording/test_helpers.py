@@ -213,7 +213,7 @@ def test_drivers_and_examples_may_call_a_fixture(task: Task) -> None:
     examples = ("first('mat cat', tokenizer())", "first('', tokenizer(), scale=3.0)")
 
     driven = masked_and_recorded(task, "pkg/words.py::first")
-    written = masked_and_recorded(task, "pkg/words.py::first", examples=examples, vary=True, force=True)
+    written = masked_and_recorded(task, "pkg/words.py::first", examples=examples, force=True)
 
     for result in (driven, written):
         assert result.recording.cases[0].summary["tokenizer"] == "the fixture tokenizer"
