@@ -56,7 +56,16 @@ def record(
         bool,
         typer.Option("--gradients", help="Also compare PyTorch's gradients with respect to the inputs."),
     ] = False,
-    cases: Annotated[int, typer.Option(min=1, max=50, help="Cases to keep; a few more where they help.")] = 3,
+    in_place: Annotated[
+        bool | None,
+        typer.Option(
+            "--in-place/--no-in-place",
+            help="Arguments that the golden changes have to be changed; asked where it returns something, too.",
+        ),
+    ] = None,
+    cases: Annotated[
+        int, typer.Option(min=1, max=50, help="Cases to keep; up to four times as many where each helps.")
+    ] = 3,
     sandbox: SandboxOption = SandboxKind.local,
     python: PythonOption = None,
     base_image: BaseImageOption = None,
@@ -96,6 +105,7 @@ def record(
         examples=tuple(from_example or ()),
         checks=tuple(check or ()),
         gradients=gradients,
+        in_place=in_place,
     )
     folder, asking = current_task(task), ui.can_ask(yes)
     if asking:
@@ -141,7 +151,14 @@ def _record(folder: Task, options: RecordOptions, *, asking: bool) -> RecordResu
                 _show_tolerances(wide)
                 return ui.confirm("Are these tolerances right?")
 
-        return record_calls(folder, options, Path.cwd(), progress, agree if asking else None, ui.say)
+        def ask_in_place(names: Sequence[str]) -> bool:
+            with progress.paused():
+                what = f"The golden changes {listed(names, 3)} in place, and returns a value."
+                return ui.confirm(f"{what} Must every implementation change it, too?", default=False)
+
+        if not asking:
+            return record_calls(folder, options, Path.cwd(), progress, tell=ui.say)
+        return record_calls(folder, options, Path.cwd(), progress, agree, ui.say, ask_in_place)
 
 
 def show(result: RecordResult, *, where: Where | None = None, task: Path | None = None) -> None:
@@ -149,11 +166,19 @@ def show(result: RecordResult, *, where: Where | None = None, task: Path | None 
     recording, proof = result.recording, result.proof
     calls = f"{len(recording.cases)} of {recording.calls} calls"
     ui.say(f"{calls} of {result.implementation.target}", "recorded", "green")
-    for case in recording.cases:
-        _show_case(case)
+    for line in case_lines(recording.cases):
+        ui.say(line, indent=2, hang=8)
     for text in not_stored(recording.cases):
         ui.note(text, indent=2)
     for text in lost_calls(result):
+        ui.note(text, indent=2)
+    if result.by_the_way:
+        ui.note(
+            f"the golden changes {listed(result.by_the_way, 3)} and returns something: the change is not compared, "
+            "unless --in-place says so",
+            indent=2,
+        )
+    for text in proof.fragile[:MOST]:
         ui.note(text, indent=2)
     if result.not_kept:
         ui.note(
@@ -189,13 +214,18 @@ def show(result: RecordResult, *, where: Where | None = None, task: Path | None 
     ui.say(f"next: {shlex.join(['lmr-author', 'validate', *named])} && {evaluate}", whole=True)
 
 
-def _show_case(case: Case) -> None:
+def case_lines(cases: Sequence[Case]) -> list[str]:
+    """Return what all cases have in common, and for each its call, its size and what it adds to the others."""
     from lmr_author.recording.calls import megabytes
 
-    values = ", ".join(f"{name}: {text}" for name, text in case.summary.items())
-    ui.say(
-        f"{case.name}  call {case.call}, {megabytes(case.bytes)}, {shortened(values, 110)}", indent=2, hang=10
-    )
+    pairs = [set(case.summary.items()) for case in cases]
+    common = set.intersection(*pairs) if len(cases) > 1 else set()
+    shared = [f"{name}: {text}" for name, text in cases[0].summary.items() if (name, text) in common]
+    lines = [shortened(f"all     {', '.join(shared)}", 150)] if shared else []
+    for case in cases:
+        adds = case.adds or ", ".join(f"{name}: {text}" for name, text in case.summary.items())
+        lines.append(f"{case.name}  call {case.call}, {megabytes(case.bytes)}: {shortened(adds, 200)}")
+    return lines
 
 
 def lost_calls(result: RecordResult) -> list[str]:
@@ -215,12 +245,9 @@ def lost_calls(result: RecordResult) -> list[str]:
         why = kinds.get(item.kind, "impossible to store")
         advice = f": {too_large_advice(item.reason)}" if item.kind == "too_large" else ""
         found.append(f"lost: {counted(item.count, 'call')}, {why} ({shortened(item.reason, 200)}){advice}")
-    shown = found[:MOST]
-    if len(found) > MOST:
-        shown.append(f"and calls were lost for {counted(len(found) - MOST, 'more reason')}")
     if result.cut_off:
-        shown.append("the command was stopped at its time limit (--timeout): later calls are missing")
-    return shown
+        found.append("the command was stopped at its time limit (--timeout): later calls are missing")
+    return found
 
 
 def lines(blocks: Sequence[tuple[int, int]]) -> str:

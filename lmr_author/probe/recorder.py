@@ -13,9 +13,11 @@ import shutil
 import sys
 import threading
 import time
+from collections import Counter
 from typing import Any, Dict, FrozenSet, List, NamedTuple, Optional, Set, Tuple
 
 from . import facts, objects
+from .calling import random_states, restore_random
 from .document import Document, dump
 from .encoding import TooLarge
 from .instrument import Hook, TargetNotFound, instrument
@@ -24,7 +26,7 @@ from .watching import Call, names_used, wrap
 
 DEFAULTS = {
     "max_bytes": 64 * 1024 * 1024,
-    "pool": 40,
+    "pool": 100,
     "pool_bytes": 512 * 1024 * 1024,
     "first": 200,
     "seconds": 60,
@@ -37,17 +39,19 @@ MOST_RUSHES = 100
 
 ELSEWHERE = "elsewhere"
 """A file that says: the target was called in a process that was forked off."""
+MOST_OPTIONS = 8
+"""A part with more values than these is data and no option."""
 _ATTRIBUTE = re.compile(r"^(\w+)\.(\w+)$")
 _SPREAD = 2654435761
 """Knuth's multiplier: multiples of it, modulo 2**32, lie anywhere."""
 
 
 class Kept(NamedTuple):
-    """A call in the pool. ``likeness``: what it has in common with others like it."""
+    """A call in the pool. ``traits``: its options, shapes and outcome, as (path, text)."""
 
     number: int
     hits: FrozenSet[int]
-    likeness: str
+    traits: FrozenSet[Tuple[str, str]]
     size: int
 
 
@@ -76,7 +80,7 @@ class Pool:
         while len(staying) > 1 and (
             len(staying) > self.most or sum(item.size for item in staying) > self.max_bytes
         ):
-            worst = max(staying, key=lambda item: self._burden(item, staying))
+            worst = self._most_superfluous(staying)
             staying.remove(worst)
             dropped.append(worst)
         if call in dropped:
@@ -93,16 +97,24 @@ class Pool:
         return True
 
     @staticmethod
-    def _burden(item: Kept, staying: List[Kept]) -> Any:
-        """Rank for dropping: no coverage of its own, then many like it, then much larger, then by lot.
+    def _most_superfluous(staying: List[Kept]) -> Kept:
+        """Return the call without coverage or options of its own, then of many like it, then much larger, then by lot.
 
         The smallest of many calls are the poorest too: an empty text, a single row. So sizes count by powers of
         two, and among equals the number is as good as drawn, though the same each time.
         """
-        others = [other for other in staying if other is not item]
-        covered = set().union(*(other.hits for other in others))
-        alike = sum(other.likeness == item.likeness and other.hits == item.hits for other in others)
-        return item.hits <= covered, alike, item.size.bit_length(), item.number * _SPREAD % 2**32
+        executed = Counter(block for item in staying for block in item.hits)
+        shared = Counter(trait for item in staying for trait in item.traits)
+        values = Counter(path for path, _ in shared)
+        alike = Counter((item.traits, item.hits) for item in staying)
+
+        def burden(item: Kept) -> Any:
+            covered = all(executed[block] > 1 for block in item.hits)
+            own = sum(shared[trait] == 1 and values[trait[0]] <= MOST_OPTIONS for trait in item.traits)
+            lot = item.number * _SPREAD % 2**32
+            return covered, -own, alike[item.traits, item.hits], item.size.bit_length(), lot
+
+        return max(staying, key=burden)
 
 
 def write_json(path: str, data: Any) -> None:
@@ -127,6 +139,8 @@ class Recorder:
         self.limits = {name: config.get(name) or value for name, value in DEFAULTS.items()}
         goal = os.path.join(self.tree, *config["goal_file"].split("/"))
         self.fixtures = tuple(config.get("fixture_names") or ())
+        self._fixtures_file = config.get("fixtures")
+        self._kinds: Optional[Dict[str, type]] = None
         self.gradients = bool(config.get("gradients"))
         self.hook = Hook(goal, config["qualname"], config.get("line") or 0, self.register)
         self.modules: List[str] = []
@@ -210,7 +224,7 @@ class Recorder:
         """Take the inputs, leaving out large attributes of ``self`` that the function's code never names."""
         for _ in range(16):
             try:
-                fixtures = Fixtures(self.fixtures) if self.fixtures else None
+                fixtures = Fixtures(self.fixtures, kinds=self._kinds_of_fixtures()) if self.fixtures else None
                 limit = self.limits["max_bytes"]
                 return take(function, arguments, limit, self._skip, fixtures, self.gradients)
             except TooLarge as error:
@@ -223,10 +237,23 @@ class Recorder:
                 self._skip.add(error.path)
         raise TooLarge("", 0, self.limits["max_bytes"])
 
+    def _kinds_of_fixtures(self) -> Dict[str, type]:
+        """Return the types of the objects that fixtures build; without those that cannot be built here."""
+        if self._kinds is None:
+            self._kinds = {}
+            states, made = random_states(), Fixtures(path=self._fixtures_file)
+            for name in self.fixtures:
+                try:
+                    self._kinds[name] = type(made.build(name))
+                except Exception:  # shown where it is needed, when the call is replayed
+                    continue
+            restore_random(states)
+        return self._kinds
+
     def keep(self, call: Call, inputs: Document, expected: Document, meta: Dict[str, Any]) -> None:
         """Offer a complete call to the pool."""
-        likeness = repr((meta["outcome"], sorted(meta["summary"].items())))
-        kept = Kept(call.number, call.hits, likeness, meta["bytes"])
+        traits = frozenset([("", meta["outcome"]), *meta["summary"].items()])
+        kept = Kept(call.number, call.hits, traits, meta["bytes"])
         with self._lock:
             stored = self.pool.offer(kept, inputs, expected, meta)
             if stored and time.monotonic() - self._saved > 2.0:

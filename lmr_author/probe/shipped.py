@@ -213,6 +213,9 @@ class Comparison:
             return
         self.seen[id(e), id(a)] = (e, a)
         if type(e) is not type(a):
+            e, a = (side.item() if _is_scalar(side) else side for side in (e, a))
+        sequences = path == "value" and {type(e), type(a)} == {list, tuple}
+        if type(e) is not type(a) and not sequences:
             self._note(path, "expected a %s, got a %s" % (type(e).__name__, type(a).__name__))
         elif kind == "set":
             near = {"": dict(checker, kind="allclose")}
@@ -266,6 +269,11 @@ class Comparison:
                     self._note(inner, "expected nothing")
                 elif not isinstance(e[step], OmittedPart):
                     self._note(inner, "expected something, got nothing")
+
+
+def _is_scalar(value: Any) -> bool:
+    """Tell whether a value is a number of numpy, which a caller cannot tell from one of Python."""
+    return type(value).__module__ == "numpy" and hasattr(value, "item") and not hasattr(value, "__len__")
 
 
 def _parts_of(value: Any) -> Dict[str, Any]:

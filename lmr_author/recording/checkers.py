@@ -16,6 +16,7 @@ from lmr_author import code, files
 from lmr_author.errors import LmrError, UsageError
 from lmr_author.probe.document import Document, walk
 from lmr_author.probe.outcome import as_written
+from lmr_author.recording.calls import RecordedCall
 from lmr_author.replay.judging import functions_of
 from lmr_author.task.recording import CHECKERS, FIXTURES
 
@@ -63,9 +64,15 @@ def _number(text: str, whole: str) -> float:
 
 
 def with_chosen(
-    derived: Mapping[str, Mapping[str, Any]], checks: Mapping[str, Mapping[str, Any]], expected: Document
+    derived: Mapping[str, Mapping[str, Any]],
+    checks: Mapping[str, Mapping[str, Any]],
+    expected: Document,
+    ignored: Iterable[str] = (),
 ) -> dict[str, dict[str, Any]]:
     """Return the derived checkers with the chosen ones in their places; a choice for a part holds below it.
+
+    Args:
+        ignored: arguments that are not compared, unless the annotator says how.
 
     Raises:
         LmrError: the outcome has no such part, or it is left unchecked altogether.
@@ -75,6 +82,7 @@ def with_chosen(
     if unknown:
         known = ", ".join(sorted(path for path in paths if path and not path.startswith("@"))[:12])
         raise LmrError(f"the outcome has no part {unknown[0]}", f"it has: {known}")
+    checks = {name: {"kind": "ignore"} for name in ignored} | dict(checks)
     replaced = {
         path for path, item in checks.items() if item["kind"] in ("exact", "allclose", "custom", "ignore")
     }
@@ -97,6 +105,26 @@ def _tolerance(
         return {}
     below = [item for name, item in derived.items() if name.startswith((path + ".", path + "["))]
     return {name: max(item[name] for item in below) for name in ("rtol", "atol")} if below else {}
+
+
+# what an implementation has to change
+
+_SAYS_SO = re.compile(r"\b(in[- ]?place|modif(y|ies|ied)|mutat\w+|updat(e|es|ed|ing))\b", re.IGNORECASE)
+
+
+def changes_by_the_way(
+    function: code.FunctionNode, method: bool, calls: Sequence[RecordedCall]
+) -> tuple[str, ...]:
+    """Return the arguments that a golden changes although that is not what it is for.
+
+    It is for that where it returns nothing, or says so. Of a method that returns something, ``self`` is among them in
+    any case: another implementation may keep its results there, or not.
+    """
+    if any(call.nothing for call in calls) or _SAYS_SO.search(ast.get_docstring(function) or ""):
+        return ()
+    first = [item.arg for item, _ in code.parameters(function.args)[:1]] if method else []
+    own = [name for name in first if any(name in call.summary for call in calls)]
+    return tuple(dict.fromkeys([*own, *(name for call in calls for name in call.changed)]))
 
 
 # the annotator's own files

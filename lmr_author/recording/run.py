@@ -14,12 +14,14 @@ from lmr_author.errors import LmrError
 from lmr_author.probe.calling import RAISED
 from lmr_author.probe.recorder import ELSEWHERE
 from lmr_author.recording import failed
-from lmr_author.recording.calls import RecordedCall, hits_of, too_large_advice
+from lmr_author.recording.calls import RecordedCall, too_large_advice
 from lmr_author.recording.checkers import NO_HELPERS, Helpers, fixture_advice
 from lmr_author.recording.drivers import Driver
 from lmr_author.replay import replaying
 from lmr_author.replay.staging import PROBE_ROOT, probe_mount, source_folder
 from lmr_author.sandbox.base import Command, ExecResult, Limits, Mount, Sandbox
+from lmr_author.task import UNIT_TEST
+from lmr_author.task.recording import FIXTURES
 from lmr_author.texts import listed
 
 JOB = f"{PROBE_ROOT}/job"
@@ -106,7 +108,9 @@ class Recorded:
     @property
     def executed(self) -> set[int]:
         """Blocks that any call executed, also one that was not stored."""
-        return hits_of(self.calls) | {int(block) for block in self.summary.get("executed", ())}
+        return set().union(*(call.hits for call in self.calls)) | {
+            int(block) for block in self.summary.get("executed", ())
+        }
 
     @property
     def not_stored(self) -> tuple[Unstored, ...]:
@@ -142,6 +146,8 @@ def run(sandbox: Sandbox, plan: Run) -> Recorded:
         "fixture_names": list(plan.helpers.fixture_names),
         "gradients": plan.gradients,
     }
+    if plan.helpers.fixtures is not None:
+        config["fixtures"] = posixpath.relpath(f"{plan.inside}/{UNIT_TEST}/{FIXTURES}", JOB)
     files.write_json(job / "config.json", config)
     job.joinpath("config.json").chmod(0o644)
     # An installed package is found without its folder; so is one that lies in src/.
@@ -198,6 +204,8 @@ def _calls(place: Path) -> list[RecordedCall]:
                 outcome=str(data["outcome"]),
                 omitted=tuple(dict(item) for item in data["omitted"]),
                 seconds=float(data.get("seconds", 0.0)),
+                changed=tuple(map(str, data.get("changed", ()))),
+                nothing=data.get("nothing") is True,
             )
         )
     return calls

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lmr_author import __version__, files
 from lmr_author.code import FunctionNode
-from lmr_author.recording.calls import Proven, coverage, hits_of
+from lmr_author.recording.calls import Proven, coverage
 from lmr_author.recording.checkers import digests
 from lmr_author.recording.page import support_file, write_page
 from lmr_author.recording.prove import Proof
@@ -56,7 +56,7 @@ def store(
         for item in proof.chosen
     ]
     checkers = [item.checkers for item in proof.chosen]
-    hits = hits_of(item.call for item in proof.chosen)
+    hits = set[int]().union(*(item.hits for item in proof.chosen))
     with files.staged_folder(folder) as staging:
         recording = Recording(
             target=RecordedTarget(plan.goal_file, plan.qualname, plan.line),
@@ -68,7 +68,10 @@ def store(
             versions=proof.versions,
             calls=int(recorded.summary.get("calls", len(recorded.calls))),
             coverage=coverage(hits, recorded.blocks, recorded.absent),
-            cases=tuple(_store_case(staging, number, item) for number, item in enumerate(proof.chosen, 1)),
+            cases=tuple(
+                _store_case(staging, number, item, proof.adds.get(item.call.number, ""))
+                for number, item in enumerate(proof.chosen, 1)
+            ),
             support={},
             helpers=digests(plan.helpers, [inputs for inputs, _ in documents], checkers),
         )
@@ -80,7 +83,7 @@ def store(
     return load(folder) or recording
 
 
-def _store_case(staging: Path, number: int, item: Proven) -> Case:
+def _store_case(staging: Path, number: int, item: Proven, adds: str) -> Case:
     """Copy what belongs to a case, nothing else that lies in the recorder's folder."""
     target = staging / f"case_{number}"
     target.mkdir()
@@ -97,6 +100,7 @@ def _store_case(staging: Path, number: int, item: Proven) -> Case:
         outcome=item.call.outcome,
         checkers=item.checkers,
         omitted=item.call.omitted,
+        adds=adds,
     )
 
 

@@ -63,18 +63,19 @@ def test_large_attributes_that_it_names_or_that_are_private_are_not_left_out(tmp
 def test_the_pool_keeps_what_covers_and_what_differs(tmp_path: Path) -> None:
     pool = Pool(str(tmp_path), most=3, max_bytes=1000)
     document = encode({})
-    for number, hits, likeness, size in (
+    for number, hits, option, size in (
         (1, {0, 1}, "a", 10),
         (2, {0, 1}, "a", 5),
         (3, {0, 2}, "a", 900),  # large, and late, but alone on its branch
         (4, {0, 1}, "b", 20),
         (5, {0, 1}, "a", 1),
     ):
-        pool.offer(Kept(number, frozenset(hits), likeness, size), document, document, {})
+        traits = frozenset({("option", option)})
+        pool.offer(Kept(number, frozenset(hits), traits, size), document, document, {})
     assert sorted(item.number for item in pool.kept) == [3, 4, 5]
     assert sorted(path.name for path in (tmp_path / "calls").iterdir()) == ["000003", "000004", "000005"]
     assert pool.covered == {0, 1, 2}
-    assert not pool.offer(Kept(6, frozenset({0, 1}), "c", 500), document, document, {}), (
+    assert not pool.offer(Kept(6, frozenset({0, 1}), frozenset(), 500), document, document, {}), (
         "too large for what it adds"
     )
 
