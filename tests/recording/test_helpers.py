@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -162,6 +163,15 @@ def test_a_fixture_stands_for_a_part_of_a_torch_module() -> None:
         path for path, node in walk(stored.tree) if isinstance(node, dict) and node.get("$") == "fixture"
     ] == ["self._modules['encoder']"]
     assert any(path.startswith("self._modules['head']._parameters") for path, _ in walk(stored.tree))
+
+
+def test_a_fixture_stands_for_its_own_kind_and_for_what_cannot_be_stored() -> None:
+    """One layer has a lambda as its dropout, another one a real object, which is not to be replaced."""
+    fixtures = Fixtures(("drop",), kinds={"drop": type(lambda: 0)})
+    assert fixtures.find(lambda x: x, "self.drop") == "drop"
+    assert fixtures.find({"p": 0.1}, "self.drop") is None
+    assert fixtures.find(threading.Lock(), "self.drop") == "drop"
+    assert Fixtures(("drop",)).find({"p": 0.1}, "self.drop") == "drop", "nobody knows what it builds"
 
 
 def test_a_recording_depends_on_the_helpers_that_its_cases_need(tmp_path: Path) -> None:
